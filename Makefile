@@ -27,7 +27,7 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 
 # A run that is ended leaves no server behind: tests/reaper.py.
 PYTEST := exec env PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.reaper $(BIN)/python -m pytest
-# Who hands the tests out is tests/support/running/spreading.py.
+# Who hands the tests out is tests/support/running/file_scheduler.py.
 SPREAD := -n 4 --dist loadscope --no-loadscope-reorder
 LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters/fraud/test_mail_domains.py adapters/funding/test_processor.py \
 	adapters/gateways/test_conformance.py adapters/rails/test_conformance.py adapters/safe_http/test_deadlines.py adapters/test_logs.py \

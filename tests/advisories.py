@@ -25,12 +25,12 @@ _TIMEOUT_S = (3, 5)
 _WHOLE_TIMEOUT_S = 20
 
 
-class NotAsked(Exception):
+class DatabaseUnreachable(Exception):
     """The database cannot be reached, or answers nothing that can be read; says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class Vulnerability:
     """A release in the lock with an advisory about it, and the later releases that mend it, if any."""
 
     name: str
@@ -43,9 +43,9 @@ class Hole:
         return f"{self.name} {self.version}: {self.advisory}, {remedy}"
 
 
-def holes(lock: Path, *, database: str = _DATABASE) -> list[Hole]:
+def find_vulnerabilities(lock: Path, *, database: str = _DATABASE) -> list[Vulnerability]:
     """Return what is known against the releases of a lock; raises NotAsked."""
-    pinned = [(name, entry.version) for name, entry in locks.read(lock).items()]
+    pinned = [(name, entry.version) for name, entry in locks.read_lock(lock).items()]
     queries = [{"package": {"ecosystem": _ECOSYSTEM, "name": name}, "version": version} for name, version in pinned]
     found = []
     try:
@@ -54,11 +54,13 @@ def holes(lock: Path, *, database: str = _DATABASE) -> list[Hole]:
             for known in answer.get("vulns", ()):
                 advisory = _answer("GET", f"{database}/v1/vulns/{known['id']}")
                 if "withdrawn" not in advisory:
-                    found.append(Hole(name, version, known["id"], _mends(advisory, name, Version(version))))
+                    found.append(
+                        Vulnerability(name, version, known["id"], _fixed_versions(advisory, name, Version(version)))
+                    )
     except requests.RequestException as error:
-        raise NotAsked(type(error).__name__) from error
+        raise DatabaseUnreachable(type(error).__name__) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise NotAsked(f"the answer cannot be read: {error!r}") from error
+        raise DatabaseUnreachable(f"the answer cannot be read: {error!r}") from error
     return found
 
 
@@ -68,7 +70,7 @@ def _answer(method: str, url: str, body: object = None) -> Any:
     return response.json()
 
 
-def _mends(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
+def _fixed_versions(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
     return tuple(
         event["fixed"]
         for affected in advisory["affected"]
@@ -82,14 +84,14 @@ def _mends(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
 
 def main(*, database: str = _DATABASE, within_s: float = _WHOLE_TIMEOUT_S) -> int:
     """Print what is known against the lock of who develops, which holds all that runs; returns the exit code."""
-    found: list[Hole] = []
+    found: list[Vulnerability] = []
     reasons = [f"no response within {within_s:g} s"]
 
     def ask() -> None:
         try:
-            found.extend(holes(locks.DEV, database=database))
+            found.extend(find_vulnerabilities(locks.DEV, database=database))
             reasons.clear()
-        except NotAsked as reason:
+        except DatabaseUnreachable as reason:
             reasons[:] = [str(reason)]
 
     asking = threading.Thread(target=ask, daemon=True)

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import server_pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, homes, hours, names, results, sockets, spreading
+from tests.support.running import bytecode, clusters, file_scheduler, homes, hours, names, results, sockets
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -90,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     hypothesis.settings.load_profile("any")
     sockets.close_when_reset()
-    names.ask_nobody()
+    names.forbid_name_lookups()
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         homes.remove_abandoned(_HOME.parent)
@@ -99,7 +99,7 @@ def pytest_configure(config: pytest.Config) -> None:
         results_file = os.environ.pop(results.RESULTS_FILE, None)
         config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
         if _is_distributed(config):
-            bytecode.make(config)
+            bytecode.compile_sources(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
         _be_patient()
@@ -119,12 +119,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Say which tests go to one process."""
-    return spreading.ByFile(config, log)
+    return file_scheduler.ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest in one process, so that nobody waits for it in the end."""
-    items.sort(key=lambda item: not spreading.reads_trees(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: not file_scheduler.reads_trees(item.nodeid.partition("::")[0]))
 
 
 def _servers() -> server_pair.EmbeddedServers:
@@ -164,7 +164,7 @@ def _point_at_servers() -> None:
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
         DATABASE_URL=urlsplit(found.database_url)._replace(path=f"/{name}").geturl(),
-        DATABASE_OWNER_URL=databases.make(found.database_owner_url, name),
+        DATABASE_OWNER_URL=databases.create_database(found.database_owner_url, name),
         REDIS_URL=found.redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
@@ -183,10 +183,10 @@ def _point_at_servers() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let no test begin just before an hour is over, or with the settings of another."""
-    from tests.support import turning
+    from tests.support import settings_overrides
 
-    hours.begin()
-    turning.forget_others()
+    hours.note_test_start()
+    settings_overrides.reload_changed_environment()
 
 
 @pytest.fixture(scope="session")
@@ -195,7 +195,7 @@ def app() -> object:
     import importlib
 
     from app import create_app
-    from tests.support.described import Description
+    from tests.support.api_description import Description
 
     importlib.import_module("workers.fleet").load()
     made = create_app()
@@ -205,7 +205,7 @@ def app() -> object:
 
 
 @pytest.fixture(autouse=True)
-def _answers_are_as_described(request: pytest.FixtureRequest) -> Iterator[None]:
+def _check_answers_against_description(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail the test to whom something was answered that the description does not have."""
     yield
     if "app" in request.fixturenames:
@@ -261,7 +261,7 @@ def rival(app: object) -> object:
 @pytest.fixture
 def drain(app: object) -> Callable[[], int]:
     """Return a function that runs due jobs through the real actors until none is due; it returns how many ran."""
-    from tests.support.draining import drain as run
+    from tests.support.job_queues import drain as run
 
     return run
 
@@ -287,7 +287,7 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 
 
 @pytest.fixture
-def alone(app: object) -> Iterator[str]:
+def isolated_database(app: object) -> Iterator[str]:
     """Give the owner's URL of a database without the organizations of other tests, in which this one's are."""
-    with databases.alone() as owner_url:
+    with databases.isolated_database() as owner_url:
         yield owner_url

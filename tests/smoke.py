@@ -35,7 +35,7 @@ _LINES = 24
 
 def main(log: Path) -> None:
     """Do what the banner says and check what it promises."""
-    lines = _wait_for(lambda: _pasted(log), "the banner")
+    lines = _wait_for(lambda: _read_pasted_commands(log), "the banner")
     sale, conversions, deliveries = "\n".join(lines[:3]), lines[3], lines[4]
     # The second step is pasted right behind the first, and waits for what the sale leads to.
     answer, listed = (json.loads(line) for line in _shell(f"{sale}\n{conversions}").splitlines())
@@ -45,7 +45,7 @@ def main(log: Path) -> None:
     assert by_method[None]["id"] == answer["conversionId"], rows
     assert by_method[None]["commissionCents"] == 2_000, rows
     assert by_method["sub_affiliate_override"]["commissionCents"] == 200, rows
-    told = _wait_for(lambda: _delivered(deliveries, "conversion.created", 2), "both deliveries")
+    told = _wait_for(lambda: _list_if_delivered(deliveries, "conversion.created", 2), "both deliveries")
     print(f"smoke: conversion {answer['conversionId']}, its override and {len(told)} deliveries seen")
     _sell_by_gateway(lines[10:16])
     _redeem(lines[16:])
@@ -63,7 +63,9 @@ def _sell_by_gateway(lines: list[str]) -> None:
     decided = json.loads(shown[1])
     assert (decided["conversionId"], decided["attributionMethod"]) == (paid["id"], "metadata_or_customer"), decided
     for kind, number in (("conversion.created", 2), ("conversion.refunded", 1)):
-        _wait_for(lambda kind=kind, number=number: _delivered(lines[-1], kind, number), f"the deliveries of {kind}")
+        _wait_for(
+            lambda kind=kind, number=number: _list_if_delivered(lines[-1], kind, number), f"the deliveries of {kind}"
+        )
     print(
         f"smoke: paid, renewed and refunded at the gateway, {paid['externalEventId']} and {renewed['externalEventId']}"
     )
@@ -86,8 +88,8 @@ def _pay(lines: list[str], order: str) -> None:
     """Pay what was sold, refund a half of it after that, sell more in three currencies: the next run nets it."""
     sale, deliveries, run, listed = "\n".join(lines[:3]), lines[4], "\n".join(lines[5:-1]), lines[-1]
     assert _answer(run)["totalCents"] == 2_200
-    _wait_for(lambda: _paid(listed, 2), "the payouts")
-    _wait_for(lambda: _delivered(deliveries, "payout.paid", 2), "the deliveries of payout.paid")
+    _wait_for(lambda: _list_if_paid(listed, 2), "the payouts")
+    _wait_for(lambda: _list_if_delivered(deliveries, "payout.paid", 2), "the deliveries of payout.paid")
     assert _answer(_refund(sale, order, 5_000))["refundedAmountCents"] == 5_000
     for currency in ("USD", "EUR", "JPY"):
         assert _answer(_in(sale, currency))["ok"] is True
@@ -95,12 +97,12 @@ def _pay(lines: list[str], order: str) -> None:
     due = {"EUR": 2_200, "JPY": 2_200, "USD": 2_200 - 1_000}
     _wait_for(lambda: _preview(lines)["nativeTotalsForRun"] == due or None, f"what is due: {due}")
     assert _answer(run)["nativeTotalsForRun"] == due
-    _wait_for(lambda: _paid(listed, 4), "the payouts of three currencies")
-    told = _wait_for(lambda: _delivered(deliveries, "payout.paid", 4), "their deliveries")
+    _wait_for(lambda: _list_if_paid(listed, 4), "the payouts of three currencies")
+    told = _wait_for(lambda: _list_if_delivered(deliveries, "payout.paid", 4), "their deliveries")
     print(f"smoke: paid, refunded and netted in three currencies, {len(told)} payouts told")
 
 
-def _pasted(log: Path) -> list[str] | None:
+def _read_pasted_commands(log: Path) -> list[str] | None:
     lines = log.read_text(errors="replace").splitlines()
     pasted = [line for line in lines if line.startswith(_COMMANDS)]
     return pasted[:_LINES] if len(pasted) >= _LINES else None
@@ -133,12 +135,12 @@ def _items(command: str, number: int) -> list[dict[str, Any]] | None:
     return items if len(items) == number else None
 
 
-def _paid(command: str, number: int) -> list[dict[str, Any]] | None:
+def _list_if_paid(command: str, number: int) -> list[dict[str, Any]] | None:
     items = _items(command, number)
     return items if items and all(item["status"] == "Paid" for item in items) else None
 
 
-def _delivered(command: str, kind: str, number: int) -> list[dict[str, Any]] | None:
+def _list_if_delivered(command: str, kind: str, number: int) -> list[dict[str, Any]] | None:
     items = [item for item in json.loads(_shell(command))["items"] if item["eventType"] == kind]
     return items if len(items) == number and all(item["status"] == "Delivered" for item in items) else None
 

@@ -73,7 +73,7 @@ def test_unknown_script_is_sent_as_text(connection):
 
 def test_lost_connection_reports_an_error_for_every_pending_call(app):
     is_cut, url = threading.Event(), servers.urls().redis_url
-    cutting = Proxy(Path(urlsplit(url).path), asked=lambda _: Fate.IS_CUT if is_cut.is_set() else Fate.PASSES)
+    cutting = Proxy(Path(urlsplit(url).path), request_fate=lambda _: Fate.IS_CUT if is_cut.is_set() else Fate.PASSES)
     with closing(cutting):
         connection = EventLoopRedis(cutting.url(url))
     is_cut.set()

@@ -6,13 +6,13 @@ import socket
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 from workers import metrics
 
 
 @pytest.fixture
 def port(monkeypatch):
-    turn(
+    override_settings(
         monkeypatch,
         web={"public_base_url": "https://affiliates.service.example"},
         monitoring={"metrics_hosts": ("metrics.internal.example", "web", "10.1.0.0/16")},

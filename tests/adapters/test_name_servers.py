@@ -9,7 +9,7 @@ import pytest
 from adapters import name_servers
 from domain.host_proofs.records import ExpectedProof, ReplyKind
 from tests.support.outside.name_server import NameServer
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _EXPECTED = ExpectedProof("go.adapters.example", "affiliates.adapters.example", "finderfee-verify=x")
 
@@ -23,7 +23,7 @@ def server():
 
 def _read(monkeypatch, *addresses, limit_s=60.0):
     split = [address.rpartition(":") for address in addresses]
-    turn(monkeypatch, web={"dns_servers": tuple((host, int(port)) for host, _, port in split)})
+    override_settings(monkeypatch, web={"dns_servers": tuple((host, int(port)) for host, _, port in split)})
     return name_servers.read(_EXPECTED, limit_s=limit_s)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.support.app_server import serve_app
 from tests.support.outside.shop_site import ShopSite
 from tests.support.pages.screens import is_poll
-from tests.support.serving import served
 
 # On a busy machine everything comes, but late.
 expect.set_options(timeout=30_000)
@@ -62,7 +62,7 @@ def page(browser: Browser, site: str) -> Iterator[Page]:
 @pytest.fixture
 def site(app: object) -> Iterator[str]:
     """Return the address of the application behind a real socket."""
-    with served(app) as address:
+    with serve_app(app) as address:
         yield address
 
 
@@ -89,7 +89,7 @@ def window(browser, site):
         context = browser.new_context(base_url=site, **options)
         contexts.append(context)
 
-        context.on("request", lambda request: None if _is_of(request.url, site, also) else wrong.append(request.url))
+        context.on("request", lambda request: None if _is_from(request.url, site, also) else wrong.append(request.url))
         if options.get("java_script_enabled", True):
             context.add_init_script(_VIOLATIONS)
         page = context.new_page()
@@ -103,12 +103,12 @@ def window(browser, site):
     assert wrong == []
 
 
-def _is_of(url, *origins):
+def _is_from(url, *origins):
     return any(url.startswith(f"{origin}/") for origin in origins if origin)
 
 
 def _is_expected(said, statuses):
-    """Say whether the browser only names the status of a page that is meant to fail, or that who types was faster.
+    """Return whether the browser only names the status of a page that is meant to fail, or that who types was faster.
 
     What a live part asks while somebody signs out is answered after that. Of a part of a page that is opened by itself,
     which names no icon, a Chromium with windows asks for one at the usual place.

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.api.doors import door_of, remembered, with_door
+from tests.support.api.doors import create_door_program, door_path, list_door_visits
 from tests.support.databases import alter
 from tests.support.outside.brand_site import BrandSite
-from tests.support.pages.arriving import press_enter
+from tests.support.pages.navigation import press_enter
 from tests.support.rows.brands import Brand
 
 
@@ -30,13 +30,13 @@ def buyer(app, browser, monkeypatch):
     context.close()
 
 
-def test_a_buyer_gives_an_email_by_keyboard_and_comes_to_the_checkout_without_scripts(site, buyer, checkout):
+def test_checkout_door_works_by_keyboard_without_scripts(site, buyer, checkout):
     brand, page = buyer
     shop, session = checkout
-    slug = with_door(brand, mode="email", site=shop)
+    slug = create_door_program(brand, mode="email", site=shop)
     alter(brand, "update organization set primary_brand_color = '#ffdd00'")
 
-    page.goto(f"{site}{door_of(brand, slug)}")
+    page.goto(f"{site}{door_path(brand, slug)}")
     page.keyboard.press("Tab")
     page.keyboard.type("ada")
     page.keyboard.press("Tab")
@@ -53,4 +53,4 @@ def test_a_buyer_gives_an_email_by_keyboard_and_comes_to_the_checkout_without_sc
     assert widest is not None
     assert widest["x"] + widest["width"] <= 360
     assert page.url == session
-    assert remembered(brand) == [(slug, False, "ada@inbox.example.org")]
+    assert list_door_visits(brand) == [(slug, False, "ada@inbox.example.org")]

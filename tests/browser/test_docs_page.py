@@ -2,10 +2,10 @@
 
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
-def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):
+def test_docs_page_links_every_resource_to_its_operations(page, site):
     page.goto(f"{site}/docs")
     contents = page.get_by_role("navigation")
     contents.get_by_text("Programs", exact=True).click()
@@ -16,7 +16,7 @@ def test_the_page_names_every_resource_and_leads_to_its_operations(page, site):
     expect(page.locator("#createProgram")).to_be_visible()
 
 
-def test_a_body_is_shown_with_its_rules(page, site):
+def test_docs_page_shows_body_constraints(page, site):
     page.goto(f"{site}/docs")
     operation = page.locator("#createProgram")
 
@@ -27,7 +27,7 @@ def test_a_body_is_shown_with_its_rules(page, site):
     assert 'curl -s "' in operation.inner_text()
 
 
-def test_the_filter_leaves_what_has_all_its_words(page, site):
+def test_filter_keeps_entries_with_all_words(page, site):
     page.goto(f"{site}/docs")
     page.keyboard.press("/")
     page.keyboard.type("payouts run")
@@ -47,7 +47,7 @@ def test_the_filter_leaves_what_has_all_its_words(page, site):
     expect(page.locator("#createProgram")).to_be_visible()
 
 
-def test_routes_are_folded_on_a_telephone_until_somebody_asks(page, site):
+def test_routes_are_collapsed_on_a_phone(page, site):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{site}/docs")
     contents = page.get_by_role("navigation")
@@ -63,7 +63,7 @@ def test_routes_are_folded_on_a_telephone_until_somebody_asks(page, site):
     expect(contents.get_by_text("Webhook endpoints", exact=True)).to_be_hidden()
 
 
-def test_without_a_script_everything_is_there(browser, site):
+def test_docs_page_is_complete_without_scripts(browser, site):
     context = browser.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 800})
     page = context.new_page()
     page.goto(f"{site}/docs")
@@ -74,7 +74,7 @@ def test_without_a_script_everything_is_there(browser, site):
     context.close()
 
 
-def test_nothing_sticks_out_on_a_telephone(page, site):
+def test_docs_page_does_not_overflow_on_a_phone(page, site):
     page.set_viewport_size({"width": 360, "height": 740})
     for address in ("/docs", "/docs/errors"):
         page.goto(f"{site}{address}")
@@ -82,7 +82,7 @@ def test_nothing_sticks_out_on_a_telephone(page, site):
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_an_error_code_leads_to_what_it_means(page, site):
+def test_error_code_links_to_its_meaning(page, site):
     page.goto(f"{site}/docs")
     refusals = page.locator("#createWebhookEndpoint details", has=page.get_by_text("Refusals", exact=True))
     refusals.locator("summary").click()
@@ -92,7 +92,7 @@ def test_an_error_code_leads_to_what_it_means(page, site):
     expect(page.locator("#unknown_event")).to_contain_text("event type does not exist")
 
 
-def test_the_links_to_the_other_descriptions_work(page, site):
+def test_links_to_other_descriptions_work(page, site):
     page.goto(f"{site}/docs")
 
     for name in ("OpenAPI 3.1", "plain text", "Error codes"):

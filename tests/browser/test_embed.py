@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from models import db
-from tests.support.api.embedding import TOKENS, issued
+from tests.support.api.embed_tokens import TOKENS, issue_token
 from tests.support.outside.brand_site import BrandSite, SitePage
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _JSON = {"Content-Type": "application/json"}
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -24,10 +24,10 @@ class _Scene:
 
     def __init__(self, app, site, sites, context):
         self.service, (self.site, self.other), self.context = site, sites, context
-        self.payroll = Payroll.owing(app)
+        self.payroll = Payroll.create_owing(app)
         self.brand, self.ann = self.payroll.brand, self.payroll.affiliates["ann"]
         self.origin = self.site.url.replace("127.0.0.1", "localhost")
-        self.token = issued(self.brand, self.ann, allowedOrigins=[self.origin])
+        self.token = issue_token(self.brand, self.ann, allowedOrigins=[self.origin])
         self.address = f"{site}/embed/{self.token['id']}"
         self.requests = []
         context.on("request", lambda one: self.requests.append(one))
@@ -92,7 +92,7 @@ def scene(app, browser, site):
         one.close()
 
 
-def test_the_brands_own_page_shows_what_the_affiliate_has(scene):
+def test_embed_on_the_brands_page_shows_the_account(scene):
     wrong = []
     scene.context.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     page = scene.visit()
@@ -109,7 +109,7 @@ def test_the_brands_own_page_shows_what_the_affiliate_has(scene):
     assert page.locator("[data-token]").count() == 0
 
 
-def test_the_token_leaves_the_address_and_nothing_else_goes_along(scene):
+def test_token_is_removed_from_the_address(scene):
     scene.context.add_cookies([{"name": "finderfee", "value": "x", "url": scene.service}])
     scene.visit()
     scene.wait_for("ready")
@@ -128,7 +128,7 @@ def test_the_token_leaves_the_address_and_nothing_else_goes_along(scene):
 
 
 @pytest.mark.parametrize("where", ["another port", "another host", "within a stranger's page"])
-def test_a_strangers_page_shows_nothing(scene, where):
+def test_embed_on_another_site_shows_nothing(scene, where):
     page = scene.show(at=scene.other if where == "another port" else None)
     if where == "another port":
         page.goto(scene.other.url.replace("127.0.0.1", "localhost"))
@@ -145,7 +145,7 @@ def test_a_strangers_page_shows_nothing(scene, where):
     assert [frame.url for frame in page.frames if frame.url.startswith(scene.address)] == []
 
 
-def test_the_frame_grows_and_shrinks_with_what_is_in_it(scene):
+def test_frame_height_follows_its_content(scene):
     scene.visit()
     before = scene.height()
     scene.frame.get_by_text("The figures").click()
@@ -162,7 +162,7 @@ _SAY = """theme => document.querySelector('iframe').contentWindow.postMessage(
   {source: 'finderfee-embed', v: 1, type: 'theme', ...theme}, '*')"""
 
 
-def test_the_brand_says_how_it_looks_and_nothing_but_values_is_taken(scene):
+def test_theme_accepts_values_only(scene):
     page = scene.visit("""data-theme='{"mode": "dark", "radius": 3}'""")
     first = scene.inner().evaluate(_LOOK)
     wanted = {"mode": "light", "accent": "#FF8800", "background": "#101010", "text": "#0f0f0f", "radius": 24}
@@ -179,7 +179,7 @@ def test_the_brand_says_how_it_looks_and_nothing_but_values_is_taken(scene):
     assert scene.inner().evaluate(_LOOK) == shown
 
 
-def test_neither_a_theme_that_is_none_nor_words_that_come_early_keep_the_account_away(scene):
+def test_invalid_theme_and_early_messages_do_not_block_the_account(scene):
     page = scene.visit("data-theme='dark'")
     made = "([url, token]) => FinderfeeEmbed('h1', {url, token}).theme({mode: 'dark'})"
     page.evaluate(made, [scene.address, scene.token["token"]])
@@ -189,10 +189,10 @@ def test_neither_a_theme_that_is_none_nor_words_that_come_early_keep_the_account
     expect(early.locator("html")).to_have_css("color-scheme", "dark")
 
 
-def test_a_token_that_is_over_is_told_and_renewed_by_the_brands_server(scene, flask):
+def test_expired_token_is_reported_and_renewed(scene, flask):
     scene.visit('data-refresh="/token"')
     flask("embed", "expire", scene.token["id"])
-    fresh = issued(scene.brand, scene.ann, allowedOrigins=[scene.origin])
+    fresh = issue_token(scene.brand, scene.ann, allowedOrigins=[scene.origin])
     scene.site.pages["/token"] = SitePage(json.dumps({"token": fresh["token"]}), headers=_JSON)
 
     scene.frame.get_by_label("Days", exact=True).select_option("7")
@@ -204,7 +204,7 @@ def test_a_token_that_is_over_is_told_and_renewed_by_the_brands_server(scene, fl
     assert set(scene.heard("token-expired")[0]) == {"source", "v", "type"}
 
 
-def test_a_brand_that_renews_nothing_is_asked_twice_and_no_more(scene):
+def test_renewal_is_requested_at_most_twice(scene):
     scene.site.pages["/token"] = SitePage(json.dumps({"token": scene.token["token"]}), headers=_JSON)
     scene.brand.call("POST", TOKENS, {"affiliateId": str(scene.ann), "allowedOrigins": [scene.origin], "rotate": True})
     page = scene.show('data-refresh="/token"')
@@ -218,7 +218,7 @@ def test_a_brand_that_renews_nothing_is_asked_twice_and_no_more(scene):
     expect(page.frame_locator("iframe").get_by_text("Your session here is over")).to_be_visible()
 
 
-def test_the_affiliate_copies_adds_a_link_and_goes_on_to_sign_in(scene):
+def test_affiliate_copies_and_adds_a_link_and_signs_in(scene):
     scene.context.grant_permissions(["clipboard-read", "clipboard-write"])
     scene.visit()
     scene.frame.get_by_role("button", name="Copy Your link ann").click()
@@ -241,7 +241,7 @@ def test_the_affiliate_copies_adds_a_link_and_goes_on_to_sign_in(scene):
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_everybody_can_read_and_reach_it(scene, mode):
+def test_embed_is_accessible(scene, mode):
     scene.page = scene.visit(f'data-theme=\'{{"mode": "{mode}"}}\'')
     for width in (900, 320):
         scene.page.set_viewport_size({"width": width, "height": 700})

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from models import db
 from models.organization import organizations
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.images import png
 
 _AXE = Axe()
@@ -47,7 +47,7 @@ def _faults(page):
             yield f"{scheme} {width}: {wide} px wide"
 
 
-def test_the_page_is_for_everybody_and_light(page, address):
+def test_landing_page_is_accessible_and_small(page, address):
     finished = []
     page.on("requestfinished", lambda request: finished.append(request))
 
@@ -60,7 +60,7 @@ def test_the_page_is_for_everybody_and_light(page, address):
     assert list(_faults(page)) == []
 
 
-def test_a_stranger_applies_without_scripts_and_by_keyboard(browser, brand, address):
+def test_application_works_without_scripts_and_by_keyboard(browser, brand, address):
     window = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 640})
     page = window.new_page()
     page.goto(f"{address}?recruited_by=ann")

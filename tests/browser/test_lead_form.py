@@ -1,19 +1,19 @@
 """The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.rows import paid_leads
 from tests.support.rows.brands import Brand
 
 
-def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browser, site, monkeypatch):
+def test_lead_form_corrects_an_email_without_scripts(app, browser, site, monkeypatch):
     monkeypatch.setattr("adapters.fraud.human_check.MIN_FILLING_S", 0)
     brand = Brand.create(app)
-    slug = paid_leads.campaign(brand, name="Spring")
+    slug = paid_leads.create_campaign(brand, name="Spring")
     context = browser.new_context(java_script_enabled=False, user_agent=paid_leads.BROWSER)
     page = context.new_page()
     page.set_viewport_size({"width": 360, "height": 740})
 
-    with paid_leads.verified_by(URL="local"):
+    with paid_leads.configure_human_check(URL="local"):
         page.goto(f"{site}/lead/{slug}")
         page.get_by_label("Email address").fill("ada")
         press(page.get_by_role("button", name="Send"))
@@ -26,4 +26,4 @@ def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browse
     assert "Enter an email address" in said
     assert widest is not None
     assert widest["x"] + widest["width"] <= 360
-    assert [status for status, *_ in paid_leads.rows(brand)] == ["Pending"]
+    assert [status for status, *_ in paid_leads.list_lead_conversions(brand)] == ["Pending"]

@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.outside.shop_site import SOON_MS
-from tests.support.rows.visiting import TEXTS
+from tests.support.rows.link_visits import TEXTS
 
 _APP = """<a id="go" onclick="history.{change}(null, '', '{address}')">Go</a>"""
 
 
-def test_script_reads_a_slug_whatever_stands_around_it(shop):
+def test_script_reads_a_slug_between_other_text(shop):
     addresses = [f"/?x=1&via={quote(written.format(shop.ben.upper()))}" for written in TEXTS]
     addresses += [f"/via/{quote(written.format(shop.ben), safe='')}" for written in TEXTS]
     addresses += [
@@ -26,25 +26,25 @@ def test_script_reads_a_slug_whatever_stands_around_it(shop):
     ]
     for address in addresses:
         assert shop.visit(address) == shop.ben, address
-        shop.be_somebody_else()
+        shop.reset_visitor()
 
 
-def test_script_asks_for_each_slug_of_an_address_until_one_is_known(shop):
+def test_script_tries_each_slug_of_an_address_until_one_exists(shop):
     assert shop.visit(f"/via/{shop.eva}?via=nobody-here&ref={shop.ben}&aff=nobody-either") == shop.ben
     assert [click["slug"] for click in shop.clicks] == ["nobody-here", shop.ben]
 
 
-def test_script_asks_for_five_slugs_at_most_and_once(shop):
+def test_script_tries_at_most_five_slugs_once(shop):
     names = ("via", "ref", "fpr", "aff", "affid", "partner")
     address = "/?" + "&".join(f"{name}=nobody-{name}" for name in names)
 
     assert shop.visit(address) is None
     shop.page.reload()
-    assert shop.settled() is None
+    assert shop.wait_for_slug() is None
     assert [click["slug"] for click in shop.clicks] == [f"nobody-{name}" for name in names[:5]]
 
 
-def test_stored_slug_that_is_none_is_not_believed(shop):
+def test_invalid_stored_slug_is_ignored(shop):
     shop.visit("/")
     shop.page.evaluate(
         "localStorage.finderfee_ref = JSON.stringify({slug: 'ben><img src=x>', ts: Date.now(), days: 30})"
@@ -63,10 +63,10 @@ def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
 
     for _ in range(3):
         shop.page.click("#go")
-    shop.wait_until(lambda: shop.say("slug"))
+    shop.wait_until(lambda: shop.call_script("slug"))
     shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
 
-    assert (shop.say("slug"), shop.say("subId"), shop.page.evaluate("location.pathname")) == (
+    assert (shop.call_script("slug"), shop.call_script("subId"), shop.page.evaluate("location.pathname")) == (
         shop.ben,
         "tube",
         "/welcome",
@@ -77,7 +77,7 @@ def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
     assert len(shop.seen) == 1
 
 
-def test_address_that_carries_its_slug_on_is_no_further_click(shop):
+def test_address_that_keeps_its_slug_counts_no_second_click(shop):
     shop.visit(f"/?via={shop.ben}")
     for address in ("/", f"/a?via={shop.ben}", "/b", f"/c?via={shop.ben}#x", f"/d?via=nobody-here&ref={shop.ben}"):
         shop.page.evaluate("address => history.pushState(null, '', address)", address)
@@ -87,13 +87,13 @@ def test_address_that_carries_its_slug_on_is_no_further_click(shop):
     assert [click["slug"] for click in shop.clicks] == [shop.ben]
 
 
-def test_another_slug_that_appears_replaces_the_first_by_the_rules_of_its_campaign(shop, brand):
+def test_second_slug_replaces_the_first_by_its_campaigns_rules(shop, brand):
     brand.rows("update program set attribution_model = 'LastTouch' returning id")
     shop.visit(f"/?via={shop.ben}")
     shop.page.evaluate("address => history.pushState(null, '', address)", f"/?via={shop.eva}")
-    shop.wait_until(lambda: shop.say("slug") == shop.eva)
+    shop.wait_until(lambda: shop.call_script("slug") == shop.eva)
 
-    assert shop.say("slug") == shop.eva
+    assert shop.call_script("slug") == shop.eva
     assert [click["slug"] for click in shop.clicks] == [shop.ben, shop.eva]
 
 
@@ -104,24 +104,24 @@ def test_referral_that_appears_by_the_back_button_counts(shop):
     assert shop.visit("/") is None
 
     shop.page.go_back()
-    shop.wait_until(lambda: shop.say("slug"))
+    shop.wait_until(lambda: shop.call_script("slug"))
 
-    assert (shop.say("slug"), len(shop.clicks)) == (shop.ben, 1)
+    assert (shop.call_script("slug"), len(shop.clicks)) == (shop.ben, 1)
 
 
-def test_referral_that_came_before_consent_is_remembered_though_the_page_moved_on(shop):
+def test_referral_before_consent_survives_navigation(shop):
     shop.show('data-consent="required"')
     shop.visit(f"/?via={shop.ben}&gclid=7")
     shop.page.evaluate("history.replaceState(null, '', '/clean')")
-    assert (shop.clicks, shop.cookies(), shop.stored()) == ([], {}, 0)
+    assert (shop.clicks, shop.cookies(), shop.count_stored()) == ([], {}, 0)
 
-    shop.say("consent", True)
+    shop.call_script("consent", True)
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     assert [click["url"].partition("?")[2] for click in shop.clicks] == ["via=1&gclid=1"]
 
 
-def test_history_of_the_page_works_as_before(shop):
+def test_page_history_still_works(shop):
     shop.show(before="<script>history.pushState = (pushState => function () { pushState.apply(this, arguments); "
                      "return 'pages own' })(history.pushState)</script>")  # fmt: skip
     shop.visit("/")
@@ -132,7 +132,7 @@ def test_history_of_the_page_works_as_before(shop):
     assert shop.page.evaluate(f"(() => {{ {elsewhere} }})()") == "SecurityError"
 
 
-def test_two_tags_of_two_campaigns_count_each_visit_once_for_its_own(shop, brand, drain):
+def test_two_tags_count_one_visit_per_campaign(shop, brand, drain):
     second = brand.program(cookie_window_days=7)
     cyd = f"cyd-{second.hex[-12:]}"
     brand.affiliate(cyd)
@@ -143,11 +143,11 @@ def test_two_tags_of_two_campaigns_count_each_visit_once_for_its_own(shop, brand
         assert shop.visit(f"/?via={slug}") == slug
         shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
         assert len(shop.clicks) == 1
-        shop.say("convert", f"{slug}@example.com")
+        shop.call_script("convert", f"{slug}@example.com")
         shop.wait_until(lambda: shop.leads)
         assert [lead["programId"] for lead in shop.leads] == [str(program_id)]
         shop.leads.clear()
-        shop.be_somebody_else()
+        shop.reset_visitor()
     drain()
 
     assert dict(brand.rows("select email, program_id from lead")) == {

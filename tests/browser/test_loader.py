@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.support.outside.shop_site import SHOP, STUB
-from tests.support.pages.arriving import arriving
+from tests.support.pages.navigation import arriving
 from tests.support.rows import leads
 
 _AUTO = 'data-email-capture="auto"'
@@ -20,7 +20,7 @@ def _attribution(brand, model):
     brand.rows("update program set attribution_model = %s returning id", model)
 
 
-def test_who_sent_the_visitor_is_kept_for_the_whole_site(shop):
+def test_attribution_is_stored_for_the_whole_site(shop):
     assert shop.visit(f"/shoes?via={shop.ben}&subid=Tube%20Ad!&secret=17") == shop.ben
 
     cookie = shop.cookies()["finderfee_ref"]
@@ -30,7 +30,7 @@ def test_who_sent_the_visitor_is_kept_for_the_whole_site(shop):
     assert (cookie["domain"], cookie["path"], cookie["sameSite"], cookie["secure"]) == (".shop.co.uk", "/", "Lax", True)
     assert abs(cookie["expires"] - time.time() - 45 * 86400) < 60
     assert shop.cookies()["finderfee_sub"]["value"] == "tubead"
-    assert shop.say("subId") == "tubead"
+    assert shop.call_script("subId") == "tubead"
     assert json.loads(shop.page.evaluate("localStorage.finderfee_ref")) == kept
     (click,) = shop.clicks
     assert click.pop("visitorId")
@@ -44,7 +44,7 @@ def test_who_sent_the_visitor_is_kept_for_the_whole_site(shop):
 
 
 @pytest.mark.parametrize("host", ["intranet", "192.0.2.7"])
-def test_a_host_that_stands_alone_keeps_it_for_itself(shop, host):
+def test_host_without_parent_domain_stores_for_itself(shop, host):
     shop.move_to(f"http://{host}")
 
     assert shop.visit(f"/?via={shop.ben}") == shop.ben
@@ -52,7 +52,7 @@ def test_a_host_that_stands_alone_keeps_it_for_itself(shop, host):
     assert (cookie["domain"], cookie["secure"]) == (host, False)
 
 
-def test_the_affiliate_is_read_from_query_fragment_and_path(shop):
+def test_slug_is_read_from_query_fragment_and_path(shop):
     for address, custom in [
         ("/?aff_id={ben}", ""),
         ("/?REF={ben}&x=1", ""),
@@ -69,10 +69,10 @@ def test_the_affiliate_is_read_from_query_fragment_and_path(shop):
         shop.show(f'data-custom-params="{custom}"')
 
         assert shop.visit(address.format(ben=shop.ben, eva=shop.eva)) == shop.ben, address
-        shop.be_somebody_else()
+        shop.reset_visitor()
 
 
-def test_what_the_service_does_not_confirm_leaves_nothing_behind(shop):
+def test_unconfirmed_slug_stores_nothing(shop):
     for address in ("/", "/?via=", "/?via=nobody-here", "/?via=a%20b", "/?utm_source=ben", "/via/"):
         assert shop.visit(address) is None, address
         assert shop.cookies() == {}
@@ -80,7 +80,7 @@ def test_what_the_service_does_not_confirm_leaves_nothing_behind(shop):
 
 
 @pytest.mark.parametrize(("model", "kept"), [("FirstTouch", "ben"), ("LastTouch", "eva")])
-def test_a_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, kept):
+def test_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, kept):
     _attribution(brand, model)
     shop.visit(f"/?via={shop.ben}&subid=one")
     shop.visit("/about")
@@ -91,25 +91,25 @@ def test_a_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, kept
     assert ("finderfee_sub" in shop.cookies()) is (kept == "ben")
 
 
-def test_a_landing_is_told_once(shop):
+def test_landing_is_reported_once(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.reload()
-    shop.settled()
+    shop.wait_for_slug()
     with arriving(shop.page):
         shop.page.evaluate("address => { location.href = address }", f"/shoes?via={shop.ben}")
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     assert len(shop.clicks) == 1
 
 
-def test_who_lost_the_cookie_is_known_by_the_other_storage(shop):
+def test_lost_cookie_is_restored_from_storage(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.context.clear_cookies()
 
     assert shop.visit("/about") == shop.ben
 
 
-def test_a_window_that_has_passed_forgets(shop):
+def test_expired_attribution_window_clears_storage(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.context.clear_cookies()
     shop.page.evaluate('localStorage.finderfee_ref = localStorage.finderfee_ref.replace(/"ts":\\d+/, \'"ts":1\')')
@@ -117,16 +117,16 @@ def test_a_window_that_has_passed_forgets(shop):
     assert shop.visit("/about") is None
 
 
-def test_a_page_says_who_signed_up_in_any_way_it_likes(shop, brand, drain):
+def test_every_form_of_the_convert_call_sends_the_lead(shop, brand, drain):
     shop.visit(f"/?via={shop.ben}&sub_id=tube")
-    shop.say("convert", {"email": " Ann@Example.com ", "name": "Ann Ünal"})
-    shop.say("convert", "bob@example.com", "Bob")
-    shop.say("identify", {"email": "cyd@example.com"})
-    shop.say("dan@example.com")
+    shop.call_script("convert", {"email": " Ann@Example.com ", "name": "Ann Ünal"})
+    shop.call_script("convert", "bob@example.com", "Bob")
+    shop.call_script("identify", {"email": "cyd@example.com"})
+    shop.call_script("dan@example.com")
     shop.page.evaluate("Finderfee.convert('eve@example.com')")
     emails = ["Ann@Example.com", "bob@example.com", "cyd@example.com", "dan@example.com", "eve@example.com"]
 
-    assert shop.told(5) == emails
+    assert shop.wait_for_leads(5) == emails
     assert shop.leads[0] == {
         "slug": shop.ben,
         "email": "Ann@Example.com",
@@ -136,21 +136,21 @@ def test_a_page_says_who_signed_up_in_any_way_it_likes(shop, brand, drain):
     }
     assert shop.leads[1]["name"] == "Bob"
     _drain_until(drain, brand, 5)
-    assert sorted(leads.emails(brand)) == sorted(emails)
+    assert sorted(leads.list_lead_emails(brand)) == sorted(emails)
     assert brand.rows("select distinct sub_id, affiliate_id is not null from lead") == [("tube", True)]
 
 
 def _drain_until(drain, brand, number):
     """Run the jobs until a brand has this many leads; a beacon may still be on its way."""
     deadline = time.monotonic() + 60
-    while len(leads.emails(brand)) < number and time.monotonic() < deadline:
+    while len(leads.list_lead_emails(brand)) < number and time.monotonic() < deadline:
         drain()
         time.sleep(0.02)
 
 
-def test_without_a_referral_or_an_email_nothing_is_sent(shop):
+def test_no_lead_is_sent_without_referral_or_email(shop):
     shop.visit("/")
-    shop.say("convert", "ann@example.com")
+    shop.call_script("convert", "ann@example.com")
     shop.visit(f"/?via={shop.ben}")
     for nothing in (
         "",
@@ -164,22 +164,22 @@ def test_without_a_referral_or_an_email_nothing_is_sent(shop):
         17,
         f"{'a' * 400}@b.co",
     ):
-        shop.say("convert", nothing)
-    shop.say("unknown", "ann@example.com")
-    shop.say()
+        shop.call_script("convert", nothing)
+    shop.call_script("unknown", "ann@example.com")
+    shop.call_script()
 
-    assert shop.told(0) == []
+    assert shop.wait_for_leads(0) == []
 
 
-def test_an_inbox_is_sent_once_in_a_session(shop):
+def test_email_is_sent_once_per_session(shop):
     shop.visit(f"/?via={shop.ben}")
-    shop.say("convert", "ann@example.com")
-    shop.say("convert", "ANN+shop@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("convert", "ANN+shop@example.com")
     shop.visit("/about")
-    shop.say("convert", "ann@example.com")
-    shop.say("convert", "joann@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("convert", "joann@example.com")
 
-    assert shop.told(2) == ["ann@example.com", "joann@example.com"]
+    assert shop.wait_for_leads(2) == ["ann@example.com", "joann@example.com"]
 
 
 _FORM = """
@@ -200,16 +200,16 @@ _FORM = """
         ('data-email-selector="((broken"', "data-finderfee-email"),
     ],
 )
-def test_a_form_that_is_sent_tells_the_email_of_the_field_that_is_meant(shop, attributes, mark):
+def test_submitted_form_sends_the_marked_email_field(shop, attributes, mark):
     shop.show(attributes, _FORM.format(mark=mark))
     shop.visit(f"/?via={shop.ben}")
     shop.page.fill("#who", "ann@example.com")
     shop.page.click("button")
 
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
-def test_with_auto_capture_an_email_that_is_typed_is_told(shop):
+def test_auto_capture_sends_a_typed_email(shop):
     shop.show(_AUTO, _FORM.format(mark="") + '<input id="tel" type="tel"><textarea id="area"></textarea>')
     shop.visit(f"/?via={shop.ben}")
     for name in ("secret", "ignored", "tel", "area", "who", "other"):
@@ -218,21 +218,21 @@ def test_with_auto_capture_an_email_that_is_typed_is_told(shop):
     shop.page.fill("#other", "no email")
     shop.page.press("#other", "Tab")
 
-    assert shop.told(2) == ["typed.who@example.com", "typed.other@example.com"]
+    assert shop.wait_for_leads(2) == ["typed.who@example.com", "typed.other@example.com"]
 
 
-def test_what_is_typed_stays_untold_without_auto_capture_and_without_a_referral(shop):
+def test_typed_email_is_not_sent_without_auto_capture_or_referral(shop):
     for attributes, address in (("", f"/?via={shop.ben}"), (_AUTO, "/")):
         shop.show(attributes, '<input id="who" type="email">')
         shop.visit(address)
         shop.page.fill("#who", "ann@example.com")
         shop.page.press("#who", "Tab")
 
-        assert shop.told(0) == []
-        shop.be_somebody_else()
+        assert shop.wait_for_leads(0) == []
+        shop.reset_visitor()
 
 
-def test_calls_made_before_the_script_is_there_are_kept(shop):
+def test_calls_before_the_script_loads_are_queued(shop):
     before = """
       Finderfee('ready', () => { window.slugWhenReady = Finderfee.slug() });
       Finderfee('convert', {email: 'ann@example.com'});
@@ -241,4 +241,4 @@ def test_calls_made_before_the_script_is_there_are_kept(shop):
     shop.visit(f"/?via={shop.ben}")
 
     assert shop.page.evaluate("slugWhenReady") == shop.ben
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]

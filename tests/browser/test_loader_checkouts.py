@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS
-from tests.support.rows.visiting import new_slug
+from tests.support.rows.link_visits import new_slug
 
 _PAY = "https://buy.stripe.com/test_1"
 # What each address has more once the slug is on it; nothing: it stays as it is.
@@ -55,7 +55,7 @@ def _seen(shop, number):
     return _hrefs(shop)
 
 
-def _with(address, added, slug):
+def _address_with(address, added, slug):
     if not added:
         return address
     address, _, fragment = address.partition("#")
@@ -63,17 +63,17 @@ def _with(address, added, slug):
     return f"{address}{mark}{added.format(slug)}" + (f"#{fragment}" if fragment else "")
 
 
-def test_links_to_hosted_checkouts_say_who_sent_the_buyer_and_no_other_link_changes(shop):
+def test_only_hosted_checkout_links_carry_the_slug(shop):
     shop.show(body=_links(*_ADDRESSES))
     shop.visit(f"/?via={shop.ben}")
 
-    expected = [_with(address, added, shop.ben) for address, added in _ADDRESSES.items()]
+    expected = [_address_with(address, added, shop.ben) for address, added in _ADDRESSES.items()]
     assert _seen(shop, 7) == expected
     assert shop.visit("/again") == shop.ben  # the next page of the site
     assert _seen(shop, 7) == expected
 
 
-def test_nothing_changes_without_a_referral_or_where_the_tag_says_off(shop):
+def test_links_are_unchanged_without_referral_or_when_off(shop):
     shop.show(body=_links(*_ADDRESSES))
     for address in ("/", "/?via=nobody-here"):
         shop.visit(address)
@@ -86,18 +86,18 @@ def test_nothing_changes_without_a_referral_or_where_the_tag_says_off(shop):
     assert _hrefs(shop) == list(_ADDRESSES)
 
 
-def test_nothing_changes_before_the_visitor_consents(shop):
+def test_links_are_unchanged_before_consent(shop):
     shop.show('data-consent="required"', body=_links(_PAY))
     shop.visit(f"/?via={shop.ben}")
     shop.page.wait_for_timeout(SOON_MS)
     assert _hrefs(shop) == [_PAY]
 
-    shop.say("consent", True)
-    shop.settled()
+    shop.call_script("consent", True)
+    shop.wait_for_slug()
     assert _seen(shop, 1) == [f"{_PAY}?client_reference_id={shop.ben}"]
 
 
-def test_links_that_come_later_and_links_that_change_are_seen_too(shop):
+def test_added_and_changed_links_carry_the_slug(shop):
     shop.show(body='<a href="/" id="changes">x</a>')
     shop.visit(f"/?via={shop.ben}")
     shop.page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", _links(_PAY))
@@ -116,7 +116,7 @@ def test_links_that_come_later_and_links_that_change_are_seen_too(shop):
     assert opened == f"{_PAY}?client_reference_id={shop.ben}"
 
 
-def test_forms_to_hosted_checkouts_carry_it_in_a_field(shop):
+def test_hosted_checkout_forms_carry_the_slug_in_a_field(shop):
     shop.show(
         body=f'<form action="{_PAY}"><input name="action"></form><form action="/search"></form><form></form>'
         '<form action="https://acme.thrivecart.com/mug"><input name="passthrough[via]" value="own"></form>'
@@ -128,7 +128,7 @@ def test_forms_to_hosted_checkouts_carry_it_in_a_field(shop):
     assert fields == [["action", ""], ["client_reference_id", shop.ben], ["passthrough[via]", "own"]]
 
 
-def test_a_slug_that_a_payment_link_would_drop_is_left_out(shop, brand):
+def test_slug_that_a_payment_link_drops_is_left_out(shop, brand):
     brand.affiliate(slug := f"{new_slug()}.x")
     shop.show(body=_links(_PAY, "https://gum.co/mug") + "<stripe-buy-button></stripe-buy-button>")
     shop.visit(f"/?via={slug}")
@@ -139,7 +139,7 @@ def test_a_slug_that_a_payment_link_would_drop_is_left_out(shop, brand):
     assert shop.page.locator("stripe-buy-button").get_attribute("client-reference-id") is None
 
 
-def test_buttons_and_tables_of_gateways_carry_it(shop):
+def test_gateway_buttons_and_pricing_tables_carry_the_slug(shop):
     shop.show(
         body="<stripe-buy-button></stripe-buy-button><stripe-pricing-table client-reference-id='own'>"
         "</stripe-pricing-table><a class='paddle_button'>x</a>"
@@ -162,7 +162,7 @@ def test_buttons_and_tables_of_gateways_carry_it(shop):
 
 
 @pytest.mark.parametrize("is_shopify", [True, False])
-def test_a_shop_at_shopify_keeps_it_with_the_cart_once_for_each_cart(shop, is_shopify):
+def test_shopify_cart_stores_the_slug_once(shop, is_shopify):
     told = []
 
     def update(route):

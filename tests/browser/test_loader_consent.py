@@ -3,33 +3,33 @@
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS, STUB, ShopSite
-from tests.support.pages.arriving import arriving
+from tests.support.pages.navigation import arriving
 
 
-def test_a_visitor_who_said_no_before_the_script_came_is_left_alone(shop):
+def test_refusal_before_the_script_loads_is_respected(shop):
     shop.show(before=f"{STUB}<script>Finderfee('consent', false); Finderfee('convert', 'ann@example.com')</script>")
 
     assert shop.visit(f"/?via={shop.ben}") is None
-    assert (shop.told(0), shop.clicks, shop.cookies(), shop.stored()) == ([], [], {}, 0)
+    assert (shop.wait_for_leads(0), shop.clicks, shop.cookies(), shop.count_stored()) == ([], [], {}, 0)
 
 
-def test_where_consent_is_required_nothing_is_kept_or_sent_before_it(shop):
+def test_required_consent_blocks_storage_and_requests(shop):
     shop.show('data-consent="required"')
     shop.visit(f"/?via={shop.ben}")
-    shop.say("convert", "ann@example.com")
-    assert (shop.told(0), shop.clicks, shop.cookies(), shop.stored()) == ([], [], {}, 0)
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.wait_for_leads(0), shop.clicks, shop.cookies(), shop.count_stored()) == ([], [], {}, 0)
 
-    shop.say("consent", True)
+    shop.call_script("consent", True)
 
-    assert shop.settled() == shop.ben
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_slug() == shop.ben
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
     assert len(shop.clicks) == 1
 
 
 _GPC = "<script>Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})</script>"
 
 
-def test_where_it_is_respected_a_browser_that_asks_for_privacy_is_one_without_consent(shop):
+def test_privacy_signal_counts_as_refusal_when_respected(shop):
     shop.visit(f"/?via={shop.ben}")
     assert shop.cookies()
     shop.clicks.clear()
@@ -37,60 +37,60 @@ def test_where_it_is_respected_a_browser_that_asks_for_privacy_is_one_without_co
     shop.show('data-respect="gpc"', before=_GPC)
 
     assert shop.visit(f"/?via={shop.eva}") is None
-    shop.say("convert", "ann@example.com")
-    assert (shop.clicks, shop.seen, shop.told(0), shop.cookies(), shop.stored()) == ([], [], [], {}, 0)
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.clicks, shop.seen, shop.wait_for_leads(0), shop.cookies(), shop.count_stored()) == ([], [], [], {}, 0)
 
-    shop.say("consent", True)
-    assert shop.settled() == shop.eva
-    assert shop.told(1) == ["ann@example.com"]
+    shop.call_script("consent", True)
+    assert shop.wait_for_slug() == shop.eva
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 @pytest.mark.parametrize(("attributes", "before"), [("", _GPC), ('data-respect="gpc"', "")], ids=["untold", "unasked"])
-def test_without_the_word_of_both_the_page_and_the_browser_nothing_changes(shop, attributes, before):
+def test_no_signal_from_page_or_browser_changes_nothing(shop, attributes, before):
     shop.show(attributes, before=before)
 
     assert shop.visit(f"/?via={shop.ben}") == shop.ben
     assert len(shop.clicks) == 1
 
 
-def test_whoever_comes_to_the_site_says_once_that_the_script_is_there(shop, brand):
+def test_script_reports_its_presence_once(shop, brand):
     with shop.page.expect_response("**/c.gif?*"):
         shop.visit("/")
     with arriving(shop.page):
         shop.page.evaluate("location.href = '/shoes'")
-    shop.settled()
+    shop.wait_for_slug()
     shop.page.wait_for_timeout(100)
 
     assert shop.seen == [f"?script=1&programId={shop.program_id}"]
     assert shop.clicks == []
-    assert (shop.cookies(), shop.stored()) == ({}, 0)
+    assert (shop.cookies(), shop.count_stored()) == ({}, 0)
     status = brand.get(f"/api/v1/programs/{shop.program_id}/tracking-status").json
     assert status["scriptOrigin"] == SHOP
     assert status["scriptSeenAt"]
 
 
-def test_without_consent_the_script_does_not_even_say_that_it_is_there(shop):
+def test_script_reports_no_presence_without_consent(shop):
     shop.show('data-consent="required"')
 
     shop.visit("/")
     shop.page.wait_for_timeout(100)
     assert shop.seen == []
 
-    shop.say("consent", True)
-    shop.settled()
+    shop.call_script("consent", True)
+    shop.wait_for_slug()
     shop.wait_until(lambda: shop.seen)
     shop.page.wait_for_timeout(100)
     assert len(shop.seen) == 1
 
 
-def test_consent_that_is_taken_back_forgets_everything(shop):
+def test_withdrawn_consent_clears_storage(shop):
     shop.visit(f"/?via={shop.ben}&subid=tube")
-    shop.say("convert", "ann@example.com")
-    shop.say("consent", False)
-    shop.say("convert", "bob@example.com")
+    shop.call_script("convert", "ann@example.com")
+    shop.call_script("consent", False)
+    shop.call_script("convert", "bob@example.com")
 
-    assert (shop.say("slug"), shop.cookies(), shop.stored()) == (None, {}, 0)
-    assert shop.told(1) == ["ann@example.com"]
+    assert (shop.call_script("slug"), shop.cookies(), shop.count_stored()) == (None, {}, 0)
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 _BLOCKED = """
@@ -101,46 +101,46 @@ delete Navigator.prototype.sendBeacon;
 """
 
 
-def test_where_nothing_can_be_kept_the_page_itself_still_knows(shop):
+def test_attribution_lives_in_the_page_without_storage(shop):
     shop.page.add_init_script(_BLOCKED)
 
     assert shop.visit(f"/?via={shop.ben}") == shop.ben
-    shop.say("convert", "ann@example.com")
-    assert shop.told(1) == ["ann@example.com"]
+    shop.call_script("convert", "ann@example.com")
+    assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
 @pytest.mark.parametrize(
     "missing", ["delete window.fetch", "delete window.fetch; delete Navigator.prototype.sendBeacon"]
 )
-def test_a_browser_that_cannot_send_is_left_in_peace(shop, missing):
+def test_browser_without_send_support_sees_no_error(shop, missing):
     shop.page.add_init_script(missing)
 
     assert shop.visit(f"/?via={shop.ben}") is None
-    shop.say("convert", "ann@example.com")
-    assert (shop.cookies(), shop.told(0)) == ({}, [])
+    shop.call_script("convert", "ann@example.com")
+    assert (shop.cookies(), shop.wait_for_leads(0)) == ({}, [])
 
 
-def test_the_tag_that_is_there_twice_acts_once(shop):
+def test_duplicate_tag_acts_once(shop):
     shop.show(body=f'<script async src="{shop.service}/api/v1/r/loader.js"></script><b id="Finderfee"></b>')
     shop.visit(f"/?via={shop.ben}")
 
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
     shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
     assert len(shop.clicks) == 1
 
 
-def test_a_callback_that_throws_is_the_pages_own_error_and_stops_nothing(shop):
+def test_throwing_callback_stops_nothing(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.evaluate("window.onerror = message => { window.told = message; return true }")
     shop.page.evaluate("Finderfee.ready(() => { throw Error('ours') }); Finderfee.ready('not a function')")
     shop.page.wait_for_function("window.told")
 
     assert "ours" in shop.page.evaluate("told")
-    assert shop.settled() == shop.ben
+    assert shop.wait_for_slug() == shop.ben
 
 
 @pytest.fixture
-def careless(browser, site, brand):
+def unchecked_shop(browser, site, brand):
     """A site in a browser whose console is not looked at: it writes there itself when a request fails."""
     program_id = brand.program()
     slug = f"ben-{program_id.hex[-12:]}"
@@ -154,39 +154,39 @@ def careless(browser, site, brand):
     assert found.wrong == []
 
 
-def test_a_service_that_is_down_harms_nothing_and_is_told_later(careless):
-    careless.page.route("**/track/click", lambda route: route.abort())
-    assert careless.visit(f"/?via={careless.ben}") is None
-    careless.say("convert", "ann@example.com")
-    assert (careless.cookies(), careless.told(0)) == ({}, [])
-    careless.page.unroute("**/track/click")
+def test_unreachable_service_receives_the_click_later(unchecked_shop):
+    unchecked_shop.page.route("**/track/click", lambda route: route.abort())
+    assert unchecked_shop.visit(f"/?via={unchecked_shop.ben}") is None
+    unchecked_shop.call_script("convert", "ann@example.com")
+    assert (unchecked_shop.cookies(), unchecked_shop.wait_for_leads(0)) == ({}, [])
+    unchecked_shop.page.unroute("**/track/click")
 
-    careless.page.reload()
+    unchecked_shop.page.reload()
 
-    assert careless.settled() == careless.ben
+    assert unchecked_shop.wait_for_slug() == unchecked_shop.ben
 
 
-def test_an_answer_that_confirms_nothing_is_none(careless):
+def test_malformed_answer_is_ignored(unchecked_shop):
     answers = [{"status": 503}, {"status": 429}, {"body": "<html>"}, {"body": "null"}, {"body": '{"ok":true}'}]
-    careless.page.route(
+    unchecked_shop.page.route(
         "**/track/click", lambda route: route.fulfill(headers={"Access-Control-Allow-Origin": "*"}, **answers[0])
     )
     while answers:
-        assert careless.visit(f"/?via={careless.ben}") is None, answers[0]
-        assert careless.cookies() == {}
+        assert unchecked_shop.visit(f"/?via={unchecked_shop.ben}") is None, answers[0]
+        assert unchecked_shop.cookies() == {}
         del answers[0]
-    assert len(careless.clicks) == 5
+    assert len(unchecked_shop.clicks) == 5
 
 
-def test_a_page_whose_policy_forbids_to_send_sees_no_error(careless):
-    careless.headers = {"Content-Security-Policy": f"script-src {careless.service}; connect-src 'none'"}
-    careless.page.goto(f"{SHOP}/?via={careless.ben}")
-    careless.page.wait_for_load_state("networkidle")
+def test_content_security_policy_block_causes_no_error(unchecked_shop):
+    unchecked_shop.headers = {"Content-Security-Policy": f"script-src {unchecked_shop.service}; connect-src 'none'"}
+    unchecked_shop.page.goto(f"{SHOP}/?via={unchecked_shop.ben}")
+    unchecked_shop.page.wait_for_load_state("networkidle")
 
-    assert careless.cookies() == {}
+    assert unchecked_shop.cookies() == {}
 
 
-def test_the_snippet_as_it_is_handed_out_works(shop, brand):
+def test_published_snippet_works(shop, brand):
     brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
     made = brand.get("/api/v1/r/install-snippet").json
     shop.html = made["snippet"].replace(made["scriptHost"], shop.service) + '<input id="who">'
@@ -194,4 +194,4 @@ def test_the_snippet_as_it_is_handed_out_works(shop, brand):
     assert shop.visit(f"/?ref={shop.eva}&pk_ref={shop.ben}") == shop.ben
     shop.page.fill("#who", "ann@example.com")
     shop.page.press("#who", "Tab")
-    assert shop.told(1) == ["ann@example.com"]
+    assert shop.wait_for_leads(1) == ["ann@example.com"]

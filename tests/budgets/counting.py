@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from api.service import health
 from models import db
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 #: A tenant, an opening and a commit are part of a round trip; `begin` with its settings counts as one statement.
 SEPARATOR = b";\n"
@@ -42,7 +42,7 @@ def in_one_transaction(brand: Brand, work: Callable[[], object]) -> Callable[[],
 def count_trips() -> Iterator[list[bytes]]:
     """Yield a list that holds the round trips once the block has ended, except those that prepare a statement."""
     round_trips: list[bytes] = []
-    with trips() as all_trips:
+    with record_round_trips() as all_trips:
         yield round_trips
     round_trips += [trip for trip in all_trips if b"prepare hot_" not in trip]
 
@@ -120,7 +120,7 @@ class Reads:
                 addresses[path] = address = path.format(**ids)
                 self.open(address)  # A connection prepares a statement when it first sends it.
                 health.readiness.forget()
-                seen.append(trips_of(lambda address=address: self.open(address), never=self.never))
+                seen.append(count_round_trips(lambda address=address: self.open(address), never=self.never))
 
         differing = {path: seen for path, seen in counts.items() if seen != [self.costs[path]] * 3}
         assert differing == {}, f"costs differ from the table: {differing}"

@@ -5,17 +5,17 @@ from contextlib import ExitStack
 import pytest
 
 from tests.budgets.counting import Reads
-from tests.support.api import embedding
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.coupons import code, coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.api import embed_tokens
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import ago, click, conversion
-from tests.support.turning import turn
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
+from tests.support.settings_overrides import override_settings
 
 _PROGRAM = "/dashboard/programs/{program}"
 
@@ -71,10 +71,12 @@ class Conversions(Reads):
         ada = self.brand.affiliate(f"ada-{number}")
         self.brand.affiliate(f"paused-{number}", status="Paused")
         for each in range(3):
-            lead = conversion(self.brand, ada, type="LeadReward", status="Invalidated")
-            flagged(self.brand, ada, subject="lead", subject_id=lead, action="held", at=ago(hours=each))
+            lead = insert_conversion(self.brand, ada, type="LeadReward", status="Invalidated")
+            record_blocked_click(
+                self.brand, ada, subject="lead", subject_id=lead, action="held", at=time_ago(hours=each)
+            )
         self.brand.sale(affiliateSlug=f"paused-{number}")
-        return {"conversion": conversion(self.brand, ada)}
+        return {"conversion": insert_conversion(self.brand, ada)}
 
 
 class ImportsAndWebhooks(Reads):
@@ -98,7 +100,9 @@ class ImportsAndWebhooks(Reads):
         return brand
 
     def grow(self, number):
-        job = import_sales(self.brand, *[past_sale(externalId=f"{number}-{row}") for row in range(number + 1)]).json
+        job = import_sales(
+            self.brand, *[build_past_sale(externalId=f"{number}-{row}") for row in range(number + 1)]
+        ).json
         endpoint = self.brand.endpoint(f"https://127.0.0.1:1/{number}")
         for _ in range(number + 1):
             delivery = self.brand.post(f"/api/v1/webhooks/{endpoint['id']}/test").json
@@ -174,7 +178,7 @@ class Programs(Reads):
         assert self.brand.post("/api/affiliate-invites", invite).status_code == 201
         ben = self.brand.affiliate(f"ben-{number}", program_id=self.program)
         for _ in range(3):
-            click(self.brand, ben)
+            insert_click(self.brand, ben)
             self.brand.sale(affiliateSlug=f"ben-{number}")
         self.brand.programs.remove(self.brand.program())
         return {"program": self.program}
@@ -191,7 +195,7 @@ class Settings(Reads):
 
     def grow(self, number):
         self.brand.other_key()
-        embedding.issued(self.brand, self.brand.affiliate(f"ann-{number}"))
+        embed_tokens.issue_token(self.brand, self.brand.affiliate(f"ann-{number}"))
         manager = ("--org", self.brand.id, "--role", "Manager", "--email", f"ada-{number}@example.com")
         Visitor(self.app).open(self.flask.json("sign-in", "owner", *manager)["url"])
         return {}
@@ -215,22 +219,22 @@ class Work(Reads):
     must_state = True
 
     def prepare(self, app, brand):
-        self.work = Dealing.of(brand)
-        self.gateway = connected(self.work.owner, self.stack.enter_context(played()))
+        self.work = DealScene.for_brand(brand)
+        self.gateway = connect_gateway(self.work.owner, self.stack.enter_context(play_gateway()))
         return brand
 
     def grow(self, number):
         program_id = self.brand.programs[0]
-        family = coupon(self.brand, name=f"Partner {number}")
+        family = create_coupon(self.brand, name=f"Partner {number}")
         affiliate_id = self.brand.affiliate(f"ann-{number}", program_id=program_id)
         for each in range(number + 1):
-            code(self.brand, affiliate_id, family["id"], f"ANN-{number}-{each}")
+            mint_code(self.brand, affiliate_id, family["id"], f"ANN-{number}-{each}")
             self.work.owner.post("/api/v1/assets", {"name": f"Words {number}", "text": "Try it."})
         return {
             "program_id": program_id,
             "coupon_id": family["id"],
             "connection_id": self.gateway["id"],
-            "deal_id": self.work.offered(*[10_000] * (number + 1)),
+            "deal_id": self.work.create_offered(*[10_000] * (number + 1)),
         }
 
 
@@ -249,7 +253,7 @@ _READS = [
 
 @pytest.mark.parametrize("reads", _READS)
 def test_page_costs_its_round_trips_with_few_rows_and_with_many(app, brand, flask, monkeypatch, reads):
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
 
     with ExitStack() as stack:
         reads(app, brand, flask, stack).assert_costs_stay()

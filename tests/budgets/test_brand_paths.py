@@ -16,12 +16,12 @@ from pipelines.fraud import summary
 from pipelines.payouts import funding, run_plan, transfer
 from pipelines.programs import numbers, performance
 from tests.budgets.counting import HotPath, in_one_transaction
-from tests.support.api.payouts import URL, owner, run
-from tests.support.rows.dealing import OWN, Dealing
-from tests.support.rows.dealing import URL as DEALS
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.paying import EVERYTHING, Payroll
-from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.api.payouts import URL, owner_session, run_payouts
+from tests.support.rows.deal_scene import OWN, DealScene
+from tests.support.rows.deal_scene import URL as DEALS
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.payroll import EVERYTHING, Payroll
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 # A lookup of the caller is a transaction of its own.
 _CALLER = 2
@@ -31,8 +31,8 @@ def _fraud_summary(brand):
     brand.program(click_reward_cents=5, lead_bounty_cents=50, lead_bounty_currency="EUR")
     affiliate_id = brand.affiliate("ben")
     for reason in ("headless", "rapid", "burst"):
-        flagged(brand, affiliate_id, reason)
-        flagged(brand, affiliate_id, reason, subject="lead")
+        record_blocked_click(brand, affiliate_id, reason)
+        record_blocked_click(brand, affiliate_id, reason, subject="lead")
     with db.unit_of_work(brand.id):
         db.db.stage("update organization set home_currency = 'GBP' where id = %s", (brand.id,))
     fields = {"organization_id": brand.id, "program_id": brand.programs[-1], "days": 30}
@@ -45,8 +45,8 @@ def _busy_programs(brand):
         brand.program()
         affiliate_id = brand.affiliate(f"partner-{number}")
         for currency in ("USD", "EUR", "JPY"):
-            conversion(brand, affiliate_id, currency=currency, occurred_at=ago(days=number))
-        click(brand, affiliate_id)
+            insert_conversion(brand, affiliate_id, currency=currency, occurred_at=time_ago(days=number))
+        insert_click(brand, affiliate_id)
         if number in (0, 4):
             yield
 
@@ -108,20 +108,20 @@ def _payout_pages(_, app, queries=("", "?status=Pending", "?take=2")):
     for is_grown in (False, True):
         if is_grown:
             _grow(payroll)
-        run(payroll)
+        run_payouts(payroll)
         for query in queries:
             yield lambda query=query: payroll.brand.get(URL + query)
 
 
 def _one_payout(_, app):
     payroll = _payroll(app)
-    (payout,) = run(payroll)["payouts"]
+    (payout,) = run_payouts(payroll)["payouts"]
     return [lambda: payroll.brand.get(f"{URL}/{payout['payoutId']}")]
 
 
 def _funding(_, app):
     payroll = _payroll(app)
-    run(payroll)
+    run_payouts(payroll)
     return [
         in_one_transaction(
             payroll.brand, lambda: funding.find_funding(organization_id=payroll.brand.id, now=clock.now())
@@ -140,12 +140,12 @@ def _previews(_, app):
 
 def _runs(_, app):
     payroll = _payroll(app)
-    run(payroll)
+    run_payouts(payroll)
     payroll.sell("ann")
     for is_grown in (False, True):
         if is_grown:
             _grow(payroll)
-        person = owner(payroll)
+        person = owner_session(payroll)
         total = person.post(f"{URL}/preview").json["totalEligibleCents"]
         yield lambda person=person, total=total: person.post(f"{URL}/run", {"confirmTotalCents": total})
 
@@ -153,7 +153,7 @@ def _runs(_, app):
 def _transfers(_, app):
     payroll = _payroll(app)
     _grow(payroll)
-    run(payroll)
+    run_payouts(payroll)
     for number in (1, 1, 2):
         due_ids = "select id from payout where status = 'Pending' order by id limit %s"
         ids = [payout_id for (payout_id,) in payroll.brand.rows(due_ids, number)]
@@ -170,17 +170,17 @@ def _lists_to_pay_by_hand(_, app):
     for is_grown in (False, True):
         if is_grown:
             _grow(payroll)
-        run_id = run(payroll)["runId"]
-        person = owner(payroll)
+        run_id = run_payouts(payroll)["runId"]
+        person = owner_session(payroll)
         yield lambda run_id=run_id, person=person: person.get(f"{URL}/mass-pay.csv?runId={run_id}&claim=true")
 
 
 def _deal_pages(_, app, is_own=False):
-    dealing = Dealing.create(app)
+    dealing = DealScene.create(app)
     dealing.creator.get(OWN)
     for number in (1, 4):
         for _ in range(number):
-            dealing.offered(*(100, 200, 300)[:number])
+            dealing.create_offered(*(100, 200, 300)[:number])
         if is_own:
             yield lambda: dealing.creator.get(OWN)
         else:

@@ -14,11 +14,11 @@ from models.clicks import batches, public_links
 from pipelines.clicks import clicks
 from pipelines.clicks import public_links as cache
 from tests.budgets.counting import SEPARATOR, HotPath
-from tests.support.api.doors import door_of, with_door
-from tests.support.rows.click_rows import raw, write
-from tests.support.rows.visiting import BROWSER, click, limited, new_slug, visit
-from tests.support.running.trips import trips
-from tests.support.turning import turn
+from tests.support.api.doors import create_door_program, door_path
+from tests.support.rows.click_rows import build_click, write
+from tests.support.rows.link_visits import BROWSER, create_limiter, new_slug, post_click, visit
+from tests.support.running.trips import record_round_trips
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def _counting(monkeypatch):
         to_stream.append(command)
         return send(self, command, check_health)
 
-    with trips() as to_database, monkeypatch.context() as patch:
+    with record_round_trips() as to_database, monkeypatch.context() as patch:
         patch.setattr(AbstractConnection, "send_packed_command", send_counted)
         yield to_stream, to_database
 
@@ -39,29 +39,29 @@ def _counting(monkeypatch):
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """A link that may earn, in a process that caches links and has round_trips a click before."""
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     brand.program(referral_destination_url="https://shop.test/")
     slug = new_slug()
     brand.affiliate(slug)
-    click(app, slug)
+    post_click(app, slug)
     visit(app, f"/r/{slug}")
-    click(app, new_slug(), programId=str(brand.programs[0]))
+    post_click(app, new_slug(), programId=str(brand.programs[0]))
     return slug
 
 
 def _click_uncached(app, slug):
     cache.clear_cache()
-    return click(app, slug)
+    return post_click(app, slug)
 
 
 #: By request: what it returns, its status, and how many statements it sends besides one round trip to the stream.
 _VISITS = {
-    "cached-link": (click, 200, 0),
+    "cached-link": (post_click, 200, 0),
     "uncached-link": (_click_uncached, 200, 1),
-    "unknown-slug": (lambda app, slug: click(app, new_slug()), 200, 1),
+    "unknown-slug": (lambda app, slug: post_click(app, new_slug()), 200, 1),
     "short-link": (lambda app, slug: visit(app, f"/r/{slug}"), 302, 0),
-    "malformed": (lambda app, slug: click(app, 7), 400, 0),
-    "robot": (lambda app, slug: click(app, slug, headers={"User-Agent": f"Googlebot {BROWSER}"}), 200, 0),
+    "malformed": (lambda app, slug: post_click(app, 7), 400, 0),
+    "robot": (lambda app, slug: post_click(app, slug, headers={"User-Agent": f"Googlebot {BROWSER}"}), 200, 0),
 }
 
 
@@ -83,10 +83,10 @@ def test_visit_costs_one_trip_to_the_stream_and_a_statement_where_its_link_is_no
 
 def test_unknown_slug_is_cached_too(app, slug, monkeypatch):
     unknown = new_slug()
-    click(app, unknown)
+    post_click(app, unknown)
 
     with _counting(monkeypatch) as (to_stream, to_database):
-        assert click(app, unknown).json == {"ok": True}
+        assert post_click(app, unknown).json == {"ok": True}
 
     assert (len(to_stream), to_database) == (1, [])
 
@@ -94,22 +94,22 @@ def test_unknown_slug_is_cached_too(app, slug, monkeypatch):
 def test_many_unknown_slugs_leave_a_link_in_the_cache(app, slug, monkeypatch):
     monkeypatch.setattr(cache, "_MAX_CACHED", 3)
     for _ in range(8):
-        click(app, new_slug())
+        post_click(app, new_slug())
 
     with _counting(monkeypatch) as (_, to_database):
-        click(app, slug)
+        post_click(app, slug)
 
     assert to_database == []
     assert len(cache._misses) <= 3
 
 
 def test_sender_over_the_limit_costs_nothing_once_that_is_known(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
-    click(app, slug)
-    click(app, slug)
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
+    post_click(app, slug)
+    post_click(app, slug)
 
     with _counting(monkeypatch) as (to_stream, to_database):
-        statuses = [click(app, slug).status_code, visit(app, f"/r/{new_slug()}").status_code]
+        statuses = [post_click(app, slug).status_code, visit(app, f"/r/{new_slug()}").status_code]
         statuses.append(visit(app, "/api/v1/r/c.gif").status_code)
 
     assert statuses == [429, 429, 200]
@@ -129,10 +129,10 @@ def test_picture_costs_one_trip_and_records_its_page_once_an_hour(app, brand, sl
 
 @pytest.mark.parametrize(("by_slug", "most"), [(False, 1), (True, 2)])
 def test_buyer_at_a_checkout_door_costs_one_statement_and_two_by_slug(brand, monkeypatch, by_slug, most):
-    turn(monkeypatch, web={"key_cache_s": 60})
-    slug = with_door(brand)
+    override_settings(monkeypatch, web={"key_cache_s": 60})
+    slug = create_door_program(brand)
     ((name,),) = brand.rows("select slug from program")
-    path = f"/door/{name}/{slug}" if by_slug else door_of(brand, slug)
+    path = f"/door/{name}/{slug}" if by_slug else door_path(brand, slug)
     for _ in range(2):
         visit(brand.app, path)
 
@@ -152,7 +152,7 @@ def test_script_of_pages_costs_one_statement_at_most(brand, is_ours, names_progr
     path = "/api/v1/r/loader.js" + (f"?programId={program_id}" if names_program else "")
     client = brand.app.test_client()
     client.get(path, headers={"Host": host})
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         answer = client.get(path, headers={"Host": host})
 
     assert answer.status_code == 200
@@ -163,7 +163,7 @@ _HEADLESS = {"agent": "Mozilla/5.0 HeadlessChrome/140.0"}
 
 
 def _batch(brand, people, number, **fields):
-    return [raw(brand, people[n % len(people)], slug=f"slug-{n}", **fields) for n in range(number)]
+    return [build_click(brand, people[n % len(people)], slug=f"slug-{n}", **fields) for n in range(number)]
 
 
 def _batches(terms, **fields):
@@ -201,8 +201,8 @@ def _busy_network(brand, monkeypatch):
     brand.program()
     person = brand.affiliate("ben")
     for _ in range(2):
-        write(brand, *[raw(brand, person, network="office", slug="ben") for _ in range(25)])
-    return [lambda: write(brand, raw(brand, person, network="office", slug="ben"))] * 2
+        write(brand, *[build_click(brand, person, network="office", slug="ben") for _ in range(25)])
+    return [lambda: write(brand, build_click(brand, person, network="office", slug="ben"))] * 2
 
 
 _PAID = {"click_reward_cents": 10, "budget_cents": 10_000}
@@ -235,7 +235,7 @@ def test_blocked_clicks_of_a_batch_are_one_event_per_link_in_one_statement(brand
     brand.program()
     people = [brand.affiliate(f"a{n}") for n in range(5)]
 
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         write(brand, *_batch(brand, people, 200, **_HEADLESS))
 
     (events,) = [trip for trip in round_trips if b"occurrences" in trip]

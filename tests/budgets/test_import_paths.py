@@ -9,7 +9,7 @@ from pipelines.imports import affiliates, conversions, undo
 from schemas.imports.affiliates import AffiliateImport
 from schemas.imports.conversions import ConversionImport, ConversionPreview
 from tests.budgets.counting import HotPath, in_one_transaction
-from tests.support.api.importing import past_sale
+from tests.support.api.import_requests import build_past_sale
 
 
 def _import_affiliates(brand, rows):
@@ -41,7 +41,7 @@ def _sales_program(brand):
 
 
 def _rows(number):
-    return [past_sale(externalId=f"order-{number}-{at}", processorCustomerId=f"cus-{at}") for at in range(number)]
+    return [build_past_sale(externalId=f"order-{number}-{at}", processorCustomerId=f"cus-{at}") for at in range(number)]
 
 
 def _importer(brand):

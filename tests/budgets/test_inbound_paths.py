@@ -10,14 +10,14 @@ from pipelines.gateways.booking import sales
 from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.counting import HotPath
-from tests.support.draining import drain, hand_out, run
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms import playing as platforms
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
+from tests.support.platforms import platform_connections as platforms
 from tests.support.rows import paid_leads
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.leads import browser, slug_of
-from tests.support.turning import turn
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.leads import post_browser_lead, slug_of
+from tests.support.settings_overrides import override_settings
 
 
 def _signed_lead(brand, email, **fields):
@@ -41,27 +41,27 @@ def _lead_to_record(brand, *, is_known=False, **fields):
 def _lead_of_a_page(brand):
     brand.program()
     brand.affiliate(slug_of(brand))
-    browser(brand)
-    return [lambda: browser(brand)]
+    post_browser_lead(brand)
+    return [lambda: post_browser_lead(brand)]
 
 
 def _paid_lead(brand, stack, email):
-    stack.enter_context(paid_leads.verified_by(URL="local"))
-    to = paid_leads.campaign(brand, budget_cents=10_000)
+    stack.enter_context(paid_leads.configure_human_check(URL="local"))
+    to = paid_leads.create_campaign(brand, budget_cents=10_000)
     for buyer in ("warm@example.org", "known@example.org"):
-        paid_leads.send(brand, to, email=buyer)
-    return [lambda: paid_leads.send(brand, to, email=email)]
+        paid_leads.send_lead(brand, to, email=buyer)
+    return [lambda: paid_leads.send_lead(brand, to, email=email)]
 
 
 def _gateway(brand, stack):
     brand.program()
     brand.affiliate("jane")
-    stage = stack.enter_context(played())
-    return stage, connected(brand.person("Owner"), stage)
+    stage = stack.enter_context(play_gateway())
+    return stage, connect_gateway(brand.person("Owner"), stage)
 
 
 def _deliver(brand, connection, purchase, stage):
-    (delivery, *_) = stage.pay(purchase).sent
+    (delivery, *_) = stage.pay(purchase).notifications
     path = "/" + connection["webhookUrl"].split("/", 3)[3]
 
     def post():
@@ -71,7 +71,7 @@ def _deliver(brand, connection, purchase, stage):
 
 
 def _gateway_event(brand, stack, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     stage, connection = _gateway(brand, stack)
     _deliver(brand, connection, Purchase(), stage)()
     post = _deliver(brand, connection, Purchase(), stage)
@@ -81,12 +81,12 @@ def _gateway_event(brand, stack, monkeypatch):
 def _payment_to_book(brand, stack, slug="jane", *, asks_a_platform=False):
     stage, connection = _gateway(brand, stack)
     if asks_a_platform:
-        platforms.connected(brand.person("Owner"), stack.enter_context(platforms.asked()))
+        platforms.connect_platform(brand.person("Owner"), stack.enter_context(platforms.play_platform()))
     for buyer in ("1", "2"):
         drain()
         _deliver(brand, connection, Purchase(slug=slug, customer=buyer, email=f"{buyer}@example.com"), stage)()
-    (pointer,) = hand_out(("gateways",))
-    return [lambda: run(pointer)]
+    (pointer,) = dispatch_pointers(("gateways",))
+    return [lambda: run_pointer(pointer)]
 
 
 def _pages_to_reconcile(brand, stack):
@@ -118,8 +118,8 @@ def _pages_to_reconcile(brand, stack):
 def _fraud_event(brand):
     brand.program()
     affiliate_id = brand.affiliate("ben")
-    flagged(brand, affiliate_id)
-    return [lambda: flagged(brand, affiliate_id)]
+    record_blocked_click(brand, affiliate_id)
+    return [lambda: record_blocked_click(brand, affiliate_id)]
 
 
 _BOOKED = 1 + 1 + 2 + 1  # the job's lock; the event; the two of a payment; the commit

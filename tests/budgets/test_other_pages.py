@@ -8,13 +8,13 @@ import pytest
 
 from domain import jobs
 from tests.budgets.counting import Reads
-from tests.support.draining import drain
-from tests.support.outside.console import Console, buried
+from tests.support.job_queues import drain
+from tests.support.outside.console import Console, stage_failed_job
 from tests.support.outside.post_office import stage
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
-from tests.support.turning import turn
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 
 class Portal(Reads):
@@ -114,19 +114,23 @@ class ConsolePages(Reads):
     caller = ("operator",)
 
     def grow(self, number):
-        payroll, reviewed, dealing = Payroll.owing(self.app), Payroll.owing(self.app), Dealing.create(self.app)
-        deal = dealing.funded(*[1_000] * (1 + 2 * number))
+        payroll, reviewed, dealing = (
+            Payroll.create_owing(self.app),
+            Payroll.create_owing(self.app),
+            DealScene.create(self.app),
+        )
+        deal = dealing.create_funded(*[1_000] * (1 + 2 * number))
         for seq in range(1, 2 + 2 * number):
             dealing.dispute(deal, seq)
         dealing.brand.rows("update organization set home_currency = 'TJS' returning id")  # a currency without a rate
         payroll.execute(
             "update program set network_visibility = 'Networked', network_review = 'Pending', network_asked_at = now()"
         )
-        letters = [buried(payroll.brand, job=job) for job in (jobs.SALE_SETTLE, jobs.REFUND_CASCADE)]
+        letters = [stage_failed_job(payroll.brand, job=job) for job in (jobs.SALE_SETTLE, jobs.REFUND_CASCADE)]
         return {
             "letter": letters[0],
-            "payout": payroll.stuck(),
-            "run": reviewed.under_review(),
+            "payout": payroll.create_stuck_payout(),
+            "run": reviewed.create_run_under_review(),
             "message": stage(payroll.brand, "One", "Two")[0],
             "organization": payroll.brand.id,
             "program": payroll.brand.programs[0],
@@ -176,7 +180,7 @@ class OperatorRows(ConsolePages):
 @pytest.mark.parametrize("reads", [Portal, OwnRows, ConsolePages, OperatorRows])
 def test_address_costs_its_round_trips_with_few_rows_and_with_many(app, brand, flask, monkeypatch, reads):
     if reads not in (OwnRows, OperatorRows):
-        turn(monkeypatch, web={"key_cache_s": 60})
+        override_settings(monkeypatch, web={"key_cache_s": 60})
 
     with ExitStack() as stack:
         reads(app, brand, flask, stack).assert_costs_stay()

@@ -14,12 +14,12 @@ from models.conversions import sales
 from models.gateways import credit_candidates, payments
 from models.programs import network
 from tests.support import databases
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows import leads as rows_of_leads
 from tests.support.rows.brands import Brand
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 
 def _rows_read(node, table):
@@ -38,7 +38,7 @@ def shop(brand):
     return brand
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_lead_of_a_sale_is_found_by_its_index_with_a_plan_of_an_empty_table(shop):
     conversion_id = UUID(shop.sale().json["conversionId"])
     drain("sales")
@@ -51,12 +51,12 @@ def test_lead_of_a_sale_is_found_by_its_index_with_a_plan_of_an_empty_table(shop
     assert not any("Sort Key: lead" in line for line in plan), plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_table(shop, stack):
-    stage = stack.enter_context(played())
-    url = connected(shop.person("Owner"), stage)["webhookUrl"]
+    stage = stack.enter_context(play_gateway())
+    url = connect_gateway(shop.person("Owner"), stage)["webhookUrl"]
     sale = stage.pay(Purchase())
-    for delivery in (*stage.refund(sale, 100), *sale.sent):  # the refund waits
+    for delivery in (*stage.refund(sale, 100), *sale.notifications):  # the refund waits
         path = "/" + url.split("/", 3)[3]
         assert shop.app.test_client().post(path, data=delivery.body, headers=dict(delivery.headers)).status_code == 200
         drain()
@@ -79,9 +79,9 @@ def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_t
         assert "alias = ANY" in look, plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_plans_of_leads_read_no_whole_table(shop):
-    assert rows_of_leads.signed(shop).status_code == 200
+    assert rows_of_leads.post_signed_lead(shop).status_code == 200
     with db.unit_of_work(shop.id):
         plan = db.db.run(
             "explain select id from lead where organization_id = %s and email_normalized = %s"
@@ -128,7 +128,7 @@ def _rows_read_by(statement, params, table):
 
 
 @pytest.fixture
-def crowded_leads(alone, brand):
+def crowded_leads(isolated_database, brand):
     """Return a brand of whose thousands of leads of one person none may earn; plans are made of empty tables."""
     brand.program()
     affiliate_id = brand.affiliate("ben")
@@ -206,9 +206,9 @@ _KINDS = [
 @pytest.fixture(scope="module")
 def crowded_network(app):
     """List as many programs as a large network has, known to the planner; return the owner's URL."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         Brand.create(app).set(bankBalanceCents="1")
-        databases.run(url, _ADD_PROGRAMS)
+        databases.run_as_owner(url, _ADD_PROGRAMS)
         yield url
 
 
@@ -216,7 +216,7 @@ def _read_page(filters, after=None):
     """Return a page, and how many rows of programs its only statement read."""
     choice = {"category": None, "model": None, "currency": None} | filters
     with db.any_org_work():
-        with trips() as round_trips:
+        with record_round_trips() as round_trips:
             rows = network.any_org_page(
                 account_id=None, email="eva@example.com", sandbox=False, filters=choice, after=after, limit=_PAGE
             )
@@ -244,7 +244,7 @@ def test_a_page_reads_its_own_rows_by_every_filter(filters):
 
 def test_far_behind_the_first_page_it_is_the_same(crowded_network):
     newest = "select network_decided_at, id from program order by network_decided_at desc offset 7000 limit 1"
-    (middle,) = databases.rows(crowded_network, newest)
+    (middle,) = databases.select_as_owner(crowded_network, newest)
     for filters in _KINDS:
         rows, read, _ = _read_page(filters, middle)
         assert rows, filters

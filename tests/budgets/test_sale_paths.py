@@ -14,8 +14,8 @@ from pipelines.conversions import acceptance, override, refund, settlement
 from pipelines.conversions.override import OwedShare
 from schemas.conversions.sale import SaleBody
 from tests.budgets.counting import HotPath
-from tests.support.draining import drain, run
 from tests.support.endpoints import Endpoint
+from tests.support.job_queues import drain, run_pointer
 from tests.support.recruits import Recruits
 
 
@@ -94,7 +94,7 @@ def _sale_to_a_lead(brand):
     _shop(brand)
     for event in ("warm", "order"):
         lead = {"affiliateSlug": "ben", "email": f"{event}@x.test"}
-        assert "leadId" in brand.signed("/api/tracking/lead", lead).json
+        assert "leadId" in brand.post_signed("/api/tracking/lead", lead).json
     _settle(brand, _accept(brand, "warm", customerEmail="warm@x.test"))
     sale_id = _accept(brand, "order", customerEmail="order@x.test")
     return [lambda: _settle(brand, sale_id)]
@@ -181,7 +181,7 @@ def _event_to_deliver(brand, receiver):
         (pointer,) = rows.any_org_dispatch(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
 
     def deliver():
-        run(pointer)
+        run_pointer(pointer)
         assert len(receiver.received) == 2
 
     return [deliver]

@@ -3,20 +3,20 @@
 import pytest
 
 from models import db
-from tests.support.outside.openid_provider import signing_in
+from tests.support.outside.openid_provider import sign_in_with_provider
 from tests.support.outside.visitor import Visitor
-from tests.support.running.trips import trips
-from tests.support.turning import turn
+from tests.support.running.trips import record_round_trips
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
 def provider(app, brand, monkeypatch):
-    with signing_in(brand, monkeypatch) as provider:
+    with sign_in_with_provider(brand, monkeypatch) as provider:
         yield provider
 
 
 def _count(visitor, address):
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         assert visitor.open(address).status_code < 400
     return len(round_trips)
 
@@ -28,7 +28,7 @@ def _return_from_provider(visitor, provider):
 def test_session_is_found_by_two_statements(app, brand, flask):
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         visitor.open("/sign-in")
 
     assert sum(b"web_session" in trip for trip in round_trips) == 1
@@ -57,6 +57,6 @@ def test_renewal_at_provider_adds_four_round_trips_once_in_fifteen_minutes(app, 
         costs.append(_count(visitor, "/sign-in"))
 
     assert (costs[1] - costs[0], costs[2] - costs[0], provider.refreshes) == (4, 0, 1)
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     visitor.open("/sign-in")
     assert _count(visitor, "/sign-in") == 0

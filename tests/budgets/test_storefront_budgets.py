@@ -11,10 +11,10 @@ import pytest
 from models import db
 from pipelines.storefront import applications, lookup
 from tests.budgets.counting import SEPARATOR
-from tests.support.api.applying import two_steps
+from tests.support.api.applications import build_two_step_form
 from tests.support.rows.brands import Partner
-from tests.support.rows.program_rows import conversion
-from tests.support.running.trips import trips
+from tests.support.rows.program_rows import insert_conversion
+from tests.support.running.trips import record_round_trips
 
 RECRUITS = "/api/v1/me/sub-affiliate/recruits"
 
@@ -29,7 +29,7 @@ def shop(brand):
 def _apply(brand, **fields):
     """Apply and return the round trips."""
     body = {"email": "ada@example.com"} | fields
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=body)
     assert answer.status_code == 200, answer.data
     return round_trips
@@ -49,7 +49,7 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     query = {"host": domain} if path == "by-domain" else {}
 
     for _ in range(2):  # what is asked for the first time is prepared
-        with trips() as round_trips:
+        with record_round_trips() as round_trips:
             answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
@@ -69,7 +69,7 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
     client = shop.app.test_client()
 
     def statements(path, host="127.0.0.1:8000"):
-        with trips() as round_trips:
+        with record_round_trips() as round_trips:
             answer = client.get(path, headers={"Host": host})
         return answer.status_code, sum(trip.count(SEPARATOR) for trip in round_trips)
 
@@ -85,7 +85,7 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
 
 @pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
 def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
-    with trips() as round_trips:
+    with record_round_trips() as round_trips:
         assert shop.app.test_client().get(f"/api/p/{path}").status_code == 404
 
     assert round_trips == []
@@ -114,7 +114,7 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
 
 
 def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
-    shop.program(application_form=two_steps())
+    shop.program(application_form=build_two_step_form())
     said = {"answers": {"team": "Tea"}}
     _apply(shop, email="warm@example.com", **said)
 
@@ -159,14 +159,14 @@ def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
     ann_id = brand.affiliate("ann", email=email)
     for position in range(number):
         recruit = brand.affiliate(f"ben-{position}", recruited_by_affiliate_id=ann_id)
-        conversion(brand, recruit)
-        conversion(brand, recruit, currency="EUR")
+        insert_conversion(brand, recruit)
+        insert_conversion(brand, recruit, currency="EUR")
     ann = Partner(brand.app, email)
     ann.get(RECRUITS)
 
-    with trips() as mine:
+    with record_round_trips() as mine:
         assert len(ann.get(RECRUITS).json["items"]) == number
-    with trips() as brands:
+    with record_round_trips() as brands:
         assert len(brand.get(f"/api/v1/affiliates/{ann_id}/sub-affiliates").json) == number
 
     asked = [trip for trip in mine if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]

@@ -47,7 +47,7 @@ def main(only: str = "") -> int:
         for name, check in _CHECKS_WITHOUT_NODE.items():
             if only in name:
                 _run_check(name, check, results)
-        if not _installed():
+        if not _install():
             print("npm's registry cannot be reached: neither linters nor generators are installed.", file=sys.stderr)
             return 1 if os.environ.get("CI") else 0
         described = urllib.request.urlopen(f"{url}/api/openapi.json").read()
@@ -98,12 +98,12 @@ def _python() -> None:
 
 def _hey_api() -> None:
     _npx("openapi-ts", "--input", "./build/openapi.json", "--output", "./build/hey-api", "--silent")
-    _compiled("call_hey_api.ts")
+    _compile("call_hey_api.ts")
 
 
 def _openapi_fetch() -> None:
     _npx("openapi-typescript", "build/openapi.json", "--output", "build/openapi-typescript/schema.ts")
-    _compiled("call_openapi_fetch.ts")
+    _compile("call_openapi_fetch.ts")
 
 
 def _automation() -> None:
@@ -124,7 +124,7 @@ _CHECKS: dict[str, Callable[[], None]] = {
 }
 
 
-def _compiled(file: str) -> None:
+def _compile(file: str) -> None:
     """Check the types of a client and of the calls of it, strictly, and run them."""
     modules = ("--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler")
     _npx("tsc", "--strict", "--skipLibCheck", *modules, "--types", "node", "--noEmit", file)
@@ -133,7 +133,7 @@ def _compiled(file: str) -> None:
     _run(_NODE / "node", bundle)
 
 
-def _installed() -> bool:
+def _install() -> bool:
     stamp = _HERE / "node_modules" / ".lock"
     lock = (_HERE / "package-lock.json").read_bytes()
     if stamp.is_file() and stamp.read_bytes() == lock:
@@ -185,7 +185,7 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     from commands.demo.certificate import write_bundle
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
-    held = ports.hold()
+    held = ports.hold_port()
     try:
         started = server_pair.start(home, durable=False)
         os.environ.update(
@@ -194,21 +194,21 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             REDIS_URL=started.redis_url,
             SECRET_KEY="a key for the clients that is long enough",
             DATA_DIR=str(home),
-            PORT=str(ports.number(held)),
+            PORT=str(ports.port_number(held)),
             LOG_LEVEL="error",
             **automation.SETTINGS,
             **more,
             # Receivers have a certificate of this machine's own.
             WEBHOOK_CA_BUNDLE=str(write_bundle(home)),
         )
-        yield from _served(ports.number(held))
+        yield from _serve(ports.port_number(held))
     finally:
         held.close()
         server_pair.stop(home)
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _served(port: int) -> Iterator[tuple[str, str]]:
+def _serve(port: int) -> Iterator[tuple[str, str]]:
     from app import create_app
     from models import migrate
     from tests.support.rows.brands import Brand

@@ -35,16 +35,16 @@ def check() -> bool:
 
     Raises CalledProcessError when a test fails.
     """
-    from tests.support.gateways import playing
+    from tests.support.gateways import gateway_connections
 
     started = time.monotonic()
     for package in _PACKAGES:
         _check_packed_files(package)
     _test("shopify-pixel", "test/*.test.js", {})
-    with _working(), playing.played() as stage:
+    with _working(), gateway_connections.play_gateway() as stage:
         for package in _PACKAGES:
-            _test(package, "test/*.test.js", _brand() | _shop(playing.wanted(stage)))
-        unreachable = [package for package in _PACKAGES if not _installed(package)]
+            _test(package, "test/*.test.js", _brand() | _shop(gateway_connections.build_connection_body(stage)))
+        unreachable = [package for package in _PACKAGES if not _install(package)]
         for package in _PACKAGES:
             if package not in unreachable:
                 _test(package, "test/platform/*.test.js", _brand())
@@ -95,7 +95,7 @@ def _check_packed_files(package: str) -> None:
 @contextmanager
 def _working() -> Iterator[None]:
     """Run the jobs that requests leave behind, as workers would, until the end."""
-    from tests.support.draining import drain
+    from tests.support.job_queues import drain
 
     importlib.import_module("workers.fleet").load()
     done = threading.Event()
@@ -122,7 +122,7 @@ def _test(package: str, files: str, told: dict[str, str]) -> None:
         raise
 
 
-def _installed(package: str) -> bool:
+def _install(package: str) -> bool:
     folder = _INTEGRATIONS / package
     stamp, lock = folder / "node_modules" / ".lock", (folder / "package-lock.json").read_bytes()
     if stamp.is_file() and stamp.read_bytes() == lock:

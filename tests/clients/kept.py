@@ -31,7 +31,7 @@ def python(run: Run) -> None:
     examples = _BUILD / "examples.py"
     examples.write_text("\n".join(_typed_examples(json.loads((_BUILD / "openapi.json").read_bytes()))))
     run(sys.executable, "-m", "mypy", "--config-file", _HERE / "strict.ini", "call_finderfee.py", examples)
-    _used(sys.executable, "call_finderfee.py", PYTHONPATH=str(site))
+    _run_script(sys.executable, "call_finderfee.py", PYTHONPATH=str(site))
 
 
 def javascript(node: Path, npm: Run, npx: Run) -> None:
@@ -50,7 +50,7 @@ def javascript(node: Path, npm: Run, npx: Run) -> None:
     npx("openapi-typescript", "build/openapi.json", "--output", "build/theirs.ts", "--default-non-nullable", "false")
     modules = ("--target", "es2022", "--module", "nodenext", "--types", "node", "--noEmit")
     npx("tsc", "--strict", "--exactOptionalPropertyTypes", *modules, used, agreed)
-    _used(node, used)
+    _run_script(node, used)
 
 
 @contextmanager
@@ -72,9 +72,9 @@ def _surroundings() -> Iterator[Mapping[str, str]]:
         }
 
 
-def _used(*command: str | Path, **more: str) -> None:
+def _run_script(*command: str | Path, **more: str) -> None:
     """Run a script to its end, and the jobs that it causes meanwhile. Raises AssertionError with what it said."""
-    from tests.support.draining import drain
+    from tests.support.job_queues import drain
 
     importlib.import_module("workers.fleet").load()
     with _surroundings() as told:

@@ -2,21 +2,21 @@
 
 import pytest
 
-from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
 def dealing(app):
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 def _create_unanswered_charge(dealing, *, mode="slow"):
     """Return a deal with a charge that its source accepted and never settled, and the charge's id."""
     dealing.brand.set(sandboxRail=mode)
-    deal_id = dealing.accepted()
+    deal_id = dealing.create_accepted()
     dealing.act(deal_id, "fund")
     drain("payouts")
     ((request_id,),) = dealing.brand.rows("select id from deal_request")
@@ -24,7 +24,7 @@ def _create_unanswered_charge(dealing, *, mode="slow"):
 
 
 def test_deals_are_listed(dealing, flask):
-    draft, funded = dealing.draft(), dealing.funded(100, 200)
+    draft, funded = dealing.draft(), dealing.create_funded(100, 200)
     dealing.dispute(funded, 2)
     organization = f"--org={dealing.brand.id}"
 
@@ -42,7 +42,7 @@ def test_deals_are_listed(dealing, flask):
 
 
 def test_show_prints_milestones_requests_and_payouts(dealing, flask):
-    deal_id = dealing.funded(100, 200)
+    deal_id = dealing.create_funded(100, 200)
     dealing.submit(deal_id, 1)
     dealing.approve(deal_id, 1)
     drain("payouts")
@@ -70,7 +70,7 @@ def test_charge_confirmed_by_the_operator_is_booked(dealing, flask):
     drain("payouts")
 
     assert (answered["state"], answered["reference"]) == ("paid", "pi_17")
-    assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
+    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
     assert dealing.brand.rows("select action from audit_entry where actor_type = 'operator'")[-1] == ("deal.answered",)
 
 
@@ -82,7 +82,7 @@ def test_charge_rejected_by_the_operator_can_be_repeated(dealing, flask):
     dealing.act(deal_id, "fund")
     drain("payouts")
 
-    assert dealing.shown(deal_id)["status"] == "Funded"
+    assert dealing.get_deal(deal_id)["status"] == "Funded"
     assert dealing.brand.rows("select number, state from deal_request order by number") == [
         (1, "rejected"),
         (2, "paid"),
@@ -105,16 +105,16 @@ def test_answer_requires_exactly_one_outcome(flask):
 
 
 def test_rejected_refund_can_be_confirmed_as_paid_otherwise(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
     dealing.brand.set(sandboxRail="fail")
-    flask.json("deal", "settle", dealing.shown(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
+    flask.json("deal", "settle", dealing.get_deal(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
     drain("payouts")
     ((request_id,),) = dealing.brand.rows("select id from deal_request where kind = 'refund'")
 
     flask.json("deal", "answer", request_id, "--paid=bank 17")
 
-    assert (dealing.shown(deal_id)["status"], dealing.shown(deal_id)["returnedCents"]) == ("Completed", 50_000)
+    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["returnedCents"]) == ("Completed", 50_000)
 
 
 @pytest.mark.parametrize("value", ["acct_1", "cus_1", "cus_1/", "cus_1/x", "a" * 300])

@@ -21,6 +21,6 @@ _LISTS = {
 
 
 @pytest.mark.parametrize("command", _LISTS)
-def test_empty_list_prints_a_hint(flask, alone, command):
+def test_empty_list_prints_a_hint(flask, isolated_database, command):
     assert flask(*command.split()) == (0, _LISTS[command] + "\n")
     assert flask.json(*command.split()) == []

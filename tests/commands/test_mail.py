@@ -8,7 +8,7 @@ import pytest
 
 from models import db
 from tests.support.databases import alter_any
-from tests.support.outside.post_office import PostOffice, message, stage
+from tests.support.outside.post_office import PostOffice, read_message, stage
 
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -166,7 +166,7 @@ def test_retry_sends_a_kept_or_failed_message(flask, office, brand, drain, statu
 
     assert (code, output) == (0, f"Queued 1: {message_id}\n")
     assert office.subjects == ["Join us"]
-    assert message(brand) == ("Sent", 1, None)
+    assert read_message(brand) == ("Sent", 1, None)
     assert _audit("mail.retried", message_id) == [(brand.id, "operator", {"message": str(message_id)})]
 
 
@@ -198,4 +198,4 @@ def test_retry_without_a_mail_server_reports_the_missing_setting(flask, office, 
 
     assert code == 1
     assert output.startswith("Error: There is no mail server: SMTP_URL is not set.")
-    assert message(brand)[0] == "Kept"
+    assert read_message(brand)[0] == "Kept"

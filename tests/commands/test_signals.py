@@ -9,9 +9,9 @@ from tests.support import trees
 def test_event_set_by_a_signal_handler_is_polled():
     """Event.set and Event.wait take the same lock: a handler that runs during a wait would block its own thread."""
     waits = [
-        f"{trees.named(path)}:{line}"
-        for path in trees.files(*trees.PRODUCT)
-        for line in _find_waits(trees.parsed(path))
+        f"{trees.relative_name(path)}:{line}"
+        for path in trees.list_files(*trees.PRODUCT)
+        for line in _find_waits(trees.parse_file(path))
     ]
 
     assert waits == [], "ask is_set, and sleep in between"

@@ -25,8 +25,8 @@ from domain.platforms.names import Platform
 from tests.support.gateways.stage import PlayedApi
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import Dealing
-from tests.support.turning import turn
+from tests.support.rows.deal_scene import DealScene
+from tests.support.settings_overrides import override_settings
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 _LIST = Path(__file__).parents[1] / "rules" / "interface.tsv"
@@ -70,7 +70,7 @@ def described(description):
 class _Refusing(PlayedApi):
     """Somebody's API that lets nobody in."""
 
-    def is_let_in(self, asked):
+    def is_authorized(self, asked):
         return False
 
     def answer(self, asked):
@@ -81,7 +81,7 @@ class _Refusing(PlayedApi):
 def _nobody_outside(monkeypatch):
     """Let every gateway and platform be one on this machine that refuses all credentials."""
     api = _Refusing()
-    turn(
+    override_settings(
         monkeypatch,
         addresses={"apis": dict.fromkeys((*Gateway, *Platform), api.url)},
     )
@@ -104,7 +104,7 @@ def ids(brand):
     sale = brand.sale()
     owner, creator = brand.person("Owner"), Partner(brand.app, email)
     return {
-        "dealId": Dealing(brand, owner, creator, program_id, affiliate_id).offered(),
+        "dealId": DealScene(brand, owner, creator, program_id, affiliate_id).create_offered(),
         "seq": "1",
         "programId": str(program_id),
         "affiliateId": str(affiliate_id),

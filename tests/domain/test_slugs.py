@@ -3,7 +3,7 @@
 import pytest
 
 from domain import slugs
-from tests.support.rows.visiting import in_every_form
+from tests.support.rows.link_visits import in_every_form
 
 
 @pytest.mark.parametrize("slug", ["abc", "robin-vale", "a-1", "123", "---", "-ab", "ab-", "a" * 64])

@@ -16,13 +16,13 @@ from adapters.clicks.stream import FIELD, GROUP, KEY
 from adapters.embedded import data_folder
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, outcome, servers
-from tests.support.installation.dying import Dying
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Fate, Proxy
 from tests.support.installation.shop import Shop
-from tests.support.rows.click_rows import raw
-from tests.support.rows.visiting import BROWSER, CLICK
+from tests.support.rows.click_rows import build_click
+from tests.support.rows.link_visits import BROWSER, CLICK
 
 _FEE_CENTS = 10
 
@@ -36,7 +36,7 @@ def paying(machine: Machine, shop: Shop) -> Shop:
 
 
 def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
-    sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
+    sent = [build_click(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
     pipeline = machine.valkey().pipeline()
     for click in sent:
         pipeline.xadd(KEY, {FIELD: serialization.to_bytes(click)})
@@ -46,8 +46,8 @@ def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
 
 
 def _until_written(machine: Machine) -> None:
-    machine.until(lambda: machine.valkey().xlen(KEY) == 0, "the stream is empty")
-    machine.settle()
+    machine.wait_until(lambda: machine.valkey().xlen(KEY) == 0, "the stream is empty")
+    machine.wait_until_settled()
 
 
 def _check(machine: Machine, shop: Shop, sent: list[RawClick], *, earned: int | None = None) -> None:
@@ -56,7 +56,7 @@ def _check(machine: Machine, shop: Shop, sent: list[RawClick], *, earned: int | 
     assert sorted(click_id for click_id, _ in rows) == sorted(click.id for click in sent)
     paid = machine.rows("select sum(commission_cents)::int from conversion where organization_id = %s", str(shop.id))
     assert paid == [(_FEE_CENTS * (len(sent) if earned is None else earned),)]
-    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
     assert machine.rows("select count(*) from job where name = 'click.unreadable'") == [(0,)]
 
 
@@ -73,25 +73,25 @@ and wait_event = 'advisory' and clock_timestamp() - query_start < interval '0.5 
 
 
 def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, paying: Shop) -> None:
-    with machine.holding(_turn(paying)):
+    with machine.hold_locks(_turn(paying)):
         sent = _send(machine, paying, 50)
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
         machine.kill("clicks")
 
     machine.start("clicks")
     _check(machine, paying, sent)
 
 
-def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine: Machine, paying: Shop) -> None:
+def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Machine, paying: Shop) -> None:
     # given: a writer that dies in the moment in which it has committed and is to say so
-    dying = Dying(machine, "clicks", is_now=lambda read: b"XACK" in read)
+    dying = ProcessKiller(machine, "clicks", is_now=lambda read: b"XACK" in read)
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, asked=dying)) as proxy:
-        machine.start("clicks", told={"REDIS_URL": proxy.url(machine.urls.redis_url)})
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, request_fate=dying)) as proxy:
+        machine.start("clicks", variables={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
         sent = _send(machine, paying, 50)
-        dying.until_dead()
+        dying.wait_until_dead()
     count = "select count(*) from click where organization_id = %s"
     assert machine.rows(count, str(paying.id)) == [(50,)]
     assert machine.valkey().xpending(KEY, GROUP)["pending"] == 50
@@ -101,7 +101,7 @@ def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine
     _check(machine, paying, sent)
 
 
-def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, paying: Shop) -> None:
+def test_stopped_writer_finishes_its_batch(machine: Machine, paying: Shop) -> None:
     # given: a writer with its batch in hand, whose first word about it has yet to reach the database
     is_begun, goes_on = threading.Event(), threading.Event()
 
@@ -112,10 +112,10 @@ def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, payin
         return Fate.PASSES
 
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked)) as proxy:
-        machine.start("clicks", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked)) as proxy:
+        machine.start("clicks", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
         sent = _send(machine, paying, 20)
-        machine.until(is_begun.is_set, "the writer begins")
+        machine.wait_until(is_begun.is_set, "the writer begins")
 
         # when
         machine.note("SIGTERM clicks")
@@ -129,7 +129,7 @@ def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, payin
     _check(machine, paying, sent)
 
 
-def test_while_postgresql_is_gone_clicks_wait_on_the_stream(machine: Machine, paying: Shop) -> None:
+def test_clicks_wait_on_the_stream_without_postgresql(machine: Machine, paying: Shop) -> None:
     sent = _send(machine, paying, 100)
     machine.restart_postgres()
     sent += _send(machine, paying, 100)
@@ -137,11 +137,11 @@ def test_while_postgresql_is_gone_clicks_wait_on_the_stream(machine: Machine, pa
     _check(machine, paying, sent)
 
 
-def test_a_valkey_that_is_killed_and_comes_back_has_every_click(machine: Machine, paying: Shop) -> None:
+def test_killed_valkey_keeps_every_click(machine: Machine, paying: Shop) -> None:
     # given: clicks that nobody has read, and clicks in the hands of a writer that is gone
-    with machine.holding(_turn(paying)):
+    with machine.hold_locks(_turn(paying)):
         sent = _send(machine, paying, 30)
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
         machine.kill("clicks")
     sent += _send(machine, paying, 30)
 
@@ -155,12 +155,10 @@ def test_a_valkey_that_is_killed_and_comes_back_has_every_click(machine: Machine
     _check(machine, paying, sent)
 
 
-def test_a_writer_waits_for_a_valkey_that_is_away_and_one_that_forgot_everything(
-    machine: Machine, paying: Shop
-) -> None:
-    before = machine.said("clicks").count("stream_unavailable")
+def test_writer_survives_absent_and_emptied_valkey(machine: Machine, paying: Shop) -> None:
+    before = machine.read_output("clicks").count("stream_unavailable")
     servers.stop_valkey(machine.home, save=False)
-    machine.until(lambda: machine.said("clicks").count("stream_unavailable") > before, "the writer notices")
+    machine.wait_until(lambda: machine.read_output("clicks").count("stream_unavailable") > before, "the writer notices")
     servers.wipe_valkey(machine.home)
     machine.start_valkey()
 
@@ -169,7 +167,7 @@ def test_a_writer_waits_for_a_valkey_that_is_away_and_one_that_forgot_everything
     _check(machine, paying, sent)
 
 
-def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: Machine, paying: Shop) -> None:
+def test_two_writers_with_duplicate_entries_pay_a_budget_once(machine: Machine, paying: Shop) -> None:
     machine.execute(
         "update program set budget_cents = 75, budget_currency = 'USD' where organization_id = %s", str(paying.id)
     )
@@ -186,12 +184,12 @@ def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: M
     _check(machine, paying, sent, earned=7)
 
 
-def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Shop) -> None:
+def test_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Shop) -> None:
     sent = _send(machine, paying, 5)
     machine.valkey().xadd(KEY, {FIELD: b"nonsense"})
     sent += _send(machine, paying, 5)
 
-    machine.until(lambda: machine.valkey().xlen(KEY) == 1, "only what cannot be read is left")
+    machine.wait_until(lambda: machine.valkey().xlen(KEY) == 1, "only what cannot be read is left")
 
     ((entry_id, fields),) = machine.valkey().xrange(KEY)
     assert fields[FIELD] == b"nonsense"  # for an hour, for a newer release
@@ -199,36 +197,36 @@ def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Sho
     _check(machine, paying, sent)
 
 
-def test_kill_9_of_the_process_with_all_loops_amidst_sales_and_clicks_leaves_each_effect_once(
-    machine: Machine, paying: Shop
-) -> None:
+def test_kill_9_of_the_all_in_one_process_leaves_each_effect_once(machine: Machine, paying: Shop) -> None:
     # given: relay, scheduler and writer of clicks in one process, as `make run` has them
     selling = Shop(machine)
     selling.subscribe()
     machine.kill("relay", "scheduler", "clicks")
     machine.launch("loops")
-    with selling.selling():
-        selling.until_sold(5)
+    with selling.sell_continuously():
+        selling.wait_until_sold(5)
 
         # when: it dies with clicks in hand and pointers on their way, and another begins
-        with machine.holding(_turn(paying)):
+        with machine.hold_locks(_turn(paying)):
             sent = _send(machine, paying, 50)
-            machine.until(lambda: bool(machine.rows(_BEGINS_TO_WAIT)), "the writer waits with them in hand")
+            machine.wait_until(lambda: bool(machine.rows(_BEGINS_TO_WAIT)), "the writer waits with them in hand")
             machine.kill("loops")
-            selling.until_sold(5)
+            selling.wait_until_sold(5)
         machine.launch("loops")
         sent += _send(machine, paying, 50)
-        selling.until_sold(5)
+        selling.wait_until_sold(5)
 
     # then
     outcome.check(machine, selling)
     selling.close()
     _check(machine, paying, sent)
     assert set(selling.statuses) <= {200, 422}
-    machine.until(lambda: machine.counted('finderfee_waiting{what="late_ticks"}') == 0, "what was to be done has been")
+    machine.wait_until(
+        lambda: machine.sum_metric('finderfee_waiting{what="late_ticks"}') == 0, "what was to be done has been"
+    )
 
 
-def test_clicks_whose_answer_is_on_its_way_when_valkey_freezes_are_written_once(machine: Machine, paying: Shop) -> None:
+def test_clicks_unacknowledged_by_frozen_valkey_are_written_once(machine: Machine, paying: Shop) -> None:
     # given: a web process that has asked about clicks of this link
     sent = [_visit(paying) for _ in range(5)]
 
@@ -241,13 +239,13 @@ def test_clicks_whose_answer_is_on_its_way_when_valkey_freezes_are_written_once(
     _until_written(machine)
     rows = machine.rows("select id::text from click where organization_id = %s", str(paying.id))
     assert sorted(click_id for (click_id,) in rows) == sorted(sent)
-    assert invariants.broken(machine.rows, organization_id=paying.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=paying.id) == []
 
 
 def _visit(shop: Shop) -> str:
     """Tell of a visit as a page does and return its click."""
     told = json.dumps({"slug": "ben", "programId": str(shop.brand.programs[0])}).encode()
-    answer = shop.once(CLICK, told, {"User-Agent": BROWSER})
+    answer = shop.send_once(CLICK, told, {"User-Agent": BROWSER})
     assert answer is not None and answer[0] == 200
     click_id: str = json.loads(answer[1])["clickId"]
     return click_id

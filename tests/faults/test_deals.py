@@ -14,7 +14,7 @@ from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _DEALS = 4
 _CENTS, _BACK = 2_000, 500
@@ -27,7 +27,7 @@ class Deals:
     def __init__(self, machine: Machine, shop: Shop) -> None:
         self.machine, self.shop = machine, shop
         shop.subscribe()
-        with machine.own_models():
+        with machine.use_models():
             payroll = Payroll(shop.brand)
             payroll.execute(
                 "update organization set verification_state = 'verified', deal_funding_source = 'cus_1/pm_1'"
@@ -62,7 +62,7 @@ class Deals:
         """Let the Owner do something to every deal, over HTTP."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         for deal_id in self.ids:
-            answer = self.shop.once(f"/api/v1/deals/{deal_id}/{verb}", b"", headers)
+            answer = self.shop.send_once(f"/api/v1/deals/{deal_id}/{verb}", b"", headers)
             assert answer is not None
             assert answer[0] == 200, answer
 
@@ -72,13 +72,13 @@ class Deals:
 
     def approve(self) -> None:
         """Have every deal funded, its milestone submitted and approved."""
-        with self.machine.own_models():
+        with self.machine.use_models():
             self.each(lambda deal: submission.submit_milestone(deal, 1, urls=["https://a.example"], now=clock.now()))
         self.post("milestones/1/approve")
 
     def settle(self) -> None:
         """Settle a dispute about every deal: a part is given back, the rest is paid."""
-        with self.machine.own_models():
+        with self.machine.use_models():
             self.each(lambda deal: dispute.open_dispute(deal, 1, side=Side.brand, statement=_WORDS, now=clock.now()))
             self.each(self._settle)
 
@@ -96,7 +96,9 @@ class Deals:
         return found
 
 
-def _killed(machine: Machine, service: FakeProcessor, act: Callable[[], None], *, about: str, holding: str) -> None:
+def _kill_fleet_around(
+    machine: Machine, service: FakeProcessor, act: Callable[[], None], *, about: str, holding: str
+) -> None:
     """Do something to four deals and kill the fleet: one is not begun, one came and was not carried out, one was, and
     the answer of the last is in hand.
     """
@@ -106,9 +108,9 @@ def _killed(machine: Machine, service: FakeProcessor, act: Callable[[], None], *
         with machine.paused_queue("payouts"):
             act()
             ((first,),) = machine.rows(about)
-            held.enter_context(machine.holding(*(line.format(first=first) for line in holding.split(";"))))
-        machine.until_waiting(2)
-        machine.until(lambda: len(service.books) >= before + 2 and not service.faults, "the service has all three")
+            held.enter_context(machine.hold_locks(*(line.format(first=first) for line in holding.split(";"))))
+        machine.wait_for_lock_waiters(2)
+        machine.wait_until(lambda: len(service.books) >= before + 2 and not service.faults, "the service has all three")
         machine.kill("payouts")
     service.next("500_after")
     machine.start("payouts")
@@ -120,7 +122,7 @@ _FIRST_REQUEST = "select id from deal_request where organization_id = '{org}' an
 def test_kill_9_around_a_charge_charges_every_deal_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     deals = Deals(machine, shop)
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         deals.fund,
@@ -142,9 +144,9 @@ def test_kill_9_around_a_release_pays_every_milestone_once(
 ) -> None:
     deals = Deals(machine, shop)
     deals.fund()
-    machine.settle()
+    machine.wait_until_settled()
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         deals.approve,
@@ -157,18 +159,18 @@ def test_kill_9_around_a_release_pays_every_milestone_once(
     _all_are_over(machine, shop, deals, service, paid=_CENTS)
 
 
-def test_kill_9_around_a_refund_gives_back_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
+def test_kill_9_around_a_refund_refunds_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: every deal is disputed, and its affiliate's part was paid already
     deals = Deals(machine, shop)
     deals.fund()
-    machine.settle()
+    machine.wait_until_settled()
 
     def settle() -> None:
-        with machine.own_models():
+        with machine.use_models():
             deals.shop.brand.rows("update affiliate set payout_method = null, payout_destination = null returning 1")
         deals.settle()
 
-    _killed(
+    _kill_fleet_around(
         machine,
         service,
         settle,

@@ -12,16 +12,14 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
 
-def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_conversion(
-    machine: Machine, shop: Shop
-) -> None:
+def test_sale_posted_30_times_with_two_relays_is_one_conversion(machine: Machine, shop: Shop) -> None:
     # given
     machine.kill("workers", "webhooks")
     machine.start("relay-2")
     # Nothing is said again because a slow machine took its time.
     machine.lengthen_leases()
     echo = ["tests.support.installation.echo"]
-    machine.start("workers-echo", "webhooks-echo", modules=echo, told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("workers-echo", "webhooks-echo", modules=echo, variables={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe()
 
     # when
@@ -45,38 +43,40 @@ def test_one_sale_posted_30_times_with_pointers_thrice_and_two_relays_is_one_con
     assert machine.rows(told, conversion_id) == [("conversion.created", 2), ("conversion.refunded", 2)]
 
 
-def test_two_relays_that_race_hand_out_no_more_than_one_endpoint_s_share(machine: Machine, shop: Shop) -> None:
+def test_racing_relays_stay_within_one_endpoints_share(machine: Machine, shop: Shop) -> None:
     # given: twenty deliveries for one endpoint, and no relay but the two of this test
     machine.kill("relay", "webhooks")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     machine.execute("insert into worker_process (id, queues, threads) values (gen_random_uuid(), '{webhooks}', 8)")
     for number in range(20):
         machine.insert_job(shop.id, "webhook.deliver", queue="webhooks", delivery_id=str(number))
 
     # when: the second asks while the first has not committed yet
-    with machine.own_models(), ThreadPoolExecutor(1) as pool:
+    with machine.use_models(), ThreadPoolExecutor(1) as pool:
         with db.any_org_work():
             first = _hand_out()
             asking = pool.submit(_in_own_transaction, _hand_out)
-            machine.until(lambda: asking.done() or machine.waiting() >= 1, "the second waits or has its answer")
+            machine.wait_until(
+                lambda: asking.done() or machine.count_lock_waiters() >= 1, "the second waits or has its answer"
+            )
         second = asking.result()
 
     # then
     assert (len(first), len(second)) == (4, 0)
 
 
-def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> None:
+def test_racing_schedulers_fire_a_tick_once(machine: Machine) -> None:
     # given: both have seen that the tick is due, and neither has fired it
     machine.kill("scheduler")
     machine.execute("delete from tick")
     machine.execute("insert into queue_pause (queue) values ('upkeep'), ('payouts')")
     machine.execute("delete from job")
-    with machine.holding("lock table tick in exclusive mode"):
+    with machine.hold_locks("lock table tick in exclusive mode"):
         machine.start("scheduler", "scheduler-2")
-        machine.until_waiting(2, about="insert into tick")
+        machine.wait_for_lock_waiters(2, about="insert into tick")
 
     # when: both go on
-    machine.until(lambda: len(machine.rows("select distinct name from tick")) == len(SCHEDULE), "every tick fires")
+    machine.wait_until(lambda: len(machine.rows("select distinct name from tick")) == len(SCHEDULE), "every tick fires")
     machine.stop("scheduler", "scheduler-2")
 
     # then: a job for each, and while they were at it the clock may have come to another

@@ -77,24 +77,24 @@ def sold() -> Iterator[list[Shop]]:
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
-def test_damage_is_noticed(machine: Machine, sold: list[Shop], damage: str) -> None:
+def test_damaged_row_violates_its_rule(machine: Machine, sold: list[Shop], damage: str) -> None:
     # given: two sales to one customer, one refunded in part and one in full, and all is well
     if not sold:
         sold.append(_busy_shop(machine))
     shop = sold[0]
-    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
 
     # when: the damage is done, and undone after a look at it
     with closing(psycopg2.connect(machine.urls.database_owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute(damage)
-        found = invariants.broken(lambda sql: _fetched(cursor, sql), organization_id=shop.id)
+        found = invariants.list_violations(lambda sql: _fetch_all(cursor, sql), organization_id=shop.id)
 
     # then
     assert [line for line in found if line.startswith(_DAMAGE[damage])], found
 
 
-def test_every_rule_is_damaged_by_one_of_these() -> None:
+def test_every_rule_has_a_damage_case() -> None:
     # Those about payouts and deals are damaged in tests/models/ledger.
     known = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(rules.PAYOUTS) - set(deal_rules.DEALS)
 
@@ -115,14 +115,14 @@ def _busy_shop(machine: Machine) -> Shop:
     shop = Shop(machine)
     shop.subscribe()
     partly, wholly = shop.sell(customerId="c"), shop.sell(customerId="c")
-    machine.settle()
+    machine.wait_until_settled()
     shop.refund(partly, 1_000)
     shop.refund(partly, 2_000)
     shop.refund(wholly)
-    machine.settle()
+    machine.wait_until_settled()
     return shop
 
 
-def _fetched(cursor: psycopg2.extensions.cursor, sql: str) -> list[tuple[object, ...]]:
+def _fetch_all(cursor: psycopg2.extensions.cursor, sql: str) -> list[tuple[object, ...]]:
     cursor.execute(sql)
     return list(cursor.fetchall())

@@ -14,7 +14,7 @@ from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _SLUGS = ("ann", "cid", "dan", "eve")
 _CENTS = 2_000
@@ -29,7 +29,7 @@ def _due(
     slugs: Sequence[str] = _SLUGS,
 ) -> Payroll:
     """Let affiliates earn 20.00 each and be paid on a method, on the machine's own rails or in the sandbox."""
-    with machine.own_models():
+    with machine.use_models():
         payroll = Payroll(shop.brand)
         payroll.execute(
             "update organization set verification_state = 'verified', payout_grace_days = 0, sandbox_rail = %s", rail
@@ -38,17 +38,17 @@ def _due(
             payroll.affiliate(slug, method=method)
     for slug in slugs:
         shop.sell(affiliateSlug=slug)
-    machine.settle()
+    machine.wait_until_settled()
     return payroll
 
 
 def _run(machine: Machine, payroll: Payroll) -> list[UUID]:
-    with machine.own_models():
+    with machine.use_models():
         receipt = payroll.run(len(payroll.affiliates) * _CENTS)
     return [payout.payout_id for payout in receipt.payouts]
 
 
-def _holding(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
+def _blocking_statements(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
     """Stop one payout before anything is written of it, and every other one when its answer is about to be."""
     return (
         f"select from payout where id = '{payout_id}' for update",
@@ -56,7 +56,7 @@ def _holding(payroll: Payroll, payout_id: UUID) -> Sequence[str]:
     )
 
 
-def _paid(machine: Machine, payroll: Payroll) -> list[str]:
+def _check_all_paid(machine: Machine, payroll: Payroll) -> list[str]:
     """Return the keys of the payouts, all of which must be Paid, with one event each."""
     rows = machine.rows(
         "select p.id, p.attempt, p.status, p.amount_cents from payout p where p.organization_id = %s", payroll.brand.id
@@ -70,7 +70,7 @@ def _paid(machine: Machine, payroll: Payroll) -> list[str]:
 
 
 @pytest.mark.parametrize("method", ["ProcessorConnect", "Wallet", "GlobalPayouts"])
-def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
+def test_kill_9_around_the_call_pays_each_payout_once(
     machine: Machine, shop: Shop, service: FakeProcessor, method: str
 ) -> None:
     # given: one that is not begun, one that came and was not carried out, one that was, one whose answer is in hand
@@ -79,9 +79,9 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(2)
-        machine.until(lambda: len(service.books) >= 2 and not service.faults, "the service has all three")
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
+        machine.wait_for_lock_waiters(2)
+        machine.wait_until(lambda: len(service.books) >= 2 and not service.faults, "the service has all three")
 
         # when
         machine.kill("payouts")
@@ -90,15 +90,13 @@ def test_kill_9_before_during_and_after_the_call_pays_everybody_once(
     service.next("500_after")
     machine.start("payouts")
     outcome.check(machine, shop)
-    keys = _paid(machine, payroll)
+    keys = _check_all_paid(machine, payroll)
     assert sorted(booked.key for booked in service.books) == keys
     assert {booked.amount.replace(".", "") for booked in service.books} == {str(_CENTS)}
     assert sorted(booked.account for booked in service.books) == [f"acct_{slug}" for slug in _SLUGS]
 
 
-def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_fleet_paused_within_a_call_does_not_pay_again(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: all four in the hands of a fleet, one of them unanswered
     payroll = _due(machine, shop)
     machine.lengthen_leases()
@@ -106,24 +104,22 @@ def test_a_fleet_that_sleeps_in_the_middle_of_a_call_does_not_pay_again(
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
-    machine.until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
+    machine.wait_until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
 
     # when: it sleeps past its lease, another one does its work, and it wakes up
     machine.pause("payouts")
     machine.end_leases(shop.id)
     machine.start("payouts-2")
-    machine.until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
-    machine.settle()
+    machine.wait_until(lambda: len(service.books) == 4, "the other fleet asks for the fourth")
+    machine.wait_until_settled()
     machine.resume("payouts")
 
     # then
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, payroll)
 
 
-def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_silent_fleet_restarts_no_started_payout(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: three that were begun, one of them carried out, and one that was not; with a lease that is far off
     payroll = _due(machine, shop)
     machine.lengthen_leases()
@@ -131,34 +127,36 @@ def test_the_silence_of_a_fleet_brings_no_payout_back_that_was_begun(
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(1)
-        machine.until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
+        machine.wait_for_lock_waiters(1)
+        machine.wait_until(lambda: len(service.books) == 1 and not service.faults, "the service has three")
 
         # when: their fleet dies, and another is there
         machine.kill("payouts")
     machine.start("payouts")
 
     # then: the one that was not begun is paid at once; the others are nobody's until their leases end
-    machine.until(lambda: len(service.books) == 2, "the one is paid")
-    machine.until(lambda: machine.rows("select count(*) from worker_process") == [(4,)], "the dead one is forgotten")
+    machine.wait_until(lambda: len(service.books) == 2, "the one is paid")
+    machine.wait_until(
+        lambda: machine.rows("select count(*) from worker_process") == [(4,)], "the dead one is forgotten"
+    )
     begun = "select count(*) from job where organization_id = %s and name = 'payout.transfer' and attempt = 1"
     assert machine.rows(f"{begun} and deadline > now()", shop.id) == [(3,)]
 
     # and from here on leases end: what is handed out anew may be lost as well
     machine.end_leases(shop.id)
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, payroll)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, payroll)
 
 
 @pytest.mark.parametrize("mode", ["ok", "ambiguous", "slow"])
-def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: Shop, mode: str) -> None:
+def test_kill_9_around_the_sandbox_pays_each_payout_once(machine: Machine, shop: Shop, mode: str) -> None:
     payroll = _due(machine, shop, rail=mode)
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
-            held.enter_context(machine.holding(*_holding(payroll, first)))
-        machine.until_waiting(1 if mode != "ok" else 4)
+            held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
+        machine.wait_for_lock_waiters(1 if mode != "ok" else 4)
         machine.kill("payouts")
 
     machine.start("payouts")
@@ -166,34 +164,32 @@ def test_kill_9_around_the_sandbox_pays_everybody_once(machine: Machine, shop: S
     booked = machine.rows(
         "select key from sandbox_transfer where organization_id = %s and state in ('Paid', 'Accepted')", shop.id
     )
-    assert sorted(key for (key,) in booked) == _paid(machine, payroll)
+    assert sorted(key for (key,) in booked) == _check_all_paid(machine, payroll)
 
 
-def test_what_was_refused_is_paid_once_by_a_retry_that_is_killed(
-    machine: Machine, shop: Shop, service: FakeProcessor
-) -> None:
+def test_killed_retry_of_a_refused_payout_pays_once(machine: Machine, shop: Shop, service: FakeProcessor) -> None:
     # given: everything was refused, and each was asked for once
     payroll = _due(machine, shop)
     machine.lengthen_leases()
     service.next(*["reject"] * len(_SLUGS))
     payout_ids = _run(machine, payroll)
-    machine.settle()
+    machine.wait_until_settled()
     assert machine.rows("select distinct status from payout where organization_id = %s", shop.id) == [("Failed",)]
 
     # when: all are sent again, and the fleet dies with one carried out and none answered
     service.next("hang_after", "hang_before", "hang_before", "hang_before")
-    with machine.own_models(), db.unit_of_work(shop.id):
+    with machine.use_models(), db.unit_of_work(shop.id):
         for payout_id in payout_ids:
             payout = decisions.lock(organization_id=shop.id, payout_id=payout_id)
             decisions.retry(payout, now=clock.now())
-    machine.until(lambda: not service.faults, "the service has all four")
+    machine.wait_until(lambda: not service.faults, "the service has all four")
     machine.kill("payouts")
     machine.start("payouts")
     machine.end_leases(shop.id)
 
     # then
     outcome.check(machine, shop)
-    keys = _paid(machine, payroll)
+    keys = _check_all_paid(machine, payroll)
     assert sorted(booked.key for booked in service.books) == keys
     assert {key.rpartition(":")[2] for key in keys} == {"2"}
 
@@ -207,7 +203,7 @@ _TAKEN_ALONG = "select count(*) from job where organization_id = %s and taken_wi
 
 
 @pytest.fixture
-def behind(machine: Machine, shop: Shop) -> Payroll:
+def machine_behind_proxy(machine: Machine, shop: Shop) -> Payroll:
     """Twelve are to be paid by a fleet that is handed one payout a thread, and whose first thread takes all others.
 
     What was handed out once is in no batch. So nothing is promised to fleets of earlier tests, which are thought to be
@@ -216,8 +212,8 @@ def behind(machine: Machine, shop: Shop) -> Payroll:
     payroll = _due(machine, shop, slugs=_MANY)
     machine.lengthen_leases()
     machine.kill("relay", "payouts")
-    machine.forget_the_dead()
-    machine.start("relay", "payouts", told={"JOB_SLOTS": "payouts=1"})
+    machine.forget_killed_fleets()
+    machine.start("relay", "payouts", variables={"JOB_SLOTS": "payouts=1"})
     return payroll
 
 
@@ -227,17 +223,17 @@ def _begin(machine: Machine, payroll: Payroll, service: FakeProcessor) -> None:
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     taken_along = len(_MANY) - _THREADS
-    machine.until(
+    machine.wait_until(
         lambda: machine.rows(_TAKEN_ALONG, payroll.brand.id)[0][0] >= taken_along, "all others are in a batch"
     )
-    machine.until(lambda: len(service.faults) < len(_HANGS), "the service hangs")
+    machine.wait_until(lambda: len(service.faults) < len(_HANGS), "the service hangs")
 
 
-def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
-    machine: Machine, shop: Shop, service: FakeProcessor, behind: Payroll
+def test_kill_9_between_batch_calls_pays_each_payout_once(
+    machine: Machine, shop: Shop, service: FakeProcessor, machine_behind_proxy: Payroll
 ) -> None:
     # given: some are paid and not recorded, one is carried out and not answered, some are not asked for
-    _begin(machine, behind, service)
+    _begin(machine, machine_behind_proxy, service)
 
     # when
     machine.kill("payouts")
@@ -246,16 +242,16 @@ def test_kill_9_between_the_calls_of_a_batch_pays_everybody_once(
 
     # then
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, behind)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, machine_behind_proxy)
 
 
-def test_a_rail_that_hangs_amidst_a_batch_is_asked_for_the_rest_later_and_once(
-    machine: Machine, shop: Shop, service: FakeProcessor, behind: Payroll
+def test_batch_rest_is_sent_once_after_a_hanging_rail(
+    machine: Machine, shop: Shop, service: FakeProcessor, machine_behind_proxy: Payroll
 ) -> None:
     # given
-    _begin(machine, behind, service)
+    _begin(machine, machine_behind_proxy, service)
 
     # then: though no lease ends, what was not asked for is asked for, and everybody is paid once
-    machine.until(lambda: machine.rows(_TAKEN_ALONG, shop.id) == [(0,)], "what was not asked for is given back")
+    machine.wait_until(lambda: machine.rows(_TAKEN_ALONG, shop.id) == [(0,)], "what was not asked for is given back")
     outcome.check(machine, shop)
-    assert sorted(booked.key for booked in service.books) == _paid(machine, behind)
+    assert sorted(booked.key for booked in service.books) == _check_all_paid(machine, machine_behind_proxy)

@@ -22,25 +22,25 @@ def _cut(handler: Handler) -> None:
     handler.close_connection = True
 
 
-def test_an_attempt_that_is_cut_off_on_a_kept_connection_was_one_request(machine: Machine, shop: Shop) -> None:
+def test_attempt_cut_off_on_a_reused_connection_sends_one_request(machine: Machine, shop: Shop) -> None:
     # given: a receiver that keeps its connections
     endpoint_id = shop.subscribe(events=("conversion.created",))
     shop.receiver.answers = [status(200)]
     shop.sell()
-    machine.settle()
+    machine.wait_until_settled()
     told = len(shop.receiver.received)
 
     # when: the next requests on it are read and cut off
     shop.receiver.answers = [_cut, _cut, _cut, status(200)]
     shop.sell()
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: there are no more requests than attempts; on a slow machine an attempt may end before its request is sent
     attempts = machine.rows("select sum(attempt_count) from delivery where endpoint_id = %s", str(endpoint_id))
     assert told + 2 < len(shop.receiver.received) <= attempts[0][0]
 
 
-def test_a_silent_name_server_holds_up_nobody_else(machine: Machine, shop: Shop) -> None:
+def test_silent_name_server_delays_no_other_endpoint(machine: Machine, shop: Shop) -> None:
     # given: a web server of eight threads whose name server says nothing
     machine.stop("web")
     machine.start("web-silent", modules=["-c", "tests/support/installation/web_settings/silent_names.py"])
@@ -87,19 +87,19 @@ def _fall_behind(machine: Machine, shop: Shop) -> None:
     with machine.paused_queue("webhooks"):
         shop.sell_many(_BACKLOG)
         waiting = "select count(*) >= %s from delivery where organization_id = %s"
-        machine.until(lambda: machine.rows(waiting, _BACKLOG, shop.id) == [(True,)], "every sale is to be told")
+        machine.wait_until(lambda: machine.rows(waiting, _BACKLOG, shop.id) == [(True,)], "every sale is to be told")
 
 
-def test_kill_9_between_the_calls_of_a_batch_tells_each_under_its_id(machine: Machine, shop: Shop) -> None:
+def test_kill_9_between_batch_calls_keeps_delivery_ids(machine: Machine, shop: Shop) -> None:
     # given: a receiver that has answered some of a batch and has another in its hands for as long as it takes
     machine.lengthen_leases()
     machine.kill("webhooks")
-    machine.start("webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe("/hook", events=("conversion.created",))
     shop.receiver.answers = [*[status(200)] * 3, shop.gate]
     shop.gate.shut("/hook")
     _fall_behind(machine, shop)
-    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
     ((together,),) = machine.rows(_OUT_TOGETHER, shop.id)
 
     # when
@@ -114,22 +114,20 @@ def test_kill_9_between_the_calls_of_a_batch_tells_each_under_its_id(machine: Ma
     assert len(shop.receiver.received) <= machine.rows(_ATTEMPTS, shop.id)[0][0]
 
 
-def test_an_endpoint_that_begins_to_hang_amidst_a_batch_holds_up_no_other_and_no_attempt_of_the_rest(
-    machine: Machine, shop: Shop
-) -> None:
+def test_endpoint_hanging_within_a_batch_delays_no_other(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe("/hook", events=("conversion.created",))
     shop.receiver.answers = [*[status(200)] * 3, shop.gate]
     shop.gate.shut("/hook")
     _fall_behind(machine, shop)
-    machine.until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
     # An event that is being written does not see who subscribes in that moment.
-    machine.until(lambda: not machine.rows("select from job where queue = 'sales'"), "every sale is settled")
+    machine.wait_until(lambda: not machine.rows("select from job where queue = 'sales'"), "every sale is settled")
 
     # when: another endpoint is told meanwhile
     shop.subscribe("/other", events=("*",))
     shop.sell()
-    machine.until(lambda: machine.rows(_TOLD_OTHER, shop.id)[0][0] > 0, "the other one is told")
+    machine.wait_until(lambda: machine.rows(_TOLD_OTHER, shop.id)[0][0] > 0, "the other one is told")
 
     # then
     shop.gate.open()

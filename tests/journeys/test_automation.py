@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.support import coupons
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 AUTOMATION = "/api/v1/automation"
 TRIGGERS = (
@@ -50,9 +50,9 @@ def test_nine_actions_are_searchable_reported_and_done_once(shop, receiver, drai
     lead = {"affiliateSlug": "ben", "email": f"lea@{shop.id.hex}.test", "programId": campaign["id"]}
     refund = {"externalEventId": "order-1", "refundAmountCents": 900}
     assert shop.sale(**sale).status_code == shop.sale(**sale).status_code == 200
-    assert "leadId" in shop.signed("/api/tracking/lead", lead).json
-    assert shop.signed("/api/tracking/lead", lead, at=int(time.time()) + 1).json == {"ok": True, "deduped": True}
-    _send_twice(lambda **key: shop.signed("/api/tracking/refund", refund, **key), "refund")
+    assert "leadId" in shop.post_signed("/api/tracking/lead", lead).json
+    assert shop.post_signed("/api/tracking/lead", lead, at=int(time.time()) + 1).json == {"ok": True, "deduped": True}
+    _send_twice(lambda **key: shop.post_signed("/api/tracking/refund", refund, **key), "refund")
 
     ann = _send_twice(
         lambda **key: shop.post(
@@ -67,9 +67,9 @@ def test_nine_actions_are_searchable_reported_and_done_once(shop, receiver, drai
     assert "acceptUrl" in _send_twice(lambda **key: shop.post("/api/affiliate-invites", invite, **key), "invite")
     bonus = {"programId": campaign["id"], "affiliateId": ben["id"], "kind": "bonus", "commissionCents": 500}
     _send_twice(lambda **key: shop.post("/api/v1/conversions", bonus, **key), "bonus")
-    with played() as stage:
-        connected(shop.person("Owner"), stage)
-        coupon = coupons.coupon(shop)
+    with play_gateway() as stage:
+        connect_gateway(shop.person("Owner"), stage)
+        coupon = coupons.create_coupon(shop)
         code = {"campaignCouponId": coupon["id"], "code": f"ANN{shop.id.hex[:8].upper()}"}
         _send_twice(lambda **key: shop.post(f"{affiliate_path}/coupons", code, **key), "code")
     drain()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.coupons import code, coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 _CODES = ("ONE-1", "TWO-2", None)
@@ -27,11 +27,11 @@ class _Shop:
         self.brand, self.stage = Brand.create(app), stage
         self.brand.program()
         jane = self.brand.affiliate("jane")
-        connection = connected(self.brand.person("Owner"), stage)
+        connection = connect_gateway(self.brand.person("Owner"), stage)
         self.path = "/" + connection["webhookUrl"].split("/", 3)[3]
-        family = coupon(self.brand)["id"]
+        family = create_coupon(self.brand)["id"]
         for text in _CODES[:2]:
-            code(self.brand, jane, family, text)
+            mint_code(self.brand, jane, family, text)
         self.sales, self.refunded = [], []
 
     def deliver(self, *sent):
@@ -46,7 +46,7 @@ class _Shop:
             )
             self.sales.append(sale)
             self.refunded.append(0)
-            self.deliver(*sale.sent)
+            self.deliver(*sale.notifications)
         elif which < len(self.sales):
             getattr(self, f"_{kind}")(which, amount)
 
@@ -65,7 +65,7 @@ class _Shop:
             self.refunded[which] = 0
 
     def _again(self, which, _):
-        self.deliver(*self.sales[which].sent)
+        self.deliver(*self.sales[which].notifications)
 
     def expected(self):
         counts = Counter(dict.fromkeys(_CODES[:2], 0))
@@ -80,7 +80,7 @@ def test_redemption_count_excludes_fully_refunded_sales(app, is_late):
     @settings(max_examples=15, deadline=None)
     @given(st.lists(_ACTIONS, min_size=1, max_size=12))
     def run_actions(actions):
-        with played() as stage:
+        with play_gateway() as stage:
             shop = _Shop(app, stage)
             for act in actions:
                 shop.act(*act)

@@ -12,10 +12,10 @@ from adapters import clock
 from models import db
 from pipelines.conversions import refund
 from pipelines.deals import charge, money
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 _HOUR = timedelta(hours=1)
 _TIMES = {
@@ -81,21 +81,21 @@ def test_sales_refunds_and_payouts_get_the_databases_time(app: Any, monkeypatch:
 
 
 def test_deals_get_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    dealing = Dealing.create(app)
-    deal_id = UUID(dealing.accepted(50_000))
+    dealing = DealScene.create(app)
+    deal_id = UUID(dealing.create_accepted(50_000))
 
     with _clock_one_hour_ahead(monkeypatch) as ahead:
         with db.unit_of_work(dealing.brand.id):
             charge.start(money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=deal_id), now=ahead)
         drain("payouts")
 
-    assert dealing.shown(str(deal_id))["status"] == "Funded"
+    assert dealing.get_deal(str(deal_id))["status"] == "Funded"
     assert _list_future_columns(dealing.brand) == []
 
 
 @pytest.mark.parametrize("shift", [timedelta(seconds=50), -_HOUR, timedelta(days=-365)])
 def test_past_or_slightly_future_time_is_stored_unchanged(app: Any, shift: timedelta) -> None:
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     at = clock.now() + shift
 
@@ -106,7 +106,7 @@ def test_past_or_slightly_future_time_is_stored_unchanged(app: Any, shift: timed
 
 @pytest.mark.parametrize("ahead", [timedelta(seconds=70), _HOUR, timedelta(days=400)])
 def test_future_time_is_replaced_by_the_databases(app: Any, ahead: timedelta) -> None:
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
 
     payroll.execute(_COPY_RUN, payroll.brand.id, clock.now() + ahead)

@@ -10,5 +10,5 @@ from tests.support import databases
 @pytest.fixture
 def empty_database() -> Iterator[str]:
     """Yield the owner's URL of a database without tables."""
-    with databases.empty() as url:
+    with databases.empty_database() as url:
         yield url

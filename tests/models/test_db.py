@@ -8,7 +8,7 @@ import pytest
 
 from models import db
 from models.prepared_statements import PreparedStatement
-from tests.support.running.trips import PAUSED, paused_queues, trips
+from tests.support.running.trips import PAUSED, paused_queues, record_round_trips
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
@@ -29,7 +29,7 @@ def _add(queue: str, why: str = ""):
 
 
 def test_staged_statements_travel_with_the_next_one():
-    with trips() as messages, db.any_org_work():
+    with record_round_trips() as messages, db.any_org_work():
         _add("one")
         _add("two")
         rows = db.db.run(PAUSED)
@@ -41,7 +41,7 @@ def test_staged_statements_travel_with_the_next_one():
 
 
 def test_exception_before_the_first_statement_sends_nothing():
-    with trips() as messages:
+    with record_round_trips() as messages:
         _roll_back(lambda: _add("one"))
 
     assert messages == []
@@ -123,7 +123,7 @@ def test_statement_without_parameters_may_contain_a_percent_sign():
 def test_prepared_statement_is_prepared_once_per_connection():
     with db.any_org_work():
         db.db.run(_TEXT, ("first",))
-    with trips() as messages, db.any_org_work():
+    with record_round_trips() as messages, db.any_org_work():
         db.db.run(_TEXT, ("second",))
 
     assert [b"prepare" in trip for trip in messages] == [False, False]
@@ -134,7 +134,7 @@ def test_prepared_statement_is_prepared_once_per_connection():
 def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
     new = PreparedStatement("select %s::text")
 
-    with trips() as messages, db.any_org_work():
+    with record_round_trips() as messages, db.any_org_work():
         if is_begun:
             db.db.run(PAUSED)
         _add("one")

@@ -40,22 +40,22 @@ def test_concurrent_processes_apply_each_migration_once(empty_database):
 
 def test_service_may_create_temporary_tables_even_if_public_may_not(empty_database):
     name = empty_database.partition("?")[0].rpartition("/")[2]
-    databases.run(empty_database, f"revoke temporary on database {name} from public")
+    databases.run_as_owner(empty_database, f"revoke temporary on database {name} from public")
 
     migrate.up(empty_database)
 
     query = "select has_database_privilege('finderfee_app', current_database(), 'temporary')"
-    assert databases.rows(empty_database, query) == [(True,)]
+    assert databases.select_as_owner(empty_database, query) == [(True,)]
 
 
 def test_migration_without_the_right_to_grant_hints_at_the_grant(empty_database):
     name = empty_database.partition("?")[0].rpartition("/")[2]
     (file,) = (Path(migrate.__file__).parent / "migrations").glob("*_payouts.sql")
     block = file.read_text().rpartition("do $$")[2]
-    databases.run(empty_database, f"revoke temporary on database {name} from public")
+    databases.run_as_owner(empty_database, f"revoke temporary on database {name} from public")
 
     with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refusal:
-        databases.run(empty_database, f"set role pg_monitor; do $${block}")
+        databases.run_as_owner(empty_database, f"set role pg_monitor; do $${block}")
 
     assert refusal.value.diag.message_hint == f"grant temporary on database {name} to finderfee_app"
 
@@ -76,11 +76,11 @@ def test_status_of_an_empty_database_lists_every_migration_as_missing(empty_data
 
 
 def test_failed_migration_leaves_nothing_and_is_retried(empty_database):
-    databases.run(empty_database, "create table program (id int)")  # conflicts with one migration
+    databases.run_as_owner(empty_database, "create table program (id int)")  # conflicts with one migration
 
     with pytest.raises(psycopg2.Error, match="program"):
         migrate.up(empty_database)
-    databases.run(empty_database, "drop table program")
+    databases.run_as_owner(empty_database, "drop table program")
     applied = migrate.up(empty_database)
 
     assert applied[0] == "0004_programs"
@@ -88,8 +88,8 @@ def test_failed_migration_leaves_nothing_and_is_retried(empty_database):
 
 
 def test_database_of_removed_migrations_is_refused_in_one_sentence(app, empty_database):
-    databases.run(empty_database, f"create table migration as select unnest(array{_REMOVED}) as name")
-    databases.run(empty_database, "grant select on migration to finderfee_app")
+    databases.run_as_owner(empty_database, f"create table migration as select unnest(array{_REMOVED}) as name")
+    databases.run_as_owner(empty_database, "grant select on migration to finderfee_app")
 
     for check in (migrate.up, migrate.status):
         with pytest.raises(steps.MigrationHalted, match="created before the first release and cannot be upgraded"):
@@ -100,12 +100,12 @@ def test_database_of_removed_migrations_is_refused_in_one_sentence(app, empty_da
     ):
         migrate.list_missing()
 
-    assert databases.rows(empty_database, "select to_regclass('organization')") == [(None,)]
+    assert databases.select_as_owner(empty_database, "select to_regclass('organization')") == [(None,)]
 
 
 def test_database_of_a_later_release_is_not_refused(app, empty_database):
     migrate.up(empty_database)
-    databases.run(empty_database, "insert into migration (name) values ('9999_of_a_later_release')")
+    databases.run_as_owner(empty_database, "insert into migration (name) values ('9999_of_a_later_release')")
 
     assert migrate.up(empty_database) == []
     assert all(migration.is_applied for migration in migrate.status(empty_database))

@@ -56,7 +56,7 @@ _WITHOUT_TRIGGER = {
 
 @pytest.fixture
 def cursor(app):
-    with databases.owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
+    with databases.owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         yield cursor
 
 

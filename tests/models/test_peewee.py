@@ -25,9 +25,9 @@ _SAMPLES = (
 
 
 def test_private_names_of_peewee_and_the_database_are_used_in_one_module():
-    files = [path for path in trees.files(*trees.PRODUCT, "tests") if _MAY_USE.search(path.read_text())]
+    files = [path for path in trees.list_files(*trees.PRODUCT, "tests") if _MAY_USE.search(path.read_text())]
 
-    assert [trees.named(path) for path in files if private_uses(trees.parsed(path))] == [
+    assert [trees.relative_name(path) for path in files if private_uses(trees.parse_file(path))] == [
         "models/session/server_connection.py"
     ]
 

@@ -177,6 +177,6 @@ def test_read_continues_after_a_connection_lost_between_two_statements(brand):
     with db.read_only(), db.unit_of_work(brand.id):
         (pid,) = db.db.row("select pg_backend_pid()")
         db.db.row(_SETTINGS, (True,))
-        databases.run(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 60000)")
+        databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 60000)")
 
         assert db.db.row(_SETTINGS, (True,)) == (str(brand.id), "on", "finderfee_app")

@@ -11,7 +11,7 @@ import pytest
 from models import db
 from models.prepared_statements import PreparedStatement
 from models.session import thread_mode
-from tests.support.running.trips import PAUSED, paused_queues, trips
+from tests.support.running.trips import PAUSED, paused_queues, record_round_trips
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = PreparedStatement("insert into queue_pause (queue, why) values (%s, '') on conflict do nothing returning queue")
@@ -30,7 +30,11 @@ def _prepare_statement():
 
 
 def test_single_statement_is_committed_even_if_the_block_raises():
-    with trips() as messages, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
+    with (
+        record_round_trips() as messages,
+        contextlib.suppress(ZeroDivisionError),
+        db.unit_of_work(_ORG, is_single=True),
+    ):
         assert db.db.run_single(_ADD, ("one",)) == [("one",)]
         raise ZeroDivisionError
 
@@ -40,7 +44,7 @@ def test_single_statement_is_committed_even_if_the_block_raises():
 
 
 def test_staged_statements_commit_and_fail_with_the_single_statement():
-    with trips() as messages, db.unit_of_work(_ORG, is_single=True):
+    with record_round_trips() as messages, db.unit_of_work(_ORG, is_single=True):
         db.db.stage(_ADD, ("one",))
         db.db.run_single(_ADD, ("two",))
 

@@ -9,7 +9,7 @@ import pytest
 
 from models import db
 from models.session import thread_mode
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 _ORG = uuid4()
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
@@ -45,7 +45,7 @@ def _record(modes, *statements, **options) -> list[list[str]]:
     with contextlib.ExitStack() as stack:
         for mode in modes:
             stack.enter_context(mode)
-        messages = stack.enter_context(trips())
+        messages = stack.enter_context(record_round_trips())
         stack.enter_context(contextlib.suppress(*db.UNAVAILABLE))  # the test server is not a replica
         with db.unit_of_work(_ORG, **options):
             for send, sql in statements:

@@ -9,7 +9,7 @@ from pages.charts import ChartPoint
 _POINTS = [ChartPoint("1 Nov", 0, "0"), ChartPoint("2 <Nov>", 40, "40"), ChartPoint("3 Nov", 10, "10")]
 
 
-def test_a_picture_is_said_in_words_and_carries_no_style():
+def test_chart_has_a_text_alternative_and_no_style():
     picture = charts.draw_line(_POINTS, "Sales")
     root = ElementTree.fromstring(str(picture))
 
@@ -22,5 +22,5 @@ def test_chart_of_zeros_is_drawn():
     assert "NaN" not in charts.draw_line([ChartPoint("a", 0, "0"), ChartPoint("b", 0, "0")], "Clicks")
 
 
-def test_without_figures_there_is_no_picture():
+def test_empty_data_draws_no_chart():
     assert charts.draw_line([], "Sales") == charts.draw_line(_POINTS[:1], "Sales") == ""

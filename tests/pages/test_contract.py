@@ -76,14 +76,14 @@ _UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b")
 @pytest.fixture(scope="module", autouse=True)
 def _nobody_else(app):
     """The console shows what all brands wrote, and those of other tests are called what no person is."""
-    with databases.alone():
+    with databases.isolated_database():
         yield
 
 
 @pytest.fixture
-def filled(app):
+def full_brand(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture
@@ -116,8 +116,8 @@ def _bar(html, name):
 
 @pytest.mark.parametrize("kind", _AREAS)
 @pytest.mark.parametrize("which", ["full", "empty"])
-def test_every_screen_stands_at_its_address_with_its_heading(app, enter, filled, kind, which):
-    brand = filled if which == "full" else full.FullBrand(Brand.create(app), "nobody@nothing.example")
+def test_every_screen_has_its_address_and_heading(app, enter, full_brand, kind, which):
+    brand = full_brand if which == "full" else full.FullBrand(Brand.create(app), "nobody@nothing.example")
     browser, wrong = enter(kind, brand), {}
     for path, heading in _pages(kind, brand):
         answer = browser.open(path)
@@ -128,9 +128,9 @@ def test_every_screen_stands_at_its_address_with_its_heading(app, enter, filled,
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_every_screen_has_the_headers(enter, filled, kind):
-    browser = enter(kind, filled)
-    for path, _ in _pages(kind, filled):
+def test_every_screen_has_the_headers(enter, full_brand, kind):
+    browser = enter(kind, full_brand)
+    for path, _ in _pages(kind, full_brand):
         headers = browser.open(path).headers
         policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
         assert {word for words in policy.values() for word in words.split()} <= _POLICY, path
@@ -143,9 +143,9 @@ def test_every_screen_has_the_headers(enter, filled, kind):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_unchanged_live_part_is_empty(enter, filled, kind):
-    browser, seen = enter(kind, filled), 0
-    for path, _ in _pages(kind, filled):
+def test_unchanged_live_part_is_empty(enter, full_brand, kind):
+    browser, seen = enter(kind, full_brand), 0
+    for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
         assert html.count("data-live") == len(re.findall(r"data-live hx-get=", html)), path
         for address in re.findall(r'hx-get="([^"]*)"', html):
@@ -157,9 +157,9 @@ def test_unchanged_live_part_is_empty(enter, filled, kind):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(enter, filled, kind):
-    browser = enter(kind, filled)
-    for path, _ in _pages(kind, filled):
+def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(enter, full_brand, kind):
+    browser = enter(kind, full_brand)
+    for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
         assert '<form method="post" action="/sign-out">' in html, path
         for form in re.findall(r"<form\b[^>]*method=\"?post.*?</form>", html, re.DOTALL | re.IGNORECASE):
@@ -168,25 +168,25 @@ def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(en
 
 @pytest.mark.parametrize("area", ["/dashboard", "/portal", "/console"])
 @pytest.mark.parametrize("next_", ["//evil.test", "https://evil.test/", "/\\evil.test", "evil", "/dashboard\r\nX: y"])
-def test_foreign_next_path_is_ignored(app, enter, filled, area, next_):
+def test_foreign_next_path_is_ignored(app, enter, full_brand, area, next_):
     kind = {home: kind for kind, (_, home) in screens.KINDS.items()}[area]
-    more = {"member": ("--org", filled.brand.id), "account": ("--email", filled.email), "operator": ()}[kind]
+    more = {"member": ("--org", full_brand.brand.id), "account": ("--email", full_brand.email), "operator": ()}[kind]
     url = Operator(app).json("sign-in", screens.KINDS[kind][0], *more)["url"]
     path = "/" + url.split("/", 3)[3]
     answer = app.test_client().get(path, query_string={"next": next_})
     assert (answer.status_code, answer.headers["Location"]) == (303, area)
 
 
-def test_a_next_of_ours_leads_there(app, filled):
-    url = Operator(app).json("sign-in", "owner", "--org", filled.brand.id)["url"]
+def test_own_next_path_is_followed(app, full_brand):
+    url = Operator(app).json("sign-in", "owner", "--org", full_brand.brand.id)["url"]
     path = "/" + url.split("/", 3)[3]
     answer = app.test_client().get(path, query_string={"next": "/dashboard/conversions?status=Pending"})
     assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/conversions?status=Pending")
 
 
-def test_a_letter_is_not_discarded_without_a_reason(enter, filled):
-    browser = enter("operator", filled)
-    number = filled.names["number"]
+def test_dead_letter_is_not_discarded_without_a_reason(enter, full_brand):
+    browser = enter("operator", full_brand)
+    number = full_brand.names["number"]
     answer = browser.send(f"/console/dead/{number}/discard", {"why": "", "_key": "discard-without"})
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
@@ -195,8 +195,8 @@ def test_a_letter_is_not_discarded_without_a_reason(enter, filled):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_unknown_and_other_tenants_ids_are_the_same_page(enter, filled, kind):
-    answer = enter(kind, filled).open(f"{screens.KINDS[kind][1]}/nowhere")
+def test_unknown_and_other_tenants_ids_are_the_same_page(enter, full_brand, kind):
+    answer = enter(kind, full_brand).open(f"{screens.KINDS[kind][1]}/nowhere")
     assert answer.status_code == 404
     assert answer.text.startswith("<!doctype html>")
 
@@ -208,20 +208,20 @@ def _unspoken(answer):
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_refused_form_has_messages_for_people(app, enter, filled, kind):
-    browser, said = enter(kind, filled), {}
+def test_refused_form_has_messages_for_people(app, enter, full_brand, kind):
+    browser, said = enter(kind, full_brand), {}
     for of, rule in screens.rules(app, "POST"):
         if of == kind:
-            answer = browser.send(screens.address(rule, filled.names), {"_key": f"nothing {rule}"})
+            answer = browser.send(screens.address(rule, full_brand.names), {"_key": f"nothing {rule}"})
             said |= {rule: found} if (found := _unspoken(answer)) else {}
             assert answer.status_code < 500, rule
     assert said == {}
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_empty_filter_has_messages_for_people(enter, filled, kind):
-    browser, said = enter(kind, filled), {}
-    for path, _ in _pages(kind, filled):
+def test_empty_filter_has_messages_for_people(enter, full_brand, kind):
+    browser, said = enter(kind, full_brand), {}
+    for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
         names = re.findall(
             r'<(?:input|select) id="[^"]*" name="([^"]+)"',

@@ -13,7 +13,7 @@ _FOLDER = Path(pages.__file__).parent / "templates"
 _TEMPLATES = sorted(_FOLDER.rglob("*.html"))
 
 
-def test_a_page_says_nothing_where_its_view_said_nothing():
+def test_missing_template_value_raises_undefined_error():
     with pytest.raises(UndefinedError):
         documents.render_page("notice.html", title="Gone")
 
@@ -27,7 +27,7 @@ def test_values_of_a_page_are_escaped():
     assert "<h1>&lt;b&gt;</h1>\n<p>&#34;&#39;&amp;</p>" in html
 
 
-def test_a_page_is_kept_by_nobody_and_stands_alone():
+def test_page_is_not_cached_and_not_framed():
     found = documents.render_notice("Here", "it is").headers
 
     assert {name: value for name, value in found.items() if name != "Content-Length"} == {
@@ -50,7 +50,7 @@ def test_allowed_sources_are_in_the_policy():
 
 
 @pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.relative_to(_FOLDER).as_posix())
-def test_no_template_has_scripts_or_styles_in_it_or_loads_from_elsewhere(path):
+def test_templates_have_no_inline_or_foreign_resources(path):
     written = path.read_text()
 
     assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=|javascript:|(src|href)=\"https?:", written)

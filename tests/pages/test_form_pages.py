@@ -9,7 +9,7 @@ from api.programs.partner_groups import create_partner_group
 from app import create_app
 from pages import forms, session
 from pages.form_pages import CustomForm, Form, form_page
-from tests.support.described import Description
+from tests.support.api_description import Description
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
 from tests.support.pages import screens
@@ -59,7 +59,7 @@ def test_page_is_shown_without_a_form(owner, page):
     assert owner.open(page).text == "'member'"
 
 
-def test_success_leads_to_an_address_with_names_of_path_and_answer(owner, page, brand):
+def test_success_redirects_with_path_and_answer_values(owner, page, brand):
     answer = owner.send(page, {"_key": "k1"})
 
     ((group_id,),) = brand.rows("select id from partner_group")
@@ -88,7 +88,7 @@ def test_custom_form_gets_every_name_of_its_address(owner, page):
     assert owner.send(f"{page}/b/custom").text == f"{page.rpartition('/')[2]} b"
 
 
-def test_braces_in_an_address_are_no_fault(app, brand):
+def test_braces_in_an_address_are_accepted(app, brand):
     operator = Operator(app)
     people = {}
     for kind, (who, _) in screens.KINDS.items():

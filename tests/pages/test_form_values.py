@@ -29,7 +29,7 @@ from pages import form_values
         ("1\0", "1\0"),
     ],
 )
-def test_a_number_is_what_was_meant_and_else_the_text(text, number):
+def test_number_is_parsed_or_kept_as_text(text, number):
     assert form_values.parse_number(text) == number
 
 
@@ -48,7 +48,7 @@ def test_a_number_is_what_was_meant_and_else_the_text(text, number):
         ("five", "USD", "five"),
     ],
 )
-def test_an_amount_is_in_minor_units_of_its_currency(text, currency, minor):
+def test_amount_is_in_minor_units_of_its_currency(text, currency, minor):
     assert form_values.parse_amount(text, currency) == minor
 
 

@@ -6,14 +6,14 @@ from pages import forms
 from pages.api_client import ApiRefusal, ApiResult
 
 
-def _refused(refusal, typed, names=None):
+def _refused_form(refusal, typed, names=None):
     with Flask("a form").test_request_context("/", method="POST", data=typed):
         return forms.form_from_refusal(ApiResult(400, refusal=refusal), names or {}), forms.idempotency_key()
 
 
 def test_refused_form_keeps_its_values_with_each_error_at_its_field():
     refusal = ApiRefusal("", "Bad", {"amountCents": "Must be positive.", "currency": "Unknown."}, {})
-    form, key = _refused(refusal, {"_key": "k1", "amount": "-1", "currency": "XXY"}, {"amountCents": "amount"})
+    form, key = _refused_form(refusal, {"_key": "k1", "amount": "-1", "currency": "XXY"}, {"amountCents": "amount"})
 
     assert (form.value("amount"), form.value("currency"), form.value("none")) == ("-1", "XXY", "")
     assert form.errors == {"amount": "Must be positive.", "currency": "Unknown."}
@@ -23,14 +23,14 @@ def test_refused_form_keeps_its_values_with_each_error_at_its_field():
 
 
 def test_error_without_a_field_is_the_alert_of_the_form():
-    form, _ = _refused(ApiRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
+    form, _ = _refused_form(ApiRefusal("", "Bad", {"status": "Unknown."}, {}), {"name": "x"})
     assert form.alert == "status: Unknown."
 
-    form, _ = _refused(ApiRefusal("conflict", "The slug is taken.", {}, {}), {"name": "x"})
+    form, _ = _refused_form(ApiRefusal("conflict", "The slug is taken.", {}, {}), {"name": "x"})
     assert (form.alert, form.is_wrong) == ("The slug is taken.", True)
 
 
-def test_a_new_form_shows_what_holds():
+def test_new_form_shows_current_values():
     form = forms.prefill(name="Spring", tags=["a", "b"], limit=None, count=3)
 
     assert (form.value("name"), form.value("limit"), form.value("count")) == ("Spring", "", "3")

@@ -8,7 +8,7 @@ from pages import static_files
 @pytest.mark.parametrize(
     ("name", "kind"), [("app.css", "text/css"), ("icons.svg", "image/svg+xml"), ("favicon.svg", "image/svg+xml")]
 )
-def test_a_file_is_kept_for_a_year(app, name, kind):
+def test_static_file_is_cached_for_a_year(app, name, kind):
     answer = app.test_client().get(static_files.url(name))
 
     assert (answer.status_code, answer.mimetype) == (200, kind)
@@ -16,7 +16,7 @@ def test_a_file_is_kept_for_a_year(app, name, kind):
 
 
 @pytest.mark.parametrize("path", ["/static/0123456789ab/app.css", "/static/x/none.css", "/static/x/..%2f__init__.py"])
-def test_another_releases_file_is_not_there(app, path):
+def test_another_releases_file_returns_404(app, path):
     answer = app.test_client().get(path)
 
     assert answer.status_code == 404

@@ -31,7 +31,7 @@ _OPEN_TO_VIEWERS = "/dashboard/co-pilot"
 @pytest.fixture(scope="module", autouse=True)
 def _nobody_else(app):
     """The console shows what all brands wrote, and those of other tests write anything."""
-    with databases.alone():
+    with databases.isolated_database():
         yield
 
 
@@ -41,9 +41,9 @@ def operator(app):
 
 
 @pytest.fixture
-def filled(app):
+def full_brand(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def _check_frame(path, answer):
 
 
 @pytest.mark.parametrize("which", ["filled", "bare"])
-def test_every_page_has_its_frame_full_and_empty(app, operator, request, which):
+def test_every_page_has_its_frame_with_and_without_data(app, operator, request, which):
     brand = request.getfixturevalue(which)
     people = _people(app, operator, brand)
     titles, seen = {}, 0
@@ -107,14 +107,16 @@ def test_every_page_has_its_frame_full_and_empty(app, operator, request, which):
     assert seen >= 3
 
 
-def test_no_page_shows_a_time_in_another_zone(app, operator, filled):
+def test_no_page_shows_a_time_in_another_zone(app, operator, full_brand):
     # Kolkata is half an hour off, so that no local time looks like one of UTC.
-    filled.brand.rows("update organization set timezone = 'Asia/Kolkata' where id = %s returning 1", filled.brand.id)
-    people, named = _people(app, operator, filled), set()
+    full_brand.brand.rows(
+        "update organization set timezone = 'Asia/Kolkata' where id = %s returning 1", full_brand.brand.id
+    )
+    people, named = _people(app, operator, full_brand), set()
     for kind, rule in screens.rules(app, "GET"):
         if kind == "operator":
             continue
-        answer = people[kind].open(screens.address(rule, filled.names))
+        answer = people[kind].open(screens.address(rule, full_brand.names))
         text = _words(answer.text) if answer.mimetype == "text/html" else ""
         assert not _RAW_TIME.search(text), f"{rule}: {_RAW_TIME.search(text)}"
         assert not re.search(r"UTC", _BY_RULE.sub("", text)), rule
@@ -122,28 +124,28 @@ def test_no_page_shows_a_time_in_another_zone(app, operator, filled):
     assert named == {"member", "account"}
 
 
-def test_address_of_every_live_part_responds(app, operator, filled):
-    people = _people(app, operator, filled)
+def test_address_of_every_live_part_responds(app, operator, full_brand):
+    people = _people(app, operator, full_brand)
     for kind, rule in screens.rules(app, "GET"):
-        shown = people[kind].open(screens.address(rule, filled.names))
+        shown = people[kind].open(screens.address(rule, full_brand.names))
         for address in re.findall(r'hx-get="([^"]*)"', shown.text if shown.mimetype == "text/html" else ""):
             part = people[kind].open(address.replace("&amp;", "&"))
             assert part.status_code in (200, 204), address
 
 
-def test_a_viewer_meets_no_form_but_those_of_the_frame(app, operator, filled):
-    viewer = _people(app, operator, filled, "Viewer")["member"]
+def test_viewer_sees_only_the_forms_of_the_frame(app, operator, full_brand):
+    viewer = _people(app, operator, full_brand, "Viewer")["member"]
     for kind, rule in screens.rules(app, "GET"):
         if kind != "member":
             continue
-        answer = viewer.open(screens.address(rule, filled.names))
+        answer = viewer.open(screens.address(rule, full_brand.names))
         assert answer.status_code in (200, 403), rule
         text = answer.text if answer.mimetype == "text/html" else ""
         actions = set(re.findall(r'<form method="post" action="([^"]*)"', text))
         assert actions <= _FRAME_FORMS | {_OPEN_TO_VIEWERS}, rule
 
 
-def test_an_owner_of_another_brand_sees_what_nobody_has(app, operator, filled, rival):
+def test_another_brands_owner_sees_the_page_of_an_unknown_id(app, operator, full_brand, rival):
     people = _people(app, operator, full.FullBrand(rival, "other@elsewhere.example"))
     for method in ("GET", "POST"):
         for kind, rule in screens.rules(app, method):
@@ -151,23 +153,23 @@ def test_an_owner_of_another_brand_sees_what_nobody_has(app, operator, filled, r
                 continue
             theirs, nobodys = (
                 people[kind].client.open(path, method=method, headers=_PROVEN)
-                for path in (screens.address(rule, filled.names), screens.of_nobody(rule))
+                for path in (screens.address(rule, full_brand.names), screens.of_nobody(rule))
             )
             assert theirs.status_code == nobodys.status_code, rule
             if method == "GET":
                 assert theirs.status_code == 404, rule
-                assert _told(theirs) == _told(nobodys), rule
-            assert str(filled.brand.id) not in theirs.text
+                assert _stable_words(theirs) == _stable_words(nobodys), rule
+            assert str(full_brand.brand.id) not in theirs.text
 
 
-def _told(answer):
+def _stable_words(answer):
     """Return the words of a page without what is fresh each time."""
     return _words(answer.text)
 
 
 @pytest.mark.parametrize("headers", _FOREIGN, ids=str)
-def test_request_without_own_origin_is_refused(app, operator, filled, headers):
-    people = _people(app, operator, filled)
+def test_request_without_own_origin_is_refused(app, operator, full_brand, headers):
+    people = _people(app, operator, full_brand)
     open_posts = [
         ("member", rule.rule)
         for rule in app.url_map.iter_rules()
@@ -175,32 +177,32 @@ def test_request_without_own_origin_is_refused(app, operator, filled, headers):
     ]
     assert len(open_posts) >= 2
     for kind, rule in [*screens.rules(app, "POST"), *open_posts]:
-        path = screens.address(rule, {**filled.names, "token": "of-nobody"})
+        path = screens.address(rule, {**full_brand.names, "token": "of-nobody"})
         assert people[kind].client.post(path, headers=headers).status_code == 403, rule
     for kind, (_, home) in screens.KINDS.items():
         assert people[kind].open(home).status_code == 200
 
 
-def test_every_page_redirects_a_visitor_to_sign_in(app, filled):
+def test_every_page_redirects_a_visitor_to_sign_in(app, full_brand):
     for _, rule in screens.rules(app, "GET"):
-        path = screens.address(rule, filled.names)
+        path = screens.address(rule, full_brand.names)
         answer = Visitor(app).open(path)
         assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (303, "/sign-in"), rule
 
 
-def test_every_page_is_for_people_of_its_own_kind(app, operator, filled):
-    people = _people(app, operator, filled)
+def test_every_page_requires_its_kind_of_person(app, operator, full_brand):
+    people = _people(app, operator, full_brand)
     for kind, rule in screens.rules(app, "GET"):
-        path = screens.address(rule, filled.names)
+        path = screens.address(rule, full_brand.names)
         for other in set(people) - {kind}:
             assert people[other].open(path).status_code == 403, rule
 
 
-def test_no_form_is_taken_from_people_of_another_kind(app, operator, filled):
-    people = _people(app, operator, filled)
-    people |= {"viewer": _people(app, operator, filled, "Viewer")["member"]}
+def test_forms_of_another_kind_of_person_are_refused(app, operator, full_brand):
+    people = _people(app, operator, full_brand)
+    people |= {"viewer": _people(app, operator, full_brand, "Viewer")["member"]}
     for kind, rule in screens.rules(app, "POST"):
-        path = screens.address(rule, filled.names)
+        path = screens.address(rule, full_brand.names)
         for other in set(people) - {kind} - ({"viewer"} if kind == "member" else set()):
             answer = people[other].send(path, {"_key": f"{other}-1", "why": "w", "amount": "1", "confirmed": "100"})
             assert answer.status_code == 403, f"{other} {rule}"

@@ -9,12 +9,12 @@ from domain.organization import time_zones
 from pages import template_filters
 
 
-def test_a_share_is_about_the_order_of_its_sale():
+def test_share_names_the_order_of_its_sale():
     assert template_filters.order_id("order-7:override:01a2048b757b7f2186bc4fc8c25811e4") == "order-7"
     assert template_filters.order_id("order-7") == "order-7"
 
 
-def test_a_moment_names_its_zone_and_is_readable_by_programs():
+def test_time_names_its_zone_and_is_machine_readable():
     at = datetime(2026, 12, 2, 9, 5, 7, tzinfo=UTC)
 
     assert template_filters.format_time(at) == '<time datetime="2026-12-02T09:05:07Z">2 Dec 2026, 09:05 UTC</time>'
@@ -47,7 +47,7 @@ def test_time_is_shown_in_the_zone_of_the_page(berlin):
     assert template_filters.format_day("2026-12-31") == '<time datetime="2026-12-31">31 Dec 2026</time>'
 
 
-def test_hour_that_the_clock_shows_twice_names_its_offset(berlin):
+def test_ambiguous_hour_names_its_offset(berlin):
     shown = [template_filters.describe_time(datetime(2026, 10, 25, hour, 30, tzinfo=UTC)) for hour in (0, 1, 2)]
 
     assert shown == [
@@ -57,7 +57,7 @@ def test_hour_that_the_clock_shows_twice_names_its_offset(berlin):
     ]
 
 
-def test_a_day_is_the_day_in_utc_where_nobody_is_signed_in():
+def test_day_is_in_utc_for_visitors():
     assert '<time datetime="2026-12-01">1 Dec 2026</time>' in template_filters.format_day("2026-12-02T00:30:00+01:00")
     assert (
         template_filters.format_day("2026-12-01")
@@ -66,7 +66,7 @@ def test_a_day_is_the_day_in_utc_where_nobody_is_signed_in():
     )
 
 
-def test_a_number_has_its_thousands_apart():
+def test_number_has_thousands_separators():
     assert (
         template_filters.format_number(1_234_567),
         template_filters.format_number(-1),
@@ -74,12 +74,12 @@ def test_a_number_has_its_thousands_apart():
     ) == ("1,234,567", "\u22121", "–")
 
 
-def test_amounts_of_several_currencies_stand_side_by_side():
+def test_amounts_of_several_currencies_are_listed_together():
     assert template_filters.format_amounts({"USD": 200, "EUR": 100, "JPY": 3}) == "1.00 EUR + 3 JPY + 2.00 USD"
     assert template_filters.format_amounts({}) == template_filters.format_amounts(None) == "–"
 
 
-def test_an_age_stands_beside_its_instant():
+def test_age_is_shown_with_its_time():
     past = datetime.now(UTC) - timedelta(minutes=22, seconds=5)
 
     assert ">22 min</time>" in template_filters.format_age(past)
@@ -88,7 +88,7 @@ def test_an_age_stands_beside_its_instant():
     assert template_filters.format_age(None) == "–"
 
 
-def test_the_version_of_a_part_knows_no_ages_and_no_keys():
+def test_version_of_a_live_part_ignores_ages_and_keys():
     shown = '<p>1 waits</p><span data-age><time>{}</time></span><input type="hidden" name="_key" value="{}">'
 
     assert template_filters.content_version(shown.format("1 min", "a")) == template_filters.content_version(
@@ -103,7 +103,7 @@ def test_the_version_of_a_part_knows_no_ages_and_no_keys():
     ("seconds", "said"),
     [(None, "–"), (0, "–"), (1, "1 s"), (59, "59 s"), (60, "1 min"), (7_300, "2 h"), (200_000, "2 d")],
 )
-def test_a_duration_is_said_in_its_largest_unit(seconds, said):
+def test_duration_is_shown_in_its_largest_unit(seconds, said):
     assert template_filters.format_duration(seconds) == said
 
 

@@ -11,7 +11,7 @@ from commands.demo.prompt_handler import PromptHandler
 from tests import advisories
 from tests.support import locks
 
-_FLASK = locks.read(locks.DEV)["flask"].version
+_FLASK = locks.read_lock(locks.DEV)["flask"].version
 
 
 class _Handler(PromptHandler):
@@ -52,15 +52,15 @@ def _advisory(*mends, name="Flask", ecosystem="PyPI"):
     return {"id": "HOLE-1", "affected": [{"package": package, "ranges": [{"type": "ECOSYSTEM", "events": events}]}]}
 
 
-def test_every_release_of_the_lock_is_asked_about_at_once(database, capsys):
+def test_all_locked_releases_are_queried_in_one_request(database, capsys):
     assert advisories.main(database=database.url) == 0
 
     asked = {(query["package"]["name"], query["version"]) for query in database.asked}
-    assert asked == {(name, entry.version) for name, entry in locks.read(locks.DEV).items()}
+    assert asked == {(name, entry.version) for name, entry in locks.read_lock(locks.DEV).items()}
     assert capsys.readouterr().out == "Security advisories: 0 about what is locked\n"
 
 
-def test_a_release_older_than_its_mend_fails_and_is_named_with_it(database, capsys):
+def test_release_older_than_its_fix_fails(database, capsys):
     database.advisory = _advisory("1.0", "999.1")
 
     assert advisories.main(database=database.url) == 1
@@ -68,7 +68,7 @@ def test_a_release_older_than_its_mend_fails_and_is_named_with_it(database, caps
 
 
 @pytest.mark.parametrize("mends", [(), ("1.0",)], ids=["never", "for others"])
-def test_a_hole_that_no_later_release_mends_is_named_and_passes(database, capsys, mends):
+def test_unfixed_vulnerability_is_reported_and_passes(database, capsys, mends):
     database.advisory = _advisory(*mends)
 
     assert advisories.main(database=database.url) == 0
@@ -76,13 +76,13 @@ def test_a_hole_that_no_later_release_mends_is_named_and_passes(database, capsys
 
 
 @pytest.mark.parametrize("other", [{"name": "flask-other"}, {"ecosystem": "npm"}], ids=["name", "ecosystem"])
-def test_the_mend_of_another_package_is_not_this_ones(database, other):
+def test_fix_of_another_package_is_ignored(database, other):
     database.advisory = _advisory("999.1", **other)
 
     assert advisories.main(database=database.url) == 0
 
 
-def test_an_advisory_that_was_taken_back_is_nothing(database, capsys):
+def test_withdrawn_advisory_is_ignored(database, capsys):
     database.advisory = _advisory("999.1") | {"withdrawn": "2026-01-01T00:00:00Z"}
 
     assert advisories.main(database=database.url) == 0
@@ -93,7 +93,7 @@ def test_an_advisory_that_was_taken_back_is_nothing(database, capsys):
     ("status", "said"),
     [(403, b""), (503, b""), (200, b"<html>Log in first</html>"), (200, b"[]"), (200, b'{"results": []}')],
 )
-def test_an_answer_that_is_none_of_a_database_is_one_line_and_passes(database, capsys, status, said):
+def test_invalid_database_answer_passes_with_one_line(database, capsys, status, said):
     database.status, database.said = status, said
 
     assert advisories.main(database=database.url) == 0
@@ -101,7 +101,7 @@ def test_an_answer_that_is_none_of_a_database_is_one_line_and_passes(database, c
     assert line.startswith("Security advisories: not asked (")
 
 
-def test_a_database_that_cannot_be_reached_is_one_line_and_passes(capsys):
+def test_unreachable_database_passes_with_one_line(capsys):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
 
@@ -109,7 +109,7 @@ def test_a_database_that_cannot_be_reached_is_one_line_and_passes(capsys):
     assert capsys.readouterr().out == "Security advisories: not asked (ConnectionError)\n"
 
 
-def test_a_database_that_says_nothing_is_given_up(capsys):
+def test_silent_database_times_out(capsys):
     before = {*threading.enumerate()}
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert advisories.main(database=f"http://127.0.0.1:{silent.getsockname()[1]}", within_s=0.2) == 0

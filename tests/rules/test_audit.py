@@ -12,15 +12,15 @@ from adapters import clock
 from models import db
 from pipelines.payouts import propose
 from tests.support import coupons
-from tests.support.api import copiloting, deciding, embedding
-from tests.support.api.importing import past_sale
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played, wanted
+from tests.support.api import copilot_calls, decisions, embed_tokens
+from tests.support.api.import_requests import build_past_sale
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway, play_gateway
+from tests.support.job_queues import drain
 from tests.support.outside import brand_dns
-from tests.support.platforms import playing as platforms
-from tests.support.rows import dealing
+from tests.support.platforms import platform_connections as platforms
+from tests.support.rows import deal_scene
 from tests.support.rows.brands import Brand
-from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.images import png
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
@@ -31,7 +31,7 @@ _FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/ap
 _PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
 _PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
 _RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
-_LOOKS = copiloting.LOOKS | {  # POSTs that only look
+_LOOKS = copilot_calls.LOOKS | {  # POSTs that only look
     *brand_dns.LOOKS,
     "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
@@ -44,7 +44,7 @@ _LOOKS = copiloting.LOOKS | {  # POSTs that only look
 Prepared = tuple[str, Any]  # the rest of the path after the route's own, and the body; the owner sends it
 
 
-def _made(owner: Brand, path: str, body: Any) -> str:
+def _create(owner: Brand, path: str, body: Any) -> str:
     answer = owner.post(path, body)
     assert answer.status_code in (200, 201), answer.get_data(as_text=True)
     made = answer.json or {}
@@ -62,16 +62,16 @@ def _affiliate(owner: Brand, status: str = "Approved") -> str:
 
 def _group(owner: Brand) -> str:
     groups = f"{_program(owner)}/partner-groups"
-    return f"{groups}/{_made(owner, groups, {'name': 'Gold'} | _RATE)}"
+    return f"{groups}/{_create(owner, groups, {'name': 'Gold'} | _RATE)}"
 
 
 def _link(owner: Brand) -> str:
     links = f"{_AFFILIATES}/{_affiliate(owner)}/links"
-    return f"{links}/{_made(owner, links, {'customAlias': 'ben-two'})}"
+    return f"{links}/{_create(owner, links, {'customAlias': 'ben-two'})}"
 
 
 def _endpoint(owner: Brand) -> str:
-    return f"{_WEBHOOKS}/{_made(owner, _WEBHOOKS, {'url': 'https://localhost/hook', 'events': ['*']})}"
+    return f"{_WEBHOOKS}/{_create(owner, _WEBHOOKS, {'url': 'https://localhost/hook', 'events': ['*']})}"
 
 
 def _delivery(owner: Brand) -> str:
@@ -86,15 +86,15 @@ def _invitation(owner: Brand) -> dict[str, Any]:
 
 
 def _invite(owner: Brand) -> str:
-    return f"{_INVITES}/{_made(owner, _INVITES, _invitation(owner))}"
+    return f"{_INVITES}/{_create(owner, _INVITES, _invitation(owner))}"
 
 
 def _key(owner: Brand) -> str:
-    return f"{_KEYS}/{_made(owner, _KEYS, {})}"
+    return f"{_KEYS}/{_create(owner, _KEYS, {})}"
 
 
 def _fraud_event(owner: Brand) -> str:
-    return f"{_FRAUD}/{flagged(owner, UUID(_affiliate(owner)))}"
+    return f"{_FRAUD}/{record_blocked_click(owner, UUID(_affiliate(owner)))}"
 
 
 def _import(owner: Brand) -> str:
@@ -102,18 +102,18 @@ def _import(owner: Brand) -> str:
     return str((owner.post(f"{_AFFILIATES}/import", body).json or {})["jobId"])
 
 
-def _with_logo(owner: Brand) -> str:
+def _create_with_logo(owner: Brand) -> str:
     owner.call("POST", _LOGO, png(64, 64), Content_Type="image/png")
     return _LOGO
 
 
-def _uncredited(owner: Brand) -> str:
+def _create_uncredited(owner: Brand) -> str:
     _affiliate(owner, "Paused")
     owner.other_key().sale()
     return str(owner.rows("select id from uncredited_conversion")[0][0])
 
 
-def _due(owner: Brand, rail: str = "ok") -> int:
+def _create_due(owner: Brand, rail: str = "ok") -> int:
     owner.set(verified="on", payoutGraceDays="0", sandboxRail=rail)
     owner.program()
     owner.affiliate("ben", payout_method="Wallet", payout_destination="ben@example.com")
@@ -123,7 +123,7 @@ def _due(owner: Brand, rail: str = "ok") -> int:
 
 
 def _draft(owner: Brand) -> str:
-    _due(owner)
+    _create_due(owner)
     owner.call("PATCH", "/api/organizations/me", {"automaticPayoutCadence": "Weekly"})
     with db.any_org_work():
         propose.propose(organization_id=owner.id, now=clock.now() + timedelta(days=7))
@@ -132,7 +132,7 @@ def _draft(owner: Brand) -> str:
 
 
 def _payout(owner: Brand, rail: str = "ok") -> str:
-    receipt = owner.post(f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner, rail)}).json or {}
+    receipt = owner.post(f"{_PAYOUTS}/run", {"confirmTotalCents": _create_due(owner, rail)}).json or {}
     return f"{_PAYOUTS}/{receipt['payouts'][0]['payoutId']}"
 
 
@@ -142,18 +142,18 @@ def _failed_payout(owner: Brand) -> str:
     return payout
 
 
-def _connected(owner: Brand) -> str:
-    return f"{_CONNECTIONS}/{connected(owner, owner.app.extensions['stage'])['id']}"
+def _connect(owner: Brand) -> str:
+    return f"{_CONNECTIONS}/{connect_gateway(owner, owner.app.extensions['stage'])['id']}"
 
 
 def _platform(owner: Brand) -> str:
-    return f"{_PLATFORMS}/{platforms.connected(owner, owner.app.extensions['platform'])['id']}"
+    return f"{_PLATFORMS}/{platforms.connect_platform(owner, owner.app.extensions['platform'])['id']}"
 
 
 def _gateway_event(owner: Brand) -> str:
     stage = owner.app.extensions["stage"]
-    made = connected(owner, stage)
-    sent = stage.unknown()
+    made = connect_gateway(owner, stage)
+    sent = stage.create_unknown_event()
     owner.app.test_client().post(urlsplit(made["webhookUrl"]).path, data=sent.body, headers=dict(sent.headers))
     (event,) = (owner.get(f"{_CONNECTIONS}/{made['id']}/events").json or {})["items"]
     return f"{_CONNECTIONS}/{made['id']}/events/{event['id']}"
@@ -215,19 +215,19 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     ),
     "POST /api/v1/conversions/import": lambda owner: (
         "/api/v1/conversions/import",
-        {"programId": str(owner.program()), "conversions": [past_sale()]},
+        {"programId": str(owner.program()), "conversions": [build_past_sale()]},
     ),
     "POST /api/imports/<import_id>/undo": lambda owner: (f"/api/imports/{_import(owner)}/undo", None),
     f"POST {_CONVERSIONS}": lambda owner: (
         _CONVERSIONS,
         {"affiliateId": _affiliate(owner), "programId": str(owner.programs[-1]), "amountCents": 100},
     ),
-    **deciding.CALLS,
+    **decisions.CALLS,
     "PATCH /api/v1/uncredited-conversions/<uncredited_id>/dismiss": lambda owner: (
-        f"/api/v1/uncredited-conversions/{_uncredited(owner)}/dismiss",
+        f"/api/v1/uncredited-conversions/{_create_uncredited(owner)}/dismiss",
         None,
     ),
-    f"POST {_PAYOUTS}/run": lambda owner: (f"{_PAYOUTS}/run", {"confirmTotalCents": _due(owner)}),
+    f"POST {_PAYOUTS}/run": lambda owner: (f"{_PAYOUTS}/run", {"confirmTotalCents": _create_due(owner)}),
     f"DELETE {_PAYOUTS}/drafts/<draft_id>": lambda owner: (_draft(owner), None),
     f"POST {_PAYOUTS}/<payout_id>/retry": lambda owner: (f"{_failed_payout(owner)}/retry", None),
     f"POST {_PAYOUTS}/<payout_id>/void": lambda owner: (f"{_failed_payout(owner)}/void", None),
@@ -245,7 +245,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"PATCH {_FRAUD}/<event_id>": lambda owner: (_fraud_event(owner), {"action": "dismiss"}),
     f"POST {_FRAUD}/ban-affiliate/<affiliate_id>": lambda owner: (f"{_FRAUD}/ban-affiliate/{_affiliate(owner)}", None),
     f"POST {_HOOKS}": lambda owner: (_HOOKS, _HOOK),
-    f"DELETE {_HOOKS}/<hook_id>": lambda owner: (f"{_HOOKS}/{_made(owner, _HOOKS, _HOOK)}", None),
+    f"DELETE {_HOOKS}/<hook_id>": lambda owner: (f"{_HOOKS}/{_create(owner, _HOOKS, _HOOK)}", None),
     f"POST {_WEBHOOKS}": lambda owner: (_WEBHOOKS, {"url": "https://localhost/hook", "events": ["*"]}),
     f"PATCH {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), {"description": "Ours"}),
     f"DELETE {_WEBHOOKS}/<endpoint_id>": lambda owner: (_endpoint(owner), None),
@@ -253,22 +253,22 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     f"POST {_WEBHOOKS}/<endpoint_id>/test": lambda owner: (f"{_endpoint(owner)}/test", {}),
     f"POST {_WEBHOOKS}/<endpoint_id>/deliveries/<delivery_id>/redeliver": lambda owner: (_delivery(owner), None),
     f"POST {_WEBHOOKS}/<endpoint_id>/redeliver": lambda owner: (f"{_endpoint(owner)}/redeliver", {"since": _DAY}),
-    f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, wanted(owner.app.extensions["stage"])),
+    f"POST {_CONNECTIONS}": lambda owner: (_CONNECTIONS, build_connection_body(owner.app.extensions["stage"])),
     f"PATCH {_CONNECTIONS}/<connection_id>": lambda owner: (
-        _connected(owner),
+        _connect(owner),
         {"credentials": dict(owner.app.extensions["stage"].credentials)},
     ),
-    f"DELETE {_CONNECTIONS}/<connection_id>": lambda owner: (_connected(owner), None),
-    f"POST {_CONNECTIONS}/<connection_id>/reconcile": lambda owner: (f"{_connected(owner)}/reconcile", {}),
+    f"DELETE {_CONNECTIONS}/<connection_id>": lambda owner: (_connect(owner), None),
+    f"POST {_CONNECTIONS}/<connection_id>/reconcile": lambda owner: (f"{_connect(owner)}/reconcile", {}),
     f"POST {_CONNECTIONS}/<connection_id>/events/<event_id>/replay": lambda owner: (
         f"{_gateway_event(owner)}/replay",
         None,
     ),
-    f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.wanted(owner.app.extensions["platform"])),
+    f"POST {_PLATFORMS}": lambda owner: (_PLATFORMS, platforms.build_platform_body(owner.app.extensions["platform"])),
     f"PATCH {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), {"creditSales": False}),
     f"DELETE {_PLATFORMS}/<connection_id>": lambda owner: (_platform(owner), None),
     **coupons.WRITES,
-    **dealing.WRITES,
+    **deal_scene.WRITES,
     **brand_dns.WRITES,
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
@@ -277,20 +277,26 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
     "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
     "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),
     f"POST {_LOGO}": lambda owner: (_LOGO, _PICTURE),
-    f"DELETE {_LOGO}": lambda owner: (_with_logo(owner), None),
+    f"DELETE {_LOGO}": lambda owner: (_create_with_logo(owner), None),
     f"POST {_PROGRAMS}/hero-images": lambda owner: (f"{_PROGRAMS}/hero-images", _PICTURE),
     f"POST {_ASSETS}": lambda owner: (_ASSETS, _WORDS),
-    f"DELETE {_ASSETS}/<asset_id>": lambda owner: (f"{_ASSETS}/{_made(owner, _ASSETS, _WORDS)}", None),
-    f"POST {embedding.TOKENS}": lambda owner: (embedding.TOKENS, embedding.wanted(_affiliate(owner))),
-    f"DELETE {embedding.TOKENS}/<token_id>": lambda owner: (embedding.address(owner, _affiliate(owner)), None),
+    f"DELETE {_ASSETS}/<asset_id>": lambda owner: (f"{_ASSETS}/{_create(owner, _ASSETS, _WORDS)}", None),
+    f"POST {embed_tokens.TOKENS}": lambda owner: (
+        embed_tokens.TOKENS,
+        embed_tokens.build_token_body(_affiliate(owner)),
+    ),
+    f"DELETE {embed_tokens.TOKENS}/<token_id>": lambda owner: (
+        embed_tokens.issue_token_url(owner, _affiliate(owner)),
+        None,
+    ),
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_key(owner), None),
     f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
-} | copiloting.CALLS
+} | copilot_calls.CALLS
 
 
-def test_every_route_with_which_a_brand_writes_has_a_call(app):
+def test_every_writing_route_has_a_sample_call(app):
     views = [(rule, app.view_functions[rule.endpoint].operation) for rule in app.url_map.iter_rules()]
     routes = {
         f"{method} {rule.rule}"
@@ -309,7 +315,7 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def played_services(app):
-    with played() as stage, platforms.asked() as platform:
+    with play_gateway() as stage, platforms.play_platform() as platform:
         app.extensions["stage"] = stage
         app.extensions["platform"] = platform
         yield
@@ -317,7 +323,7 @@ def played_services(app):
 
 @pytest.mark.usefixtures("played_services")
 @pytest.mark.parametrize("route", CALLS)
-def test_a_write_that_succeeds_leaves_an_entry_that_says_who(brand, route):
+def test_successful_write_records_its_actor(brand, route):
     owner = brand.person("Owner")
     path, body = CALLS[route](owner)
     before = _entries(brand)

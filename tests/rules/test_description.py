@@ -36,7 +36,7 @@ def operations(document):
     ]
 
 
-def test_an_id_is_a_verb_and_a_noun_and_stands_once(operations):
+def test_operation_ids_are_unique_verbs_with_nouns(operations):
     ids = [operation["operationId"] for _, operation in operations]
     verbs = {re.match("[a-z]+", id)[0] for id in ids}
 
@@ -45,7 +45,7 @@ def test_an_id_is_a_verb_and_a_noun_and_stands_once(operations):
     assert len(set(ids)) == len(ids)
 
 
-def test_every_operation_is_described_in_a_group_that_is(document, operations):
+def test_every_operation_has_an_existing_group(document, operations):
     tags = {tag["name"]: tag["description"] for tag in document["tags"]}
 
     assert [name for name, operation in operations if not operation["description"] or not operation["summary"]] == []
@@ -81,7 +81,7 @@ def test_every_parameter_has_a_sentence_and_an_example(document, operations):
     assert lacking == [], "schemas/glossary.txt"
 
 
-def test_every_record_is_a_component_with_a_sentence(document, operations):
+def test_every_record_is_a_described_component(document, operations):
     inline = [
         name
         for name, operation in operations
@@ -107,7 +107,7 @@ def _fields(record):
         yield from (field, field.get("items", {}))
 
 
-def test_nothing_says_const_or_a_default_of_nothing(document):
+def test_schemas_have_no_const_and_no_null_default(document):
     assert list(_parts_with(document, "const")) == []
     assert [part for part in _parts_with(document, "default") if part["default"] in (None, "")] == []
 
@@ -123,7 +123,7 @@ def _parts_with(part, key):
             yield from _parts_with(inner, key)
 
 
-def test_every_example_is_what_its_schema_takes(document, operations):
+def test_every_example_matches_its_schema(document, operations):
     cases = list(_examples(document, operations))
     whole = {"prefixItems": [schema for _, schema, _ in cases], "components": document["components"]}
     errors = jsonschema_rs.validator_for(whole, validate_formats=True).iter_errors([value for _, _, value in cases])
@@ -147,7 +147,7 @@ def _examples(document, operations):
                 yield f"{record}.{name}", field, example
 
 
-def test_whatever_is_sent_or_answered_has_an_example(document, operations):
+def test_every_body_has_an_example(document, operations):
     """A page, a script and a file have none: what is in them says nothing of the interface."""
     contents = [*_contents(operations), *((name, *one) for name, one in _of_components(document))]
     lacking = [f"{name} {kind}" for name, kind, content in contents if "example" not in content]
@@ -157,7 +157,7 @@ def test_whatever_is_sent_or_answered_has_an_example(document, operations):
     assert [one for one in lacking if not one.rpartition(" ")[2].startswith(needless)] == []
 
 
-def test_an_example_of_a_refusal_is_of_a_code_that_it_declares(operations):
+def test_error_examples_have_declared_codes(operations):
     for name, operation in operations:
         for answer in operation["responses"].values():
             if "x-codes" in answer:
@@ -179,7 +179,7 @@ def _of_components(document):
             yield name, (kind, content)
 
 
-def test_who_may_call_is_said_by_the_schemes_that_there_are(document, operations):
+def test_security_uses_defined_schemes(document, operations):
     schemes = document["components"]["securitySchemes"]
     ways = {operation["x-callers"]: operation["security"] for _, operation in operations}
     used = {scheme for _, operation in operations for way in operation["security"] for scheme in way}
@@ -191,7 +191,7 @@ def test_who_may_call_is_said_by_the_schemes_that_there_are(document, operations
     assert {callers for callers, found in ways.items() if not found} == {"public"}
 
 
-def test_the_glossary_has_no_line_that_nothing_uses(app, document, operations):
+def test_glossary_has_no_unused_entry(app, document, operations):
     records = document["components"]["schemas"].items()
     used = {f"{record}.{name}" for record, schema in records for name in schema.get("properties", {})}
     used |= {
@@ -209,7 +209,7 @@ def _operation(app, described):
     return names[described["operationId"].removesuffix("V1")]
 
 
-def test_every_error_code_has_a_sentence_and_no_other(document, operations):
+def test_exactly_the_error_codes_have_sentences(document, operations):
     declared = {
         code
         for _, operation in operations
@@ -221,7 +221,7 @@ def test_every_error_code_has_a_sentence_and_no_other(document, operations):
     assert known == set(refusals.sentences()), "schemas/error_codes.txt"
 
 
-def test_where_it_is_and_whose_it_is_is_said(document):
+def test_description_names_server_license_and_contact(document):
     assert document["servers"] == [{"url": "http://127.0.0.1:8000", "description": "This installation."}]
     assert document["info"]["license"] == {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}
     assert document["info"]["contact"]["url"] == "http://127.0.0.1:8000"
@@ -245,14 +245,14 @@ def test_every_event_type_has_a_webhook_with_a_schema_and_a_sample(document):
         }
 
 
-def test_what_can_be_subscribed_to_is_an_enum(document):
+def test_subscribable_event_types_are_an_enum(document):
     records = document["components"]["schemas"]
 
     for record in ("EndpointBody", "EndpointChanges", "WebhookEndpoint"):
         assert records[record]["properties"]["events"]["items"]["enum"] == ["*", *events.TYPES]
 
 
-def test_every_bucket_says_who_is_counted(app):
+def test_every_rate_limit_bucket_names_what_it_counts(app):
     rows = re.findall(r"\| `([a-z0-9_]+)` \| ([0-9,]+) \| (.*) \|", app.test_client().get("/llms/api.txt").text)
 
     assert {name for name, _, _ in rows} == set(app.extensions["limiter"]._items)

@@ -27,10 +27,10 @@ _PAGES = {
 
 def _tests_that_exist() -> set[str]:
     found = set()
-    for path in trees.files("tests"):
-        for node in ast.walk(trees.parsed(path)):
+    for path in trees.list_files("tests"):
+        for node in ast.walk(trees.parse_file(path)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found.add(f"{trees.named(path)}::{node.name}")
+                found.add(f"{trees.relative_name(path)}::{node.name}")
     return found
 
 
@@ -41,14 +41,14 @@ def _coverage() -> list[tuple[str, str, str]]:
     return [(section, rule, tests) for section, rule, tests in (line.split("\t") for line in lines)]
 
 
-def test_every_test_that_the_coverage_names_exists():
+def test_every_covering_test_exists():
     named = {test for _, _, tests in _coverage() for test in tests.split(" ") if tests != "none"}
 
     assert named
     assert named - _tests_that_exist() == set()
 
 
-def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
+def test_every_covered_rule_is_unique_and_tested():
     rules = [(section, rule) for section, rule, _ in _coverage()]
     untested = {rule for section, rule, tests in _coverage() if tests == "none" and section != "Not built yet"}
 
@@ -56,11 +56,11 @@ def test_every_rule_of_the_coverage_stands_once_and_is_held_by_a_test():
     assert untested == set()
 
 
-def test_the_page_of_the_settings_is_what_the_table_prints():
+def test_settings_page_matches_the_table():
     assert (_ROOT / "docs" / "settings.md").read_text() == page(), "python -m settings > docs/settings.md"
 
 
-def test_the_environment_is_read_by_the_settings_alone():
+def test_only_settings_read_the_environment():
     read = {
         name: str(path.relative_to(_ROOT))
         for folder in ("adapters", "api", "commands", "domain", "models", "pages", "pipelines", "schemas", "workers")
@@ -71,11 +71,11 @@ def test_the_environment_is_read_by_the_settings_alone():
     assert read == {"PATH": read["PATH"]}  # what a child process finds programs by
 
 
-def test_every_kind_of_rows_that_ends_has_days_that_it_is_kept():
+def test_every_expiring_kind_has_retention_days():
     assert set(settings.read({}).retention.days) - {"default"} == set(expiry.KINDS)
 
 
-def test_every_table_is_on_the_list_of_what_ends_and_what_never_does(app):
+def test_every_table_has_a_retention_entry(app):
     (decision,) = (_ROOT / "docs" / "decisions").glob("0015-*.md")
     rows = [line.split("|")[1] for line in decision.read_text().splitlines() if line.startswith("| ")]
     listed = [name.strip() for row in rows[1:] for name in row.split(",")]
@@ -85,7 +85,7 @@ def test_every_table_is_on_the_list_of_what_ends_and_what_never_does(app):
     assert sorted(listed) == sorted(name for name in there if not re.search(r"_\d{4}_\d{2}$", name))
 
 
-def _named(pattern: str) -> set[str]:
+def _find_in_pages(pattern: str) -> set[str]:
     """Return what the pages say that matches, each as `page: words`."""
     return {f"{page}: {said}" for page, text in _PAGES.items() for said in re.findall(pattern, text, re.MULTILINE)}
 
@@ -104,13 +104,13 @@ def commands(app):
     return {name: command for group, first in groups for name, command in _parts(first, group)}
 
 
-def test_every_operator_command_says_what_it_is_for(commands):
+def test_every_operator_command_has_a_help_text(commands):
     assert len(commands) > 50
     assert [name for name, command in commands.items() if not (command.help or "").strip().endswith(".")] == []
 
 
-def test_every_command_that_a_page_names_is_there(commands):
-    named = _named(r"flask ([a-z][a-z-]*(?: [a-z][a-z-]*)?)")
+def test_every_documented_command_exists(commands):
+    named = _find_in_pages(r"flask ([a-z][a-z-]*(?: [a-z][a-z-]*)?)")
 
     assert len(named) > 50
     assert [said for said in named if not _is_command(said.partition(": ")[2], commands)] == []
@@ -121,7 +121,7 @@ def _is_command(said: str, commands: Mapping[str, click.Command]) -> bool:
     return said in commands or (group is not None and not hasattr(group, "commands"))
 
 
-def test_every_route_that_a_page_names_is_there(app):
+def test_every_documented_route_exists(app):
     asked = app.url_map.bind("localhost")
     named = {
         (method, re.sub(r"\{\w+\}|\$\w+|…", str(UUID(int=1)), path))
@@ -133,19 +133,19 @@ def test_every_route_that_a_page_names_is_there(app):
     assert [(method, path) for method, path in named if not asked.test(path, method)] == []
 
 
-def test_every_file_that_a_page_names_is_there():
+def test_every_documented_file_exists():
     houses = "adapters|api|bench|commands|domain|models|pages|pipelines|schemas|settings|workers"
     folders = f"{houses}|deploy|docs|integrations|tests"
-    named = _named(rf"`((?:{folders})/[\w./*-]+)`")
+    named = _find_in_pages(rf"`((?:{folders})/[\w./*-]+)`")
 
     assert len(named) > 40
     assert [said for said in named if not any(_ROOT.glob(f"{said.partition(': ')[2].rstrip('/')}*"))] == []
 
 
-def test_a_package_that_maps_its_files_names_every_one():
+def test_package_maps_name_every_file():
     wrong, maps = {}, 0
     for path in _ROOT.glob("[a-z]*/**/__init__.py"):
-        about = ast.get_docstring(trees.parsed(path)) or ""
+        about = ast.get_docstring(trees.parse_file(path)) or ""
         lines, words = (set(re.findall(pattern, about, re.MULTILINE)) for pattern in (r"^(\w+) {2,}\S", r"`(\w+)`"))
         files = {part.stem for part in path.parent.glob("*.py")} - {"__init__", "__main__"}
         folders = {part.parent.name for part in path.parent.glob("*/__init__.py")}
@@ -157,8 +157,8 @@ def test_a_package_that_maps_its_files_names_every_one():
     assert wrong == {}  # by package: what is not there, what is not named
 
 
-def test_every_target_of_make_that_a_page_names_exists():
-    named = _named(r"(?:`|^    )make (?:--silent )?([a-z]+)")
+def test_every_documented_make_target_exists():
+    named = _find_in_pages(r"(?:`|^    )make (?:--silent )?([a-z]+)")
     targets = set(re.findall(r"^([a-z]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE))
 
     assert {"README.md: run", "README.md: install", "CONTRIBUTING.md: release"} <= named
@@ -169,9 +169,9 @@ def test_readme_has_at_most_100_lines():
     assert len(_PAGES["README.md"].splitlines()) <= 100
 
 
-def test_every_setting_that_a_page_names_is_there():
+def test_every_documented_setting_exists():
     read = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
-    named = {said.partition(": ")[2] for said in _named(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
+    named = {said.partition(": ")[2] for said in _find_in_pages(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
     named -= {name for name in named if name.startswith("OTEL_")}  # of OpenTelemetry, which reads them itself
 
     assert len(named) > 80
@@ -186,7 +186,7 @@ def test_decisions_and_migrations_are_numbered_without_gaps(files):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_what_runs_before_a_commit_is_a_part_of_the_check():
+def test_commit_hook_is_part_of_make_check():
     hooks = (_ROOT / ".pre-commit-config.yaml").read_text()
     check = re.search(r"^check: (.*?) ##", (_ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
 
@@ -196,7 +196,7 @@ def test_what_runs_before_a_commit_is_a_part_of_the_check():
     assert re.findall(r"repo: (.+)", hooks) == ["local"]  # nothing is fetched
 
 
-def test_what_the_security_page_names_is_there():
+def test_every_reference_of_the_security_page_exists():
     named = re.findall(r"`([\w./]+/[\w.]+)`", (_ROOT / "SECURITY.md").read_text())
 
     assert named

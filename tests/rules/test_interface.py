@@ -63,7 +63,7 @@ def test_list_equals_routes_and_description(app, described_paths):
 
 
 @pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
-def test_the_page_and_the_manifest_name_what_the_description_names(app, address):
+def test_docs_page_and_manifest_match_the_description(app, address):
     client = app.test_client()
     told = client.get(address).text
 
@@ -72,7 +72,7 @@ def test_the_page_and_the_manifest_name_what_the_description_names(app, address)
             assert f"{method.upper()} {path}" in told
 
 
-def test_the_description_tells_a_key_scope_role_plan_and_limit(app):
+def test_description_states_scope_role_plan_and_limit(app):
     paths = app.test_client().get("/api/openapi.json").json["paths"]
     told = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
 
@@ -85,7 +85,7 @@ def test_the_description_tells_a_key_scope_role_plan_and_limit(app):
     }
 
 
-def test_a_replacement_takes_an_idempotency_key_and_an_image_is_a_body_too(app):
+def test_put_takes_an_idempotency_key_and_images_are_bodies(app):
     paths = app.test_client().get("/api/openapi.json").json["paths"]
     replacement = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
 
@@ -105,7 +105,7 @@ def test_a_replacement_takes_an_idempotency_key_and_an_image_is_a_body_too(app):
         ("post", "/api/v1/programs", {"name", "defaultCommissionType", "defaultCommissionValue"}),
     ],
 )
-def test_a_field_whose_lack_has_a_code_of_its_own_is_described_as_required(app, method, path, needed):
+def test_field_with_its_own_missing_code_is_required(app, method, path, needed):
     document = app.test_client().get("/api/openapi.json").json
     schema = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
     record = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
@@ -113,7 +113,7 @@ def test_a_field_whose_lack_has_a_code_of_its_own_is_described_as_required(app, 
     assert set(record["required"]) == needed
 
 
-def test_an_answer_that_may_have_no_body_is_described_so(app):
+def test_optional_response_body_is_described(app):
     paths = app.test_client().get("/api/openapi.json").json["paths"]
     link = paths["/api/v1/me/sub-affiliate/link"]["get"]
     told = [link["responses"]["403"], paths["/api/v1/settings/attribution-params"]["patch"]["responses"]["403"]]

@@ -37,13 +37,13 @@ def test_every_queue_has_a_fleet_in_the_procfile():
         assert f"-Q {queue} " in commands[queue]
 
 
-def test_the_procfile_of_one_machine_serves_every_queue():
+def test_single_machine_procfile_serves_every_queue():
     commands = " ".join(parse((_ROOT / "Procfile.dev").read_text()).values()).split()
 
     assert set(jobs.QUEUES) <= set(commands)
 
 
-def test_on_one_machine_no_sale_waits_for_servers_of_others():
+def test_single_machine_sales_do_not_wait_for_external_calls():
     commands = parse((_ROOT / "Procfile.dev").read_text()).values()
     calling = {"webhooks", "payouts", "gateways", "lookups", "imports", "mail", "copilot"}
     fleets = [set(jobs.QUEUES) & set(command.split()) for command in commands]
@@ -51,7 +51,7 @@ def test_on_one_machine_no_sale_waits_for_servers_of_others():
     assert [fleet & calling for fleet in fleets if fleet & {"sales", "refunds"}] == [set()]
 
 
-def test_a_job_that_calls_another_server_has_a_lease_of_its_own():
+def test_job_with_external_calls_has_its_own_lease():
     calls = set()
     for path in (_ROOT / "workers" / "queues").glob("*.py"):
         calls |= set(re.findall(r"register_calling_job\(\s*jobs\.(\w+)", path.read_text()))
@@ -61,7 +61,7 @@ def test_a_job_that_calls_another_server_has_a_lease_of_its_own():
 
 
 @pytest.mark.parametrize("procfile", ["Procfile", "Procfile.dev"])
-def test_one_server_holds_at_most_half_of_any_fleet_that_calls_others(procfile):
+def test_one_host_takes_at_most_half_of_a_fleet(procfile):
     for command in parse((_ROOT / procfile).read_text()).values():
         words = command.split()
         queues = [queue for queue in jobs.QUEUES if queue in words]
@@ -75,7 +75,7 @@ def test_every_job_runs_on_a_declared_queue():
     assert {job.queue for job in jobs.ALL} <= set(jobs.QUEUES)
 
 
-def test_a_job_asked_for_in_a_transaction_that_fails_was_never_asked_for(brand):
+def test_rolled_back_transaction_enqueues_no_job(brand):
     def ask_and_fail():
         with db.unit_of_work(brand.id):
             work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
@@ -88,7 +88,7 @@ def test_a_job_asked_for_in_a_transaction_that_fails_was_never_asked_for(brand):
 
 
 @pytest.mark.parametrize(("attempt", "delay_s"), [(1, 1), (2, 2), (3, 5), (8, 300), (19, 300)])
-def test_a_failed_job_waits_longer_each_time(attempt, delay_s):
+def test_failed_job_backs_off(attempt, delay_s):
     assert jobs.SALE_SETTLE.delay_s(attempt) == delay_s
 
 
@@ -99,7 +99,7 @@ def _announce(threads: int, queues=("sales",)):
         processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
 
 
-def _hand_out(**options):
+def _dispatch(**options):
     defaults = {"queue": "sales", "per_thread": 1, "share": 1_000, "lease_s": 30}
     with db.any_org_work():
         return job_rows.any_org_dispatch(**(defaults | options))
@@ -111,84 +111,84 @@ def _stage(brand, number: int, **options):
             work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x", **options)
 
 
-def test_nothing_is_handed_out_while_no_worker_lives(brand):
+def test_no_job_is_dispatched_without_a_live_worker(brand):
     _stage(brand, 3)
 
-    assert _hand_out() == []
+    assert _dispatch() == []
 
 
-def test_no_more_is_handed_out_than_live_threads_can_take(brand):
+def test_dispatch_is_limited_by_live_threads(brand):
     _stage(brand, 30)
     _announce(4)
 
-    first = _hand_out(per_thread=2)
-    second = _hand_out(per_thread=2)
+    first = _dispatch(per_thread=2)
+    second = _dispatch(per_thread=2)
 
     assert len(first) == 8
     assert second == []
 
 
-def test_a_key_with_a_long_backlog_does_not_starve_the_others(brand, rival):
+def test_long_backlog_of_one_key_does_not_starve_others(brand, rival):
     _stage(brand, 500)
     _stage(rival, 2)
     _announce(4)
 
-    handed_out = _hand_out(per_thread=2)
+    handed_out = _dispatch(per_thread=2)
     with db.any_org_work():
         rows = db.db.run("select organization_id from job where id = any(%s)", ([p.job_id for p in handed_out],))
 
     assert [organization_id for (organization_id,) in rows].count(rival.id) == 2
 
 
-def test_one_key_never_has_more_out_than_its_share(brand):
+def test_one_key_stays_within_its_share(brand):
     _stage(brand, 50)
     _announce(8)
 
-    assert len(_hand_out(per_thread=4, share=3)) == 3
-    assert _hand_out(per_thread=4, share=3) == []
+    assert len(_dispatch(per_thread=4, share=3)) == 3
+    assert _dispatch(per_thread=4, share=3) == []
 
 
-def test_a_paused_queue_hands_nothing_out(brand):
+def test_paused_queue_dispatches_nothing(brand):
     _stage(brand, 3)
     _announce(4)
     with db.any_org_work():
         admin_queries.pause_queue("sales", why="test")
 
-    paused = _hand_out()
+    paused = _dispatch()
     with db.any_org_work():
         admin_queries.resume_queue("sales")
-    resumed = _hand_out()
+    resumed = _dispatch()
 
     assert paused == []
     assert len(resumed) == 3
 
 
-def test_a_job_that_is_not_due_waits(brand):
+def test_job_waits_until_due(brand):
     from datetime import UTC, datetime, timedelta
 
     _stage(brand, 1, run_at=datetime.now(UTC) + timedelta(minutes=1))
     _announce(4)
 
-    assert _hand_out() == []
+    assert _dispatch() == []
 
 
-def test_a_passed_deadline_brings_the_job_back_with_its_attempt_counted(brand):
+def test_expired_lease_requeues_the_job_and_counts_the_attempt(brand):
     _stage(brand, 1)
     _announce(4)
 
-    first = _hand_out(lease_s=0)
-    second = _hand_out()
+    first = _dispatch(lease_s=0)
+    second = _dispatch()
 
     assert [pointer.attempt for pointer in first + second] == [1, 2]
 
 
-def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
+def test_job_whose_leases_all_expire_becomes_a_dead_letter(brand):
     _stage(brand, 1)
     for _ in range(jobs.SALE_SETTLE.max_attempts):
         _announce(4)
-        assert len(_hand_out(lease_s=0)) == 1
+        assert len(_dispatch(lease_s=0)) == 1
 
-    handed_out = _hand_out(lease_s=0)
+    handed_out = _dispatch(lease_s=0)
     with db.any_org_work():
         dead = admin_queries.any_org_list_dead(queue="sales", organization_id=None, name=None, limit=10)
 
@@ -197,25 +197,25 @@ def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
     assert "the worker died each time" in dead[0].last_error
 
 
-def test_a_stale_pointer_does_nothing(brand, drain):
+def test_stale_pointer_does_nothing(brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
     _announce(4)
-    stale = _hand_out(lease_s=0)[0]
-    current = _hand_out()[0]
-    from tests.support.draining import run
+    stale = _dispatch(lease_s=0)[0]
+    current = _dispatch()[0]
+    from tests.support.job_queues import run_pointer
 
-    run(stale)
+    run_pointer(stale)
     before = brand.rows("select count(*) from conversion")
-    run(current)
+    run_pointer(current)
 
     assert before == [(0,)]
     assert brand.rows("select count(*) from conversion") == [(1,)]
 
 
-def test_every_pointer_three_times_has_one_effect(brand):
-    from tests.support.draining import drain
+def test_pointer_delivered_three_times_has_one_effect(brand):
+    from tests.support.job_queues import drain
 
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     recruiter = brand.affiliate("rita")
@@ -231,8 +231,8 @@ def test_every_pointer_three_times_has_one_effect(brand):
     assert brand.rows("select type, count(*) from event group by type") == [("conversion.created", 2)]
 
 
-def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(brand):
-    from tests.support.draining import run
+def test_failing_job_becomes_a_replayable_dead_letter(brand):
+    from tests.support.job_queues import run_pointer
 
     with db.unit_of_work(brand.id):
         work.enqueue(
@@ -242,13 +242,13 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
         with db.any_org_work():
             db.db.stage("update job set run_at = now()")
         _announce(4)
-        run(_hand_out()[0])
+        run_pointer(_dispatch()[0])
 
     _announce(4)
     with db.any_org_work():
         dead = admin_queries.any_org_list_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
         replayed = admin_queries.any_org_replay([dead[0].id])
-    again = _hand_out()
+    again = _dispatch()
 
     assert "LookupError" in dead[0].last_error
     assert replayed == [dead[0].id]

@@ -38,7 +38,7 @@ for module in modules:
 
 @pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
 def test_every_lock_has_the_versions_of_setup_cfg(lock):
-    pinned, locked = locks.pinned()[lock], locks.read(lock)
+    pinned, locked = locks.list_pins()[lock], locks.read_lock(lock)
 
     assert pinned
     assert {name: locked[name].version for name in pinned} == pinned, "make lock"
@@ -46,7 +46,7 @@ def test_every_lock_has_the_versions_of_setup_cfg(lock):
 
 @pytest.mark.parametrize("lock", [locks.LOCAL, locks.EXTRAS], ids=lambda lock: lock.stem)
 def test_larger_locks_contain_the_smaller_ones(lock):
-    run, larger, dev = locks.read(locks.RUN), locks.read(lock), locks.read(locks.DEV)
+    run, larger, dev = locks.read_lock(locks.RUN), locks.read_lock(lock), locks.read_lock(locks.DEV)
 
     assert {name: entry for name, entry in larger.items() if name in run} == run, "make lock"
     assert {name: entry for name, entry in dev.items() if name in larger} == larger, "make lock"
@@ -54,7 +54,7 @@ def test_larger_locks_contain_the_smaller_ones(lock):
 
 @pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
 def test_every_locked_release_has_hashes(lock):
-    assert [name for name, entry in locks.read(lock).items() if not entry.hashes] == []
+    assert [name for name, entry in locks.read_lock(lock).items() if not entry.hashes] == []
 
 
 @pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
@@ -70,7 +70,7 @@ def test_locks_name_no_package_index(lock):
     ids=lambda value: getattr(value, "stem", ""),
 )
 def test_only_locks_for_one_machine_contain_the_embedded_servers(lock, embedded):
-    assert set(locks.read(lock)) & _EMBEDDED == embedded
+    assert set(locks.read_lock(lock)) & _EMBEDDED == embedded
 
 
 def test_servers_are_installed_without_the_embedded_servers():
@@ -101,13 +101,16 @@ def test_every_file_that_the_image_copies_passes_dockerignore():
 
 
 def test_product_imports_with_nothing_but_the_packages_of_run_txt():
-    allowed = set(locks.read(locks.RUN))
+    allowed = set(locks.read_lock(locks.RUN))
     hidden = [
         module
         for module, packages in metadata.packages_distributions().items()
         if not {canonicalize_name(package) for package in packages} & (allowed | {"finderfee"})
     ]
-    modules = ["app", *(trees.named(path).removesuffix(".py").replace("/", ".") for path in trees.files(*_PACKAGES))]
+    modules = [
+        "app",
+        *(trees.relative_name(path).removesuffix(".py").replace("/", ".") for path in trees.list_files(*_PACKAGES)),
+    ]
     modules = [name.removesuffix(".__init__") for name in modules if not name.endswith("__main__")]
     environment = {
         "PATH": os.environ["PATH"],

@@ -42,15 +42,15 @@ def _names(tree: ast.Module) -> set[str]:
     return found
 
 
-def _spelled_out(path: Path) -> list[str]:
+def _find_literal_states(path: Path) -> list[str]:
     """Return every text of a file that is exactly a state. An attempt's are everyday words: at home alone."""
-    tree = trees.parsed(path)
+    tree = trees.parse_file(path)
     is_at_home = _is_at_home(path)
     if not is_at_home and not any(".payouts" in name for name in _names(tree)):
         return []
     kinds = [kind for kind in _COLUMNS.values() if is_at_home or kind is not AttemptState]
     return [
-        f"{trees.named(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
+        f"{trees.relative_name(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
         f" instead of {node.value!r}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
@@ -58,15 +58,15 @@ def _spelled_out(path: Path) -> list[str]:
     ]
 
 
-def test_no_code_about_payouts_spells_a_state_out():
-    files = trees.files(*trees.PRODUCT)
+def test_payout_code_has_no_literal_state():
+    files = trees.list_files(*trees.PRODUCT)
     files.remove(Path(states.__file__))
 
     assert files
-    assert [line for path in files for line in _spelled_out(path)] == []
+    assert [line for path in files for line in _find_literal_states(path)] == []
 
 
-def test_a_state_that_is_spelled_out_is_found(tmp_path, monkeypatch):
+def test_literal_state_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(trees, "ROOT", tmp_path)
     told = tmp_path / "told.py"
     told.write_text(
@@ -74,13 +74,13 @@ def test_a_state_that_is_spelled_out_is_found(tmp_path, monkeypatch):
         'def is_over(payout):\n    match payout.status:\n        case "Paid":\n            return "paid"\n'
     )
 
-    assert _spelled_out(told) == [
+    assert _find_literal_states(told) == [
         "told.py:8: write PayoutStatus.Paid or SandboxState.Paid (domain.payouts.states) instead of 'Paid'"
     ]
 
 
 @pytest.mark.parametrize(("table", "column"), _COLUMNS)
-def test_the_database_knows_the_same_states(app, table, column):
+def test_database_has_the_same_states(app, table, column):
     with db.any_org_work():
         rows = db.db.run(
             "select regexp_matches(pg_get_constraintdef(k.oid), '''(\\w+)''::text', 'g') from pg_constraint k"

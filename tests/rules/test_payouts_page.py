@@ -20,27 +20,27 @@ def _first_column(heading: str) -> list[str]:
     return re.findall(r"^\| (.+?) \|", chapter, re.MULTILINE)[1:]
 
 
-def test_every_reason_that_keeps_money_back_is_told():
+def test_every_hold_reason_is_documented():
     assert _first_column("What is due") == [f"`{reason}`" for reason in BlockReason]
 
 
-def test_every_gate_is_told_in_the_order_in_which_they_shut():
+def test_gates_are_documented_in_order():
     assert _first_column("Whether a brand may pay") == [
         f"`{refusal.removeprefix('409 ')}`" for refusal in GATE_REFUSALS
     ]
 
 
-def test_every_method_is_told():
+def test_every_payout_method_is_documented():
     assert _first_column("How money reaches an affiliate") == [*Method]
 
 
-def test_every_status_is_told():
+def test_every_payout_status_is_documented():
     told = [re.match(r"\w+", row)[0] for row in _first_column("A payout is stuck")]
 
     assert set(told) == set(PayoutStatus)
 
 
-def test_the_figures_are_those_of_the_code():
+def test_documented_numbers_match_the_code():
     assert f"{gates.CAP_CENTS // 100:,} USD in {gates.WINDOW.days} days" in _PAGE
     assert f"verified wait {_IN_WORDS[gates.HOLD_PERIOD.days]} days" in _PAGE
     assert f"not older than {_IN_WORDS[valuation.FRESH_DAYS]} days" in _PAGE

@@ -17,7 +17,7 @@ def _views(app):
     return [(rule, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
 
 
-def test_every_blueprint_of_a_subject_is_mounted(app):
+def test_every_blueprint_is_mounted(app):
     modules = [
         importlib.import_module(found.name)
         for layer in (api, pages)
@@ -35,7 +35,7 @@ def test_every_route_declares_its_operation(app):
     assert [rule for rule, is_declared in declared.items() if not is_declared] == []
 
 
-def test_every_writing_route_of_a_key_asks_for_read_write(app):
+def test_every_writing_route_requires_read_write(app):
     lenient = [
         rule.rule
         for rule, view in _views(app)
@@ -48,7 +48,7 @@ def test_every_writing_route_of_a_key_asks_for_read_write(app):
     assert lenient == []
 
 
-def test_every_keyed_route_answers_401_with_an_empty_body_to_a_stranger(app):
+def test_every_keyed_route_without_a_key_returns_401_without_body(app):
     client = app.test_client()
     for rule, view in _views(app):
         if view.operation.guard.audience == "public":
@@ -60,7 +60,7 @@ def test_every_keyed_route_answers_401_with_an_empty_body_to_a_stranger(app):
             assert (answer.status_code, answer.data) == (401, b""), f"{method} {rule.rule}"
 
 
-def test_no_route_lets_another_origin_in(app, brand):
+def test_no_route_allows_another_origin(app, brand):
     """A page of somebody else's gets no leave to read an answer, whether it asks first or not."""
     foreign = {"Origin": "https://evil.test"}
     for rule, view in _views(app):
@@ -85,7 +85,7 @@ def test_no_route_lets_another_origin_in(app, brand):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.test", "http://localhost", "null"])
-def test_an_answer_that_succeeds_names_no_origin(brand, origin):
+def test_successful_answer_names_no_origin(brand, origin):
     answer = brand.get("/api/v1/programs", Origin=origin)
 
     assert answer.status_code == 200
@@ -100,21 +100,21 @@ def _path(rule: str, ids: dict) -> str:
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/api/v1/nothing", "/api/tracking/s2s/"])
-def test_an_unknown_address_is_a_plain_404(app, path):
+def test_unknown_address_returns_plain_404(app, path):
     answer = app.test_client().get(path)
 
     assert answer.status_code == 404
     assert answer.json["error"] == "not_found"
 
 
-def test_a_wrong_method_says_which_are_right(app):
+def test_wrong_method_lists_allowed_methods(app):
     answer = app.test_client().get("/api/tracking/s2s")
 
     assert answer.status_code == 405
     assert "POST" in answer.headers["Allow"]
 
 
-def test_every_answer_carries_a_request_id_and_keeps_one_that_was_sent(app):
+def test_every_answer_carries_the_request_id(app):
     made = app.test_client().get("/healthz")
     kept = app.test_client().get("/healthz", headers={"X-Request-Id": "abc-123"})
     replaced = app.test_client().get("/healthz", headers={"X-Request-Id": "x" * 65})
@@ -124,5 +124,5 @@ def test_every_answer_carries_a_request_id_and_keeps_one_that_was_sent(app):
     assert len(replaced.headers["X-Request-Id"]) == 32
 
 
-def test_the_server_takes_the_largest_body_that_a_route_takes(app):
+def test_server_limit_fits_the_largest_route_body(app):
     assert max(view.operation.guard.max_body_bytes for _, view in _views(app)) <= framing.MAX_BODY_BYTES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support import trees
 
-_FILES = [*trees.ROOT.glob("*.py"), *trees.files(*trees.PRODUCT, "integrations", "tests")]
+_FILES = [*trees.ROOT.glob("*.py"), *trees.list_files(*trees.PRODUCT, "integrations", "tests")]
 
 _LINES_OF_A_MODULE = 350
 _LINES_OF_A_FUNCTION = 60
@@ -23,7 +23,7 @@ _WHAT_TO_DO = {
 }
 
 
-def test_nothing_is_larger_than_one_reads_at_a_time():
+def test_files_functions_and_folders_stay_small():
     large = {*_large_folders(), *(found for path in _FILES for found in _large_in(path))}
 
     assert [f"{name}: {_WHAT_TO_DO[kind]}" for kind, name in sorted(large)] == []
@@ -31,14 +31,16 @@ def test_nothing_is_larger_than_one_reads_at_a_time():
 
 def _large_folders() -> Iterator[tuple[str, str]]:
     modules = Counter(path.parent for path in _FILES if path.stem not in ("__init__", "__main__"))
-    yield from (("folder", trees.named(folder)) for folder, count in modules.items() if count > _MODULES_OF_A_FOLDER)
+    yield from (
+        ("folder", trees.relative_name(folder)) for folder, count in modules.items() if count > _MODULES_OF_A_FOLDER
+    )
 
 
 def _large_in(path: Path) -> Iterator[tuple[str, str]]:
     if path.read_text().count("\n") > _LINES_OF_A_MODULE:
-        yield "module", trees.named(path)
-    for function, is_method in _functions(trees.parsed(path)):
-        name = f"{trees.named(path)}::{function.name}"
+        yield "module", trees.relative_name(path)
+    for function, is_method in _functions(trees.parse_file(path)):
+        name = f"{trees.relative_name(path)}::{function.name}"
         assert function.end_lineno is not None
         if function.end_lineno - function.lineno + 1 > _LINES_OF_A_FUNCTION:
             yield "function", name

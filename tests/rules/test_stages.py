@@ -32,17 +32,17 @@ class Function:
         return self.name.removeprefix("any_org_").startswith("stage_") or self.name == "stage"
 
 
-def test_what_is_named_stage_sends_nothing():
+def test_stage_functions_send_nothing():
     assert [name for name, one in _functions().items() if one.is_named_stage and "sends" in _effects(name)] == []
 
 
-def test_what_only_stages_in_models_is_named_so():
+def test_staging_functions_are_named_stage():
     public = {name: one for name, one in _functions().items() if one.is_public and one.module.startswith("models.")}
 
     assert [name for name, one in public.items() if not one.is_named_stage and _effects(name) == {"stages"}] == []
 
 
-def test_the_calls_are_seen():
+def test_effects_are_recognized():
     assert _effects("models.stored_answers.stage_answer") == {"stages"}
     assert _effects("models.stored_answers.find") == {"sends"}
     assert _effects("models.programs.budgets.lock") == {"stages", "sends"}
@@ -51,8 +51,8 @@ def test_the_calls_are_seen():
 
 def test_advisory_locks_are_taken_in_two_modules_only():
     # A migration holds one across transactions, on a connection of its own.
-    named = {trees.named(path) for path in _modules() if "pg_advisory" in path.read_text()}
-    named |= {trees.named(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
+    named = {trees.relative_name(path) for path in _modules() if "pg_advisory" in path.read_text()}
+    named |= {trees.relative_name(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
 
     assert named == {"models/advisory_locks.py", "models/migrate.py"}
 
@@ -69,7 +69,7 @@ def _effects(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
 
 
 def _modules() -> list[Path]:
-    return trees.files("models", "pipelines")
+    return trees.list_files("models", "pipelines")
 
 
 @functools.cache
@@ -79,18 +79,20 @@ def _functions() -> dict[str, Function]:
         module = ".".join(path.relative_to(trees.ROOT).with_suffix("").parts)
         if module in _GROUND:
             continue
-        tree = trees.parsed(path)
-        imported, tables = _imported(tree), _tables(tree)
+        tree = trees.parse_file(path)
+        imported, tables = _map_imports(tree), _tables(tree)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 calls = {
-                    _meant(call.func, module, imported, tables) for call in ast.walk(node) if isinstance(call, ast.Call)
+                    _resolve_call(call.func, module, imported, tables)
+                    for call in ast.walk(node)
+                    if isinstance(call, ast.Call)
                 }
                 found[f"{module}.{node.name}"] = Function(module, node.name, frozenset(calls))
     return found
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _map_imports(tree: ast.Module) -> dict[str, str]:
     nodes = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {name.asname or name.name: f"{node.module}.{name.name}" for node in nodes for name in node.names}
 
@@ -102,7 +104,7 @@ def _tables(tree: ast.Module) -> set[str]:
     return {ast.unparse(node.targets[0]) for node in made if ast.unparse(node.value.func).split("[")[0] in kinds}
 
 
-def _meant(function: ast.expr, module: str, imported: dict[str, str], tables: set[str]) -> str:
+def _resolve_call(function: ast.expr, module: str, imported: dict[str, str], tables: set[str]) -> str:
     """Return "stages" or "sends" for a call of the database, the whole name for a function's, else what is written."""
     if isinstance(function, ast.Name):
         return imported.get(function.id, f"{module}.{function.id}")

@@ -36,13 +36,13 @@ def tables(app):
     return {name: rest for name, *rest in rows}
 
 
-def test_every_table_forces_row_level_security_or_has_a_reason_why_not(tables):
+def test_every_table_forces_row_level_security_or_has_a_reason(tables):
     unguarded = {name for name, (on, forced, _) in tables.items() if not (on and forced)}
 
     assert unguarded == set(_SHARED)
 
 
-def test_table_without_row_level_security_has_no_column_of_a_tenant_but_the_one_that_finds_it():
+def test_table_without_row_level_security_has_only_the_lookup_tenant_column():
     with db.any_org_work():
         rows = db.db.run(
             "select attrelid::regclass::text from pg_attribute where attname = 'organization_id' and not attisdropped"
@@ -61,7 +61,7 @@ def test_every_tenant_table_carries_its_organization(tables):
     assert set(tables) - set(_SHARED) - carrying == {"organization"}
 
 
-def test_the_service_owns_no_table(tables):
+def test_service_role_owns_no_table(tables):
     with db.any_org_work():
         role = db.db.row("select current_user")
 
@@ -69,7 +69,7 @@ def test_the_service_owns_no_table(tables):
     assert "finderfee_app" not in {owner for *_, owner in tables.values()}
 
 
-def test_a_statement_without_a_tenant_sees_nothing(brand):
+def test_statement_without_tenant_sees_nothing(brand):
     brand.program()
 
     with db.db.transaction():
@@ -78,14 +78,14 @@ def test_a_statement_without_a_tenant_sees_nothing(brand):
     assert seen == [(0,)]
 
 
-def test_a_unit_of_work_sees_its_own_tenant_only(brand, rival):
+def test_unit_of_work_sees_only_its_tenant(brand, rival):
     brand.program()
     rival.program()
 
     assert brand.rows("select distinct organization_id from program") == [(brand.id,)]
 
 
-def test_a_row_for_another_tenant_is_refused(brand, rival):
+def test_row_for_another_tenant_is_refused(brand, rival):
     program_id = rival.program()
 
     with pytest.raises(peewee.PeeweeException, match="row-level security"), db.unit_of_work(brand.id):
@@ -101,7 +101,7 @@ def test_another_tenants_row_cannot_be_changed(brand, rival):
     assert changed == []
 
 
-def test_the_tenant_does_not_outlive_its_transaction(brand):
+def test_tenant_ends_with_its_transaction(brand):
     brand.program()
     with db.unit_of_work(brand.id):
         db.db.run("select 1")
@@ -113,7 +113,7 @@ def test_the_tenant_does_not_outlive_its_transaction(brand):
 
 
 @pytest.mark.parametrize("statement", ["update ledger_entry set amount_cents = 1", "delete from ledger_entry"])
-def test_the_ledger_refuses_change(brand, drain, statement):
+def test_ledger_refuses_changes(brand, drain, statement):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -124,7 +124,7 @@ def test_the_ledger_refuses_change(brand, drain, statement):
 
 
 @pytest.mark.parametrize("statement", ["update audit_entry set action = 'x'", "delete from audit_entry"])
-def test_the_audit_log_refuses_change(brand, statement):
+def test_audit_log_refuses_changes(brand, statement):
     brand.set(plan="Pro")
     with db.unit_of_work(brand.id):
         db.db.stage(
@@ -147,7 +147,7 @@ def _changes_visible_rows_only(text: str) -> bool:
     return first is not None and "set local app.any_org = 'on';" not in text[: first.start()]
 
 
-def test_migration_that_changes_rows_changes_those_of_every_tenant():
+def test_data_migrations_change_rows_of_every_tenant():
     folder = Path(models.__file__).parent / "migrations"
     texts = {path.name: path.read_text() for path in folder.glob("*.sql")}
 

@@ -17,7 +17,7 @@ _SOMEBODY = UUID(int=0)
 _EXCEPTIONS = "(select $rule${rule}$rule$, found.exception::text from ({sql}) found (exception) limit 5)"
 
 
-class _Planned(PreparedStatement):
+class _OrganizationStatement(PreparedStatement):
     """A statement about one organization, `$1`, whose text may hold `%s` that is not for us."""
 
     def __init__(self, text: str) -> None:
@@ -27,18 +27,22 @@ class _Planned(PreparedStatement):
         self.execute = f"execute {self.name} (%s)"
 
 
-def _together(asked: Mapping[str, str]) -> _Planned:
-    each = [
-        _EXCEPTIONS.format(rule=rule, sql=rules.scope_to_organization(sql, _SOMEBODY)) for rule, sql in asked.items()
+def _combine_rules(sql_by_rule: Mapping[str, str]) -> _OrganizationStatement:
+    selects = [
+        _EXCEPTIONS.format(rule=rule, sql=rules.scope_to_organization(sql, _SOMEBODY))
+        for rule, sql in sql_by_rule.items()
     ]
-    return _Planned("\nunion all\n".join(each).replace(f"'{_SOMEBODY}'", "$1"))
+    return _OrganizationStatement("\nunion all\n".join(selects).replace(f"'{_SOMEBODY}'", "$1"))
 
 
-_ALWAYS, _IN_THE_END = _together(invariants.ALWAYS), _together({**invariants.ALWAYS, **invariants.UNFINISHED})
+_ALWAYS, _WHEN_FINISHED = (
+    _combine_rules(invariants.ALWAYS),
+    _combine_rules({**invariants.ALWAYS, **invariants.UNFINISHED}),
+)
 
 
-def broken(organization_id: UUID, *, is_finished: bool = True) -> list[str]:
+def list_violations(organization_id: UUID, *, is_finished: bool = True) -> list[str]:
     """Return `rule: exception` for everything that is not as it must be, as `invariants.broken` does."""
     with db.unit_of_work(organization_id):
-        found = db.db.run(_IN_THE_END if is_finished else _ALWAYS, (organization_id,))
-    return [f"{rule}: {exception}" for rule, exception in found]
+        rows = db.db.run(_WHEN_FINISHED if is_finished else _ALWAYS, (organization_id,))
+    return [f"{rule}: {exception}" for rule, exception in rows]

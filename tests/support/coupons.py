@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.gateways import playing
+from tests.support.gateways import gateway_connections
 from tests.support.rows.brands import Brand
 
 #: A new coupon.
@@ -16,14 +16,14 @@ PERCENT: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "di
 EXTERNAL: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
 
 
-def coupon(owner: Brand, **fields: Any) -> dict[str, Any]:
+def create_coupon(owner: Brand, **fields: Any) -> dict[str, Any]:
     """Create a coupon of the brand's first program and return it."""
     answer = owner.post(f"/api/v1/campaigns/{owner.programs[0]}/coupons", COUPON | fields)
     assert answer.status_code == 201, answer.get_data(as_text=True)
     return dict(answer.json or {})
 
 
-def code(owner: Brand, affiliate_id: object, coupon_id: object, text: str | None = None) -> dict[str, Any]:
+def mint_code(owner: Brand, affiliate_id: object, coupon_id: object, text: str | None = None) -> dict[str, Any]:
     """Mint a code of a coupon for an affiliate and return it."""
     body = {"campaignCouponId": str(coupon_id), "code": text}
     answer = owner.post(f"/api/v1/affiliates/{affiliate_id}/coupons", body)
@@ -31,18 +31,18 @@ def code(owner: Brand, affiliate_id: object, coupon_id: object, text: str | None
     return dict(answer.json or {})
 
 
-def _connected(owner: Brand) -> None:
-    playing.connected(owner, owner.app.extensions["stage"])
+def _connect_gateway(owner: Brand) -> None:
+    gateway_connections.connect_gateway(owner, owner.app.extensions["stage"])
 
 
 def _coupons(owner: Brand) -> str:
-    _connected(owner)
+    _connect_gateway(owner)
     return f"/api/v1/campaigns/{owner.program()}/coupons"
 
 
 def _coupon(owner: Brand) -> str:
     coupons = _coupons(owner)
-    return f"{coupons}/{coupon(owner)['id']}"
+    return f"{coupons}/{create_coupon(owner)['id']}"
 
 
 def _codes(owner: Brand) -> str:

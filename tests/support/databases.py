@@ -16,19 +16,19 @@ from models import db, migrate
 _TEMPLATE = "finderfee_tests_template"
 
 
-def make_template(owner_url: str) -> None:
+def create_template(owner_url: str) -> None:
     """Let the databases to come on this server be copies of one; those that nobody uses go."""
-    make(owner_url, _TEMPLATE)
-    with owner(owner_url) as cursor:
+    create_database(owner_url, _TEMPLATE)
+    with owner_cursor(owner_url) as cursor:
         cursor.execute("alter database template0 is_template false")
         for unused in ("template0", "postgres"):
             cursor.execute(f"drop database {unused}")
 
 
-def make(owner_url: str, name: str) -> str:
+def create_database(owner_url: str, name: str) -> str:
     """Make a migrated and empty database beside the one of the URL, in place of one of this name; returns its URL."""
     url = urlsplit(owner_url)._replace(path=f"/{name}").geturl()
-    with owner(owner_url) as cursor:
+    with owner_cursor(owner_url) as cursor:
         cursor.execute("select from pg_database where datname = %s", (_TEMPLATE,))
         source = _TEMPLATE if cursor.rowcount else "template1"
         cursor.execute(f"drop database if exists {name} with (force)")
@@ -38,11 +38,11 @@ def make(owner_url: str, name: str) -> str:
 
 
 @contextmanager
-def alone() -> Iterator[str]:
+def isolated_database() -> Iterator[str]:
     """Point this process at a migrated database without the organizations of other tests; gives its owner's URL."""
     usual, owner_url = os.environ["DATABASE_URL"], os.environ["DATABASE_OWNER_URL"]
     name = f"{urlsplit(usual).path[1:]}_alone"
-    alone_url = make(owner_url, name)
+    alone_url = create_database(owner_url, name)
     db.db.drop_connection()
     db.connect_to(urlsplit(usual)._replace(path=f"/{name}").geturl())
     try:
@@ -50,37 +50,37 @@ def alone() -> Iterator[str]:
     finally:
         db.db.drop_connection()
         db.connect_to(usual)
-        with owner(owner_url) as cursor:
+        with owner_cursor(owner_url) as cursor:
             cursor.execute(f"drop database {name} with (force)")
 
 
 @contextmanager
-def empty() -> Iterator[str]:
+def empty_database() -> Iterator[str]:
     """Give the owner's URL of a database without a table."""
     owner_url = os.environ["DATABASE_OWNER_URL"]
     name = f"{urlsplit(owner_url).path[1:]}_empty"
-    run(owner_url, f"create database {name}")
+    run_as_owner(owner_url, f"create database {name}")
     try:
         yield urlsplit(owner_url)._replace(path=f"/{name}").geturl()
     finally:
-        run(owner_url, f"drop database {name} with (force)")
+        run_as_owner(owner_url, f"drop database {name} with (force)")
 
 
-def run(owner_url: str, statement: str) -> None:
+def run_as_owner(owner_url: str, statement: str) -> None:
     """Run a statement as the owner, outside a transaction."""
-    with owner(owner_url) as cursor:
+    with owner_cursor(owner_url) as cursor:
         cursor.execute(statement)
 
 
-def rows(owner_url: str, query: str) -> list[tuple[Any, ...]]:
+def select_as_owner(owner_url: str, query: str) -> list[tuple[Any, ...]]:
     """Return what the owner sees."""
-    with owner(owner_url) as cursor:
+    with owner_cursor(owner_url) as cursor:
         cursor.execute(query)
         return cursor.fetchall()
 
 
 @contextmanager
-def owner(owner_url: str) -> Iterator[Any]:
+def owner_cursor(owner_url: str) -> Iterator[Any]:
     """Give a cursor of the owner's; each statement is committed by itself."""
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True

@@ -10,7 +10,7 @@ from adapters import sealing
 from models import db
 from models.webhooks import endpoints
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Endpoint:
     @classmethod
     def create(cls, brand: Brand, url: str, *events: str) -> "Endpoint":
         """Subscribe a URL to event types, by default to everything."""
-        endpoint_id, secret = following.new_id(), _new_secret()
+        endpoint_id, secret = row_ids.new_id(), _new_secret()
         with db.unit_of_work(brand.id):
             endpoints.insert(
                 endpoint_id=endpoint_id,

@@ -23,7 +23,7 @@ class Entry:
     hashes: tuple[str, ...]
 
 
-def pinned() -> dict[Path, dict[str, str]]:
+def list_pins() -> dict[Path, dict[str, str]]:
     """Return the versions by normalized name that setup.cfg pins for each lock.
 
     Raises ValueError for a line that names no version.
@@ -37,7 +37,7 @@ def pinned() -> dict[Path, dict[str, str]]:
     return {RUN: run, LOCAL: run | local, EXTRAS: run | optional, DEV: run | local | optional | dev}
 
 
-def read(lock: Path) -> dict[str, Entry]:
+def read_lock(lock: Path) -> dict[str, Entry]:
     """Return a lock's entries by normalized name; raises ValueError at an entry that is not exactly one release."""
     entries: dict[str, Entry] = {}
     for text in re.split(r"\n(?=\S)", re.sub(r"^ *#.*\n", "", lock.read_text(), flags=re.MULTILINE)):
@@ -53,7 +53,7 @@ def _versions(lines: str) -> dict[str, str]:
 
 
 def _pin(line: str) -> tuple[str, str]:
-    found = _PINNED.fullmatch(line)
-    if found is None:
+    entries = _PINNED.fullmatch(line)
+    if entries is None:
         raise ValueError(f"not pinned to one release: {line}")
-    return canonicalize_name(found["name"]), found["version"]
+    return canonicalize_name(entries["name"]), entries["version"]

@@ -54,8 +54,8 @@ class Recruits:
     def events(self, type: str, *, is_override: bool) -> list[dict[str, Any]]:
         """The data of the events of one of the two rows, in the order of what they report."""
         bodies = [json.loads(body) for (body,) in self.brand.rows("select body from event where type = %s", type)]
-        wanted = [body["data"] for body in bodies if ("parentAffiliateConversionId" in body["data"]) == is_override]
-        return sorted(wanted, key=lambda data: data.get("cumulativeRefundedAmountCents", 0))
+        expected = [body["data"] for body in bodies if ("parentAffiliateConversionId" in body["data"]) == is_override]
+        return sorted(expected, key=lambda data: data.get("cumulativeRefundedAmountCents", 0))
 
     def balance(self, affiliate_id: UUID) -> int:
         """What the ledger says that an affiliate has."""

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 
-def in_threads(count: int, call: Callable[[int], object]) -> None:
+def run_in_threads(count: int, call: Callable[[int], object]) -> None:
     """Call with 0, 1, … from as many threads at the same time; fails with what any of them raised."""
     failures: list[BaseException] = []
 

@@ -28,16 +28,16 @@ _GENERATED = {
 }
 
 
-def files(*houses: str) -> list[Path]:
-    found = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
-    return [path for path in found if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
+def list_files(*houses: str) -> list[Path]:
+    paths = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
+    return [path for path in paths if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
 
 
 @functools.cache
-def parsed(path: Path) -> ast.Module:
+def parse_file(path: Path) -> ast.Module:
     """Return the syntax tree of a file. A process parses a file once, and nobody may change what it gets."""
     return ast.parse(path.read_text())
 
 
-def named(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()

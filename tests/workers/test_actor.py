@@ -12,8 +12,8 @@ from models import db, ids
 from models.jobs import admin_queries, processes, rows
 from pipelines import work
 from pipelines.work import GiveUp, TryAgain
-from tests.support.draining import run, waits_after
-from tests.support.turning import turn
+from tests.support.job_queues import measure_wait_s, run_pointer
+from tests.support.settings_overrides import override_settings
 from workers.actor import database_job, register_calling_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)
@@ -76,8 +76,8 @@ def test_work_and_completion_commit_in_one_transaction(declare, brand):
     declare(lambda job: _pause("done"))
     pointer = _enqueue_and_dispatch(brand)
 
-    run(pointer)
-    run(pointer)  # the same message again
+    run_pointer(pointer)
+    run_pointer(pointer)  # the same message again
 
     assert _row() is None
     assert _list_paused_queues() == ["done"]
@@ -89,7 +89,7 @@ def test_work_sees_only_rows_of_its_organization(declare, brand, rival):
     results = []
     declare(lambda job: results.append((job.tenant, db.db.run("select distinct organization_id from program"))))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert results == [(brand.id, [(brand.id,)])]
 
@@ -97,7 +97,7 @@ def test_work_sees_only_rows_of_its_organization(declare, brand, rival):
 def test_try_again_returns_attempt_and_rolls_work_back(declare, brand):
     declare(_raising(TryAgain(at=_AT)))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, False, None)
     assert brand.rows("select max_attempts from job") == [(3,)]
@@ -108,7 +108,7 @@ def test_try_again_returns_attempt_and_rolls_work_back(declare, brand):
 def test_give_up_makes_dead_letter_with_reason(declare, brand):
     declare(_raising(GiveUp("the campaign is gone")))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, True, "the campaign is gone")
     assert _list_paused_queues() == []
@@ -117,7 +117,7 @@ def test_give_up_makes_dead_letter_with_reason(declare, brand):
 def test_exception_rolls_work_back_and_stores_traceback(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
-    least_s, most_s = waits_after(lambda: run(_enqueue_and_dispatch(brand)))
+    least_s, most_s = measure_wait_s(lambda: run_pointer(_enqueue_and_dispatch(brand)))
     attempt, is_out, is_dead, error = _row()
 
     assert (attempt, is_out, is_dead) == (1, False, False)
@@ -130,7 +130,7 @@ def test_exception_rolls_work_back_and_stores_traceback(declare, brand):
 def test_exception_in_last_attempt_makes_dead_letter(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
-    run(_enqueue_and_dispatch(brand, attempt=2))
+    run_pointer(_enqueue_and_dispatch(brand, attempt=2))
 
     assert _row()[:3] == (2, False, True)
 
@@ -139,7 +139,7 @@ def test_exception_in_last_attempt_makes_dead_letter(declare, brand):
 def test_error_with_invalid_characters_is_stored(declare, brand, error):
     declare(_raising(error))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row()[3].strip().endswith("ab ? c")
 
@@ -147,7 +147,7 @@ def test_error_with_invalid_characters_is_stored(declare, brand, error):
 def test_long_error_is_stored_with_its_end(declare, brand):
     declare(_raising(LookupError("x" * 20_000 + " the end")))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert len(_row()[3]) == 8_000
     assert _row()[3].endswith(" the end\n")
@@ -156,7 +156,7 @@ def test_long_error_is_stored_with_its_end(declare, brand):
 def test_statement_timeout_counts_as_failure(declare, brand):
     declare(lambda job: db.db.run("set local statement_timeout = 10; select pg_sleep(5)"))
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
     assert "canceling statement due to statement timeout" in _row()[3]
@@ -170,11 +170,11 @@ def _raise_lock_timeout(job):
 def test_lock_timeout_is_retried_soon_while_a_frozen_transaction_may_hold_the_lock(
     declare, brand, monkeypatch, *, lease_s, attempt, delay_s
 ):
-    turn(monkeypatch, jobs={"lease_s": lease_s})
+    override_settings(monkeypatch, jobs={"lease_s": lease_s})
     declare(_raise_lock_timeout)
 
     pointer = _enqueue_and_dispatch(brand, attempt=attempt, max_attempts=20)
-    least_s, most_s = waits_after(lambda: run(pointer))
+    least_s, most_s = measure_wait_s(lambda: run_pointer(pointer))
 
     assert least_s <= delay_s <= most_s + 1
 
@@ -186,7 +186,7 @@ def test_transaction_may_be_idle_for_as_long_as_the_lease(brand, app, lease_s, s
         database_job(dataclasses.replace(_JOB, lease_s=lease_s))(
             lambda job: results.append(db.db.row("show idle_in_transaction_session_timeout"))
         )
-        run(_enqueue_and_dispatch(brand))
+        run_pointer(_enqueue_and_dispatch(brand))
     finally:
         dramatiq.get_broker().actors.pop(_JOB.name, None)
 
@@ -199,7 +199,7 @@ def test_lost_connection_counts_as_failure_and_rolls_work_back(declare, brand):
         db.db.run("select pg_terminate_backend(pg_backend_pid())")
 
     declare(work)
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
     assert _list_paused_queues() == []
@@ -211,7 +211,7 @@ def test_unavailable_database_leaves_job_leased_until_its_lease_ends(declare, br
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     try:
-        run(pointer)
+        run_pointer(pointer)
     finally:
         db.connect_to(os.environ["DATABASE_URL"])
 
@@ -223,7 +223,7 @@ def _run_unknown_job(times: int = 1) -> list[tuple[int, bool, str, float, float]
     results = []
     for _ in range(times):
         pointer = _dispatch()
-        waits = waits_after(lambda pointer=pointer: run(pointer))
+        waits = measure_wait_s(lambda pointer=pointer: run_pointer(pointer))
         with db.any_org_work():
             (row,) = db.db.run("select max_attempts - attempt, failed_at is not null, last_error from job")
         results.append((*row, *waits))
@@ -277,7 +277,7 @@ def test_stale_pointer_of_unknown_job_does_nothing(newer_job, brand):
     stale = _dispatch()
     _dispatch()
 
-    run(stale)
+    run_pointer(stale)
 
     assert brand.rows("select attempt, deadline is not null, unknown_s from job") == [(2, True, 0)]
 
@@ -294,7 +294,7 @@ def test_call_runs_between_two_transactions(declare, brand):
         call=lambda prepared: step(f"send {prepared}", 200),
         record=lambda prepared, answer: step(f"record {answer}", None),
     )
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert steps == [("prepare", True), ("send letter", False), ("record 200", True)]
     assert _row() is None
@@ -303,7 +303,7 @@ def test_call_runs_between_two_transactions(declare, brand):
 def test_call_with_nothing_prepared_is_not_made(declare, brand):
     declare(prepare=lambda job: None, call=pytest.fail, record=pytest.fail)
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row() is None
 
@@ -311,7 +311,7 @@ def test_call_with_nothing_prepared_is_not_made(declare, brand):
 def test_repeated_call_waits_and_gets_its_attempt_back(declare, brand):
     declare(prepare=lambda job: "letter", call=lambda letter: 503, record=lambda letter, answer: _AT)
 
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row() == (1, False, False, None)
     assert brand.rows("select max_attempts from job") == [(3,)]
@@ -327,7 +327,7 @@ def test_failed_call_keeps_prepared_rows(declare, brand, fails_in):
 
     steps = {"prepare": lambda job: _pause("prepared") or "letter", "call": lambda letter: 200}
     declare(**(steps | {"record": fail, fails_in: fail}))
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row()[:3] == (1, False, False)
     assert _row()[3].endswith(f"LookupError: {fails_in}\n")
@@ -341,6 +341,6 @@ def test_call_of_stale_attempt_leaves_its_row_unchanged(declare, brand, again_at
             db.db.stage("update job set attempt = 2, deadline = now() + %s", (timedelta(seconds=30),))
 
     declare(prepare=lambda job: "letter", call=call, record=lambda letter, answer: again_at)
-    run(_enqueue_and_dispatch(brand))
+    run_pointer(_enqueue_and_dispatch(brand))
 
     assert _row() == (2, True, False, None)

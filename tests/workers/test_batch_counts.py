@@ -11,7 +11,7 @@ from domain.jobs import Job
 from models import db
 from models.jobs import processes, rows
 from pipelines import work
-from tests.support.draining import run
+from tests.support.job_queues import run_pointer
 from workers import process
 from workers.actor import register_calling_job
 from workers.batching.call_batches import CallBatch
@@ -56,7 +56,7 @@ def test_unrecordable_answer_counts_as_failed_and_not_as_done(brand, declared_jo
         processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
         (pointer,) = rows.any_org_dispatch(queue="upkeep", per_thread=1, share=99, lease_s=30)
 
-    run(pointer)
+    run_pointer(pointer)
 
     assert (_count_attempts("done"), _count_attempts("failed")) == (3, 1)
     assert brand.rows("select (args ->> 'place')::int from job where name = %s", _JOB.name) == [(1,)]

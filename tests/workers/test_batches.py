@@ -13,8 +13,8 @@ from models.jobs import admin_queries, processes, rows
 from models.session.database import Database
 from pipelines import work
 from pipelines.work import GiveUp
-from tests.support.api.racing import begun
-from tests.support.draining import run
+from tests.support.api.concurrency import start_call
+from tests.support.job_queues import run_pointer
 from workers import process
 from workers.actor import database_job, register_calling_job
 from workers.batching.batch_pauses import batch_pauses
@@ -77,8 +77,8 @@ def test_oldest_due_jobs_are_batched_with_the_dispatched_one(brand):
     _stage(brand, 6)
 
     (pointer,) = _dispatch()
-    run(pointer)
-    run(pointer)  # the same message again
+    run_pointer(pointer)
+    run_pointer(pointer)  # the same message again
 
     assert done_batches == [[0, 1, 2, 3]]
     assert _job_states() == [(4, 0, False, False), (5, 0, False, False)]
@@ -88,7 +88,7 @@ def test_single_due_job_runs_alone(brand):
     done_batches = _declare_database_job()
     _stage(brand, 1)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert done_batches == [[0]]
     assert _job_states() == []
@@ -110,7 +110,7 @@ def test_batch_takes_only_due_untried_undispatched_jobs_of_same_kind_tenant_and_
         )
         db.db.run("update job set deadline = now() + interval '1 hour', attempt = 1 where id = %s", (job_id,))
 
-    run(rows.Pointer(job_id, 1, "upkeep", _JOB.name))
+    run_pointer(rows.Pointer(job_id, 1, "upkeep", _JOB.name))
 
     assert done_batches == [[0, 5]]
 
@@ -122,7 +122,7 @@ def test_retried_job_is_not_batched(brand):
     with db.any_org_work():
         db.db.run("update job set deadline = now() where deadline is not null")
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert done_batches == [[0]]
     assert _job_states() == [(1, 0, False, False)]
@@ -135,7 +135,7 @@ def test_jobs_of_paused_queue_are_not_batched(brand):
     with db.any_org_work():
         admin_queries.pause_queue("upkeep", why="a try")
 
-    run(pointers[0])
+    run_pointer(pointers[0])
 
     assert done_batches == [[0]]
 
@@ -152,7 +152,7 @@ def test_batch_skips_jobs_locked_by_another_worker(brand, app):
     connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job where args ->> 'place' = '1' for update")
-        run(pointer)
+        run_pointer(pointer)
     connection.drop_connection()
 
     assert seen == [[0, 2, 3]]
@@ -165,7 +165,7 @@ def test_dispatched_job_waits_for_lock_of_another_worker(brand):
     connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job for update")
-        worker = begun(lambda: run(pointer))
+        worker = start_call(lambda: run_pointer(pointer))
     worker()
     connection.drop_connection()
 
@@ -177,7 +177,7 @@ def test_failed_batch_is_rolled_back_and_dispatched_job_runs_alone(brand):
     done_batches = _declare_database_job(fails_on=2)
     _stage(brand, 4)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert done_batches == [[0]]
     assert _job_states() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
@@ -191,7 +191,7 @@ def test_only_the_faulty_job_of_a_batch_fails(brand):
 
     for _ in range(9):
         for pointer in _dispatch():
-            run(pointer)
+            run_pointer(pointer)
         with db.any_org_work():
             db.db.run("update job set run_at = now() where failed_at is null")
 
@@ -203,10 +203,10 @@ def test_jobs_are_batched_again_after_the_pause(brand):
     done_batches = _declare_database_job(fails_on=1)
     _stage(brand, 5)
     for _ in range(2):
-        run(_dispatch()[0])
+        run_pointer(_dispatch()[0])
     batch_pauses.clear()
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert done_batches == [[0], [2, 3, 4]]
     assert _job_states() == [(1, 1, False, False)]
@@ -261,7 +261,7 @@ def test_calls_are_prepared_and_recorded_together_and_made_one_by_one(brand):
     calls = _declare_calling_job(nothing_left=[1])
     _stage(brand, 5, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls == {"prepared": [[0, 1, 2, 3]], "called": [0, 2, 3], "recorded": [[0, 2, 3]], "given_back": []}
     assert _job_states() == [(4, 0, False, False)]
@@ -280,7 +280,7 @@ def test_each_call_of_a_batch_is_leased_and_all_use_one_thread(brand):
     _stage(brand, 2, _CALL)
     (pointer,) = _dispatch()
     _stage(brand, 4, _CALL, fair_key="another")
-    run(pointer)
+    run_pointer(pointer)
 
     # Two threads have two slots: one is busy with both calls.
     assert seen[:2] == [[(1, True, True, process.current_id())] * 2, [1]]
@@ -290,14 +290,14 @@ def test_bad_answer_gives_the_other_calls_back_with_their_attempts(brand):
     calls = _declare_calling_job(bad=[1])
     _stage(brand, 4, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls["called"] == [0, 1]
     assert calls["recorded"] == [[0, 1]]
     assert calls["given_back"] == [[2, 3]]
     assert _job_states() == [(2, 0, False, False), (3, 0, False, False)]
     for pointer in _dispatch(2):
-        run(pointer)
+        run_pointer(pointer)
     assert sorted(calls["recorded"]) == [[0, 1], [2], [3]]
 
 
@@ -306,7 +306,7 @@ def test_slow_calls_give_the_other_calls_back(brand, monkeypatch):
     calls = _declare_calling_job()
     _stage(brand, 3, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls["called"] == [0]
     assert calls["given_back"] == [[1, 2]]
@@ -321,7 +321,7 @@ def test_call_begun_by_another_worker_is_not_given_back(brand):
     calls = _declare_calling_job(bad=[0], look=look)
     _stage(brand, 3, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls["given_back"] == [[1]]
     assert _job_states() == [(1, 0, False, False), (2, 2, True, False)]
@@ -331,7 +331,7 @@ def test_failed_call_of_a_batch_is_recorded_alone(brand):
     calls = _declare_calling_job(raises=[1])
     _stage(brand, 3, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls["called"] == [0, 1]
     assert calls["recorded"] == [[0]]
@@ -342,7 +342,7 @@ def test_answers_are_recorded_singly_if_recording_together_fails(brand):
     calls = _declare_calling_job(record_fails=True)
     _stage(brand, 3, _CALL)
 
-    run(_dispatch()[0])
+    run_pointer(_dispatch()[0])
 
     assert calls["called"] == [0, 1, 2]
     assert calls["recorded"] == [[0], [1], [2]]

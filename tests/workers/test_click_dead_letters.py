@@ -13,7 +13,7 @@ from adapters.clicks.stream import FIELD, KEY
 from domain.clicks import raw_click
 from models import db, ids
 from pipelines import upkeep
-from tests.support.rows.click_rows import consume, outcomes, raw, send
+from tests.support.rows.click_rows import build_click, consume_stream, list_outcomes, send
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ _UNREADABLE = {
 
 @pytest.mark.parametrize("entry", _UNREADABLE.values(), ids=_UNREADABLE)
 def test_unreadable_entry_becomes_a_dead_letter(flask, click_brand, ben, valkey, entry):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(entry, click, age=timedelta(minutes=61))
 
-    assert consume() == 2
+    assert consume_stream() == 2
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", None)
@@ -83,13 +83,13 @@ def _serialize_with(click, fields):
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
 def test_unwritable_click_becomes_a_dead_letter(flask, click_brand, ben, fields):
-    good = [raw(click_brand, ben) for _ in range(6)]
-    poison = _serialize_with(raw(click_brand, ben), fields)
+    good = [build_click(click_brand, ben) for _ in range(6)]
+    poison = _serialize_with(build_click(click_brand, ben), fields)
     send(*good[:3], poison, *good[3:])
 
-    assert consume() == 7
+    assert consume_stream() == 7
 
-    assert outcomes(click_brand, good) == ["earned"] * 6
+    assert list_outcomes(click_brand, good) == ["earned"] * 6
     (letter,) = flask.json("jobs", "dead", "--queue", "tracking")
     assert (letter["name"], letter["organization"]) == ("click.unreadable", str(click_brand.id))
 
@@ -97,44 +97,44 @@ def test_unwritable_click_becomes_a_dead_letter(flask, click_brand, ben, fields)
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 @pytest.mark.parametrize("number", [1, 5])
 def test_other_value_forms_wait_an_hour_without_delaying_others(flask, click_brand, ben, valkey, *, fields, number):
-    good = [raw(click_brand, ben) for _ in range(6)]
-    unreadable = [_serialize_with(raw(click_brand, ben), fields) for _ in range(number)]
+    good = [build_click(click_brand, ben) for _ in range(6)]
+    unreadable = [_serialize_with(build_click(click_brand, ben), fields) for _ in range(number)]
     send(*good[:3], *unreadable, *good[3:], age=timedelta(minutes=59))
 
-    consume()
+    consume_stream()
 
-    assert outcomes(click_brand, good) == ["earned"] * 6
+    assert list_outcomes(click_brand, good) == ["earned"] * 6
     assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == unreadable
     assert flask.json("jobs", "dead") == []
 
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 def test_other_value_form_is_a_dead_letter_after_an_hour(flask, click_brand, ben, valkey, fields):
-    good = [raw(click_brand, ben) for _ in range(3)]
-    send(good[0], _serialize_with(raw(click_brand, ben), fields), *good[1:], age=timedelta(minutes=61))
+    good = [build_click(click_brand, ben) for _ in range(3)]
+    send(good[0], _serialize_with(build_click(click_brand, ben), fields), *good[1:], age=timedelta(minutes=61))
 
-    consume()
+    consume_stream()
 
-    assert outcomes(click_brand, good) == ["earned"] * 3
+    assert list_outcomes(click_brand, good) == ["earned"] * 3
     assert valkey.xlen(KEY) == 0
     assert [letter["name"] for letter in flask.json("jobs", "dead", "--queue", "tracking")] == ["click.unreadable"]
 
 
 def test_click_of_a_deleted_tenant_is_a_dead_letter(flask, click_brand, ben):
-    good = raw(click_brand, ben)
-    send(raw(click_brand, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
+    good = build_click(click_brand, ben)
+    send(build_click(click_brand, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
 
-    consume()
+    consume_stream()
 
-    assert outcomes(click_brand, [good]) == ["earned"]
+    assert list_outcomes(click_brand, [good]) == ["earned"]
     assert len(flask.json("jobs", "dead", "--queue", "tracking")) == 1
 
 
 def test_replayed_dead_letter_is_written_once_fixed(flask, click_brand, drain):
     affiliate_id = ids.new_id()
-    click = raw(click_brand, affiliate_id)
+    click = build_click(click_brand, affiliate_id)
     send(click)
-    consume()
+    consume_stream()
     (letter,) = flask.json("jobs", "dead")
     click_brand.affiliate("ben")
     click_brand.rows("delete from tracking_link returning id")
@@ -143,13 +143,13 @@ def test_replayed_dead_letter_is_written_once_fixed(flask, click_brand, drain):
     flask.json("jobs", "replay", str(letter["id"]))
     drain()
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
     assert flask.json("jobs", "dead") == []
 
 
 def test_replayed_unreadable_entry_is_dead_again_with_the_reason(flask, drain):
     send(b"nonsense", age=timedelta(minutes=61))
-    consume()
+    consume_stream()
     (letter,) = flask.json("jobs", "dead")
 
     flask.json("jobs", "replay", str(letter["id"]))
@@ -164,11 +164,11 @@ def test_replayed_unreadable_entry_is_dead_again_with_the_reason(flask, drain):
 def test_visitor_hashes_are_deleted_after_ninety_days(click_brand, ben):
     now = clock.now()
     old_click, young_click = (
-        raw(click_brand, ben, at=now - timedelta(days=91)),
-        raw(click_brand, ben, at=now - timedelta(days=89)),
+        build_click(click_brand, ben, at=now - timedelta(days=91)),
+        build_click(click_brand, ben, at=now - timedelta(days=89)),
     )
     send(old_click, young_click)
-    consume()
+    consume_stream()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=now)
@@ -178,9 +178,9 @@ def test_visitor_hashes_are_deleted_after_ninety_days(click_brand, ben):
 
 
 def test_visitor_hashes_in_dead_letters_are_replaced_after_ninety_days(click_brand):
-    click = raw(click_brand, ids.new_id(), visitor_id='v"1\\')
+    click = build_click(click_brand, ids.new_id(), visitor_id='v"1\\')
     send(click, b"nonsense", age=timedelta(minutes=61))
-    consume()
+    consume_stream()
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now() + timedelta(days=89))
     young_click = _list_entries()
@@ -207,20 +207,20 @@ def _list_entries():
 
 def test_dead_letter_holds_the_longest_click_completely(click_brand):
     names = ["\U0001f600" * 61 + f"{number:03}" for number in range(raw_click.MAX_QUERY_NAMES)]
-    click = raw(
+    click = build_click(
         click_brand, ids.new_id(), query_names=names, agent="é" * raw_click.MAX_AGENT_CHARS, visitor_id="é" * 128
     )
     send(click)
 
-    consume()
+    consume_stream()
 
     assert _list_entries()[0].encode() == serialization.to_bytes(click)
 
 
 def test_hashes_are_deleted_in_batches(monkeypatch, click_brand, ben, drain):
     monkeypatch.setattr(upkeep, "_BATCH", 2)
-    send(*[raw(click_brand, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
-    consume()
+    send(*[build_click(click_brand, ben, at=datetime(2020, 1, 1, tzinfo=UTC)) for _ in range(5)])
+    consume_stream()
 
     with db.any_org_work():
         upkeep.delete_click_hashes(now=clock.now())

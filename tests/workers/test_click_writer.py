@@ -14,7 +14,14 @@ from adapters.clicks import stream_reader
 from adapters.clicks.stream import GROUP, KEY
 from adapters.clicks.stream_reader import StreamReader
 from models import db
-from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
+from tests.support.rows.click_rows import (
+    build_click,
+    consume_stream,
+    hold_click_lock,
+    list_aggregates,
+    list_outcomes,
+    send,
+)
 from workers.clicks import ClickConsumer
 
 
@@ -36,41 +43,41 @@ def valkey(app):
 
 def test_clicks_of_several_tenants_are_written_and_acknowledged(click_brand, rival, ben, valkey):
     rival.program()
-    own_click, foreign_click = raw(click_brand, ben), raw(rival, rival.affiliate("ann"))
+    own_click, foreign_click = build_click(click_brand, ben), build_click(rival, rival.affiliate("ann"))
     send(own_click, foreign_click)
 
-    assert consume() == 2
+    assert consume_stream() == 2
 
-    assert outcomes(click_brand, [own_click]) == ["earned"]
-    assert outcomes(rival, [foreign_click]) == ["recorded"]
+    assert list_outcomes(click_brand, [own_click]) == ["earned"]
+    assert list_outcomes(rival, [foreign_click]) == ["recorded"]
     assert valkey.xlen(KEY) == 0
     assert valkey.xpending(KEY, GROUP)["pending"] == 0
 
 
 def test_entries_before_the_first_consumer_are_written(click_brand, ben, valkey):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click)
     assert not [group for group in valkey.xinfo_groups(KEY) if group["name"] == GROUP.encode()]
 
-    consume()
+    consume_stream()
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
 
 
 def test_lost_consumer_group_is_recreated(click_brand, ben, valkey):
-    consume()
+    consume_stream()
     valkey.delete(KEY)
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click)
 
-    consume()
+    consume_stream()
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
 
 
 def test_entries_of_a_dead_consumer_are_claimed(click_brand, ben, valkey):
-    click = raw(click_brand, ben)
-    consume()
+    click = build_click(click_brand, ben)
+    consume_stream()
     send(click)
     assert len(StreamReader(valkey, "dead").read(count=10, wait_ms=1)) == 1
 
@@ -78,19 +85,19 @@ def test_entries_of_a_dead_consumer_are_claimed(click_brand, ben, valkey):
     assert consumer.run_once() == 0
     assert consumer.run_once(idle_ms=0) == 1
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
 def test_repeated_entry_changes_nothing(click_brand, ben):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click, click)
 
-    consume()
+    consume_stream()
     send(click)
-    consume()
+    consume_stream()
 
-    assert [row[1] for row in aggregates(click_brand)] == [10]
+    assert [row[1] for row in list_aggregates(click_brand)] == [10]
     assert click_brand.rows("select count(*) from click") == [(1,)]
 
 
@@ -99,7 +106,7 @@ def test_stopped_loop_removes_its_consumer(click_brand, ben, valkey):
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click)
     _wait_until(lambda: click_brand.rows("select count(*) from click") == [(1,)])
 
@@ -111,7 +118,7 @@ def test_stopped_loop_removes_its_consumer(click_brand, ben, valkey):
 
 
 def test_entries_read_ahead_are_written_before_the_loop_ends(monkeypatch, click_brand, ben, valkey):
-    clicks, stop, batches = [raw(click_brand, ben) for _ in range(7)], threading.Event(), []
+    clicks, stop, batches = [build_click(click_brand, ben) for _ in range(7)], threading.Event(), []
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     read = consumer._intake.read
     send(*clicks)
@@ -134,7 +141,7 @@ def test_entries_read_ahead_are_written_before_the_loop_ends(monkeypatch, click_
 
 
 def test_unavailable_database_acknowledges_nothing(monkeypatch, click_brand, ben, valkey):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click)
     stop, tries = threading.Event(), []
 
@@ -154,22 +161,22 @@ def test_unavailable_database_acknowledges_nothing(monkeypatch, click_brand, ben
     loop.join(60)
 
     assert pending == 1
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
 
 
 def test_locked_tenant_does_not_delay_others(click_brand, rival, ben, valkey):
     rival.program()
-    own_click, foreign_click = raw(click_brand, ben), raw(rival, rival.affiliate("ann"))
+    own_click, foreign_click = build_click(click_brand, ben), build_click(rival, rival.affiliate("ann"))
     send(own_click, foreign_click)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
-    with turn_taken(click_brand):
+    with hold_click_lock(click_brand):
         consumer.run_once()
-        assert outcomes(rival, [foreign_click]) == ["recorded"]
+        assert list_outcomes(rival, [foreign_click]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 1
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(click_brand, [own_click]) == ["earned"]
+    assert list_outcomes(click_brand, [own_click]) == ["earned"]
     assert valkey.xlen(KEY) == 0
 
 
@@ -196,30 +203,33 @@ def _time_out_above(brand, most):
 
 
 def test_batch_over_the_statement_timeout_is_split(click_brand, ben, valkey):
-    clicks = [raw(click_brand, ben) for _ in range(450)]
+    clicks = [build_click(click_brand, ben) for _ in range(450)]
     send(*clicks)
 
     with _time_out_above(click_brand, most=120):
-        consume()
+        consume_stream()
 
-    assert set(outcomes(click_brand, clicks)) == {"earned"}
-    assert sum(cents for _, cents, _, _ in aggregates(click_brand)) == 4_500
+    assert set(list_outcomes(click_brand, clicks)) == {"earned"}
+    assert sum(cents for _, cents, _, _ in list_aggregates(click_brand)) == 4_500
     assert valkey.xlen(KEY) == 0
 
 
 def test_small_batch_over_the_timeout_stays_pending(click_brand, rival, ben, valkey):
     rival.program()
-    own_click, foreign_click = [raw(click_brand, ben) for _ in range(2)], raw(rival, rival.affiliate("ann"))
+    own_click, foreign_click = (
+        [build_click(click_brand, ben) for _ in range(2)],
+        build_click(rival, rival.affiliate("ann")),
+    )
     send(*own_click, foreign_click)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
     with _time_out_above(click_brand, most=0):
         consumer.run_once()
-        assert outcomes(rival, [foreign_click]) == ["recorded"]
+        assert list_outcomes(rival, [foreign_click]) == ["recorded"]
         assert valkey.xpending(KEY, GROUP)["pending"] == 2
 
     consumer.run_once(idle_ms=0)
-    assert outcomes(click_brand, own_click) == ["earned"] * 2
+    assert list_outcomes(click_brand, own_click) == ["earned"] * 2
 
 
 def _run_and_disconnect(consumer, stop):
@@ -238,8 +248,8 @@ def _wait_until(condition, within_s=60):
 
 def test_backlog_counts_unread_and_pending_entries(click_brand, ben, valkey):
     assert stream_reader.measure_backlog(valkey) == stream_reader.Backlog(0, 0)
-    consume()
-    send(raw(click_brand, ben), raw(click_brand, ben))
+    consume_stream()
+    send(build_click(click_brand, ben), build_click(click_brand, ben))
     StreamReader(valkey, "busy").read(count=1, wait_ms=1)
 
     backlog = stream_reader.measure_backlog(valkey)
@@ -248,8 +258,8 @@ def test_backlog_counts_unread_and_pending_entries(click_brand, ben, valkey):
 
 
 def test_metrics_page_shows_the_backlog(app, click_brand, ben):
-    consume()
-    send(raw(click_brand, ben))
+    consume_stream()
+    send(build_click(click_brand, ben))
 
     page = app.test_client().get("/metrics").get_data(as_text=True)
 
@@ -271,11 +281,11 @@ def test_unavailable_stream_is_retried(monkeypatch, click_brand, ben):
     loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
     _wait_until(lambda: len(tries) >= 2)
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     send(click)
     monkeypatch.undo()
     _wait_until(lambda: click_brand.rows("select count(*) from click") == [(1,)])
     stop.set()
     loop.join(60)
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]

@@ -9,7 +9,7 @@ from domain import jobs
 from models import db
 from pipelines import work
 from tests.support.databases import alter_any
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.brand_dns import TARGET, answering
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)

@@ -8,8 +8,8 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.rows.rates import published, stored
-from tests.support.turning import turn
+from tests.support.rows.rates import list_rates, serve_feed
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def feed(app, monkeypatch):
     """Return a function that sets the feed's URL."""
 
     def point(url: str | None) -> None:
-        turn(monkeypatch, rates={"feed_url": url})
+        override_settings(monkeypatch, rates={"feed_url": url})
 
     return point
 
@@ -34,12 +34,12 @@ def _list_jobs():
 
 def test_feed_is_stored(feed, drain):
     today = datetime.now(UTC).date()
-    with published(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
+    with serve_feed(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
         feed(url)
         _enqueue_refresh()
         drain()
 
-    assert stored("DZD") == [("DZD", today, Decimal("134.5"))]
+    assert list_rates("DZD") == [("DZD", today, Decimal("134.5"))]
     assert _list_jobs() == []
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_requested_without_a_feed(feed, drain):
     ("content", "status", "reason"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
 )
 def test_failed_feed_is_retried_with_the_reason(feed, drain, content, status, reason):
-    with published(content, status) as url:
+    with serve_feed(content, status) as url:
         feed(url)
         _enqueue_refresh()
         drain()

@@ -32,8 +32,8 @@ from pipelines.clicks import scores
 from pipelines.leads import page_leads
 from pipelines.organization import sign_in_emails
 from tests.support import databases
-from tests.support.rows.click_rows import consume, outcomes, raw, send
-from tests.support.rows.leads import browser, slug_of
+from tests.support.rows.click_rows import build_click, consume_stream, list_outcomes, send
+from tests.support.rows.leads import post_browser_lead, slug_of
 from workers import clicks
 from workers.clicks import ClickConsumer
 
@@ -76,39 +76,39 @@ def _list_dead_jobs(brand):
 
 
 def test_click_with_fields_of_a_newer_release_is_written(click_brand):
-    click = raw(click_brand, _affiliate(click_brand))
+    click = build_click(click_brand, _affiliate(click_brand))
     send(json.dumps(json.loads(serialization.to_bytes(click)) | _NEWER).encode())
 
-    assert consume() == 1
+    assert consume_stream() == 1
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
     assert _list_dead_jobs(click_brand) == []
 
 
 def test_click_that_only_a_newer_release_reads_waits_for_it(click_brand, valkey, monkeypatch):
-    older_click, newer_click = (raw(click_brand, _affiliate(click_brand)) for _ in range(2))
+    older_click, newer_click = (build_click(click_brand, _affiliate(click_brand)) for _ in range(2))
     send(_serialize_as_newer(newer_click), older_click, age=timedelta(minutes=59))
 
-    consume()
-    assert outcomes(click_brand, [older_click]) == ["earned"]
+    consume_stream()
+    assert list_outcomes(click_brand, [older_click]) == ["earned"]
     assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == [_serialize_as_newer(newer_click)]
-    assert consume() == 0  # it does not read it again at once
+    assert consume_stream() == 0  # it does not read it again at once
     assert _consume_as_newer(monkeypatch) == 1
 
-    assert outcomes(click_brand, [newer_click]) == ["earned"]
+    assert list_outcomes(click_brand, [newer_click]) == ["earned"]
     assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, [])
 
 
 def test_unread_click_is_a_dead_letter_after_an_hour(click_brand, valkey):
-    send(_serialize_as_newer(raw(click_brand, _affiliate(click_brand))), age=timedelta(minutes=61))
+    send(_serialize_as_newer(build_click(click_brand, _affiliate(click_brand))), age=timedelta(minutes=61))
 
-    consume()
+    consume_stream()
 
     assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, ["click.unreadable"])
 
 
 def test_late_click_that_only_a_newer_release_reads_waits_for_it(click_brand, drain, monkeypatch):
-    click = raw(click_brand, _affiliate(click_brand))
+    click = build_click(click_brand, _affiliate(click_brand))
     with db.unit_of_work(click_brand.id):
         clicks.unwritten_clicks.enqueue_late(click)
     _change_args("click.late", {"entry": _serialize_as_newer(click).decode()})
@@ -118,11 +118,11 @@ def test_late_click_that_only_a_newer_release_reads_waits_for_it(click_brand, dr
     _change_args("click.late", {"entry": serialization.to_bytes(click).decode()})
     drain()
 
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
 
 
 def test_lead_with_fields_of_a_newer_release_is_recorded(click_brand, drain):
-    assert browser(click_brand, email="ada@example.com").status_code == 200
+    assert post_browser_lead(click_brand, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": _sealed_lead(click_brand, **_NEWER)} | _NEWER)
 
     drain()
@@ -131,7 +131,7 @@ def test_lead_with_fields_of_a_newer_release_is_recorded(click_brand, drain):
 
 
 def test_lead_that_a_newer_release_sealed_waits_for_it(click_brand, drain):
-    assert browser(click_brand, email="ada@example.com").status_code == 200
+    assert post_browser_lead(click_brand, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
     drain()

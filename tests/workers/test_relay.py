@@ -10,8 +10,8 @@ from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
-from tests.support.api.racing import at_once
-from tests.support.draining import run
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import run_pointer
 from workers import broker
 from workers.relay import Relay
 
@@ -159,7 +159,7 @@ def test_push_with_lost_response_has_one_effect(relay, brand, monkeypatch):
     relay.hand_out()
     arrived = [rows.Pointer(job_id, attempt, "sales", "sale.settle") for job_id, attempt in _messages()]
     for pointer in arrived:
-        run(pointer)
+        run_pointer(pointer)
 
     assert len(arrived) == 2
     assert brand.rows("select count(*) from conversion") == [(1,)]
@@ -183,7 +183,7 @@ def test_concurrent_relays_dispatch_each_job_once(relay, brand):
     _stage(brand, 100)
     _announce(threads=64)  # room for 128
 
-    dispatched = at_once(*[relay.hand_out] * 8)
+    dispatched = run_concurrently(*[relay.hand_out] * 8)
 
     assert sum(dispatched) == 100
     assert len({job_id for job_id, _ in _messages()}) == len(_messages()) == 100

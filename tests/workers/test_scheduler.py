@@ -10,7 +10,7 @@ from models import db
 from models.jobs import ticks
 from pipelines import schedule, upkeep
 from pipelines.schedule import ScheduledTick
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from workers import scheduler
 
 # None becomes due during a test: no test starts just before the end of an hour.
@@ -34,7 +34,7 @@ def _database_now() -> datetime:
 
 
 def test_twelve_concurrent_schedulers_fire_a_tick_once(app):
-    fired = at_once(*[lambda: scheduler.fire(_DAILY)] * 12)
+    fired = run_concurrently(*[lambda: scheduler.fire(_DAILY)] * 12)
 
     assert sorted(fired) == [0] * 11 + [1]
     assert _count_jobs() == 1
@@ -46,7 +46,7 @@ def test_twelve_concurrent_schedulers_fire_every_missed_tick_once(app):
         ticks.claim(name="upkeep.forget", scheduled_for=latest - timedelta(days=5))
     entry = dataclasses.replace(_DAILY, catches_up=True)
 
-    fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
+    fired = run_concurrently(*[lambda: scheduler.fire(entry)] * 12)
 
     assert sum(fired) == 5
     assert _count_jobs() == 5

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.gateways.ordering import played_rail
-from tests.support.gateways.playing import lead_to
+from tests.support.gateways.code_orders import build_rail
+from tests.support.gateways.gateway_connections import point_service_at
 from tests.support.gateways.stages import STAGES
 
 
@@ -11,6 +11,6 @@ from tests.support.gateways.stages import STAGES
 def simulated_rail(request, monkeypatch):
     """Simulate the gateway named by the parameter, by default the one in the test module's name."""
     stage = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
-    lead_to(stage, monkeypatch)
-    yield played_rail(stage)
+    point_service_at(stage, monkeypatch)
+    yield build_rail(stage)
     stage.stop()

@@ -11,7 +11,7 @@ def test_promotion_without_a_code_is_completed_on_retry(simulated_rail):
     simulated_rail.stage.faults.extend([*[""] * 3, "fail"])  # its name, its text, the promotion; not the code
     with pytest.raises(GatewayUnreachable):
         simulated_rail.mint(order)
-    assert (len(simulated_rail.books.promotions), simulated_rail.books.kept, simulated_rail.find(order)) == (
+    assert (len(simulated_rail.books.promotions), simulated_rail.books.rows, simulated_rail.find(order)) == (
         1,
         [],
         None,
@@ -20,7 +20,7 @@ def test_promotion_without_a_code_is_completed_on_retry(simulated_rail):
     minted = simulated_rail.mint(order)
 
     assert list(simulated_rail.books.promotions) == [int(minted)]
-    assert simulated_rail.books.live("JANE15") == [minted]
+    assert simulated_rail.books.list_live_ids("JANE15") == [minted]
 
 
 def test_promotion_is_deleted_when_its_code_is_rejected(simulated_rail):
@@ -34,7 +34,7 @@ def test_promotion_is_deleted_when_its_code_is_taken(simulated_rail):
     simulated_rail.stage.faults.extend([*[""] * 3, "fail"])
     with pytest.raises(GatewayUnreachable):
         simulated_rail.mint(order)
-    other_id = simulated_rail.books.plant("JANE15")
+    other_id = simulated_rail.books.create_as_brand("JANE15")
 
     with pytest.raises(CodeTaken):
         simulated_rail.mint(order)
@@ -50,17 +50,17 @@ def test_switched_off_code_is_disabled_before_it_is_deleted(simulated_rail):
     with pytest.raises(GatewayUnreachable):
         simulated_rail.switch_off(order, minted)
 
-    assert simulated_rail.books.live("JANE15") == []
+    assert simulated_rail.books.list_live_ids("JANE15") == []
     simulated_rail.switch_off(order, minted)
-    assert simulated_rail.books.kept == []
+    assert simulated_rail.books.rows == []
 
 
 def test_switch_off_keeps_another_code_with_the_same_text(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
-    simulated_rail.books.kept.clear()
-    other_id = simulated_rail.books.plant("JANE15")
+    simulated_rail.books.rows.clear()
+    other_id = simulated_rail.books.create_as_brand("JANE15")
 
     simulated_rail.switch_off(order, minted)
 
-    assert simulated_rail.books.live("JANE15") == [other_id]
+    assert simulated_rail.books.list_live_ids("JANE15") == [other_id]

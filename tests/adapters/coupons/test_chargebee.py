@@ -13,11 +13,11 @@ def test_idempotency_key_and_meta_data_hold_the_code_id(simulated_rail):
     simulated_rail.mint(order)
     keys = [
         request.headers["chargebee-idempotency-key"]
-        for request in simulated_rail.stage.asked
+        for request in simulated_rail.stage.calls
         if request.method == "POST"
     ]
     assert keys == [f"coupon:{order.code_id}"]
-    assert simulated_rail.books.one("JANE15", "id")["meta_data"] == {"finderfee_id": str(order.code_id)}
+    assert simulated_rail.books.get_by_code("JANE15", "id")["meta_data"] == {"finderfee_id": str(order.code_id)}
 
 
 def test_forgotten_idempotency_key_creates_no_second_coupon(simulated_rail):
@@ -25,25 +25,25 @@ def test_forgotten_idempotency_key_creates_no_second_coupon(simulated_rail):
     minted = simulated_rail.mint(order)
     simulated_rail.books._by_key.clear()
     assert simulated_rail.mint(order) == minted
-    assert len(simulated_rail.books.kept) == 1
+    assert len(simulated_rail.books.rows) == 1
 
 
 def test_codes_with_one_prefix_get_distinct_names(simulated_rail):
     first = simulated_rail.order("A" * 32)
     simulated_rail.mint(first)
     simulated_rail.mint(simulated_rail.order("B" * 32))
-    assert len({coupon["name"] for coupon in simulated_rail.books.kept}) == 2
+    assert len({coupon["name"] for coupon in simulated_rail.books.rows}) == 2
 
 
 def test_months_become_a_limited_period(simulated_rail):
     simulated_rail.mint(simulated_rail.order(duration=DiscountDuration.Repeating, months=94))
-    coupon = simulated_rail.books.one("JANE15", "id")
+    coupon = simulated_rail.books.get_by_code("JANE15", "id")
     assert [coupon[name] for name in ("duration_type", "period", "period_unit")] == ["limited_period", "94", "month"]
 
 
 def test_item_prices_are_grouped_by_item_type(simulated_rail):
     simulated_rail.mint(simulated_rail.order(product_refs=("gold-USD-monthly", "setup-USD")))
-    coupon = simulated_rail.books.one("JANE15", "id")
+    coupon = simulated_rail.books.get_by_code("JANE15", "id")
     assert coupon["apply_on"] == "each_specified_item"
     assert {
         coupon[f"item_constraints[item_type][{number}]"]: json.loads(
@@ -61,7 +61,7 @@ def test_unknown_item_price_is_reported(simulated_rail):
 @pytest.mark.parametrize(("currency", "units"), [("KWD", "105"), ("USD", "1050")])
 def test_amount_is_in_the_currencys_minor_units(simulated_rail, currency, units):
     simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=1_050, currency=currency))
-    assert simulated_rail.books.one("JANE15", "id")["discount_amount"] == units
+    assert simulated_rail.books.get_by_code("JANE15", "id")["discount_amount"] == units
 
 
 def test_redeemed_coupon_keeps_its_code_reserved(simulated_rail):
@@ -70,6 +70,6 @@ def test_redeemed_coupon_keeps_its_code_reserved(simulated_rail):
     simulated_rail.books.redeemed.add(minted)
     simulated_rail.switch_off(order, minted)
 
-    assert simulated_rail.books.live("JANE15") == []
+    assert simulated_rail.books.list_live_ids("JANE15") == []
     with pytest.raises(CodeTaken):
         simulated_rail.mint(simulated_rail.order())

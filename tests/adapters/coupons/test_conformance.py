@@ -10,10 +10,10 @@ from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
-from tests.support.gateways.ordering import held, terms_of
+from tests.support.gateways.code_orders import read_supported_discounts, terms_from_order
 from tests.support.gateways.stages import STAGES
 
-_SUPPORTED = held()
+_SUPPORTED = read_supported_discounts()
 _UNTIL = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 _DURATIONS = {"Once": None, "Repeating": 3, "Forever": None}
 
@@ -33,11 +33,11 @@ def _mint_or_expect_refusal(simulated_rail, is_held, **discount):
     order = simulated_rail.order(**discount)
     if is_held:
         simulated_rail.mint(order)
-        assert len(simulated_rail.books.live(order.code)) == 1
-        return simulated_rail.books.terms(order.code), terms_of(order)
+        assert len(simulated_rail.books.list_live_ids(order.code)) == 1
+        return simulated_rail.books.terms(order.code), terms_from_order(order)
     with pytest.raises(DiscountNotHeld, match=r"[a-z ]{9}.*\.$"):
         simulated_rail.mint(order)
-    assert simulated_rail.books.live(order.code) == []
+    assert simulated_rail.books.list_live_ids(order.code) == []
     return None, None
 
 
@@ -71,8 +71,8 @@ def test_code_is_minted_with_the_ordered_terms(simulated_rail):
     minted = simulated_rail.mint(order)
 
     assert minted
-    assert len(simulated_rail.books.live("JANE15")) == 1
-    assert simulated_rail.books.terms("JANE15") == terms_of(order)
+    assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
+    assert simulated_rail.books.terms("JANE15") == terms_from_order(order)
     assert simulated_rail.find(order) == minted
 
 
@@ -165,7 +165,7 @@ def test_minting_again_creates_no_second_code(simulated_rail):
     order = simulated_rail.order()
 
     assert simulated_rail.mint(order) == simulated_rail.mint(order)
-    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
 @every
@@ -184,14 +184,14 @@ def test_minted_code_is_returned_even_if_its_discount_became_unsupported(simulat
     changed = dataclasses.replace(order, family=dataclasses.replace(order.family, discount=not_held))
 
     assert simulated_rail.mint(changed) == simulated_rail.find(changed) == minted
-    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
 @every
 @pytest.mark.parametrize("text", ["JANE15", "jane15"])
 def test_foreign_code_is_never_adopted(simulated_rail, text):
     other_id, order = (
-        simulated_rail.books.plant(text.upper() if simulated_rail.rail.gateway == "chargebee" else text),
+        simulated_rail.books.create_as_brand(text.upper() if simulated_rail.rail.gateway == "chargebee" else text),
         simulated_rail.order(),
     )
 
@@ -199,7 +199,7 @@ def test_foreign_code_is_never_adopted(simulated_rail, text):
         simulated_rail.mint(order)
 
     assert simulated_rail.find(order) is None
-    assert simulated_rail.books.live("JANE15") == [other_id]
+    assert simulated_rail.books.list_live_ids("JANE15") == [other_id]
 
 
 @every
@@ -216,9 +216,9 @@ def test_code_of_another_order_is_never_adopted(simulated_rail):
 @every
 def test_lost_response_at_any_call_leads_to_one_code(simulated_rail):
     first = simulated_rail.order("FIRST")
-    calls_before = len(simulated_rail.stage.asked)
+    calls_before = len(simulated_rail.stage.calls)
     simulated_rail.mint(first)
-    calls = len(simulated_rail.stage.asked) - calls_before
+    calls = len(simulated_rail.stage.calls) - calls_before
 
     for lost_call in range(calls):
         order = simulated_rail.order(f"LOST{lost_call}")
@@ -230,8 +230,8 @@ def test_lost_response_at_any_call_leads_to_one_code(simulated_rail):
         found_id, minted = simulated_rail.find(order), simulated_rail.mint(order)
 
         assert found_id in (None, minted)
-        assert len(simulated_rail.books.live(order.code)) == 1
-        assert simulated_rail.books.terms(order.code) == terms_of(order)
+        assert len(simulated_rail.books.list_live_ids(order.code)) == 1
+        assert simulated_rail.books.terms(order.code) == terms_from_order(order)
 
 
 @every
@@ -241,13 +241,13 @@ def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
 
     for _ in range(2):  # switching off a deleted code succeeds
         simulated_rail.switch_off(order, minted)
-        assert simulated_rail.books.live("JANE15") == []
+        assert simulated_rail.books.list_live_ids("JANE15") == []
 
     again = simulated_rail.order()
     assert (
         simulated_rail.mint(again) != minted or simulated_rail.rail.gateway == "chargebee"
     )  # Chargebee uses the code as the id
-    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
     assert simulated_rail.find(again)
 
 
@@ -259,7 +259,7 @@ def test_switch_off_leaves_other_codes_alone(simulated_rail):
     simulated_rail.switch_off(order, minted)
 
     assert simulated_rail.find(other) == other_minted
-    assert len(simulated_rail.books.live("OTHER15")) == 1
+    assert len(simulated_rail.books.list_live_ids("OTHER15")) == 1
 
 
 @every
@@ -278,7 +278,7 @@ def test_rejected_credentials_raise_credentials_refused(simulated_rail, fault):
             act()
         simulated_rail.stage.faults.clear()
 
-    assert len(simulated_rail.books.live("JANE15")) == 1
+    assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
 @every

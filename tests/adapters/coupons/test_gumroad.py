@@ -13,7 +13,7 @@ from domain.coupons.discounts import DiscountDuration, DiscountType
 def test_cap_identifies_the_code_and_is_never_reached(simulated_rail):
     order = simulated_rail.order()
     simulated_rail.mint(order)
-    offer_code = simulated_rail.books.one("JANE15", "name")
+    offer_code = simulated_rail.books.get_by_code("JANE15", "name")
     assert offer_code["max_purchase_count"] == cap(order.code_id)
     caps = {cap(UUID(int=number)) for number in range(1_000)}
     assert len(caps) > 990
@@ -23,7 +23,7 @@ def test_cap_identifies_the_code_and_is_never_reached(simulated_rail):
 def test_code_without_products_is_universal(simulated_rail):
     simulated_rail.mint(simulated_rail.order())
     simulated_rail.mint(simulated_rail.order("OTHER15", product_refs=(simulated_rail.books.other_product,)))
-    scopes = [(offer_code["universal"], offer_code["product"]) for offer_code in simulated_rail.books.kept]
+    scopes = [(offer_code["universal"], offer_code["product"]) for offer_code in simulated_rail.books.rows]
     assert scopes == [(True, None), (False, simulated_rail.books.other_product)]
 
 
@@ -60,7 +60,7 @@ def test_universal_code_can_be_deleted_after_the_first_product(simulated_rail):
 
     simulated_rail.switch_off(order, minted)
 
-    assert simulated_rail.books.kept == []
+    assert simulated_rail.books.rows == []
 
 
 def test_rejection_with_status_200_is_raised(simulated_rail, monkeypatch):
@@ -74,7 +74,7 @@ def test_rejection_with_status_200_is_raised(simulated_rail, monkeypatch):
 
 
 def test_foreign_code_with_a_large_cap_is_not_adopted(simulated_rail):
-    simulated_rail.books.plant("JANE15")
-    simulated_rail.books.one("JANE15", "name")["max_purchase_count"] = 2**31 - 1
+    simulated_rail.books.create_as_brand("JANE15")
+    simulated_rail.books.get_by_code("JANE15", "name")["max_purchase_count"] = 2**31 - 1
     with pytest.raises(CodeTaken):
         simulated_rail.mint(simulated_rail.order())

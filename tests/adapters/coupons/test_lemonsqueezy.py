@@ -3,13 +3,13 @@
 import pytest
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
-from tests.support.gateways.ordering import played_rail
-from tests.support.gateways.told import account
+from tests.support.gateways.code_orders import build_rail
+from tests.support.gateways.deliveries import account
 
 
 def test_code_is_found_behind_250_others(simulated_rail):
     for number in range(250):
-        simulated_rail.books.plant(f"OTHER{number}")
+        simulated_rail.books.create_as_brand(f"OTHER{number}")
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
 
@@ -20,9 +20,9 @@ def test_code_is_found_behind_250_others(simulated_rail):
 
 def test_test_store_creates_a_test_mode_discount(simulated_rail):
     simulated_rail.stage.mode = "test"
-    test_rail = played_rail(simulated_rail.stage)
+    test_rail = build_rail(simulated_rail.stage)
     test_rail.rail.mint(account(simulated_rail.stage), test_rail.order())
-    assert simulated_rail.books.one("JANE15")["test_mode"] is True
+    assert simulated_rail.books.get_by_code("JANE15")["test_mode"] is True
 
 
 def test_product_ref_must_be_a_variant_number(simulated_rail):

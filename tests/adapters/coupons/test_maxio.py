@@ -8,7 +8,7 @@ from adapters.coupons.base import CodeTaken, DiscountNotHeld
 def test_description_contains_the_code_id(simulated_rail):
     order = simulated_rail.order("JANE_15-X")
     simulated_rail.mint(order)
-    coupon = simulated_rail.books.one("JANE_15-X")
+    coupon = simulated_rail.books.get_by_code("JANE_15-X")
     assert (coupon["name"], coupon["description"]) == ("Partner 15", f"Partner 15 finderfee:{order.code_id}")
 
 
@@ -19,7 +19,7 @@ def test_site_with_several_families_requires_products(simulated_rail):
 
     simulated_rail.mint(simulated_rail.order(product_refs=("21",)))
 
-    assert simulated_rail.books.one("JANE15")["product_family_id"] == 902
+    assert simulated_rail.books.get_by_code("JANE15")["product_family_id"] == 902
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_products_of_two_families_or_unknown_ones_are_refused(simulated_rail, re
     simulated_rail.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match=reason):
         simulated_rail.mint(simulated_rail.order(product_refs=refs))
-    assert simulated_rail.books.kept == []
+    assert simulated_rail.books.rows == []
 
 
 def test_code_of_another_family_is_found_and_switched_off(simulated_rail):
@@ -42,4 +42,4 @@ def test_code_of_another_family_is_found_and_switched_off(simulated_rail):
 
     simulated_rail.switch_off(order, minted)
 
-    assert simulated_rail.books.live("JANE15") == []
+    assert simulated_rail.books.list_live_ids("JANE15") == []

@@ -9,7 +9,7 @@ from domain.coupons.discounts import DiscountType
 def test_custom_data_contains_the_code_id(simulated_rail):
     order = simulated_rail.order()
     simulated_rail.mint(order)
-    discount = simulated_rail.books.one("JANE15")
+    discount = simulated_rail.books.get_by_code("JANE15")
     assert discount["custom_data"] == {"finderfee_id": str(order.code_id)}
     assert (discount["description"], discount["enabled_for_checkout"], discount["amount"]) == ("Partner 15", True, "15")
 
@@ -17,7 +17,7 @@ def test_custom_data_contains_the_code_id(simulated_rail):
 def test_switched_off_code_is_archived(simulated_rail):
     order = simulated_rail.order()
     simulated_rail.switch_off(order, simulated_rail.mint(order))
-    assert simulated_rail.books.one("JANE15")["status"] == "archived"
+    assert simulated_rail.books.get_by_code("JANE15")["status"] == "archived"
 
 
 def test_own_code_is_found_among_codes_with_the_same_text(simulated_rail):
@@ -33,7 +33,7 @@ def test_switch_off_of_a_missing_discount_succeeds(simulated_rail):
 
 def test_amount_is_in_the_currencys_minor_units(simulated_rail):
     simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=500, currency="JPY"))
-    discount = simulated_rail.books.one("JANE15")
+    discount = simulated_rail.books.get_by_code("JANE15")
     assert (discount["type"], discount["amount"], discount["currency_code"]) == ("flat", "500", "JPY")
 
 

@@ -9,14 +9,14 @@ from domain.coupons.discounts import DiscountDuration
 def test_title_contains_the_code_id(simulated_rail):
     order = simulated_rail.order()
     simulated_rail.mint(order)
-    assert simulated_rail.books.one("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
-    assert simulated_rail.books.one("JANE15")["context"] == {"all": "ALL"}
+    assert simulated_rail.books.get_by_code("JANE15")["title"] == f"Partner 15 finderfee:{order.code_id}"
+    assert simulated_rail.books.get_by_code("JANE15")["context"] == {"all": "ALL"}
 
 
 def test_discount_with_an_altered_title_is_not_ours(simulated_rail):
     order = simulated_rail.order()
     simulated_rail.mint(order)
-    simulated_rail.books.one("JANE15")["title"] += " (copy)"
+    simulated_rail.books.get_by_code("JANE15")["title"] += " (copy)"
     assert simulated_rail.find(order) is None
 
 
@@ -34,8 +34,8 @@ def test_permission_denied_with_200_raises_credentials_refused(simulated_rail):
 
 
 def test_expired_foreign_discount_still_reserves_its_text(simulated_rail):
-    simulated_rail.books.plant("JANE15")
-    simulated_rail.books.one("JANE15")["status"] = "EXPIRED"
+    simulated_rail.books.create_as_brand("JANE15")
+    simulated_rail.books.get_by_code("JANE15")["status"] = "EXPIRED"
     with pytest.raises(Exception, match="JANE15"):
         simulated_rail.mint(simulated_rail.order())
 
@@ -43,7 +43,7 @@ def test_expired_foreign_discount_still_reserves_its_text(simulated_rail):
 @pytest.mark.parametrize(("duration", "cycles", "renews"), [("Once", 1, None), ("Forever", 0, True)])
 def test_forever_applies_to_every_subscription_order(simulated_rail, duration, cycles, renews):
     simulated_rail.mint(simulated_rail.order(duration=DiscountDuration(duration)))
-    discount = simulated_rail.books.one("JANE15")
+    discount = simulated_rail.books.get_by_code("JANE15")
     assert (discount["recurringCycleLimit"], discount["customerGets"].get("appliesOnSubscription")) == (cycles, renews)
 
 

@@ -9,7 +9,7 @@ from domain.coupons.discounts import DiscountType
 def test_meta_data_contains_the_code_id(simulated_rail):
     order = simulated_rail.order("JANE-15")
     simulated_rail.mint(order)
-    coupon = simulated_rail.books.one("JANE-15")
+    coupon = simulated_rail.books.get_by_code("JANE-15")
     assert coupon["code"] == "jane-15"
     assert coupon["meta_data"] == [{"key": "_affiliate_coupon_id", "value": str(order.code_id)}]
 
@@ -23,13 +23,13 @@ def test_meta_data_contains_the_code_id(simulated_rail):
 )
 def test_amount_is_decimal_text(simulated_rail, terms, kind, amount):
     simulated_rail.mint(simulated_rail.order(**terms))
-    assert [simulated_rail.books.one("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
+    assert [simulated_rail.books.get_by_code("JANE15")[name] for name in ("discount_type", "amount")] == [kind, amount]
 
 
 def test_currency_without_decimals_uses_whole_units(simulated_rail):
     simulated_rail.books.currency = "JPY"
     simulated_rail.mint(simulated_rail.order(type=DiscountType.AmountOff, value=1_050, currency="JPY"))
-    assert simulated_rail.books.one("JANE15")["amount"] == "1050"
+    assert simulated_rail.books.get_by_code("JANE15")["amount"] == "1050"
 
 
 def test_read_only_key_raises_credentials_refused(simulated_rail):
@@ -43,4 +43,4 @@ def test_shop_without_permalinks_mints_and_switches_off(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
     simulated_rail.switch_off(order, minted)
-    assert simulated_rail.books.kept == []
+    assert simulated_rail.books.rows == []

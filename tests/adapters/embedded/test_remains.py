@@ -21,14 +21,14 @@ def _postmaster_pid(data_dir: Path) -> int:
 
 def test_killed_servers_restart_with_committed_data(used_dir: Path) -> None:
     servers_info = server_pair.start(used_dir)
-    databases.run(servers_info.database_owner_url, "create table survivor as select 'row' as word")
+    databases.run_as_owner(servers_info.database_owner_url, "create table survivor as select 'row' as word")
     pid = _postmaster_pid(used_dir)
 
     os.kill(pid, signal.SIGKILL)
     servers.kill_valkey(used_dir)
     server_pair.start(used_dir)
 
-    assert databases.rows(servers_info.database_owner_url, "select word from survivor") == [("row",)]
+    assert databases.select_as_owner(servers_info.database_owner_url, "select word from survivor") == [("row",)]
 
 
 def test_start_waits_for_surviving_backends_of_a_killed_server(used_dir: Path) -> None:
@@ -45,7 +45,7 @@ def test_start_waits_for_surviving_backends_of_a_killed_server(used_dir: Path) -
         finally:
             resume_timer.join()
 
-    assert databases.rows(servers_info.database_owner_url, "select 1") == [(1,)]
+    assert databases.select_as_owner(servers_info.database_owner_url, "select 1") == [(1,)]
 
 
 def test_stale_pid_of_another_program_does_not_block_the_start(used_dir: Path) -> None:
@@ -58,4 +58,4 @@ def test_stale_pid_of_another_program_does_not_block_the_start(used_dir: Path) -
 
     server_pair.start(used_dir, valkey=False, durable=False)
 
-    assert databases.rows(servers_info.database_owner_url, "select 1") == [(1,)]
+    assert databases.select_as_owner(servers_info.database_owner_url, "select 1") == [(1,)]

@@ -13,7 +13,7 @@ import settings
 from adapters.fraud import human_check
 from adapters.fraud.human_check import LocalTokens, NotConfigured, SiteVerify, VerifierUnavailable
 from commands.demo.prompt_handler import PromptHandler
-from tests.support.rows.paid_leads import verified_by
+from tests.support.rows.paid_leads import configure_human_check
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _SECRET_KEY = "a key for these tests that is long enough"
@@ -194,18 +194,18 @@ def _verify_as_configured(token="abc"):
 
 
 def test_operators_database_without_a_service_raises_not_configured():
-    with verified_by(URL=""), pytest.raises(NotConfigured):
+    with configure_human_check(URL=""), pytest.raises(NotConfigured):
         _verify_as_configured()
 
 
 def test_embedded_servers_use_local_tokens_by_default(monkeypatch):
     monkeypatch.delenv("DATABASE_URL")
-    with verified_by(URL=""):
+    with configure_human_check(URL=""):
         assert human_check.find_local_issuer() is not None
 
 
 def test_local_tokens_are_accepted_when_configured():
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         local = human_check.find_local_issuer()
         assert local is not None
         assert _verify_as_configured(local.issue(now=_NOW))
@@ -213,21 +213,23 @@ def test_local_tokens_are_accepted_when_configured():
 
 
 def test_local_token_is_rejected_when_a_service_is_configured(service):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
     service.answer = _respond_with({"success": False})
 
-    with verified_by(URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"):
+    with configure_human_check(
+        URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"
+    ):
         assert human_check.find_local_issuer() is None
         assert not _verify_as_configured(token)
         assert human_check.find_widget() == human_check.Widget("https://human.example.com/api.js", "k")
 
 
 def test_local_tokens_depend_on_the_secret_key(monkeypatch):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = human_check.find_local_issuer().issue(now=_NOW)
     monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)
 
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         assert settings.current().servers.secret_key == _SECRET_KEY
         assert not _verify_as_configured(token)

@@ -22,10 +22,10 @@ from domain.gateways.facts import (
 )
 from domain.gateways.names import Gateway
 from domain.gateways.referrals import list_claims
-from tests.support.gateways import why
-from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
-from tests.support.gateways.stages import STAGES, every, having
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways import missing_acts
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
+from tests.support.gateways.stages import STAGES, all_gateways, gateways_with
 
 _CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 #: Short names of gateways in the tables of the page.
@@ -50,7 +50,7 @@ def test_every_gateway_has_a_stage():
 @pytest.mark.parametrize("name", STAGES)
 def test_missing_capabilities_match_the_table(name):
     cannot, can = STAGES[name].cannot, STAGES[name].gateway.capabilities
-    assert set(cannot) <= set(why.ACTS)
+    assert set(cannot) <= set(missing_acts.ACTS)
     assert all(cannot.values())
     assert {state for state in DisputeState if f"dispute_{state}" not in cannot} == set(can.disputes)
     assert ("uninstall" not in cannot) == can.leaves
@@ -76,13 +76,13 @@ def test_docs_describe_changed_orders_of_each_gateway():
         assert ("change_total" in stage.cannot) == (total == "–"), stage
 
 
-@every
+@all_gateways
 def test_good_credentials_are_checked_by_a_request(stage):
     assert stage.gateway.check(account(stage)).account
-    assert stage.asked
+    assert stage.calls
 
 
-@every
+@all_gateways
 def test_rejected_credentials_differ_from_an_unreachable_gateway(stage):
     stage.faults.extend(["refuse"])
     with pytest.raises(CredentialsRefused):
@@ -94,10 +94,10 @@ def test_rejected_credentials_differ_from_an_unreachable_gateway(stage):
         stage.faults.clear()
 
 
-@every
+@all_gateways
 def test_first_payment_has_money_buyer_and_referral(stage):
     sale = stage.pay(Purchase(cents=10_890, currency="USD", slug="jane", email="ann@example.com"))
-    (payment,) = _select(PaymentFact, facts(stage, *sale.sent))
+    (payment,) = _select(PaymentFact, facts(stage, *sale.notifications))
 
     assert (payment.external_id, payment.amount_cents, payment.currency) == (sale.id, 10_890, "USD")
     assert payment.origin.is_test is False
@@ -106,37 +106,37 @@ def test_first_payment_has_money_buyer_and_referral(stage):
     assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])][:1] == ["jane"]
 
 
-@every
+@all_gateways
 def test_payment_without_a_referral_claims_nothing(stage):
-    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).sent))
+    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).notifications))
     detailed_origin = stage.gateway.look_closer(account(stage), payment.origin)
     assert list(list_claims(detailed_origin.carriers, ["via"])) == []
 
 
-@every
+@all_gateways
 def test_renewal_is_another_payment_of_the_same_customer(stage):
     first = stage.pay(Purchase())
     renewal = stage.pay(Purchase(renews=first, cents=9_900))
-    payment, second_payment = _select(PaymentFact, facts(stage, *first.sent, *renewal.sent))
+    payment, second_payment = _select(PaymentFact, facts(stage, *first.notifications, *renewal.notifications))
 
     assert (second_payment.external_id, second_payment.amount_cents) == (renewal.id, 9_900)
     assert payment.external_id != second_payment.external_id
     assert payment.origin.customer_id == second_payment.origin.customer_id is not None
 
 
-@every
+@all_gateways
 def test_repeated_event_has_the_same_key_and_facts(stage):
     sale = stage.pay(Purchase())
     own_account = account(stage)
-    first, second = ([stage.gateway.prove(own_account, inbound(sent)) for sent in sale.sent] for _ in range(2))
+    first, second = ([stage.gateway.prove(own_account, inbound(sent)) for sent in sale.notifications] for _ in range(2))
 
     assert [[each.key for each in proved.deliveries] for proved in first] == [
         [each.key for each in proved.deliveries] for proved in second
     ]
-    assert facts(stage, *sale.sent) == facts(stage, *sale.sent)
+    assert facts(stage, *sale.notifications) == facts(stage, *sale.notifications)
 
 
-@every
+@all_gateways
 def test_partial_refunds_name_the_payment_and_add_up(stage):
     sale = stage.pay(Purchase(cents=10_890))
     booked_cents: dict[str, int] = {}
@@ -154,19 +154,19 @@ def _since(stage: Stage) -> datetime:
 
 
 def _names_payment(stage: Stage, sale: Sale, refund: RefundFact | DisputeFact) -> bool:
-    reported = facts(stage, *sale.sent)
+    reported = facts(stage, *sale.notifications)
     ids = {alias for fact in reported for alias in (getattr(fact, "aliases", ()) or getattr(fact, "ids", ()))}
     return bool(ids & set(refund.sale_ids))
 
 
-@every
+@all_gateways
 def test_zero_payment_is_reported_as_zero(stage):
-    reported = facts(stage, *stage.pay(Purchase(cents=0)).sent)
+    reported = facts(stage, *stage.pay(Purchase(cents=0)).notifications)
     assert all(payment.amount_cents == 0 for payment in _select(PaymentFact, reported))
     assert any(_select(kind, reported) for kind in (PaymentFact, StartFact, ReferralFact))
 
 
-@having("trial")
+@gateways_with("trial")
 def test_trial_is_a_start_without_money(stage):
     reported = facts(stage, *stage.start_trial(Purchase(cents=0)))
     (start,) = _select(StartFact, reported) or _select(PaymentFact, reported)
@@ -174,15 +174,15 @@ def test_trial_is_a_start_without_money(stage):
     assert _email(stage, start) == "ann@example.com"
 
 
-@having("code")
+@gateways_with("code")
 def test_code_is_reported_with_the_payment(stage):
-    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).sent))
+    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).notifications))
     assert [code.text.upper() for code in payment.origin.codes] == ["JANE10"]
 
 
-@having("test_flag")
+@gateways_with("test_flag")
 def test_test_payment_is_marked_or_ignored(stage):
-    reported = facts(stage, *stage.pay(Purchase(is_test=True)).sent)
+    reported = facts(stage, *stage.pay(Purchase(is_test=True)).notifications)
     test_flags = [payment.origin.is_test for payment in _select(PaymentFact, reported)]
     assert test_flags == [True] or reported == [IgnoredFact("test_event")]
 
@@ -192,78 +192,78 @@ def test_dispute_is_reported_or_listed_with_its_payment(stage, state):
     sale = stage.pay(Purchase())
     sent = stage.dispute(sale, state)
     reported = (
-        facts(stage, *sent) if sent else [fact for each in listed(stage, _since(stage)).values() for fact in each]
+        facts(stage, *sent) if sent else [fact for each in list_facts(stage, _since(stage)).values() for fact in each]
     )
     (dispute,) = _select(DisputeFact, reported)
     assert dispute.state == state
     assert sale.id in dispute.sale_ids or _names_payment(stage, sale, dispute)
 
 
-@having("uninstall")
+@gateways_with("uninstall")
 def test_uninstall_is_reported_as_disconnected(stage):
     assert _select(DisconnectedFact, facts(stage, *stage.uninstall()))
 
 
-@every
+@all_gateways
 def test_unknown_event_is_ignored(stage):
-    assert [type(fact) for fact in facts(stage, stage.unknown())] in ([IgnoredFact], [])
+    assert [type(fact) for fact in facts(stage, stage.create_unknown_event())] in ([IgnoredFact], [])
 
 
-@having("proof")
+@gateways_with("proof")
 def test_proof_of_another_body_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.forged(sale.sent[0])))
+        stage.gateway.prove(account(stage), inbound(stage.forge_signature(sale.notifications[0])))
 
 
-@every
+@all_gateways
 def test_proof_without_a_configured_secret_is_rejected(stage):
     sale = stage.pay(Purchase())
     account_without_secrets = GatewayAccount(stage.mode, dict.fromkeys(stage.credentials, ""))
     with pytest.raises(NotProved):
-        stage.gateway.prove(account_without_secrets, inbound(sale.sent[0]))
+        stage.gateway.prove(account_without_secrets, inbound(sale.notifications[0]))
 
 
-@having("time")
+@gateways_with("time")
 def test_expired_proof_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.late(sale.sent[0])))
+        stage.gateway.prove(account(stage), inbound(stage.sign_in_the_past(sale.notifications[0])))
 
 
-@every
+@all_gateways
 def test_proof_with_the_former_secret_is_valid(stage):
     sale = stage.pay(Purchase())
-    new_secrets = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.made}.items()}
-    rotated = GatewayAccount(stage.mode, new_secrets, former=({**stage.credentials, **stage.made},))
-    assert stage.gateway.prove(rotated, inbound(sale.sent[0])).deliveries
+    new_secrets = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.subscription}.items()}
+    rotated = GatewayAccount(stage.mode, new_secrets, former=({**stage.credentials, **stage.subscription},))
+    assert stage.gateway.prove(rotated, inbound(sale.notifications[0])).deliveries
 
 
-@every
+@all_gateways
 def test_malformed_event_is_stored_and_unreadable(stage):
     own_account = account(stage)
-    (delivery,) = stage.gateway.prove(own_account, inbound(stage.malformed())).deliveries
+    (delivery,) = stage.gateway.prove(own_account, inbound(stage.create_malformed_event())).deliveries
     assert delivery.key
     with pytest.raises((UnreadableEvent, UnsupportedCurrency)):
         stage.gateway.facts(own_account, delivery)
 
 
-@having("currency")
+@gateways_with("currency")
 def test_unsupported_currency_raises(stage):
     with pytest.raises(UnsupportedCurrency):
-        facts(stage, *stage.pay(Purchase(currency="XTS")).sent)
+        facts(stage, *stage.pay(Purchase(currency="XTS")).notifications)
 
 
 _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff", b"[" * 100_000, b"a=1&b=2"]
 
 
 @pytest.mark.parametrize("body", _NOT_EVENTS, ids=range(len(_NOT_EVENTS)))
-@every
+@all_gateways
 def test_body_that_is_not_an_event_is_rejected_or_unreadable(stage, body):
     own_account = account(stage)
-    sent = [Sent(body), Sent(body, stage.pay(Purchase()).sent[0].headers)]
+    sent = [Notification(body), Notification(body, stage.pay(Purchase()).notifications[0].headers)]
     if "any_body" not in stage.cannot:
-        sent.append(stage.proved(body))
+        sent.append(stage.sign_body(body))
     for payment in sent:
         try:
             deliveries = stage.gateway.prove(own_account, inbound(payment)).deliveries
@@ -275,7 +275,7 @@ def test_body_that_is_not_an_event_is_rejected_or_unreadable(stage, body):
                 stage.gateway.facts(own_account, delivery)
 
 
-@every
+@all_gateways
 def test_missed_events_are_listed_as_the_same_money(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)

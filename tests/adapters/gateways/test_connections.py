@@ -9,9 +9,9 @@ import pytest
 from adapters.gateways.adapter import OneWebhookAdapter
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.gateways.facts import BuyerOrigin
+from tests.support.gateways.deliveries import account
 from tests.support.gateways.stage import Stage
-from tests.support.gateways.stages import STAGES, every
-from tests.support.gateways.told import account
+from tests.support.gateways.stages import STAGES, all_gateways
 
 _ADDRESS = "https://finderfee.example/api/gateways/x/token"
 
@@ -22,14 +22,14 @@ def _webhooks(stage: Stage) -> set[str]:
     return paths | set(getattr(stage, "hooks", {})) | set(getattr(stage, "subscriptions", {}))
 
 
-@every
+@all_gateways
 def test_subscribing_creates_webhooks_or_lists_setup_steps(stage):
     subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
     assert subscribed.made or subscribed.setup.steps
     stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=subscribed.made))
 
 
-@every
+@all_gateways
 def test_unsubscribing_twice_succeeds(stage):
     webhooks_before = _webhooks(stage)
     own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
@@ -39,13 +39,13 @@ def test_unsubscribing_twice_succeeds(stage):
         assert _webhooks(stage) <= webhooks_before or stage.gateway.name == "maxio"  # Maxio cannot delete a webhook
 
 
-@every
+@all_gateways
 def test_failed_subscription_leaves_no_webhook(stage):
     webhooks_before = _webhooks(stage)
     for _ in range(2):  # the second round already has an access token
-        before_subscribing = len(stage.asked)
+        before_subscribing = len(stage.calls)
         own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
-        calls = len(stage.asked) - before_subscribing
+        calls = len(stage.calls) - before_subscribing
         stage.gateway.unsubscribe(own_account)
 
     for call in range(calls):
@@ -56,7 +56,7 @@ def test_failed_subscription_leaves_no_webhook(stage):
         assert _webhooks(stage) <= webhooks_before or stage.gateway.name == "maxio"
 
 
-@every
+@all_gateways
 def test_key_without_webhook_permission_gives_setup_steps(stage):
     webhooks_before = _webhooks(stage)
     stage.faults.extend(["forbid"] * 9)
@@ -83,21 +83,21 @@ _OWN_SECRET = [
 def test_brand_supplied_webhook_secret_creates_no_webhook(stage):
     subscribed = stage.gateway.subscribe(account(stage, webhookSecret="secret-of-their-own"), _ADDRESS)
 
-    assert (stage.asked, dict(subscribed.made)) == ([], {})
+    assert (stage.calls, dict(subscribed.made)) == ([], {})
     assert subscribed.setup.steps
     assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
 
 
-@every
+@all_gateways
 def test_origin_without_ids_is_returned_without_a_call(stage):
     origin = BuyerOrigin(email="ann@example.com")
 
     assert stage.gateway.look_closer(account(stage), origin) == origin
     assert stage.gateway.read_subscription(account(stage), origin) == origin
-    assert stage.asked == []
+    assert stage.calls == []
 
 
-@every
+@all_gateways
 def test_listing_raises_for_rejected_credentials_and_unreachable_gateway(stage):
     for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("busy", GatewayUnreachable)):
         stage.faults.extend([fault] * 9)

@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 
 from domain.gateways.facts import PaymentFact, UnreadableEvent
+from tests.support.gateways.deliveries import facts
 from tests.support.gateways.figures import FIGURES, MISSING, Figure, resend_sale
 from tests.support.gateways.stage import Purchase, Stage
-from tests.support.gateways.stages import STAGES, every
-from tests.support.gateways.told import facts
+from tests.support.gateways.stages import STAGES, all_gateways
 
 _MAJOR = ("-1.74", "1.2345678", "", "x", "1,50", "1e3", "9" * 30)
 _MINOR = (-174, "-174", "1.5", "", "x", "9" * 30)
@@ -31,7 +31,7 @@ def test_every_gateway_has_its_figures():
     assert set(FIGURES) == set(STAGES)
 
 
-@every
+@all_gateways
 def test_readable_figures_do_not_change_the_payment(stage):
     payment = _payment(stage)
     assert (payment.amount_cents, payment.currency) == (10_000, "USD")

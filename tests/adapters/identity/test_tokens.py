@@ -41,7 +41,7 @@ def test_changed_token_is_rejected(verifier, alg, part):
     parts = idp.token(idp.key(alg)).split(".")
     changed = bytearray(base64.urlsafe_b64decode(parts[part] + "=="))
     changed[len(changed) // 2] ^= 1
-    parts[part] = idp.encoded(bytes(changed))
+    parts[part] = idp.encode_base64url(bytes(changed))
 
     assert verifier.claims(".".join(parts)) is None
 
@@ -51,21 +51,21 @@ def test_changed_token_is_rejected(verifier, alg, part):
 )
 @pytest.mark.parametrize("signature", ["", "AAAA"])
 def test_unsupported_algorithm_is_rejected(verifier, alg, signature):
-    head = idp.encoded(json.dumps({"alg": alg, "kid": "RS256-one"}).encode())
+    head = idp.encode_base64url(json.dumps({"alg": alg, "kid": "RS256-one"}).encode())
 
-    assert verifier.claims(f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}.{signature}") is None
+    assert verifier.claims(f"{head}.{idp.encode_base64url(json.dumps(idp.claims()).encode())}.{signature}") is None
 
 
 @pytest.mark.parametrize("alg", _ALGORITHMS)
 @pytest.mark.parametrize("bits", ["256", "384", "512"])
 def test_public_key_is_never_used_as_a_shared_secret(verifier, alg, bits):
     signer = idp.key(alg)
-    head = idp.encoded(json.dumps({"alg": f"HS{bits}", "kid": signer.kid}).encode())
-    signing_input = f"{head}.{idp.encoded(json.dumps(idp.claims()).encode())}"
+    head = idp.encode_base64url(json.dumps({"alg": f"HS{bits}", "kid": signer.kid}).encode())
+    signing_input = f"{head}.{idp.encode_base64url(json.dumps(idp.claims()).encode())}"
 
     for secret in (signer.as_pem(private=False), signer.as_der(private=False), json.dumps(idp.public(signer)).encode()):
         digest = hmac.digest(secret, signing_input.encode(), f"sha{bits}")
-        assert verifier.claims(f"{signing_input}.{idp.encoded(digest)}") is None
+        assert verifier.claims(f"{signing_input}.{idp.encode_base64url(digest)}") is None
 
 
 @pytest.mark.parametrize("alg", _ALGORITHMS)
@@ -256,7 +256,7 @@ def test_value_that_is_not_text_is_rejected(verifier, value):
      b'{"alg":"RS256","kid":"\\ud800"}', b"\xff\xfe"],
 )  # fmt: skip
 def test_malformed_header_is_rejected(verifier, head):
-    assert verifier.claims(f"{idp.encoded(head)}.e30.AAAA") is None
+    assert verifier.claims(f"{idp.encode_base64url(head)}.e30.AAAA") is None
 
 
 @pytest.mark.parametrize(

@@ -218,8 +218,8 @@ def test_error_after_delivery_is_ignored(sink):
 
 
 def test_unreachable_server_is_temporary():
-    with closing(ports.hold()) as closed_port, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
-        _send(ports.number(closed_port), _email())
+    with closing(ports.hold_port()) as closed_port, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
+        _send(ports.port_number(closed_port), _email())
 
 
 def test_silent_server_times_out(sink, monkeypatch):

@@ -7,14 +7,14 @@ from adapters.platforms import registry
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from domain.platforms.names import Platform
 from domain.platforms.signups import list_slugs
-from tests.support.platforms.playing import STAGES, asked
+from tests.support.platforms.platform_connections import STAGES, play_platform
 
 ANN = "ann@example.com"
 
 
 @pytest.fixture(params=STAGES)
 def stage(request):
-    with asked(request.param) as playing:
+    with play_platform(request.param) as playing:
         yield playing
 
 
@@ -47,7 +47,7 @@ def test_every_platform_has_a_stage_and_a_description():
 
 def test_check_of_good_credentials_calls_the_platform(stage):
     assert stage.platform.check(_account(stage)) is None
-    assert stage.asked
+    assert stage.calls
 
 
 def test_rejected_credentials_differ_from_an_unreachable_platform(stage):
@@ -75,7 +75,7 @@ def test_unsendable_credentials_are_rejected_without_a_request(stage):
             for value in ("a\r\nX-Other: 1", "ключ"):
                 with pytest.raises(CredentialsRefused):
                     stage.platform.check(_account(stage, **{field.name: value}))
-    assert stage.asked == [] or stage.platform.name == "mailchimp"  # whose key is encoded
+    assert stage.calls == [] or stage.platform.name == "mailchimp"  # whose key is encoded
 
 
 def test_rate_limit_reports_the_wait(stage):
@@ -88,44 +88,44 @@ def test_rate_limit_reports_the_wait(stage):
 
 def test_call_ends_within_its_time_limit(stage):
     stage.slow_s = 1.5
-    stage.know(ANN, slug="jane")
+    stage.add_person(ANN, slug="jane")
     stage.faults.extend(["slow"] * 5)
     with pytest.raises(PlatformUnreachable):
         _find(stage, within_s=1.0)
 
 
 def test_unknown_email_returns_none(stage):
-    stage.know("bob@example.com", slug="jane")
+    stage.add_person("bob@example.com", slug="jane")
     assert _find(stage) is None
 
 
 def test_email_is_matched_in_any_case(stage):
-    stage.know("Ann@Example.com", slug="jane")
+    stage.add_person("Ann@Example.com", slug="jane")
     assert _slugs(stage) == ["jane"]
     assert _find(stage, "ANN@example.COM") is not None
 
 
 @pytest.mark.parametrize("email", ["ann+news@example.com", "o'hara%2f@example.com", "änn@exämple.com", "a/b?c#d@x.io"])
 def test_email_with_special_characters_is_found(stage, email):
-    stage.know(email, slug="jane")
+    stage.add_person(email, slug="jane")
     assert _find(stage, email) is not None
 
 
 def test_answer_about_another_email_is_ignored(stage):
-    stage.know("bob@example.com", slug="jane")
+    stage.add_person("bob@example.com", slug="jane")
     stage.people[ANN] = stage.people.pop("bob@example.com")
     assert _find(stage) is None
 
 
 def test_contact_without_fields_gives_no_slug(stage):
-    stage.know(ANN)
+    stage.add_person(ANN)
     assert _slugs(stage) == []
 
 
 def test_slug_fields_of_the_brand_precede_the_default_fields(stage):
     default_field, second_field = stage.platform.slugs.fields
     own_field = "PARTNER" if default_field.isupper() else "partner"
-    stage.know(ANN, fields={second_field: "third", default_field: "second", own_field: "first"})
+    stage.add_person(ANN, fields={second_field: "third", default_field: "second", own_field: "first"})
     assert _slugs(stage) == ["second", "third"]
     assert _slugs(stage, (own_field, default_field, second_field)) == ["first", "second", "third"]
 
@@ -133,19 +133,21 @@ def test_slug_fields_of_the_brand_precede_the_default_fields(stage):
 @_stages_with("tags")
 def test_tag_comes_after_the_fields(stage):
     second_field = stage.platform.slugs.fields[1]
-    stage.know(ANN, fields={second_field: "first"}, tags=("vip", "Via:second", "other:third"))
+    stage.add_person(ANN, fields={second_field: "first"}, tags=("vip", "Via:second", "other:third"))
     assert _slugs(stage) == ["first", "second"]
 
 
 @_stages_with("page")
 def test_signup_page_parameters_give_slugs(stage):
-    stage.know(ANN, page="https://brand.example/news?x=1&VIA=jane&utm_source=bob")
+    stage.add_person(ANN, page="https://brand.example/news?x=1&VIA=jane&utm_source=bob")
     assert _slugs(stage) == ["jane", "bob"]
 
 
 @_stages_with("marks")
 def test_utm_fields_give_slugs_by_parameter(stage):
-    stage.know(ANN, page="https://brand.example/?via=first", marks={"utm_source": "second", "utm_medium": "third"})
+    stage.add_person(
+        ANN, page="https://brand.example/?via=first", marks={"utm_source": "second", "utm_medium": "third"}
+    )
     assert _slugs(stage) == ["first", "second"]
 
 

@@ -7,15 +7,15 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.activecampaign import ActiveCampaign
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
-from tests.support.platforms.playing import asked
-from tests.support.turning import turn
+from tests.support.platforms.platform_connections import play_platform
+from tests.support.settings_overrides import override_settings
 
 ANN = "ann@example.com"
 
 
 @pytest.fixture
 def stage(request):
-    with asked(request.param) as playing:
+    with play_platform(request.param) as playing:
         yield playing
 
 
@@ -63,11 +63,11 @@ def test_hubspot_token_limited_to_reading_contacts_is_accepted(stage):
 @_play("activecampaign")
 def test_new_activecampaign_field_triggers_a_reload_of_fields(stage):
     adapter = ActiveCampaign()
-    stage.know(ANN, fields={"via": "jane"})
+    stage.add_person(ANN, fields={"via": "jane"})
     for _ in range(2):
         assert adapter.find(_account(stage), ANN, names=["via"]).fields == {"VIA": "jane"}
-    assert [call.path for call in stage.asked].count("/api/3/fields") == 1
-    stage.know(ANN, fields={"via": "jane", "other": "x"})
+    assert [call.path for call in stage.calls].count("/api/3/fields") == 1
+    stage.add_person(ANN, fields={"via": "jane", "other": "x"})
     assert adapter.find(_account(stage), ANN, names=["via"]).fields == {"VIA": "jane", "OTHER": "x"}
 
 
@@ -80,14 +80,14 @@ def test_malformed_activecampaign_address_is_rejected(stage, url):
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://10.0.0.1", "https://localhost", "169.254.169.254"])
 def test_private_host_entered_by_a_brand_is_rejected(monkeypatch, url):
-    turn(monkeypatch, webhooks={"allow_private": False})
+    override_settings(monkeypatch, webhooks={"allow_private": False})
     with pytest.raises(CredentialsRefused):
         registry.get("activecampaign").check(PlatformAccount({"apiUrl": url, "apiKey": "x"}))
 
 
 @_play("activecampaign")
 def test_entered_host_is_called_whatever_its_form(stage, monkeypatch):
-    turn(monkeypatch, addresses={"apis": dict.fromkeys(settings.current().addresses.apis)})
+    override_settings(monkeypatch, addresses={"apis": dict.fromkeys(settings.current().addresses.apis)})
     for url in (stage.url, f"{stage.url}/", f"{stage.url}/api/3"):
         assert stage.platform.check(_account(stage, apiUrl=url)) is None
     stage.answer = lambda request: (404, None)

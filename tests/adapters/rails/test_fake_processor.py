@@ -20,8 +20,8 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def url():
-    with contextlib.closing(ports.hold()) as reserved_port:
-        port = ports.number(reserved_port)
+    with contextlib.closing(ports.hold_port()) as reserved_port:
+        port = ports.port_number(reserved_port)
         process = subprocess.Popen([sys.executable, "-m", fake_processor.__name__, str(port)], cwd=_ROOT)
         yield f"http://127.0.0.1:{port}"
         process.kill()

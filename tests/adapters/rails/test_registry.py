@@ -17,7 +17,7 @@ from models.organization import organizations
 from pipelines.payouts import rails
 from pipelines.payouts.sandbox_rail import SandboxRail
 from tests.adapters.rails import rail_setups
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _ALL = {
     "PAYOUT_RAIL_PROCESSOR_KEY": "sk_1",
@@ -75,7 +75,7 @@ def test_missing_rail_raises_on_an_external_database(brand):
 
 
 def test_embedded_service_uses_the_sandbox_without_a_rail(brand, monkeypatch):
-    turn(monkeypatch, servers={"database_url": None})
+    override_settings(monkeypatch, servers={"database_url": None})
 
     rail = _rail(brand.id)
 

@@ -97,8 +97,8 @@ def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> 
         with pytest.raises(ReceiverUnreachable, match=r"TLS failed: wrong version number|connection reset"):
             post(client, f"https://localhost:{port}/")
 
-    with closing(ports.hold()) as closed_port, pytest.raises(ReceiverUnreachable, match="connection refused"):
-        post(client, f"https://localhost:{ports.number(closed_port)}/")
+    with closing(ports.hold_port()) as closed_port, pytest.raises(ReceiverUnreachable, match="connection refused"):
+        post(client, f"https://localhost:{ports.port_number(closed_port)}/")
 
 
 @pytest.mark.parametrize(

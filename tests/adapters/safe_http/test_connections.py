@@ -16,7 +16,7 @@ from adapters.safe_http.addresses import UrlRefused
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from adapters.safe_http.connection import HttpConnection
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
-from tests.support.threads import in_threads
+from tests.support.threads import run_in_threads
 
 
 def test_request_read_on_a_reused_connection_is_not_retried(client: Client, receive: StartReceiver) -> None:
@@ -130,8 +130,8 @@ def test_idle_connections_per_host_are_bounded(
 
     receiver = receive(script)
 
-    in_threads(2, lambda number: post(client, receiver.url))
-    in_threads(2, lambda number: post(client, receiver.url))
+    run_in_threads(2, lambda number: post(client, receiver.url))
+    run_in_threads(2, lambda number: post(client, receiver.url))
 
     assert receiver.connections == 3
 
@@ -146,7 +146,7 @@ def test_eight_threads_share_a_client(client: Client, receive: StartReceiver) ->
         for turn in range(25):
             assert post(client, receiver.url, b"%d-%d" % (number, turn)).excerpt == f"{number}-{turn}"
 
-    in_threads(8, call)
+    run_in_threads(8, call)
 
     assert len({body for _, body in receiver.requests}) == len(receiver.requests) == 200
     assert receiver.connections <= 8

@@ -12,7 +12,7 @@ from adapters.safe_http import client as safe_http
 from adapters.safe_http.addresses import UrlRefused
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from tests.support.outside.raw_receivers import PlainReceiver, StartReceiver, post
-from tests.support.threads import in_threads
+from tests.support.threads import run_in_threads
 
 PUBLIC = "93.184.216.34"
 
@@ -162,7 +162,7 @@ def test_silent_name_server_delays_few_callers_briefly(silent_dns: list[str], mo
         safe_http.check_url(f"https://silent-{number}.test/", Policy())
         waited.append(time.monotonic() - check_started)
 
-    in_threads(16, check)
+    run_in_threads(16, check)
     for number in range(1000):
         safe_http.check_url(f"https://more-{number}.test/", Policy())
 
@@ -175,7 +175,7 @@ def test_silent_name_server_delays_few_callers_briefly(silent_dns: list[str], mo
 
 def test_private_address_is_refused_while_dns_is_silent(silent_dns: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_http, "_EARLY_S", 0.5)
-    in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
+    run_in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
 
     for host in ("127.0.0.1", "[::1]", "169.254.169.254"):
         with pytest.raises(UrlRefused, match="url_not_allowed"):

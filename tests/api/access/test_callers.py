@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from domain.organization.access import Role
 from models import db
 from pipelines.organization import sign_in
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand, Partner
 
 PROGRAM = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -112,7 +112,7 @@ def test_operator_created_owner_is_claimed_by_verified_email(brand):
 def test_ten_concurrent_first_requests_create_one_member(brand, email):
     people = [brand.person("Owner", email=email) for _ in range(10)]
 
-    answers = at_once(*[lambda person=person: person.get("/api/v1/programs") for person in people])
+    answers = run_concurrently(*[lambda person=person: person.get("/api/v1/programs") for person in people])
 
     assert [answer.status_code for answer in answers] == [200] * 10
     assert brand.rows("select subject from member where email = %s", email) == [(f"local:{email}",)]

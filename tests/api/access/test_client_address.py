@@ -5,7 +5,7 @@ from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
 from api import web
-from tests.support.rows.visiting import limited
+from tests.support.rows.link_visits import create_limiter
 
 _PEER = "192.0.2.1"
 
@@ -73,7 +73,7 @@ def test_malformed_entry_counts_as_the_nearest_proxy_with_an_address(forwarded, 
     ],
 )
 def test_ports_and_malformed_entries_share_the_limit_of_the_address(app, monkeypatch, spellings):
-    monkeypatch.setitem(app.extensions, "limiter", limited(tls_ask=2))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(tls_ask=2))
     client = Client(web.behind_proxies(app.wsgi_app, 1))
 
     statuses = [

@@ -9,7 +9,7 @@ from adapters.identity import tokens
 from tests.support.api.payouts import NOBODY
 from tests.support.outside import identity_provider as idp
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _HOUR_S = 3600
 _STALE = (403, "fresh_login_required")
@@ -32,7 +32,7 @@ def brand_with_claims(brand, monkeypatch, tmp_path):
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"dashboard_issuer": idp.ISSUER, "dashboard_jwks": str(path), "dashboard_audience": idp.AUDIENCE}
-    turn(monkeypatch, identity=provider)
+    override_settings(monkeypatch, identity=provider)
     tokens.clear_caches()
 
     def through(role="Owner", **claims):
@@ -114,7 +114,7 @@ def affiliate(app, monkeypatch, tmp_path):
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"affiliate_issuer": idp.ISSUER, "affiliate_jwks": str(path), "affiliate_audience": idp.AUDIENCE}
-    turn(monkeypatch, identity=provider)
+    override_settings(monkeypatch, identity=provider)
     tokens.clear_caches()
 
     def call(method, body=None, is_verified=True, **claims):

@@ -10,8 +10,8 @@ from api.access import callers
 from api.edge import cors
 from api.service import health
 from models import db
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/programs"
 
@@ -19,13 +19,13 @@ URL = "/api/v1/programs"
 @pytest.fixture
 def cached_keys(monkeypatch):
     """Cache keys for a minute."""
-    turn(monkeypatch, web={"key_cache_s": 60, "portal_domain": "partners.test"})
+    override_settings(monkeypatch, web={"key_cache_s": 60, "portal_domain": "partners.test"})
 
 
 @pytest.fixture
 def low_limit(app, cached_keys, monkeypatch):
     """Let an address try at most three unknown keys or origins a minute."""
-    monkeypatch.setitem(app.extensions, "limiter", limited(unknown=3))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(unknown=3))
 
 
 def _try(app, key, *, ip="10.0.0.1", path=URL):
@@ -85,7 +85,7 @@ def test_known_key_works_from_a_stopped_address(app, low_limit, brand, monkeypat
         _try(app, f"ff_live_{number}")
 
     assert _try(app, brand.api_key) == 200
-    turn(monkeypatch, web={"key_cache_s": 0})
+    override_settings(monkeypatch, web={"key_cache_s": 0})
     callers._cached.update({name: (0.0, cached) for name, (_, cached) in callers._cached.items()})  # the entries expire
     assert _try(app, brand.api_key) == 200
 

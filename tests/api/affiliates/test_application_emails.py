@@ -5,8 +5,8 @@ import pytest
 from models import db
 from pipelines import mail
 from tests.support.api.agents import Agent
-from tests.support.api.applying import apply
-from tests.support.api.racing import at_once
+from tests.support.api.applications import apply
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 
@@ -100,7 +100,7 @@ def test_rejection_is_emailed_once(campaign):
 def test_concurrent_rejections_send_one_email(campaign):
     affiliate_id = _applicant(campaign)
 
-    answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
+    answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     assert len(_rejections(campaign)) == 1
@@ -145,7 +145,7 @@ def test_auto_approved_applicant_is_emailed_once(brand):
 def test_concurrent_auto_approved_applications_send_one_email(brand):
     brand.program(auto_approve=True)
 
-    at_once(*[lambda: apply(brand, email="ada@example.com") for _ in range(4)])
+    run_concurrently(*[lambda: apply(brand, email="ada@example.com") for _ in range(4)])
 
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
 

@@ -8,11 +8,11 @@ from adapters import clock
 from models import db
 from models.conversions import conversions
 from pipelines.conversions import refund
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.lists import trips_of
-from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.api.lists import count_round_trips
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 def _balances_by_currency(brand, affiliate_id):
@@ -100,7 +100,7 @@ def test_denied_and_test_sales_are_in_no_balance(payroll):
 
 def test_unpaid_imported_history_is_in_no_balance_before_or_after_refund(payroll):
     ben = payroll.affiliates["ben"]
-    answer = import_sales(payroll.brand, past_sale())
+    answer = import_sales(payroll.brand, build_past_sale())
     assert answer.json["imported"] == 1
     assert _balances_by_currency(payroll.brand, ben) == {}
 
@@ -113,8 +113,8 @@ def test_unpaid_imported_history_is_in_no_balance_before_or_after_refund(payroll
 
 
 def test_released_milestone_is_on_its_way_and_then_paid(app):
-    work = Dealing.create(app)
-    deal_id = work.funded(50_000)
+    work = DealScene.create(app)
+    deal_id = work.create_funded(50_000)
     assert _balances_by_currency(work.brand, work.affiliate_id) == {}
 
     work.submit(deal_id)
@@ -138,12 +138,12 @@ def test_other_tenants_affiliate_balance_returns_404(payroll, rival):
 def test_balance_costs_the_same_for_one_sale_and_for_many(payroll):
     url = f"/api/v1/affiliates/{payroll.affiliates['ben']}/balance"
     payroll.sell("ben")
-    trips_for_one = trips_of(lambda: payroll.brand.get(url))
+    trips_for_one = count_round_trips(lambda: payroll.brand.get(url))
     payroll.run()
     for currency in ("USD", "EUR", "JPY"):
         payroll.sell("ben", currency=currency)
 
-    assert trips_of(lambda: payroll.brand.get(url)) == trips_for_one
+    assert count_round_trips(lambda: payroll.brand.get(url)) == trips_for_one
 
 
 def test_list_includes_balances_only_on_request(payroll):
@@ -167,11 +167,13 @@ def test_list_includes_balances_only_on_request(payroll):
 
 def test_list_balances_cost_one_statement_for_any_number(payroll):
     url = "/api/v1/affiliates?balances=true"
-    trips_for_one = trips_of(lambda: payroll.brand.get(url))
+    trips_for_one = count_round_trips(lambda: payroll.brand.get(url))
     for slug in ("eva", "cleo"):
         payroll.affiliate(slug)
         payroll.sell(slug)
 
     assert (
-        trips_of(lambda: payroll.brand.get(url)) == trips_for_one == trips_of(lambda: payroll.brand.get(url[:18])) + 1
+        count_round_trips(lambda: payroll.brand.get(url))
+        == trips_for_one
+        == count_round_trips(lambda: payroll.brand.get(url[:18])) + 1
     )

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once, begun
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.api.lists import count_round_trips
 
 AFFILIATES = "/api/v1/affiliates"
 URL = f"{AFFILIATES}/bulk-action"
@@ -148,7 +148,7 @@ def test_concurrent_actions_change_each_affiliate_once(campaign):
     people = _people(campaign, **{f"number-{number}": "Pending" for number in range(20)})
     orders = (list(people.values()), list(people.values())[::-1])
 
-    answers = at_once(*(lambda ids=ids: _post_action(campaign, "approve", ids) for ids in orders))
+    answers = run_concurrently(*(lambda ids=ids: _post_action(campaign, "approve", ids) for ids in orders))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert sum(answer.json["affected"] for answer in answers) == 20
@@ -160,7 +160,7 @@ def test_action_waits_for_a_concurrent_change_and_reports_its_result(campaign):
 
     with db.unit_of_work(campaign.id):
         db.db.run("update affiliate set status = 'Banned' where organization_id = %s", (campaign.id,))
-        answer = begun(lambda: _post_action(campaign, "delete", people.values()))
+        answer = start_call(lambda: _post_action(campaign, "delete", people.values()))
 
     assert answer().json["affected"] == 1
     assert [before for _, _, before, _ in _audit(campaign)] == [{"status": "Banned"}]
@@ -171,10 +171,10 @@ def test_many_ids_cost_as_many_round_trips_as_one(campaign, action):
     fits = "Approved" if action == "pause" else "Pending"
     _post_action(campaign, action, _people(campaign, warm=fits).values())
     single = _people(campaign, ann=fits)
-    trips_for_one = trips_of(lambda: _post_action(campaign, action, single.values()))
+    trips_for_one = count_round_trips(lambda: _post_action(campaign, action, single.values()))
     many = _people(campaign, **{f"number-{number}": fits for number in range(50)})
 
-    assert trips_of(lambda: _post_action(campaign, action, many.values())) == trips_for_one
+    assert count_round_trips(lambda: _post_action(campaign, action, many.values())) == trips_for_one
 
 
 @pytest.mark.parametrize(

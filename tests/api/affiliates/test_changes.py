@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 
@@ -136,7 +136,7 @@ def test_other_status_changes_send_no_event(campaign, status):
 def test_concurrent_approvals_count_once(campaign):
     affiliate_id = campaign.affiliate("ben", status="Pending", approved_at=None)
 
-    answers = at_once(*[lambda: _change(campaign, affiliate_id, {"status": "Approved"})] * 3)
+    answers = run_concurrently(*[lambda: _change(campaign, affiliate_id, {"status": "Approved"})] * 3)
 
     assert [answer.status_code for answer in answers] == [200] * 3
     assert _events(campaign) == ["affiliate.approved"]

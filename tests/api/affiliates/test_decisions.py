@@ -3,8 +3,8 @@
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.lists import count_round_trips
 
 URL = "/api/v1/affiliates"
 
@@ -65,7 +65,7 @@ def test_second_approval_changes_nothing(campaign):
 def test_concurrent_approvals_count_once(campaign):
     affiliate_id = _applicant(campaign)
 
-    answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}/approve", {})] * 3)
+    answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}/approve", {})] * 3)
 
     assert [answer.status_code for answer in answers] == [200] * 3
     assert _events(campaign) == ["affiliate.approved"]
@@ -129,7 +129,7 @@ def test_body_other_than_an_object_is_refused(campaign, action, raw):
 def test_concurrent_approval_and_rejection_end_in_one_status(campaign):
     affiliate_id = _applicant(campaign)
 
-    at_once(
+    run_concurrently(
         *(lambda action=action: campaign.post(f"{URL}/{affiliate_id}/{action}", {}) for action in ("approve", "reject"))
     )
 
@@ -163,7 +163,7 @@ def test_applications_are_filtered_by_program(campaign, rival):
     assert campaign.get(f"{URL}/applications?programId={rival.program()}").json == []
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_applications_are_read_by_the_pending_index(campaign):
     _applicant(campaign)
     trips = []
@@ -194,11 +194,11 @@ def test_invalid_query_is_refused(campaign, query):
 
 def test_applications_cost_the_same_for_one_and_for_many(campaign):
     _applicant(campaign, "ann")
-    trips_for_one = trips_of(lambda: campaign.get(f"{URL}/applications"))
+    trips_for_one = count_round_trips(lambda: campaign.get(f"{URL}/applications"))
     for number in range(9):
         _applicant(campaign, f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(f"{URL}/applications")) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(f"{URL}/applications")) == trips_for_one
 
 
 @pytest.mark.parametrize("role", ["Owner", "Viewer"])

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 AFFILIATES = "/api/v1/affiliates"
 
@@ -95,7 +95,7 @@ def test_alias_requested_concurrently_is_given_once(campaign):
     campaign.affiliate("ann")
     urls = [_url(campaign, slug) for slug in ("ann", "ben")]
 
-    answers = at_once(*(lambda url=url: campaign.post(url, {"customAlias": "best"}) for url in urls))
+    answers = run_concurrently(*(lambda url=url: campaign.post(url, {"customAlias": "best"}) for url in urls))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
 
@@ -130,7 +130,7 @@ def test_sale_model_allows_twenty_links(campaign):
     for _ in range(18):
         assert campaign.post(url, {}).status_code == 201
 
-    answers = at_once(*[lambda: campaign.post(url, {})] * 3)
+    answers = run_concurrently(*[lambda: campaign.post(url, {})] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"link_limit_reached"}

@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 
 URL = "/api/v1/affiliates"
 
@@ -80,16 +80,16 @@ def test_cursor_of_another_list_is_refused(campaign, rival):
         owner.affiliate("ann")
         owner.affiliate("ben")
 
-    cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
+    assert_foreign_cursors_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
 
 
 def test_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
     campaign.affiliate("ann")
-    trips_for_one = trips_of(lambda: campaign.get(URL))
+    trips_for_one = count_round_trips(lambda: campaign.get(URL))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(URL)) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(URL)) == trips_for_one
 
 
 @pytest.mark.parametrize("affiliate_id", ["nonsense", str(UUID(int=0)), str(UUID(int=5)).replace("-", "")])
@@ -131,13 +131,13 @@ def test_page_costs_one_round_trip_with_short_links_else_three(campaign):
     url = f"{URL}?take=2"
     ann, *_ = [campaign.affiliate(slug) for slug in ("ann", "ben", "cleo")]
     campaign.get(url)
-    short = trips_of(lambda: campaign.get(url))
+    short = count_round_trips(lambda: campaign.get(url))
 
     campaign.rows("update program set referral_destination_url = 'https://shop.example/'")
     assert campaign.post(f"{URL}/{ann}/links", {"customAlias": "ann-tips", "format": "Query"}).status_code == 201
 
-    assert trips_of(lambda: campaign.get(url)) == short  # ann is on the next page
-    assert trips_of(lambda: campaign.get(f"{URL}?take=3")) == short + 2
+    assert count_round_trips(lambda: campaign.get(url)) == short  # ann is on the next page
+    assert count_round_trips(lambda: campaign.get(f"{URL}?take=3")) == short + 2
 
 
 def _id_of(affiliate):

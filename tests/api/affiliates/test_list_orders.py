@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 
 URL = "/api/v1/affiliates"
 
@@ -113,14 +113,14 @@ def test_next_page_by_name_continues_after_a_deleted_row(campaign):
 @pytest.mark.parametrize("query", ["sort=name", "sort=oldest&status=Approved", "q=number"])
 def test_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query):
     campaign.affiliate("number")
-    trips_for_one = trips_of(lambda: campaign.get(f"{URL}?{query}"))
+    trips_for_one = count_round_trips(lambda: campaign.get(f"{URL}?{query}"))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert trips_of(lambda: campaign.get(f"{URL}?{query}")) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(f"{URL}?{query}")) == trips_for_one
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_status_by_name_is_read_from_an_index_without_sort(campaign):
     campaign.affiliate("a")
     trips = []

@@ -10,10 +10,10 @@ import pytest
 
 from pipelines.affiliates import enrollment
 from tests.support.api.agents import Agent
-from tests.support.api.applying import apply
-from tests.support.api.embedding import asked, issued
-from tests.support.api.importing import import_people, person_row
-from tests.support.api.inviting import accept, invite, someone, token_of
+from tests.support.api.applications import apply
+from tests.support.api.embed_tokens import call_embed_api, issue_token
+from tests.support.api.import_requests import build_person_row, import_people
+from tests.support.api.invite_requests import accept_invite, invite, token_from_invite, unique_email
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 
@@ -26,7 +26,7 @@ def campaign(brand):
     brand.set(plan="Pro", bankBalanceCents="1000")
     program_id = brand.program(network_visibility="Networked")
     assert Console(brand.app).post(f"network/{program_id}/approve", {}).status_code == 200
-    brand.affiliate("ann", email=someone("ann"))
+    brand.affiliate("ann", email=unique_email("ann"))
     return brand
 
 
@@ -39,7 +39,7 @@ def _ann(campaign):
 
 
 def _new_affiliate(campaign, slug):
-    body = {"programId": str(campaign.programs[0]), "email": someone(), "customAlias": slug}
+    body = {"programId": str(campaign.programs[0]), "email": unique_email(), "customAlias": slug}
     return campaign.post("/api/v1/affiliates", body)
 
 
@@ -52,16 +52,16 @@ def _own_link(campaign, slug):
 
 
 def _embedded_link(campaign, slug):
-    token = issued(campaign, _id(campaign))["token"]
-    return asked(campaign.app, token, "/links", method="POST", body={"customAlias": slug})
+    token = issue_token(campaign, _id(campaign))["token"]
+    return call_embed_api(campaign.app, token, "/links", method="POST", body={"customAlias": slug})
 
 
 def _application(campaign, slug):
-    return apply(campaign, email=someone(), customAlias=slug)
+    return apply(campaign, email=unique_email(), customAlias=slug)
 
 
 def _network_application(campaign, slug):
-    stranger = Partner(campaign.app, someone())
+    stranger = Partner(campaign.app, unique_email())
     return stranger.post(f"/api/me/network/{campaign.programs[0]}/apply", {"customAlias": slug})
 
 
@@ -105,15 +105,15 @@ def test_operations_with_an_alias_document_slug_reserved(campaign):
 def test_agent_cannot_use_a_number_as_alias(campaign):
     agent = Agent(campaign)
 
-    refused = agent.refused(
-        "create_affiliate", programId=str(campaign.programs[0]), email=someone(), customAlias=NUMBER
+    refused = agent.get_refusal_code(
+        "create_affiliate", programId=str(campaign.programs[0]), email=unique_email(), customAlias=NUMBER
     )
 
     assert refused == "slug_reserved"
 
 
 def test_number_in_a_batch_of_invites_is_a_conflict(campaign):
-    body = {"programId": str(campaign.programs[0]), "recipients": [{"email": someone(), "slug": NUMBER}]}
+    body = {"programId": str(campaign.programs[0]), "recipients": [{"email": unique_email(), "slug": NUMBER}]}
 
     answer = campaign.post("/api/affiliate-invites/bulk", body)
 
@@ -124,18 +124,18 @@ def test_number_in_a_batch_of_invites_is_a_conflict(campaign):
 
 
 def test_old_invite_with_a_number_gets_another_slug(campaign):
-    email = someone()
-    token = token_of(invite(campaign, email=email))
+    email = unique_email()
+    token = token_from_invite(invite(campaign, email=email))
     campaign.rows("update affiliate_invite set slug = %s returning id", NUMBER)
 
-    answer = accept(campaign, token)
+    answer = accept_invite(campaign, token)
 
     assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
     assert not answer.json["slug"].isdigit()
 
 
 def test_imported_affiliate_with_a_numeric_slug_gets_another(campaign):
-    assert import_people(campaign, person_row("new", slug=NUMBER)).json["imported"] == 1
+    assert import_people(campaign, build_person_row("new", slug=NUMBER)).json["imported"] == 1
 
     ((slug,),) = campaign.rows("select slug from tracking_link where slug <> 'ann'")
     assert not slug.isdigit()

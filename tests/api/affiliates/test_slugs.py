@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.affiliates import enrollment
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/affiliates"
 
@@ -29,7 +29,7 @@ def campaign(brand):
 
 
 def test_concurrent_creations_make_one_affiliate(campaign):
-    answers = at_once(lambda: _create(campaign), lambda: _create(campaign))
+    answers = run_concurrently(lambda: _create(campaign), lambda: _create(campaign))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
@@ -38,14 +38,14 @@ def test_concurrent_creations_make_one_affiliate(campaign):
 def test_joining_two_campaigns_concurrently_gives_one_slug(campaign):
     first, second = campaign.programs[-1], campaign.program()
 
-    answers = at_once(*(lambda id=id: _create(campaign, programId=str(id)) for id in (first, second)))
+    answers = run_concurrently(*(lambda id=id: _create(campaign, programId=str(id)) for id in (first, second)))
 
     assert [answer.status_code for answer in answers] == [201, 201]
     assert len({answer.json["links"][0]["slug"] for answer in answers}) == 1
 
 
 def test_alias_requested_concurrently_is_given_once(campaign):
-    answers = at_once(
+    answers = run_concurrently(
         *(lambda email=email: _create(campaign, email=email, customAlias="best") for email in ("a@x.test", "b@x.test"))
     )
 

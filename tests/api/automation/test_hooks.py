@@ -8,7 +8,7 @@ import settings
 from domain.webhooks import events
 from tests.support.databases import alter
 from tests.support.rows.brands import Brand
-from tests.support.threads import in_threads
+from tests.support.threads import run_in_threads
 
 URL = "/api/v1/automation/hooks"
 ENDPOINTS = "/api/v1/webhooks"
@@ -58,7 +58,7 @@ def test_repeated_idempotency_key_returns_the_first_response(brand):
 
 def test_concurrent_subscriptions_create_one_hook(brand):
     answers = []
-    in_threads(6, lambda _: answers.append(_subscribe(brand)))
+    run_in_threads(6, lambda _: answers.append(_subscribe(brand)))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
     assert len({answer.json["id"] for answer in answers}) == len(_active_hooks(brand)) == 1
@@ -142,7 +142,7 @@ def test_hooks_have_their_own_cap(brand):
     assert brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).status_code == 201
     assert brand.call("DELETE", f"{URL}/{standing.json['id']}").status_code == 204
     answers = []
-    in_threads(4, lambda number: answers.append(_subscribe(brand, url=f"{HOOK}/more-{number}").status_code))
+    run_in_threads(4, lambda number: answers.append(_subscribe(brand, url=f"{HOOK}/more-{number}").status_code))
     assert sorted(answers) == [201, 409, 409, 409]
 
 
@@ -171,7 +171,7 @@ def test_repeated_unsubscribe_succeeds_and_affects_only_its_hook(brand, rival):
 
 def test_concurrent_unsubscribes_end_the_hook_once(brand):
     hook_id, answers = _subscribe(brand).json["id"], []
-    in_threads(4, lambda _: answers.append(brand.call("DELETE", f"{URL}/{hook_id}").status_code))
+    run_in_threads(4, lambda _: answers.append(brand.call("DELETE", f"{URL}/{hook_id}").status_code))
 
     assert answers == [204] * 4
     assert brand.rows("select count(*) from audit_entry where action = 'webhook_endpoint.deleted'") == [(1,)]

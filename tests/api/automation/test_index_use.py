@@ -45,7 +45,7 @@ analyze program, affiliate, tracking_link, sale, conversion, payout_run, payout,
 @pytest.fixture(scope="module")
 def brand_with_many_rows(app):
     """Return a brand with many rows in each table, in a separate database."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         brand = Brand.create(app)
         brand.program()
         brand.affiliate("ben")

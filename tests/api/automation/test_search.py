@@ -4,11 +4,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.databases import alter
 from tests.support.rows.brands import Brand
-from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import ago, conversion
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_conversion, time_ago
 
 URL = "/api/v1/automation/search"
 
@@ -62,9 +62,9 @@ def test_conversions_are_found_by_either_id_in_every_source(brand, rival):
         tenant.affiliate("ben")
     ((ben,),) = brand.rows("select id from affiliate")
     ((theirs,),) = rival.rows("select id from affiliate")
-    older = str(conversion(brand, ben, external_event_id="order-1", created_at=ago(days=1)))
-    newer = str(conversion(brand, ben, external_event_id="order-1", source="import"))
-    foreign = str(conversion(rival, theirs, external_event_id="order-1"))
+    older = str(insert_conversion(brand, ben, external_event_id="order-1", created_at=time_ago(days=1)))
+    newer = str(insert_conversion(brand, ben, external_event_id="order-1", source="import"))
+    foreign = str(insert_conversion(rival, theirs, external_event_id="order-1"))
 
     assert _ids(brand, "conversions", externalEventId="order-1") == [newer, older]
     assert _ids(brand, "conversions", id=older) == _ids(brand, "conversions", id=older.upper()) == [older]
@@ -89,7 +89,7 @@ def test_new_sale_is_found_before_background_jobs_run(brand, drain):
 
 
 def test_payouts_are_found_by_id_or_affiliate_newest_first(app, rival):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     brand, ann = payroll.brand, payroll.affiliates["ann"]
     payroll.run()
     payroll.sell("ann")
@@ -154,13 +154,13 @@ def test_search_costs_the_same_for_any_number_of_results(brand):
     for query in queries:
         brand.get(f"{URL}/{query}")
     key_lookup_trips = 2  # tests look up the key on each request; a deployment does so once per KEY_CACHE_S
-    trips = [trips_of(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
+    trips = [count_round_trips(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
     for number in range(9):
         brand.program(name="Twins", slug=f"n-{number}")
         brand.affiliate("ben", email="ben@example.com")
 
     assert (
-        [trips_of(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
+        [count_round_trips(lambda query=query: brand.get(f"{URL}/{query}")) - key_lookup_trips for query in queries]
         == trips
         == [2, 2, 1, 3, 1]
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.rows.visiting import new_slug
+from tests.support.rows.link_visits import new_slug
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from adapters.clicks import countries, networks, serialization
 from domain.clicks import countries as country_map
 from models import db
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     CLICK,
-    click,
+    list_stream_clicks,
     new_slug,
-    on_stream,
+    post_click,
     visit,
 )
 
@@ -20,7 +20,7 @@ _NOTHING = {"ok": True}
 
 
 def test_click_returns_its_id_and_the_campaign_terms(app, brand, slug):
-    answer = click(app, slug)
+    answer = post_click(app, slug)
 
     payload = answer.json
     assert answer.status_code == 200
@@ -36,7 +36,7 @@ def test_click_returns_its_id_and_the_campaign_terms(app, brand, slug):
 
 def test_click_details_are_on_the_stream_message(app, brand, slug):
     before = datetime.now(UTC)
-    answer = click(
+    answer = post_click(
         app,
         slug,
         url="https://shop.test/a?via=x&gclid=1&via=y&%C3%BC=2&=3#top",
@@ -45,7 +45,7 @@ def test_click_details_are_on_the_stream_message(app, brand, slug):
         visitorId="v-1",
     )
 
-    (message,) = on_stream()
+    (message,) = list_stream_clicks()
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     assert message.id == answer.json["clickId"]
     assert (message.organization_id, message.program_id) == (str(brand.id), str(brand.programs[0]))
@@ -62,8 +62,8 @@ def test_click_details_are_on_the_stream_message(app, brand, slug):
 def test_slug_alone_is_enough_and_null_fields_are_ignored(app, slug):
     fields = dict.fromkeys(("programId", "url", "referrer", "subId", "visitorId"))
 
-    assert click(app, slug, **fields, somethingElse=[1]).json["clickId"]
-    (message,) = on_stream()
+    assert post_click(app, slug, **fields, somethingElse=[1]).json["clickId"]
+    (message,) = list_stream_clicks()
     assert (message.sub_id, message.visitor_id, message.referrer_host, message.query_names) == (None, None, None, ())
 
 
@@ -72,7 +72,7 @@ def test_click_can_be_sent_as_a_query(app, brand, slug):
 
     answer = visit(app, CLICK, query_string=query)
 
-    (message,) = on_stream()
+    (message,) = list_stream_clicks()
     assert (answer.status_code, answer.json["clickId"]) == (200, message.id)
     assert (message.sub_id, message.query_names) == ("mail", ("a",))
 
@@ -85,13 +85,13 @@ def test_beacon_is_read_with_any_content_type(app, slug, kind):
 
 
 def test_slug_matches_in_any_case(app, slug):
-    assert click(app, f" {slug.upper()} ").json["slug"] == slug
+    assert post_click(app, f" {slug.upper()} ").json["slug"] == slug
 
 
 def test_every_visit_creates_its_own_click(app, slug):
-    ids = {click(app, slug).json["clickId"] for _ in range(3)}
+    ids = {post_click(app, slug).json["clickId"] for _ in range(3)}
 
-    assert {message.id for message in on_stream()} == ids
+    assert {message.id for message in list_stream_clicks()} == ids
     assert len(ids) == 3
 
 
@@ -103,9 +103,9 @@ def test_message_has_no_ip_address_but_a_stable_visitor_hash(app, slug):
         ("203.0.113.200", "Firefox/140.0"),
         ("203.0.114.7", "Firefox/140.0"),
     ]:
-        click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
+        post_click(app, slug, ip=ip, headers={"User-Agent": f"Mozilla/5.0 Gecko {agent}"})
 
-    messages = on_stream()
+    messages = list_stream_clicks()
     assert not any("203.0" in repr(message) for message in messages)
     assert messages[0].visitor == messages[1].visitor
     assert len({message.visitor for message in messages}) == 4
@@ -113,17 +113,17 @@ def test_message_has_no_ip_address_but_a_stable_visitor_hash(app, slug):
 
 
 def test_long_user_agent_is_truncated(app, slug):
-    click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
+    post_click(app, slug, headers={"User-Agent": f"Mozilla/5.0 Gecko Firefox/140.0 {'x' * 600}"})
 
-    assert len(on_stream()[0].agent) == 512
+    assert len(list_stream_clicks()[0].agent) == 512
 
 
 @pytest.mark.parametrize("text", ["", "nobody-has-this", "ünïcode", "🙂" * 50, "a b", "x" * 200, "%00", "' or 1=1 --"])
 def test_unknown_slug_returns_only_ok(app, text):
-    answer = click(app, text or new_slug())
+    answer = post_click(app, text or new_slug())
 
     assert (answer.status_code, answer.json) == (200, _NOTHING)
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
@@ -131,8 +131,8 @@ def test_unapproved_affiliate_gets_no_click(app, brand, slug, status):
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set status = %s", (status,))
 
-    assert click(app, slug).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("change", ["is_active = false", "suspended_at = now()", "archived_at = now()"])
@@ -140,19 +140,19 @@ def test_closed_program_gets_no_click(app, brand, slug, change):
     with db.unit_of_work(brand.id):
         db.db.stage(f"update program set {change}")
 
-    assert click(app, slug).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 def test_deleted_link_or_affiliate_gets_no_click(app, brand, slug):
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set deleted_at = now()")
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set deleted_at = null")
         db.db.stage("update tracking_link set deleted_at = now()")
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
 
 def test_program_id_selects_among_links_with_the_same_slug(app, brand, rival, slug):
@@ -162,25 +162,25 @@ def test_program_id_selects_among_links_with_the_same_slug(app, brand, rival, sl
     rival.affiliate(slug)
 
     program_ids = [
-        click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)
+        post_click(app, slug, programId=str(program_id).upper()).json["programId"] for program_id in (second, third)
     ]
 
     assert program_ids == [str(second), str(third)]
-    assert click(app, slug, programId=str(uuid4())).json == _NOTHING
+    assert post_click(app, slug, programId=str(uuid4())).json == _NOTHING
 
 
 def test_without_program_id_earning_then_oldest_link_wins(app, brand, rival, slug):
     rival.program()
     rivals = rival.affiliate(slug)
-    assert click(app, slug).json["programId"] == str(brand.programs[0])
+    assert post_click(app, slug).json["programId"] == str(brand.programs[0])
 
     with db.unit_of_work(brand.id):
         db.db.stage("update affiliate set status = 'Paused'")
-    assert click(app, slug).json["programId"] == str(rival.programs[0])
+    assert post_click(app, slug).json["programId"] == str(rival.programs[0])
 
     with db.unit_of_work(rival.id):
         db.db.stage("update affiliate set status = 'Paused' where id = %s", (rivals,))
-    assert click(app, slug).json == _NOTHING
+    assert post_click(app, slug).json == _NOTHING
 
 
 def test_oldest_link_is_the_first_created(app, brand, rival, slug):
@@ -189,7 +189,7 @@ def test_oldest_link_is_the_first_created(app, brand, rival, slug):
     with db.unit_of_work(rival.id):
         db.db.stage("update tracking_link set created_at = created_at - interval '1 day'")
 
-    assert click(app, slug).json["programId"] == str(rival.programs[0])
+    assert post_click(app, slug).json["programId"] == str(rival.programs[0])
 
 
 @pytest.mark.parametrize(
@@ -207,23 +207,23 @@ def test_oldest_link_is_the_first_created(app, brand, rival, slug):
     ids=str,
 )
 def test_prefetch_and_bot_requests_are_no_click(app, slug, headers):
-    assert click(app, slug, headers=headers).json == _NOTHING
-    assert on_stream() == []
+    assert post_click(app, slug, headers=headers).json == _NOTHING
+    assert list_stream_clicks() == []
 
 
 def test_automated_browser_is_a_click_for_fraud_scoring(app, slug):
     agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/140.0.0.0 Safari/537.36"
 
-    assert click(app, slug, headers={"User-Agent": agent}).json["clickId"]
+    assert post_click(app, slug, headers={"User-Agent": agent}).json["clickId"]
 
 
 def test_data_centre_address_is_marked_on_the_click(app, slug, monkeypatch):
     monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("203.0.113.0/24"))
 
-    click(app, slug)
-    click(app, slug, ip="203.0.114.7")
+    post_click(app, slug)
+    post_click(app, slug, ip="203.0.114.7")
 
-    assert [message.is_data_centre for message in on_stream()] == [True, False]
+    assert [message.is_data_centre for message in list_stream_clicks()] == [True, False]
 
 
 def test_click_carries_the_country_but_not_the_address(app, slug, monkeypatch):
@@ -232,17 +232,17 @@ def test_click_carries_the_country_but_not_the_address(app, slug, monkeypatch):
     monkeypatch.setattr(countries, "find_country", networks.country)
 
     for ip in ("203.0.113.7", "::ffff:203.0.113.8", "2001:db8:7::1", "203.0.114.7", "10.0.0.1"):
-        click(app, slug, ip=ip)
+        post_click(app, slug, ip=ip)
 
-    assert [message.country for message in on_stream()] == ["BR", "BR", "SE", None, None]
-    assert not [message for message in on_stream() if "203.0.113" in serialization.to_bytes(message).decode()]
+    assert [message.country for message in list_stream_clicks()] == ["BR", "BR", "SE", None, None]
+    assert not [message for message in list_stream_clicks() if "203.0.113" in serialization.to_bytes(message).decode()]
 
 
 def test_head_request_is_no_click(app, slug):
     answer = visit(app, CLICK, method="HEAD", query_string={"slug": slug})
 
     assert (answer.status_code, answer.data) == (200, b"")
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -269,11 +269,11 @@ def test_head_request_is_no_click(app, slug):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(app, slug, field, value):
-    answer = click(app, **({"slug": slug} | {field: value}))
+    answer = post_click(app, **({"slug": slug} | {field: value}))
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])
     assert answer.content_type == "application/problem+json"
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff", b'{"slug":"a","slug":"b"}', b"slug=ben"])
@@ -295,8 +295,8 @@ def test_oversized_body_is_refused(app):
     "url", ["http://[", "not a url", "https://shop.test/?" + "&".join(f"p{n}=1" for n in range(80))]
 )
 def test_malformed_page_url_does_not_lose_the_click(app, slug, url):
-    assert click(app, slug, url=url, referrer=url).json["clickId"]
-    assert len(on_stream()[0].query_names) in (0, 50)
+    assert post_click(app, slug, url=url, referrer=url).json["clickId"]
+    assert len(list_stream_clicks()[0].query_names) in (0, 50)
 
 
 def test_any_origin_may_send_a_click_and_read_the_response(app, slug):
@@ -304,7 +304,7 @@ def test_any_origin_may_send_a_click_and_read_the_response(app, slug):
     client = app.test_client()
 
     preflight = client.options(CLICK, headers=preflight_headers)
-    answer = click(app, slug, headers={"Origin": "https://shop.test"})
+    answer = post_click(app, slug, headers={"Origin": "https://shop.test"})
 
     for response in (preflight, answer):
         assert response.headers["Access-Control-Allow-Origin"] == "https://shop.test"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.rows.click_rows import consume
-from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream, visit
+from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug, visit
 
 _HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
@@ -23,12 +23,12 @@ def test_counted_click_is_explained_as_recorded(app, brand, slug):
 
     assert _debug(answer) == {"recorded": True, "outcome": "recorded", "score": 0, "reasons": []}
     assert answer.json["clickId"]
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
 
 
 def test_blocked_click_is_explained_and_in_the_fraud_list(app, brand, slug):
     answer = _post_click(app, slug, brand.person("Viewer").api_key, agent=_HEADLESS)
-    consume()
+    consume_stream()
 
     assert _debug(answer) == {"recorded": False, "outcome": "blocked", "score": 80, "reasons": ["headless"]}
     (listed,) = brand.get("/api/v1/fraud-events").json
@@ -42,7 +42,7 @@ def test_blocked_click_is_explained_and_in_the_fraud_list(app, brand, slug):
 
 def test_repeated_visit_is_explained_as_duplicate(app, brand, slug):
     _post_click(app, slug, brand.api_key)
-    consume()
+    consume_stream()
 
     debug = _debug(_post_click(app, slug, brand.api_key))
 
@@ -56,7 +56,7 @@ def test_explained_outcome_equals_the_written_outcome(app, brand):
     brand.affiliate(slug)
 
     outcomes = [_debug(_post_click(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)]
-    consume()
+    consume_stream()
 
     written = brand.rows("select outcome from click order by occurred_at")
     assert outcomes == [outcome for (outcome,) in written] == ["earned", "blocked"]
@@ -73,7 +73,7 @@ def test_uncounted_request_is_explained(app, brand, slug):
     assert _debug(_post_click(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == ["unknown_slug"]
     brand.rows("update program set is_active = false returning id")
     assert _debug(_post_click(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_click_without_a_body_is_explained(app, brand, slug):

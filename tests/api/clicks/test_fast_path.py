@@ -9,9 +9,18 @@ from werkzeug.test import EnvironBuilder
 
 from adapters import broker, servers
 from adapters.thread_redis import Script, ThreadRedis
-from tests.support.rows.click_rows import consume
-from tests.support.rows.visiting import BROWSER, CLICK, click, counted, limited, new_slug, on_stream, visit
-from tests.support.turning import turn
+from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.link_visits import (
+    BROWSER,
+    CLICK,
+    create_limiter,
+    list_stream_clicks,
+    new_slug,
+    post_click,
+    read_counter,
+    visit,
+)
+from tests.support.settings_overrides import override_settings
 
 _OWN = ("X-Request-Id", "clickId")
 _READ = Script("return redis.call('get', KEYS[1])")
@@ -21,11 +30,11 @@ _IP = "203.0.113.7"
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """Return a slug that can earn and is cached in this process."""
-    turn(monkeypatch, web={"key_cache_s": 3600})
+    override_settings(monkeypatch, web={"key_cache_s": 3600})
     brand.program(cookie_window_days=45)
     slug = new_slug()
     brand.affiliate(slug)
-    click(app, slug)
+    post_click(app, slug)
     return slug
 
 
@@ -79,10 +88,10 @@ _REQUESTS = [
 @pytest.mark.parametrize("fields", _REQUESTS, ids=str)
 def test_event_loop_and_route_return_the_same_response_and_click(app, slug, fields):
     in_loop = _answer(app, slug, **fields)
-    by_route = click(app, slug, **fields)
+    by_route = post_click(app, slug, **fields)
 
     assert _comparable(in_loop) == _comparable(by_route)
-    appended = [entry._replace(id="", occurred_at="") for entry in on_stream()[1:]]
+    appended = [entry._replace(id="", occurred_at="") for entry in list_stream_clicks()[1:]]
     assert appended[:1] == appended[1:]
     given = fields.get("headers", {}).get("X-Request-Id", "")
     assert (in_loop.headers["X-Request-Id"] == given) == (by_route.headers["X-Request-Id"] == given)
@@ -120,20 +129,20 @@ def test_debug_query_belongs_to_the_route(app, slug, brand, query):
 
 
 def test_request_over_the_limit_belongs_to_the_route_and_is_counted_once(app, slug, monkeypatch):
-    limiter = limited(anonymous_tracking=3)
+    limiter = create_limiter(anonymous_tracking=3)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
     answers = [_answer(app, slug) for _ in range(4)]
 
     assert [answer is not None for answer in answers] == [True, True, True, False]
     assert _parse(app, json={"slug": slug}) is None
-    assert click(app, slug).status_code == 429
+    assert post_click(app, slug).status_code == 429
     (window,) = limiter.windows("anonymous_tracking", _IP)
     assert limiter._redis.run(_READ, 1, window.key) == b"4"
 
 
 def test_request_belongs_to_the_route_while_redis_is_down(app, slug, monkeypatch):
-    limiter = limited()
+    limiter = create_limiter()
     monkeypatch.setitem(app.extensions, "limiter", limiter)
     limiter.fail_open(Disconnected("gone"))
 
@@ -149,29 +158,29 @@ def _finish_by_route(app, slug, request):
 
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_unconfirmed_click_is_written_once_under_its_id(app, brand, slug, monkeypatch, has_arrived):
-    consume()
-    monkeypatch.setitem(app.extensions, "limiter", limited())
+    consume_stream()
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter())
     request = _parse(app, json={"slug": slug})
     if has_arrived:
         _call(request)
-    before = counted("finderfee_clicks_direct_total")
+    before = read_counter("finderfee_clicks_direct_total")
 
     answer = _finish_by_route(app, slug, request)
 
     written = "select id::text from click order by created_at desc, id desc"
     newest = brand.rows(written)[0]
-    consume()
+    consume_stream()
     assert newest == (answer.json["clickId"],)
     assert len(brand.rows(written)) == 2
-    assert counted("finderfee_clicks_direct_total") - before == 1
+    assert read_counter("finderfee_clicks_direct_total") - before == 1
     assert app.extensions["limiter"].is_paused()
 
 
 def test_unconfirmed_click_is_accepted_from_a_sender_now_over_the_limit(app, brand, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     broker.client(servers.urls().redis_url).flushdb()
     request = _parse(app, json={"slug": slug})
-    statuses = [click(app, slug).status_code for _ in range(2)]
+    statuses = [post_click(app, slug).status_code for _ in range(2)]
 
     answer = _finish_by_route(app, slug, request)
 
@@ -180,7 +189,7 @@ def test_unconfirmed_click_is_accepted_from_a_sender_now_over_the_limit(app, bra
 
 
 def test_unconfirmed_robot_is_answered_without_a_click(app, brand, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited())
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter())
     request = _parse(app, headers={"User-Agent": "Googlebot"}, json={"slug": slug})
 
     assert _finish_by_route(app, slug, request).json == {"ok": True}

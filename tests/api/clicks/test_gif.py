@@ -4,7 +4,15 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
+from tests.support.rows.link_visits import (
+    create_limiter,
+    list_stream_clicks,
+    lose_stream,
+    new_slug,
+    point_at_missing_database,
+    read_counter,
+    visit,
+)
 
 GIF = "/api/v1/r/c.gif"
 
@@ -43,30 +51,30 @@ def test_pixel_is_not_cached_and_allowed_on_any_origin(app):
 @pytest.mark.parametrize("page", [None, "", "http://[", "https://shop.test/?via=\x7f", "https://shop.test/?via=nobody"])
 def test_pixel_is_returned_for_any_query(app, program_id, page):
     assert _is_pixel(_get_pixel(app, program_id, page))
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_pixel_over_the_limit_is_returned_without_side_effects(app, brand, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     page = f"https://shop.test/?via={slug}"
 
     answers = [_get_pixel(app, page=page), _get_pixel(app, page=page), _get_pixel(app, str(brand.programs[0]), page)]
 
     assert [_is_pixel(answer) for answer in answers] == [True] * 3
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
     assert _seen_at(brand) is None
 
 
 def test_pixel_is_returned_while_the_database_is_down(app, brand, tmp_path):
     program_id = str(brand.program())
 
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
+    with point_at_missing_database(tmp_path):
         assert _is_pixel(_get_pixel(app, program_id, "https://shop.test/?via=ben"))
         assert _is_pixel(_get_pixel(app, program_id, "https://shop.test/"))
 
-    assert counted("finderfee_clicks_lost_total") - before == 1
+    assert read_counter("finderfee_clicks_lost_total") - before == 1
 
 
 def test_pixel_is_returned_and_click_written_while_the_stream_is_down(app, brand, slug, monkeypatch):
@@ -80,7 +88,7 @@ def test_head_request_has_no_body_and_is_no_click(app, slug):
     answer = _get_pixel(app, page=f"https://shop.test/?via={slug}", method="HEAD")
 
     assert (answer.status_code, answer.data) == (200, b"")
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_pixel_verifies_the_tracking_of_its_campaign(app, brand, rival, slug):
@@ -112,7 +120,7 @@ def test_campaign_page_is_recorded_once_an_hour(app, brand, slug):
 def test_page_url_with_a_slug_creates_a_click(app, brand, slug):
     _get_pixel(app, str(brand.programs[0]), f"https://shop.test/a?x=1&ref={slug.upper()}&gclid=2")
 
-    (message,) = on_stream()
+    (message,) = list_stream_clicks()
     assert (message.slug, message.program_id) == (slug, str(brand.programs[0]))
     assert message.query_names == ("x", "ref", "gclid")
 
@@ -126,7 +134,7 @@ def test_brand_parameters_precede_the_defaults(app, brand, slug):
     _get_pixel(app, str(brand.programs[0]), page)
     _get_pixel(app, page=page)
 
-    assert [message.slug for message in on_stream()] == [other, slug]
+    assert [message.slug for message in list_stream_clicks()] == [other, slug]
 
 
 def test_first_earning_slug_of_the_page_url_counts(app, brand, slug):
@@ -138,7 +146,7 @@ def test_first_earning_slug_of_the_page_url_counts(app, brand, slug):
     _get_pixel(app, str(brand.programs[0]), f"https://shop.test/mugs/via/{slug}/?ref=nobody-here")
     _get_pixel(app, str(brand.programs[0]), f"https://shop.test/via/{slug}")
 
-    assert [message.slug for message in on_stream()] == [slug] * 5
+    assert [message.slug for message in list_stream_clicks()] == [slug] * 5
 
 
 def test_at_most_five_slugs_of_a_page_url_are_looked_up(app, brand, slug):
@@ -150,17 +158,17 @@ def test_at_most_five_slugs_of_a_page_url_are_looked_up(app, brand, slug):
         f"https://shop.test/?{others.partition('&')[2]}&atp={slug}".replace("fp_ref=", "x="),
     )
 
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
 
 
 def test_page_url_without_known_parameter_is_no_click(app, brand, slug):
     for page in ("https://shop.test/", f"https://shop.test/?q={slug}", f"https://shop.test/#via={slug}"):
         _get_pixel(app, str(brand.programs[0]), page)
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "curl/8.5.0"}], ids=str)
 def test_prefetch_and_bot_requests_are_no_click(app, slug, headers):
     assert _is_pixel(_get_pixel(app, page=f"https://shop.test/?via={slug}", headers=headers))
-    assert on_stream() == []
+    assert list_stream_clicks() == []

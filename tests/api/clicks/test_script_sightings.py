@@ -9,7 +9,7 @@ import pytest
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.visiting import limited, new_slug, on_stream, visit
+from tests.support.rows.link_visits import create_limiter, list_stream_clicks, new_slug, visit
 
 GIF = "/api/v1/r/c.gif"
 SHOP = "https://www.shop.test"
@@ -41,7 +41,7 @@ def test_script_report_stores_time_and_origin_but_no_visitor(app, brand, rival, 
     verified, seen_at, origin = _status(brand)
     assert (verified, origin) == (True, SHOP)
     assert abs(datetime.fromisoformat(seen_at) - datetime.now().astimezone()) < timedelta(minutes=1)
-    assert on_stream() == []
+    assert list_stream_clicks() == []
     assert brand.rows("select count(*) from click") == [(0,)]
     assert _status(rival) == (False, None, None)
 
@@ -68,7 +68,7 @@ def test_busy_page_is_written_once_in_five_minutes_across_processes(app, brand, 
 
 
 def test_known_script_report_uses_no_rate_limit(app, program, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     for _ in range(5):
         _report_script(app, program)
 
@@ -77,7 +77,7 @@ def test_known_script_report_uses_no_rate_limit(app, program, monkeypatch):
 
 def test_report_over_the_limit_is_not_stored(app, brand, program, monkeypatch):
     other = str(brand.program())
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     _report_script(app, other)
     _report_script(app, program)
@@ -125,15 +125,15 @@ def test_script_report_is_no_click(app, brand, program):
 
     _report_script(app, program, headers={"Referer": f"https://shop.test/?via={slug}"})
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
     assert _status(brand)[0]
 
 
 def test_locked_program_row_does_not_delay_a_report(app, brand, program):
-    from tests.support.api.racing import begun
+    from tests.support.api.concurrency import start_call
 
     with db.unit_of_work(brand.id):
         db.db.run("select from program where id = %s for update", (program,))
-        answer = begun(lambda: _report_script(app, program))()
+        answer = start_call(lambda: _report_script(app, program))()
 
     assert answer.status_code == 200

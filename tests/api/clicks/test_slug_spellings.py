@@ -9,10 +9,20 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
-from tests.support.api.doors import PAY, remembered
+from tests.support.api.doors import PAY, list_door_visits
 from tests.support.databases import alter
-from tests.support.rows.leads import browser
-from tests.support.rows.visiting import CLICK, SHOP, TEXTS, click, follow, in_every_form, new_slug, on_stream, visit
+from tests.support.rows.leads import post_browser_lead
+from tests.support.rows.link_visits import (
+    CLICK,
+    SHOP,
+    TEXTS,
+    follow,
+    in_every_form,
+    list_stream_clicks,
+    new_slug,
+    post_click,
+    visit,
+)
 
 
 @pytest.fixture
@@ -25,8 +35,8 @@ def slug(brand):
 
 
 def _body(app, brand, text):
-    click(app, text)
-    click(app, text, programId=str(brand.programs[0]))
+    post_click(app, text)
+    post_click(app, text, programId=str(brand.programs[0]))
 
 
 def _query(app, brand, text):
@@ -51,7 +61,7 @@ def _path_of_page(app, brand, text):
 
 def _door(app, brand, text):
     answer = visit(app, f"/door/{brand.programs[0]}/{quote(text, safe='/')}")
-    assert (answer.status_code, len(remembered(brand))) == (302, 1)
+    assert (answer.status_code, len(list_door_visits(brand))) == (302, 1)
 
 
 _CLICKS = {
@@ -70,12 +80,12 @@ _CLICKS = {
 def test_visit_counts_for_the_intended_slug(app, brand, slug, tell, written):
     tell(app, brand, written.format(slug))
 
-    assert [message.slug for message in on_stream()] == [slug] * _CLICKS[tell]
+    assert [message.slug for message in list_stream_clicks()] == [slug] * _CLICKS[tell]
 
 
 def test_page_leads_count_for_the_intended_slug(app, brand, slug, drain):
     for written in TEXTS:
-        browser(brand, slug=written.format(slug.upper()))
+        post_browser_lead(brand, slug=written.format(slug.upper()))
     drain()
 
     assert brand.rows("select count(*), count(distinct affiliate_id) from lead") == [(len(TEXTS), 1)]

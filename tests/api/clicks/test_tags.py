@@ -9,8 +9,8 @@ import pytest
 
 from pipelines.clicks import public_links
 from tests.support.databases import alter
-from tests.support.rows.leads import browser
-from tests.support.rows.visiting import CLICK, click, follow, new_slug, on_stream, visit
+from tests.support.rows.leads import post_browser_lead
+from tests.support.rows.link_visits import CLICK, follow, list_stream_clicks, new_slug, post_click, visit
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def other_campaign_id(brand, slug):
 
 
 def _by_body(brand, slug, program_id):
-    click(brand.app, slug, programId=str(program_id))
+    post_click(brand.app, slug, programId=str(program_id))
 
 
 def _by_query(brand, slug, program_id):
@@ -39,7 +39,9 @@ def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, o
     for _ in range(2):  # from the database, then from the cache
         tell(brand, slug, other_campaign_id)
 
-    assert [(message.slug, message.program_id) for message in on_stream()] == [(slug, str(brand.programs[0]))] * 2
+    assert [(message.slug, message.program_id) for message in list_stream_clicks()] == [
+        (slug, str(brand.programs[0]))
+    ] * 2
 
 
 @_VISITS
@@ -49,7 +51,7 @@ def test_slug_of_both_campaigns_counts_for_the_campaign_of_the_tag(brand, slug, 
     for program_id in (other_campaign_id, brand.programs[0]):
         tell(brand, slug, program_id)
 
-    assert [message.program_id for message in on_stream()] == [str(other_campaign_id), str(brand.programs[0])]
+    assert [message.program_id for message in list_stream_clicks()] == [str(other_campaign_id), str(brand.programs[0])]
 
 
 @_VISITS
@@ -63,7 +65,7 @@ def test_visit_counts_for_another_campaign_if_that_of_the_tag_earns_nothing(
 
     tell(brand, slug, other_campaign_id)
 
-    assert [message.program_id for message in on_stream()] == [str(brand.programs[0])]
+    assert [message.program_id for message in list_stream_clicks()] == [str(brand.programs[0])]
 
 
 @_VISITS
@@ -72,7 +74,7 @@ def test_slug_of_another_organization_is_not_credited(brand, rival, slug, tell):
     tell(brand, slug, rival.programs[0])
     tell(brand, slug, uuid4())
 
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @_VISITS
@@ -84,11 +86,11 @@ def test_slug_of_several_organizations_counts_for_that_of_the_tag(brand, rival, 
     for program_id in (newer, other_campaign_id):
         tell(brand, slug, program_id)
 
-    assert [message.program_id for message in on_stream()] == [str(own), str(brand.programs[0])]
+    assert [message.program_id for message in list_stream_clicks()] == [str(own), str(brand.programs[0])]
 
 
 def test_response_names_the_credited_campaign(app, brand, slug, other_campaign_id):
-    answer = click(app, slug, programId=str(other_campaign_id)).json
+    answer = post_click(app, slug, programId=str(other_campaign_id)).json
 
     assert (answer["programId"], answer["slug"], answer["cookieWindowDays"]) == (str(brand.programs[0]), slug, 45)
 
@@ -98,7 +100,7 @@ def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, other_c
     if is_member:
         brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
 
-    browser(brand, slug=slug, programId=str(other_campaign_id))
+    post_browser_lead(brand, slug=slug, programId=str(other_campaign_id))
     drain()
 
     assert brand.rows("select program_id from lead") == [(other_campaign_id if is_member else brand.programs[0],)]
@@ -107,7 +109,7 @@ def test_lead_of_a_page_counts_for_the_campaign_of_its_slug(brand, slug, other_c
 def test_lead_on_another_organizations_page_is_not_created(app, brand, rival, slug, drain):
     rival.program()
 
-    browser(brand, slug=slug, programId=str(rival.programs[0]))
+    post_browser_lead(brand, slug=slug, programId=str(rival.programs[0]))
     drain()
 
     assert brand.rows("select id from lead") == rival.rows("select id from lead") == []

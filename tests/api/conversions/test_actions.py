@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import ROUTES, act
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import ROUTES, post_action
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _ALLOWED = {
     ("Invalidated", "validate"): "Pending",
@@ -33,7 +33,7 @@ def manager(brand):
 
 
 def _insert_conversion(brand, **columns):
-    return conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
+    return insert_conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
 def _events(brand, type):
@@ -44,7 +44,7 @@ def _events(brand, type):
 def test_action_is_refused_in_other_statuses(brand, manager, action):
     for status in _STATUSES:
         conversion_id = _insert_conversion(brand, status=status)
-        answer = act(manager, action, conversion_id)
+        answer = post_action(manager, action, conversion_id)
 
         expected = _ALLOWED.get((status, action))
         if expected:
@@ -65,9 +65,9 @@ def test_action_sends_an_event_with_the_result(brand, manager, action, event):
     status = "Invalidated" if action == "validate" else "Approved"
     conversion_id = _insert_conversion(brand, status=status, attribution_method="coupon")
 
-    after = act(manager, action, conversion_id, {"reason": "Chargeback"}).json["status"]
+    after = post_action(manager, action, conversion_id, {"reason": "Chargeback"}).json["status"]
     silent = _insert_conversion(brand, status=status)
-    act(manager, action, silent)
+    post_action(manager, action, silent)
 
     events_by_id = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
     assert events_by_id[str(conversion_id)] == {
@@ -88,7 +88,7 @@ def test_action_sends_an_event_with_the_result(brand, manager, action, event):
 def test_approval_event_contains_only_the_id(brand, manager):
     conversion_id = _insert_conversion(brand)
 
-    act(manager, "approve", conversion_id, {"reason": "Fine"})
+    post_action(manager, "approve", conversion_id, {"reason": "Fine"})
 
     assert _events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
 
@@ -96,7 +96,7 @@ def test_approval_event_contains_only_the_id(brand, manager):
 def test_refused_action_sends_and_writes_nothing(brand, manager):
     conversion_id = _insert_conversion(brand, status="Paid")
 
-    act(manager, "invalidate", conversion_id)
+    post_action(manager, "invalidate", conversion_id)
 
     assert brand.rows("select count(*) from event") == [(0,)]
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
@@ -108,19 +108,19 @@ def test_validated_conversion_is_held_from_its_occurrence(brand, manager):
         brand, status="Invalidated", occurred_at=occurred, hold_until=occurred + timedelta(days=90)
     )
 
-    act(manager, "validate", conversion_id)
+    post_action(manager, "validate", conversion_id)
 
     assert brand.rows("select hold_until - occurred_at from conversion") == [(timedelta(days=30),)]
 
 
 def test_locked_history_cannot_be_approved(brand, manager):
-    answer = act(manager, "approve", _insert_conversion(brand, payout_locked=True))
+    answer = post_action(manager, "approve", _insert_conversion(brand, payout_locked=True))
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
 def test_locked_history_is_not_in_the_ledger(brand, manager):
-    act(manager, "deny", _insert_conversion(brand, payout_locked=True))
+    post_action(manager, "deny", _insert_conversion(brand, payout_locked=True))
 
     assert brand.rows("select count(*) from ledger_entry") == [(0,)]
 
@@ -130,10 +130,10 @@ def test_invalidated_sale_earns_nothing_until_validated(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     without = recruits.balance(recruits.ben), recruits.balance(recruits.ann)
     statuses = recruits.overrides("status")
-    act(brand, "validate", sale_id)
+    post_action(brand, "validate", sale_id)
 
     assert (without, statuses) == ((0, 0), [("Invalidated",)])
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 200)
@@ -143,7 +143,7 @@ def test_invalidated_sale_earns_nothing_until_validated(brand, drain):
 def test_unsettled_sale_is_settled_before_the_action(brand, manager):
     sale_id = brand.sale().json["conversionId"]
 
-    assert act(manager, "invalidate", sale_id).json["status"] == "Invalidated"
+    assert post_action(manager, "invalidate", sale_id).json["status"] == "Invalidated"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_unsettled_sale_is_settled_before_the_action(brand, manager):
 def test_concurrent_actions_succeed_once(brand, manager, action, status):
     conversion_id = _insert_conversion(brand, status=status)
 
-    answers = at_once(*[lambda: act(manager, action, conversion_id)] * 3)
+    answers = run_concurrently(*[lambda: post_action(manager, action, conversion_id)] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert brand.rows("select count(*) from ledger_entry") == [(1,)]
@@ -162,7 +162,7 @@ def test_concurrent_actions_succeed_once(brand, manager, action, status):
 def test_repeated_idempotency_key_returns_the_first_response(brand, manager):
     conversion_id = _insert_conversion(brand)
 
-    answers = [act(manager, "deny", conversion_id, {}, Idempotency_Key="k") for _ in range(2)]
+    answers = [post_action(manager, "deny", conversion_id, {}, Idempotency_Key="k") for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json == answers[1].json
@@ -172,7 +172,7 @@ def test_repeated_idempotency_key_returns_the_first_response(brand, manager):
 def test_action_is_audited_with_its_reason(brand, manager):
     conversion_id = _insert_conversion(brand)
 
-    act(manager, "deny", conversion_id, {"reason": "Fraud ü"})
+    post_action(manager, "deny", conversion_id, {"reason": "Fraud ü"})
 
     ((action, entity_id, before, after),) = brand.rows("select action, entity_id, before, after from audit_entry")
     assert (action, entity_id) == ("conversion.denied", str(conversion_id))
@@ -184,7 +184,7 @@ def test_action_is_audited_with_its_reason(brand, manager):
 def test_invalid_body_is_refused(brand, manager, action, body):
     conversion_id = _insert_conversion(brand)
 
-    answer = act(manager, action, conversion_id, body)
+    answer = post_action(manager, action, conversion_id, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.rows("select status from conversion") == [("Pending",)]
@@ -193,10 +193,10 @@ def test_invalid_body_is_refused(brand, manager, action, body):
 @pytest.mark.parametrize("action", ROUTES)
 def test_missing_conversion_is_reported_before_invalid_body(manager, rival, action):
     rival.program()
-    theirs = conversion(rival, rival.affiliate("ben"))
+    theirs = insert_conversion(rival, rival.affiliate("ben"))
 
     for conversion_id in (theirs, uuid4(), "nonsense"):
-        answer = act(manager, action, conversion_id, {"reason": 1})
+        answer = post_action(manager, action, conversion_id, {"reason": 1})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert rival.rows("select status from conversion") == [("Pending",)]
 
@@ -206,18 +206,18 @@ def test_read_key_viewer_and_free_plan_are_refused(app, brand, action):
     reader, viewer = brand.other_key(scope="read"), brand.person("Viewer")
     free = Brand.create(app, plan="Free")
 
-    refused = act(reader, action, uuid4())
+    refused = post_action(reader, action, uuid4())
     assert (refused.status_code, "read_write" in refused.json["message"]) == (403, True)
-    assert act(viewer, action, uuid4()).status_code == 403
-    answer = act(free, action, uuid4())
+    assert post_action(viewer, action, uuid4()).status_code == 403
+    answer = post_action(free, action, uuid4())
     assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
-    assert act(free.person("Manager"), action, uuid4()).status_code == 404
+    assert post_action(free.person("Manager"), action, uuid4()).status_code == 404
 
 
 @pytest.mark.parametrize("action", ["approve", "deny"])
 def test_key_cannot_approve_or_deny(brand, action):
-    assert act(brand, action, uuid4()).status_code == 403
-    assert act(brand.person("Viewer"), action, uuid4()).status_code == 403
+    assert post_action(brand, action, uuid4()).status_code == 403
+    assert post_action(brand.person("Viewer"), action, uuid4()).status_code == 403
 
 
 def test_bonus_is_reviewed_like_a_sale(brand, manager):
@@ -226,6 +226,6 @@ def test_bonus_is_reviewed_like_a_sale(brand, manager):
     conversion_id = brand.post("/api/v1/conversions", bonus | {"commissionCents": 500}).json["conversion"]["id"]
 
     for action in ("invalidate", "validate", "deny"):
-        assert act(manager, action, conversion_id).status_code == 200
+        assert post_action(manager, action, conversion_id).status_code == 200
 
     assert brand.rows("select sum(amount_cents), count(*) from ledger_entry") == [(0, 4)]

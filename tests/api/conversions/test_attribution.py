@@ -4,10 +4,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 STEPS = ["coupon_override", "carried_referral", "customer_history", "coupon", "email_match", "platform_lookup"]
 
@@ -52,7 +52,7 @@ def test_signed_sale_is_credited_to_the_named_affiliate(campaign, drain):
 def test_lead_of_another_affiliate_is_named(campaign, drain):
     dora = campaign.affiliate("dora")
     lead = {"affiliateSlug": "dora", "email": "c@example.org"}
-    assert "leadId" in campaign.signed("/api/tracking/lead", lead).json
+    assert "leadId" in campaign.post_signed("/api/tracking/lead", lead).json
     sold = campaign.sale(customerEmail="c@example.org").json["conversionId"]
     drain()
 
@@ -91,7 +91,7 @@ def test_manual_conversion_names_the_kind_of_caller(campaign):
 
 
 def test_imported_conversion_names_its_source(campaign):
-    answer = import_sales(campaign, past_sale())
+    answer = import_sales(campaign, build_past_sale())
     assert answer.status_code == 200, answer.data
     ((imported,),) = campaign.rows("select id from conversion")
 
@@ -127,7 +127,7 @@ def test_override_names_the_recruit_and_the_sale(brand, drain):
     ],
 )
 def test_clicks_and_leads_have_their_own_step(campaign, method, kind, step, code):
-    row = conversion(
+    row = insert_conversion(
         campaign, _ben(campaign), source=method, type=kind, attribution_method=method, amount_cents=0, rate_type=None
     )
 

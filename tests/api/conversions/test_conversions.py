@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/conversions"
@@ -102,7 +102,7 @@ def test_returned_id_is_readable_before_any_worker_ran(campaign, drain):
 def test_concurrent_reads_settle_once(campaign):
     conversion_id = campaign.sale().json["conversionId"]
 
-    answers = at_once(*[lambda: campaign.get(f"{URL}/{conversion_id}")] * 4)
+    answers = run_concurrently(*[lambda: campaign.get(f"{URL}/{conversion_id}")] * 4)
 
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.json["commissionCents"] for answer in answers} == {2_000}

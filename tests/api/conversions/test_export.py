@@ -8,7 +8,7 @@ import pytest
 
 from models import db
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/v1/conversions/export.csv"
 HEADINGS = [
@@ -31,7 +31,7 @@ def _csv_rows(answer):
 
 def test_export_has_fourteen_columns_in_order(brand, ben):
     moment = datetime(2026, 3, 1, 12, 30, 15, 123_999, tzinfo=UTC)
-    conversion_id = conversion(
+    conversion_id = insert_conversion(
         brand, ben, external_event_id="order-1", created_at=moment, refunded_at=moment, attribution_method="coupon",
         coupon_code="TEN", sub_id="news", reversed_cents=300, refunded_cents=3_000, processor_customer_id="cus_1",
     )  # fmt: skip
@@ -51,20 +51,20 @@ def test_export_has_fourteen_columns_in_order(brand, ben):
 
 
 def test_null_is_an_empty_cell(brand, ben):
-    conversion(brand, ben)
+    insert_conversion(brand, ben)
 
     assert _csv_rows(brand.get(URL))[1][10:] == ["", "", "", ""]
 
 
 def test_billing_platform_ids_are_not_exported(brand, ben):
-    conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
+    insert_conversion(brand, ben, processor_customer_id="cus_secret", processor_subscription_id="sub_secret")
 
     assert b"secret" not in brand.get(URL).data
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
 def test_formula_cells_are_escaped(brand, ben, text):
-    conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
+    insert_conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
 
     row = _csv_rows(brand.get(URL))[1]
 
@@ -73,14 +73,16 @@ def test_formula_cells_are_escaped(brand, ben, text):
 
 @pytest.mark.parametrize("text", ['a,"b"', "a\nb", "ü😀", "a\r\nb"])
 def test_cell_holds_any_text(brand, ben, text):
-    conversion(brand, ben, external_event_id=text)
+    insert_conversion(brand, ben, external_event_id=text)
 
     assert _csv_rows(brand.get(URL))[1][8] == text
 
 
 def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeypatch):
     moment = datetime.now(UTC)
-    numbered_ids = [(n // 3, conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)]
+    numbered_ids = [
+        (n // 3, insert_conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)
+    ]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
 
     assert [row[0] for row in _csv_rows(brand.get(URL))[1:]] == [
@@ -89,7 +91,7 @@ def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeyp
 
 
 def test_export_is_limited_to_the_maximum_rows(brand, ben, monkeypatch):
-    ids = [conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
+    ids = [insert_conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
     monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
 
@@ -112,10 +114,10 @@ def test_export_ends_after_fifty_thousand_rows(brand, ben):
 
 def test_export_applies_the_list_filters(brand, ben):
     cleo = brand.affiliate("cleo")
-    first = conversion(brand, ben, status="Approved", sub_id="news")
-    second = conversion(brand, cleo, type="LeadReward", status="Invalidated")
+    first = insert_conversion(brand, ben, status="Approved", sub_id="news")
+    second = insert_conversion(brand, cleo, type="LeadReward", status="Invalidated")
     other = brand.program()
-    third = conversion(brand, brand.affiliate("dora"), sub_id="mail")
+    third = insert_conversion(brand, brand.affiliate("dora"), sub_id="mail")
 
     def exported_ids(query):
         return {row[0] for row in _csv_rows(brand.get(f"{URL}?{query}"))[1:]}
@@ -131,7 +133,7 @@ def test_export_applies_the_list_filters(brand, ben):
 
 def test_since_is_inclusive_and_until_exclusive(brand, ben):
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]
-    ids = [str(conversion(brand, ben, created_at=day)) for day in days]
+    ids = [str(insert_conversion(brand, ben, created_at=day)) for day in days]
 
     rows = _csv_rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
 
@@ -166,7 +168,7 @@ def test_export_is_audited_with_its_filters(brand):
 
 def test_export_has_no_rows_of_other_tenants(brand, rival, ben):
     rival.program()
-    conversion(rival, rival.affiliate("ben"))
+    insert_conversion(rival, rival.affiliate("ben"))
 
     assert _csv_rows(brand.get(URL)) == [HEADINGS]
     assert _csv_rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]

@@ -8,7 +8,7 @@ import pytest
 
 from models import db, ids
 from models.conversions import conversions
-from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 
 URL = "/api/v1/conversions"
 
@@ -186,16 +186,16 @@ def test_cursor_of_another_list_is_refused(campaign, rival):
     for owner in (campaign, campaign, rival, rival):
         _insert(owner)
 
-    cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
+    assert_foreign_cursors_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
 
 
 def test_list_costs_the_same_for_one_conversion_and_for_many(campaign):
     _insert(campaign)
-    trips_for_one = trips_of(lambda: campaign.get(URL))
+    trips_for_one = count_round_trips(lambda: campaign.get(URL))
     for _ in range(9):
         _insert(campaign)
 
-    assert trips_of(lambda: campaign.get(URL)) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(URL)) == trips_for_one
 
 
 @pytest.mark.parametrize(

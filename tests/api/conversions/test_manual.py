@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support import books
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
@@ -83,7 +83,7 @@ def test_commission_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     drain()
 
     assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
-    assert books.broken(campaign.id) == []
+    assert books.list_violations(campaign.id) == []
 
 
 @pytest.mark.parametrize("fields", [{}, {"kind": "bonus", "amountCents": ..., "commissionCents": 2_000}])
@@ -93,7 +93,7 @@ def test_recruiter_gets_an_override(brand, drain, fields):
     drain()
 
     assert recruits.overrides("parent_id::text, commission_cents") == [(conversion["id"], 200)]
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
 
 def test_manual_conversion_sends_an_event(campaign):
@@ -292,7 +292,7 @@ def test_click_campaign_pays_the_given_commission_for_a_sale(campaign):
 def test_repeat_without_idempotency_key_creates_another_conversion(campaign):
     body = _body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
-    keyed = at_once(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
+    keyed = run_concurrently(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
 
     assert first.json["conversion"]["id"] != second.json["conversion"]["id"]
     assert [answer.status_code for answer in keyed] == [201, 201]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.deciding import act
+from tests.support.api.decisions import post_action
 from tests.support.recruits import Recruits
 
 
@@ -11,7 +11,7 @@ def test_sale_and_override_both_send_events(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
 
     (own,) = recruits.events("conversion.invalidated", is_override=False)
     (above,) = recruits.events("conversion.invalidated", is_override=True)
@@ -24,7 +24,7 @@ def test_denied_sale_denies_its_override(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    act(brand.person("Manager"), "deny", sale_id)
+    post_action(brand.person("Manager"), "deny", sale_id)
 
     assert recruits.overrides("status") == [("Denied",)]
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
@@ -35,7 +35,7 @@ def test_approved_sale_leaves_its_override_unchanged(brand, drain):
     sale_id = recruits.sell()
     drain()
 
-    act(brand.person("Manager"), "approve", sale_id)
+    post_action(brand.person("Manager"), "approve", sale_id)
 
     assert (recruits.parents("status"), recruits.overrides("status")) == ([("Approved",)], [("Pending",)])
 
@@ -47,7 +47,7 @@ def test_paid_override_is_unchanged(brand, drain, action):
     drain()
     recruits.change("update conversion set status = 'Paid' where parent_id is not null")
 
-    act(brand.person("Manager"), action, sale_id)
+    post_action(brand.person("Manager"), action, sale_id)
 
     assert recruits.overrides("status") == [("Paid",)]
     assert recruits.balance(recruits.ann) == 200
@@ -57,7 +57,7 @@ def test_paid_override_is_unchanged(brand, drain, action):
 def test_override_created_later_gets_the_status_of_its_sale(brand, drain, action, born):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
-    act(brand.person("Manager"), action, sale_id)
+    post_action(brand.person("Manager"), action, sale_id)
 
     drain()
 
@@ -68,10 +68,10 @@ def test_override_created_later_gets_the_status_of_its_sale(brand, drain, action
 def test_override_created_invalidated_is_restored_with_its_sale(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     drain()
 
-    act(brand, "validate", sale_id)
+    post_action(brand, "validate", sale_id)
 
     assert recruits.overrides("status") == [("Pending",)]
     assert recruits.balance(recruits.ann) == 200
@@ -84,12 +84,12 @@ def test_refunds_before_validation_are_deducted_on_validation(brand, drain, is_c
     drain()
     brand.refund("order", 1_000)
     drain()
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     brand.refund("order", 2_000)
     if is_cascaded:
         drain()
 
-    sale = act(brand, "validate", sale_id).json
+    sale = post_action(brand, "validate", sale_id).json
     drain()
 
     assert (sale["status"], sale["commissionCents"], sale["refundedAmountCents"]) == ("Pending", 1_400, 3_000)
@@ -103,11 +103,11 @@ def test_fully_refunded_sale_is_refunded_after_validation(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell(externalEventId="order")
     drain()
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     brand.refund("order")
     drain()
 
-    sale = act(brand, "validate", sale_id).json
+    sale = post_action(brand, "validate", sale_id).json
 
     assert (sale["status"], sale["commissionCents"]) == ("Refunded", 0)
     assert recruits.overrides("status, reversed_cents") == [("Refunded", 200)]
@@ -118,10 +118,10 @@ def test_override_is_not_restored_without_its_sale(brand, drain):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     drain()
-    act(brand, "invalidate", sale_id)
+    post_action(brand, "invalidate", sale_id)
     ((override_id,),) = recruits.overrides("id")
 
-    answer = act(brand, "validate", override_id)
+    answer = post_action(brand, "validate", override_id)
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
@@ -132,8 +132,8 @@ def test_override_can_be_invalidated_and_validated_separately(brand, drain):
     drain()
     ((override_id,),) = recruits.overrides("id")
 
-    act(brand, "invalidate", override_id)
+    post_action(brand, "invalidate", override_id)
     without = recruits.balance(recruits.ann)
-    act(brand, "validate", override_id)
+    post_action(brand, "validate", override_id)
 
     assert (without, recruits.balance(recruits.ann), recruits.balance(recruits.ben)) == (0, 200, 2_000)

@@ -10,9 +10,9 @@ import pytest
 
 from models import db
 from models.conversions import lists, searches
-from tests.support.api.lists import trips_of
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.api.lists import count_round_trips
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 URL = "/api/v1/conversions"
 
@@ -25,7 +25,11 @@ def people(brand):
     for slug, name in (("ada", "Ada Ek"), ("adam", "Adam Olt")):
         affiliate_id = brand.affiliate(slug, full_name=name)
         ids_by_slug[slug] = [
-            str(conversion(brand, affiliate_id, external_event_id=f"{slug}-{number}", created_at=ago(hours=9 - number)))
+            str(
+                insert_conversion(
+                    brand, affiliate_id, external_event_id=f"{slug}-{number}", created_at=time_ago(hours=9 - number)
+                )
+            )
             for number in range(2)
         ]
     return ids_by_slug
@@ -57,7 +61,9 @@ def test_conversion_is_found_by_its_id_or_external_id(brand, people):
 
 def test_external_id_used_by_several_sources_finds_all(brand, people):
     affiliate_id = brand.affiliate("zoe")
-    twins = {str(conversion(brand, affiliate_id, source=each, external_event_id="same")) for each in ("s2s", "import")}
+    twins = {
+        str(insert_conversion(brand, affiliate_id, source=each, external_event_id="same")) for each in ("s2s", "import")
+    }
 
     assert set(_ids(brand.get(f"{URL}?q=same"))) == twins
 
@@ -90,7 +96,9 @@ def test_search_stays_within_its_tenant(brand, rival, people):
 
 def test_search_and_filters_combine_on_every_page(brand, people):
     affiliate_id = brand.affiliate("adela")
-    paid = [str(conversion(brand, affiliate_id, status="Paid", created_at=ago(minutes=9 - n))) for n in range(3)]
+    paid = [
+        str(insert_conversion(brand, affiliate_id, status="Paid", created_at=time_ago(minutes=9 - n))) for n in range(3)
+    ]
     query = f"{URL}?q=ad&status=Paid&take=2"
 
     first = brand.get(query)
@@ -126,7 +134,7 @@ def test_invalid_search_is_refused(brand, path, query, field):
 
 
 def test_until_is_exclusive(brand, people):
-    until = ago(hours=8).isoformat().replace("+00:00", "Z")
+    until = time_ago(hours=8).isoformat().replace("+00:00", "Z")
 
     assert set(_ids(brand.get(f"{URL}?until={until}"))) == {people["ada"][0], people["adam"][0]}
 
@@ -143,10 +151,17 @@ def test_sort_oldest_lists_oldest_first(brand, people):
 def test_sort_by_payable_date_lists_next_payable_first(brand, people):
     affiliate_id = brand.affiliate("zoe")
     ids = [
-        str(conversion(brand, affiliate_id, hold_until=began() + timedelta(days=days), created_at=ago(hours=days)))
+        str(
+            insert_conversion(
+                brand,
+                affiliate_id,
+                hold_until=test_started_at() + timedelta(days=days),
+                created_at=time_ago(hours=days),
+            )
+        )
         for days in (5, 1, 3)
     ]
-    conversion(brand, affiliate_id, hold_until=ago(days=9), status="Approved")
+    insert_conversion(brand, affiliate_id, hold_until=time_ago(days=9), status="Approved")
     query = f"{URL}?sort=payable&status=Pending&take=2"
 
     first = brand.get(query)
@@ -175,23 +190,23 @@ def test_export_is_searched_and_ordered_like_the_list(brand, people):
 
 def test_locked_history_is_never_payable(brand):
     brand.program()
-    conversion_id = conversion(brand, brand.affiliate("ben"), payout_locked=True)
+    conversion_id = insert_conversion(brand, brand.affiliate("ben"), payout_locked=True)
 
     assert brand.get(f"{URL}/{conversion_id}").json["payableAt"] is None
     assert brand.get(f"{URL}?sort=payable&status=Pending").json["items"][0]["payableAt"] is None
 
 
 def test_list_reads_affiliate_and_program_names_in_one_statement(brand, people):
-    few = trips_of(lambda: brand.get(f"{URL}?q=ada&take=1"))
-    many = trips_of(lambda: brand.get(f"{URL}?q=example"))
+    few = count_round_trips(lambda: brand.get(f"{URL}?q=ada&take=1"))
+    many = count_round_trips(lambda: brand.get(f"{URL}?q=example"))
 
     (item, *_) = brand.get(f"{URL}?q=ada%20ek").json["items"]
     assert (item["affiliateName"], item["affiliateEmail"]) == ("Ada Ek", "ada@example.com")
     assert item["programName"] == brand.rows("select name from program")[0][0]
-    assert many == few == trips_of(lambda: brand.get(URL))
+    assert many == few == count_round_trips(lambda: brand.get(URL))
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 @pytest.mark.parametrize(
     ("query", "index"),
     [

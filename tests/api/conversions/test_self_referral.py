@@ -9,12 +9,12 @@ from adapters import clock
 from models import db
 from models.conversions import reviews
 from tests.support import books
-from tests.support.api.deciding import act
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
+from tests.support.api.decisions import post_action
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Partner
-from tests.support.rows.leads import browser, signed, slug_of
+from tests.support.rows.leads import post_browser_lead, post_signed_lead, slug_of
 
 _OWN = "Ben+shop@Example.com"
 _WAYS = ("sale", "lead", "page_lead", "manual", "import")
@@ -34,7 +34,7 @@ def campaign(brand):
             (slug_of(brand), ben),
         )
     yield brand
-    violations = books.broken(brand.id, is_finished=False)
+    violations = books.list_violations(brand.id, is_finished=False)
     imported = {id for (id,) in brand.rows("select external_event_id from conversion where source = 'import'")}
     # Imports send no events.
     assert [
@@ -54,15 +54,15 @@ def _convert(brand, way, email=_OWN):
     if way == "sale":
         assert brand.sale(customerEmail=email).status_code == 200
     elif way == "lead":
-        assert signed(brand, email=email).status_code == 200
+        assert post_signed_lead(brand, email=email).status_code == 200
     elif way == "page_lead":
-        assert browser(brand, email=email).status_code == 200
+        assert post_browser_lead(brand, email=email).status_code == 200
     elif way == "manual":
         ((affiliate_id,),) = brand.rows("select id from affiliate")
         body = {"programId": str(brand.programs[-1]), "affiliateId": str(affiliate_id), "amountCents": 10_000}
         assert brand.post("/api/v1/conversions", body | {"customerEmail": email}).status_code == 201
     else:
-        assert import_sales(brand, past_sale(customerEmail=email), confirmUnpaidPayout=True).status_code == 200
+        assert import_sales(brand, build_past_sale(customerEmail=email), confirmUnpaidPayout=True).status_code == 200
     drain()
     (conversion,) = brand.get("/api/v1/conversions").json["items"]
     return conversion
@@ -125,7 +125,7 @@ def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaig
     )
     assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
 
-    approved = act(campaign.person("Manager"), "approve", conversion["id"])
+    approved = post_action(campaign.person("Manager"), "approve", conversion["id"])
 
     assert (approved.status_code, approved.json["status"], approved.json["awaitsApproval"]) == (200, "Approved", False)
     assert _payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
@@ -164,7 +164,7 @@ def test_held_commission_counts_as_pending_until_it_is_approved(campaign):
     assert stats() == (2_000, 0)
     drain()
     assert stats() == (2_000, 0)
-    act(campaign.person("Manager"), "approve", conversion["id"])
+    post_action(campaign.person("Manager"), "approve", conversion["id"])
     assert stats() == (0, 2_000)
     drain()
     assert stats() == (0, 2_000)
@@ -193,9 +193,9 @@ def test_policy_change_does_not_affect_earlier_conversions(campaign):
 def test_quarantined_and_validated_self_referral_still_needs_an_approval(campaign):
     _choose(campaign, "hold")
     conversion = _convert(campaign, "sale")
-    act(campaign, "invalidate", conversion["id"])
+    post_action(campaign, "invalidate", conversion["id"])
 
-    conversion = act(campaign, "validate", conversion["id"]).json
+    conversion = post_action(campaign, "validate", conversion["id"]).json
 
     assert (conversion["status"], conversion["awaitsApproval"]) == ("Pending", True)
     assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
@@ -209,11 +209,11 @@ def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
     assert recruits.overrides("status, needs_approval, self_referral") == [("Pending", True, False)]
     assert _payable_ids(brand) == []
 
-    act(brand.person("Manager"), "approve", sale_id)
+    post_action(brand.person("Manager"), "approve", sale_id)
 
     assert recruits.overrides("status, needs_approval") == [("Pending", False)]
     assert len(_payable_ids(brand)) == 2
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
 
 def test_override_written_after_the_approval_is_not_held(brand):
@@ -221,12 +221,12 @@ def test_override_written_after_the_approval_is_not_held(brand):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell(customerEmail="ben@example.com")
     recruits.settle(sale_id)
-    act(brand.person("Manager"), "approve", sale_id)
+    post_action(brand.person("Manager"), "approve", sale_id)
 
     drain()
 
     assert recruits.overrides("status, needs_approval") == [("Pending", False)]
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
 
 def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
@@ -263,7 +263,7 @@ def test_affiliate_sees_the_state_of_an_own_purchase(campaign, policy, state, se
 def test_imported_history_stays_locked_under_every_policy(campaign):
     for policy in ("hold", "deny"):
         _choose(campaign, policy)
-        rows = [past_sale(customerEmail=_OWN, paid=paid, externalId=f"{policy} {paid}") for paid in (True, False)]
+        rows = [build_past_sale(customerEmail=_OWN, paid=paid, externalId=f"{policy} {paid}") for paid in (True, False)]
         assert import_sales(campaign, *rows).status_code == 200
 
     conversions = campaign.get("/api/v1/conversions").json["items"]
@@ -283,7 +283,7 @@ def test_imported_history_stays_locked_under_every_policy(campaign):
 )
 def test_import_warns_of_self_referrals_and_counts_only_what_becomes_payable(campaign, policy, code, payable):
     _choose(campaign, policy)
-    rows = [past_sale(customerEmail=_OWN), past_sale(customerEmail="ann@example.com")]
+    rows = [build_past_sale(customerEmail=_OWN), build_past_sale(customerEmail="ann@example.com")]
 
     seen = import_sales(campaign, *rows, url="/api/v1/conversions/import/preview").json
     came = import_sales(campaign, *rows, confirmUnpaidPayout=True).json

@@ -8,7 +8,7 @@ import pytest
 from models import db, ids
 from models.conversions import uncredited_sales
 from models.conversions.uncredited_sales import DroppedSale
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/uncredited-conversions"
@@ -151,7 +151,7 @@ def test_row_is_dismissed_once(campaign):
 def test_concurrent_dismissals_write_one_audit_entry(campaign):
     sale_id = _insert(campaign)
 
-    answers = at_once(*[lambda: campaign.call("PATCH", f"{URL}/{sale_id}/dismiss")] * 3)
+    answers = run_concurrently(*[lambda: campaign.call("PATCH", f"{URL}/{sale_id}/dismiss")] * 3)
 
     assert {answer.status_code for answer in answers} == {200}
     assert campaign.rows("select count(*) from audit_entry") == [(1,)]

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
 from tests.support.outside.model import ScriptedModel
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 HERE = "/api/v1/copilot/conversations"
 
@@ -48,8 +48,10 @@ class Talk:
 @pytest.fixture
 def model(monkeypatch):
     """The model's endpoint."""
-    with models.played() as played:
-        turn(monkeypatch, copilot={"url": played.url, "key": "sesame", "model": "scripted", "timeout_s": 60})
+    with models.play_model() as played:
+        override_settings(
+            monkeypatch, copilot={"url": played.url, "key": "sesame", "model": "scripted", "timeout_s": 60}
+        )
         yield played
 
 

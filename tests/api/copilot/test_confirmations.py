@@ -7,8 +7,8 @@ import pytest
 from adapters import clock
 from api.mcp.operation_calls.client import OperationClient, ToolAnswer
 from tests.api.copilot.conftest import HERE
-from tests.support.api.racing import at_once
-from tests.support.outside.model import says
+from tests.support.api.concurrency import run_concurrently
+from tests.support.outside.model import build_reply
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def applicant(brand):
 @pytest.fixture
 def proposed(model, talk, applicant):
     """A conversation in which the co-pilot proposed to approve the applicant."""
-    model.script(says("Shall I?", ("approve_affiliate", {"affiliateId": applicant})), says("It is done."))
+    model.script(build_reply("Shall I?", ("approve_affiliate", {"affiliateId": applicant})), build_reply("It is done."))
     owner = talk()
     found = owner.ask("Approve Ada.")
     assert found["state"] == "Asking"
@@ -48,7 +48,7 @@ def test_a_proposed_act_shows_what_it_would_do_and_is_done_once(brand, model, pr
         assert answer.json["acts"][0]["state"] == "Done"
     assert _status(brand) == "Approved"
     assert proposed.go_on()["entries"][-1]["text"] == "It is done."
-    (told,) = model.told()
+    (told,) = model.list_tool_results()
     assert told["status"] == "Approved"
     entries = brand.rows("select action, via, client, actor_type from audit_entry where action like 'affiliate.%%'")
     assert entries == [("affiliate.approved", "copilot", "scripted", "member")]
@@ -57,7 +57,7 @@ def test_a_proposed_act_shows_what_it_would_do_and_is_done_once(brand, model, pr
 
 
 def test_confirmed_twice_at_once_it_is_done_once(brand, proposed):
-    answers = at_once(*[lambda: proposed.decide("confirm")] * 3)
+    answers = run_concurrently(*[lambda: proposed.decide("confirm")] * 3)
 
     assert {answer.status_code for answer in answers} == {200}
     assert brand.rows("select count(*) from audit_entry where action = 'affiliate.approved'") == [(1,)]
@@ -70,7 +70,7 @@ def test_declined_it_is_not_done_and_the_model_is_told(brand, model, proposed):
     proposed.decide("confirm")
 
     assert _status(brand) == "Pending"
-    assert model.told()[0]["error"] == "declined_by_user"
+    assert model.list_tool_results()[0]["error"] == "declined_by_user"
 
 
 def test_only_the_person_it_was_proposed_to_decides(brand, rival, proposed):
@@ -87,7 +87,7 @@ def test_only_the_person_it_was_proposed_to_decides(brand, rival, proposed):
 
 def test_an_act_of_another_conversation_of_the_same_person_is_not_there(brand, model, proposed, talk):
     act = proposed.shown()["acts"][0]["id"]
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     other = talk()
     other.ask()
 
@@ -96,7 +96,7 @@ def test_an_act_of_another_conversation_of_the_same_person_is_not_there(brand, m
 
 
 def test_a_person_who_lost_the_role_confirms_nothing(brand, model, talk, applicant):
-    model.script(says("", ("approve_affiliate", {"affiliateId": applicant})), says("Oh."))
+    model.script(build_reply("", ("approve_affiliate", {"affiliateId": applicant})), build_reply("Oh."))
     manager = talk("Manager")
     act = manager.ask()["acts"][0]["id"]
     manager.person = brand.person("Viewer", email="manager@example.com")
@@ -118,7 +118,7 @@ def test_what_was_proposed_too_long_ago_is_not_done(brand, model, proposed, monk
         assert proposed.decide("decline").json["acts"][0]["state"] == "Expired"
     proposed.person = brand.person("Owner")
     assert proposed.go_on()["state"] == "Answered"
-    assert model.told()[0]["error"] == "expired"
+    assert model.list_tool_results()[0]["error"] == "expired"
     assert _status(brand) == "Pending"
 
 
@@ -157,7 +157,10 @@ def test_one_that_cannot_be_done_now_may_be_confirmed_again(brand, proposed, mon
 
 def test_several_acts_are_decided_one_by_one_and_then_the_model_goes_on(brand, model, talk, applicant):
     call = ("create_program", {"name": "Forks", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1})
-    model.script(says("", ("approve_affiliate", {"affiliateId": applicant}), call, ("list_programs", {})), says("Oh."))
+    model.script(
+        build_reply("", ("approve_affiliate", {"affiliateId": applicant}), call, ("list_programs", {})),
+        build_reply("Oh."),
+    )
     owner = talk()
     first, second = owner.ask()["acts"]
     assert second["arguments"] == call[1]
@@ -165,7 +168,7 @@ def test_several_acts_are_decided_one_by_one_and_then_the_model_goes_on(brand, m
     assert owner.decide("confirm", second["id"]).json["state"] == "Thinking"
     owner.go_on()
 
-    assert [one.get("error") or one.get("name") or one["tool"] for one in model.told()] == [
+    assert [one.get("error") or one.get("name") or one["tool"] for one in model.list_tool_results()] == [
         "declined_by_user",
         "Forks",
         "list_programs",
@@ -180,4 +183,4 @@ def test_what_the_operation_refuses_is_told(brand, model, proposed, applicant):
     assert found["acts"][0]["state"] == "Failed"
     assert found["acts"][0]["result"]["error"]
     proposed.go_on()
-    assert model.told()[0]["error"] == found["acts"][0]["result"]["error"]
+    assert model.list_tool_results()[0]["error"] == found["acts"][0]["result"]["error"]

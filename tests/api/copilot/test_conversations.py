@@ -4,15 +4,15 @@ from datetime import timedelta
 
 from adapters import clock
 from tests.api.copilot.conftest import HERE
-from tests.support.draining import drain
-from tests.support.outside.model import says
-from tests.support.rows.ending import end
-from tests.support.turning import turn
+from tests.support.job_queues import drain
+from tests.support.outside.model import build_reply
+from tests.support.rows.retention_rows import end_due
+from tests.support.settings_overrides import override_settings
 
 
 def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):
     brand.program(name="Knives")
-    model.script(says("", ("list_programs", {})), says("There is one program: Knives."))
+    model.script(build_reply("", ("list_programs", {})), build_reply("There is one program: Knives."))
     owner = talk()
     found = owner.ask("  Which programs\nare there?  ")
 
@@ -23,12 +23,12 @@ def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):
         ("Reply", "", ["list_programs"]),
         ("Reply", "There is one program: Knives.", []),
     ]
-    first, second = model.asked
+    first, second = model.requests
     assert model.headers[0]["Authorization"] == "Bearer sesame"
     assert first["model"] == "scripted"
     assert [one["role"] for one in first["messages"]] == ["system", "user"]
     assert [one["role"] for one in second["messages"]] == ["system", "user", "assistant", "tool"]
-    (told,) = model.told()
+    (told,) = model.list_tool_results()
     assert (told["tool"], told["isError"]) == ("list_programs", False)
     assert [row["name"] for row in told["data"]["items"]] == ["Knives"]
     call = second["messages"][2]["tool_calls"][0]
@@ -39,7 +39,7 @@ def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):
 
 
 def test_a_conversation_is_one_persons_in_one_organization_and_ends(brand, rival, model, talk):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     ada = talk()
     ada.ask()
     paths = [("GET", ""), ("DELETE", ""), ("POST", "/messages"), ("POST", "/retry"), ("POST", "/steps")]
@@ -60,20 +60,20 @@ def test_a_conversation_is_one_persons_in_one_organization_and_ends(brand, rival
 
 
 def test_who_may_ask(brand, rival, model, monkeypatch):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     for plan, status in (("Starter", 402), ("Free", 402), ("Pro", 201), ("Growth", 201)):
         brand.set(plan=plan)
         assert brand.person("Viewer").post(HERE, {"text": "Hi"}).status_code == status, plan
     told = brand.post(HERE, {"text": "Hi"})
     assert (told.status_code, told.json["error"]) == (403, "forbidden")  # a key
     assert brand.call("GET", HERE, Authorization="Bearer nonsense").status_code == 401
-    turn(monkeypatch, copilot={"url": None, "model": None})
+    override_settings(monkeypatch, copilot={"url": None, "model": None})
     for method, more in (("GET", ""), ("POST", ""), ("GET", f"/{rival.id}"), ("POST", f"/{rival.id}/steps")):
         assert brand.person().call(method, f"{HERE}{more}", {"text": "Hi"}).status_code == 404
 
 
 def test_questions_that_are_none(brand, model, talk):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     owner = talk()
     owner.ask()
     for sent in (
@@ -95,7 +95,7 @@ def test_questions_that_are_none(brand, model, talk):
 
 
 def test_two_questions_at_once_are_one_and_a_refusal(model, talk):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     owner = talk()
     first = owner.person.post(HERE, {"text": "One?"}, Idempotency_Key="k")
     again = owner.person.post(HERE, {"text": "One?"}, Idempotency_Key="k")
@@ -112,46 +112,50 @@ def test_two_questions_at_once_are_one_and_a_refusal(model, talk):
 
 
 def test_a_pointer_that_comes_three_times_asks_once(model, talk):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     owner = talk()
     owner.person.post(HERE, {"text": "One?"})
     drain("copilot", deliveries=3)
 
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
 
 
 def test_a_day_has_a_budget_for_each_organization(brand, rival, model, talk, monkeypatch):
     # The endpoint's own count holds; a made-up one does not.
-    model.script(says("", ("list_programs", {}), tokens=25_000), says("Hello.", tokens=-5))
-    turn(monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 60_000, "daily_requests": 4})
+    model.script(build_reply("", ("list_programs", {}), tokens=25_000), build_reply("Hello.", tokens=-5))
+    override_settings(
+        monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 60_000, "daily_requests": 4}
+    )
     owner = talk()
     assert owner.ask()["state"] == "Answered"
     ((requests, tokens),) = brand.rows("select requests, tokens from copilot_day")
     assert requests == 2
     assert 30_000 < tokens < 50_000
 
-    model.script(says("Hello.", tokens=60_000))
+    model.script(build_reply("Hello.", tokens=60_000))
     assert owner.ask()["state"] == "Answered"
     spent = owner.ask("More?")
     assert (spent["state"], spent["failure"]) == ("Failed", "budget_spent")
-    assert len(model.asked) == 3
+    assert len(model.requests) == 3
     assert spent["entries"][-1]["text"] == "More?"
     assert talk(owner=rival).ask()["state"] == "Answered"
 
-    turn(monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 10**9, "daily_requests": 3})
+    override_settings(
+        monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 10**9, "daily_requests": 3}
+    )
     owner.person.post(f"{HERE}/{owner.id}/retry")
     assert owner.go_on()["failure"] == "budget_spent"
 
 
 def test_a_conversation_ends_by_itself(brand, model, talk, monkeypatch):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     talk().ask()
     at = clock.now() + timedelta(days=31)
-    end("copilot")
+    end_due("copilot")
     assert brand.rows("select count(*) from copilot_conversation") == [(1,)]
     monkeypatch.setattr(clock, "now", lambda: at)
     brand.rows("update copilot_conversation set changed_at = changed_at - interval '31 days' returning 1")
-    end("copilot")
+    end_due("copilot")
 
     assert brand.rows("select count(*) from copilot_conversation") == [(0,)]
     assert brand.rows("select count(*) from copilot_entry") == [(0,)]

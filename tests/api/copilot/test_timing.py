@@ -3,20 +3,20 @@
 import threading
 
 from tests.api.copilot.conftest import HERE
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
-from tests.support.outside.model import says
-from tests.support.turning import turn
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.lists import count_round_trips
+from tests.support.job_queues import drain
+from tests.support.outside.model import build_reply
+from tests.support.settings_overrides import override_settings
 
 
 def test_an_endpoint_that_never_answers_is_given_up(model, talk, monkeypatch):
     done = threading.Event()
-    turn(monkeypatch, copilot={"url": model.url, "model": "scripted", "timeout_s": 0.2})
+    override_settings(monkeypatch, copilot={"url": model.url, "model": "scripted", "timeout_s": 0.2})
 
     def silent(_):
         done.wait(20)
-        return says("Too late.")
+        return build_reply("Too late.")
 
     model.script(silent)
     found = talk().ask()
@@ -30,7 +30,7 @@ def test_a_reply_to_what_was_deleted_meanwhile_is_dropped(brand, model, talk):
 
     def late(_):
         assert owner.person.call("DELETE", f"{HERE}/{owner.id}").status_code == 204
-        return says("Hello?", ("list_programs", {}))
+        return build_reply("Hello?", ("list_programs", {}))
 
     model.script(late)
     owner.id = owner.person.post(HERE, {"text": "One?"}).json["id"]
@@ -43,23 +43,23 @@ def test_a_reply_to_what_was_deleted_meanwhile_is_dropped(brand, model, talk):
 
 
 def test_a_person_who_is_removed_takes_their_conversations_along(brand, model, talk):
-    model.script(says("", ("list_programs", {})))
+    model.script(build_reply("", ("list_programs", {})))
     manager = talk("Manager")
     manager.id = manager.person.post(HERE, {"text": "One?"}).json["id"]
     brand.rows("delete from member where role = 'Manager' returning 1")
     drain("copilot")
 
-    assert model.asked == []
+    assert model.requests == []
     assert brand.rows("select count(*) from copilot_conversation") == [(0,)]
 
 
 def test_two_looks_at_once_look_things_up_once(brand, model, talk):
     brand.program()
-    model.script(says("", ("list_programs", {})), says("One."))
+    model.script(build_reply("", ("list_programs", {})), build_reply("One."))
     owner = talk()
     owner.id = owner.person.post(HERE, {"text": "Which?"}).json["id"]
     drain("copilot")
-    answers = at_once(*[lambda: owner.person.post(f"{HERE}/{owner.id}/steps")] * 3)
+    answers = run_concurrently(*[lambda: owner.person.post(f"{HERE}/{owner.id}/steps")] * 3)
 
     assert {answer.status_code for answer in answers} == {200}
     assert brand.rows("select count(*) from copilot_entry where kind = 'Result'") == [(1,)]
@@ -68,12 +68,12 @@ def test_two_looks_at_once_look_things_up_once(brand, model, talk):
 
 
 def test_a_look_at_a_conversation_that_waits_costs_one_row_more_than_reading_it(model, talk, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
-    model.script(says("Hello."))
+    override_settings(monkeypatch, web={"key_cache_s": 60})
+    model.script(build_reply("Hello."))
     owner = talk()
     owner.ask()
     owner.shown()
-    read = trips_of(lambda: owner.person.get(f"{HERE}/{owner.id}"))
-    looked = trips_of(lambda: owner.person.post(f"{HERE}/{owner.id}/steps"))
+    read = count_round_trips(lambda: owner.person.get(f"{HERE}/{owner.id}"))
+    looked = count_round_trips(lambda: owner.person.post(f"{HERE}/{owner.id}/steps"))
 
     assert (read, looked) == (3, 6)  # what writes commits as well

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from models import db
 from pipelines.affiliates import tax_form_files
-from tests.support.outside.model import says
+from tests.support.outside.model import build_reply
 
 
 def test_a_tax_form_reaches_the_model_without_its_link(brand, model, talk):
@@ -12,20 +12,20 @@ def test_a_tax_form_reaches_the_model_without_its_link(brand, model, talk):
     ann = brand.affiliate(f"ann-{brand.id.hex[:12]}")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=ann, type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
-    model.script(says("", ("get_tax_form", {"affiliateId": str(ann)})), says("A W9."))
+    model.script(build_reply("", ("get_tax_form", {"affiliateId": str(ann)})), build_reply("A W9."))
 
     assert talk().ask("Which form is it?")["state"] == "Answered"
 
-    (result,) = model.told()
+    (result,) = model.list_tool_results()
     assert (result["data"]["type"], list(result["data"]["withheld"])) == ("W9", ["signedUrl"])
-    assert "/api/files/" not in str(model.asked)
+    assert "/api/files/" not in str(model.requests)
     assert brand.rows("select count(*) from copilot_entry where text like '%%/api/files/%%'") == [(0,)]
 
 
 def test_a_confirmed_invitation_reaches_the_model_without_its_link(brand, model, talk):
     program = str(brand.program())
     sent = {"programId": program, "email": f"ina-{brand.id.hex}@example.com"}
-    model.script(says("", ("invite_affiliate", sent)), says("Done."))
+    model.script(build_reply("", ("invite_affiliate", sent)), build_reply("Done."))
     owner = talk()
     owner.ask("Invite Ina.")
 
@@ -34,4 +34,4 @@ def test_a_confirmed_invitation_reaches_the_model_without_its_link(brand, model,
     assert shown["acts"][0]["state"] == "Done", shown
     assert list(shown["acts"][0]["result"]["withheld"]) == ["acceptUrl"]
     owner.go_on()
-    assert "/invites/" not in str(model.asked)
+    assert "/invites/" not in str(model.requests)

@@ -9,10 +9,10 @@ import pytest
 
 from models import db
 from tests.support.coupons import PERCENT
-from tests.support.draining import drain
 from tests.support.gateways.card.stripe import StripeStage
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
 
 
@@ -54,11 +54,11 @@ class CouponShop:
 
 @pytest.fixture
 def shop(brand):
-    with played() as stage:
+    with play_gateway() as stage:
         brand.program()
         email = f"jane-{brand.id.hex}@example.com"
         jane = brand.affiliate("jane", email=email, email_normalized=email)
-        yield CouponShop(brand, stage, connected(brand.person("Owner"), stage), jane, Partner(brand.app, email))
+        yield CouponShop(brand, stage, connect_gateway(brand.person("Owner"), stage), jane, Partner(brand.app, email))
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Store:
     def sell(self, **purchase: Any) -> None:
         """Book a purchase at the gateway."""
         path = "/" + self.connection["webhookUrl"].split("/", 3)[3]
-        for sent in self.stage.pay(Purchase(**purchase)).sent:
+        for sent in self.stage.pay(Purchase(**purchase)).notifications:
             headers, query = dict(sent.headers), dict(sent.query)
             self.brand.app.test_client().post(path, data=sent.body, headers=headers, query_string=query)
         drain()
@@ -110,7 +110,7 @@ class Store:
 
 @pytest.fixture
 def store(brand, request):
-    with played(getattr(request, "param", "shopify")) as stage:
+    with play_gateway(getattr(request, "param", "shopify")) as stage:
         brand.program()
         jane = brand.affiliate("jane")
-        yield Store(brand, stage, connected(brand.person("Owner"), stage), str(jane))
+        yield Store(brand, stage, connect_gateway(brand.person("Owner"), stage), str(jane))

@@ -4,21 +4,21 @@ import re
 
 import pytest
 
-from tests.support.api.racing import at_once
-from tests.support.coupons import NOBODY, code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.api.concurrency import run_concurrently
+from tests.support.coupons import NOBODY, create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
 def test_a_code_is_minted_at_the_processor(shop):
-    made = coupon(shop.brand, maxRedemptionsPerCode=7)
+    made = create_coupon(shop.brand, maxRedemptionsPerCode=7)
 
-    minted = code(shop.brand, shop.jane, made["id"], "JANE-15")
+    minted = mint_code(shop.brand, shop.jane, made["id"], "JANE-15")
 
     (there,) = shop.stage.codes.promotion_codes
     assert minted["processorPromotionCodeId"] == there["id"]
     assert there["metadata"] == {"finderfee_id": minted["id"]}
     assert (there["code"], there["max_redemptions"], there["active"]) == ("JANE-15", 7, True)
-    key = next(asked.headers["Idempotency-Key"] for asked in shop.stage.asked if asked.path == "/v1/promotion_codes")
+    key = next(asked.headers["Idempotency-Key"] for asked in shop.stage.calls if asked.path == "/v1/promotion_codes")
     assert key == f"coupon:{minted['id']}"
     assert (minted["campaignCouponId"], minted["affiliateId"]) == (made["id"], str(shop.jane))
     assert (minted["code"], minted["status"], minted["redemptionCount"]) == ("JANE-15", "Active", 0)
@@ -37,9 +37,9 @@ def test_a_code_is_minted_at_the_processor(shop):
 
 
 def test_a_code_that_is_drawn_can_be_read_aloud(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
-    drawn = {code(shop.brand, shop.jane, made["id"])["code"] for _ in range(5)}
+    drawn = {mint_code(shop.brand, shop.jane, made["id"])["code"] for _ in range(5)}
 
     assert len(drawn) == 5
     assert all(re.fullmatch("[ABCDEFGHJKMNPQRSTUVWXYZ23456789]{8}", text) for text in drawn)
@@ -49,7 +49,7 @@ def test_a_code_that_is_drawn_can_be_read_aloud(shop):
     "text", ["ab", "jane", "AB", "A" * 33, "JÄNE", "JA NE", "", "A\x00B", "JANE!", "A" * 201, 5, True]
 )
 def test_a_code_that_is_not_written_as_codes_are_is_refused(shop, text):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": text})
 
@@ -58,7 +58,7 @@ def test_a_code_that_is_not_written_as_codes_are_is_refused(shop, text):
 
 
 def test_a_code_that_the_processor_cannot_hold_is_refused(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "JANE_15"})
 
@@ -74,7 +74,7 @@ def test_a_code_needs_a_coupon_of_the_affiliates_campaign(shop, coupon_id):
 
 
 def test_a_coupon_of_another_campaign_mints_nothing(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.brand.program()
     ben = shop.brand.affiliate("ben")
 
@@ -84,20 +84,20 @@ def test_a_coupon_of_another_campaign_mints_nothing(shop):
 
 
 def test_a_code_in_force_stands_once_and_a_revoked_one_is_free_again(shop):
-    made = coupon(shop.brand)
-    first = code(shop.brand, shop.jane, made["id"], "SPRING")
+    made = create_coupon(shop.brand)
+    first = mint_code(shop.brand, shop.jane, made["id"], "SPRING")
 
     taken = shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "SPRING"})
     assert (taken.status_code, taken.json["error"]) == (422, "code_already_taken")
     assert shop.brand.call("DELETE", f"{shop.codes}/{first['id']}").status_code == 204
-    again = code(shop.brand, shop.jane, made["id"], "SPRING")
+    again = mint_code(shop.brand, shop.jane, made["id"], "SPRING")
 
     assert [one["id"] for one in shop.stage.codes.active("spring")] == [again["processorPromotionCodeId"]]
     assert again["id"] != first["id"]
 
 
 def test_another_brand_may_have_the_same_code(shop, rival):
-    code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
+    mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"], "SPRING")
     rival.program()
     ben = rival.affiliate("ben")
 
@@ -107,7 +107,7 @@ def test_another_brand_may_have_the_same_code(shop, rival):
 
 
 def test_a_code_of_somebody_else_at_the_processor_is_never_adopted(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     theirs = {"id": "promo_x", "created": 1, "code": "SPRING", "active": True, "metadata": {}}
     shop.stage.codes.promotion_codes.append(theirs)
 
@@ -119,7 +119,7 @@ def test_a_code_of_somebody_else_at_the_processor_is_never_adopted(shop):
 
 
 def test_what_the_processor_refuses_is_not_kept(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.codes.coupons.clear()
 
     answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})
@@ -130,16 +130,16 @@ def test_what_the_processor_refuses_is_not_kept(shop):
 
 
 def test_a_lost_answer_makes_no_second_code(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.faults.append("cut")
 
-    minted = code(shop.brand, shop.jane, made["id"], "SPRING")
+    minted = mint_code(shop.brand, shop.jane, made["id"], "SPRING")
 
     assert [one["id"] for one in shop.stage.codes.promotion_codes] == [minted["processorPromotionCodeId"]]
 
 
 def test_asking_again_after_a_503_ends_with_one_code(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.faults.extend(["cut", "fail"])
     body = {"campaignCouponId": made["id"], "code": "SPRING"}
 
@@ -153,7 +153,7 @@ def test_asking_again_after_a_503_ends_with_one_code(shop):
 
 
 def test_a_gateway_that_is_away_leaves_nothing_undone(shop, drain):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.faults.extend(["fail"] * 4)
 
     assert shop.brand.post(shop.codes, {"campaignCouponId": made["id"]}).status_code == 503
@@ -168,7 +168,7 @@ def test_a_gateway_that_is_away_leaves_nothing_undone(shop, drain):
 
 
 def test_a_code_whose_answer_was_lost_stays_while_the_gateway_refuses_us(shop, drain):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.faults.extend(["cut", "fail"])
     body = {"campaignCouponId": made["id"], "code": "SPRING"}
     assert shop.brand.post(shop.codes, body).status_code == 503
@@ -184,11 +184,11 @@ def test_a_code_whose_answer_was_lost_stays_while_the_gateway_refuses_us(shop, d
 
     (minted,) = shop.brand.get(shop.codes).json["items"]
     assert minted["status"] == "Active"
-    assert shop.stage.codes.live("SPRING") == [minted["processorPromotionCodeId"]]
+    assert shop.stage.codes.list_live_ids("SPRING") == [minted["processorPromotionCodeId"]]
 
 
 def test_a_code_that_is_revoked_while_it_is_being_minted_ends(shop, drain):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.stage.faults.extend(["cut", "fail"])
     shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "SPRING"})
     (waiting,) = shop.brand.get(shop.codes).json["items"]
@@ -203,8 +203,8 @@ def test_a_code_that_is_revoked_while_it_is_being_minted_ends(shop, drain):
 
 
 def test_a_cap_holds_for_the_brand_too(shop):
-    made = coupon(shop.brand, maxCodesPerAffiliate=2)
-    first, _ = (code(shop.brand, shop.jane, made["id"]) for _ in range(2))
+    made = create_coupon(shop.brand, maxCodesPerAffiliate=2)
+    first, _ = (mint_code(shop.brand, shop.jane, made["id"]) for _ in range(2))
 
     third = shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})
     assert (third.status_code, third.json["error"]) == (409, "code_limit_reached")
@@ -214,25 +214,27 @@ def test_a_cap_holds_for_the_brand_too(shop):
 
 
 def test_twenty_mints_at_once_stop_at_the_cap(shop):
-    made = coupon(shop.brand, maxCodesPerAffiliate=3)
+    made = create_coupon(shop.brand, maxCodesPerAffiliate=3)
 
-    answers = at_once(*[lambda: shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})] * 20)
+    answers = run_concurrently(*[lambda: shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})] * 20)
 
     assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 17
     assert len(shop.stage.codes.promotion_codes) == 3
 
 
 def test_one_text_asked_for_by_many_at_once_is_one_code(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
-    answers = at_once(*[lambda: shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "SPRING"})] * 8)
+    answers = run_concurrently(
+        *[lambda: shop.brand.post(shop.codes, {"campaignCouponId": made["id"], "code": "SPRING"})] * 8
+    )
 
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 7
     assert len(shop.stage.codes.promotion_codes) == len(shop.told("affiliate_coupon.created")) == 1
 
 
 def test_a_revoked_code_ends_at_the_processor_and_is_told(shop):
-    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
+    minted = mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"], "SPRING")
 
     answer = shop.brand.call("DELETE", f"{shop.codes}/{minted['id']}")
 
@@ -254,7 +256,7 @@ def test_a_revoked_code_ends_at_the_processor_and_is_told(shop):
 
 
 def test_a_code_whose_processor_is_away_ends_later(shop, drain):
-    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
+    minted = mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"], "SPRING")
     shop.stage.faults.append("fail")
 
     assert shop.brand.call("DELETE", f"{shop.codes}/{minted['id']}").status_code == 204
@@ -295,7 +297,7 @@ def test_external_codes_need_no_gateway(brand):
 
 
 def test_a_coupon_of_a_processor_that_is_gone_mints_nothing(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
 
     answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})
@@ -304,20 +306,20 @@ def test_a_coupon_of_a_processor_that_is_gone_mints_nothing(shop):
 
 
 def test_the_same_account_connected_again_goes_on(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     owner = shop.brand.person("Owner")
     owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
-    connected(owner, shop.stage)
+    connect_gateway(owner, shop.stage)
 
-    assert code(shop.brand, shop.jane, made["id"])["status"] == "Active"
+    assert mint_code(shop.brand, shop.jane, made["id"])["status"] == "Active"
 
 
 def test_renamed_account_connected_again_ends_its_codes(shop):
-    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
+    minted = mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"], "SPRING")
     owner = shop.brand.person("Owner")
     owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
     shop.brand.rows("update gateway_connection set account = 'former name' returning id")
-    connected(owner, shop.stage)
+    connect_gateway(owner, shop.stage)
 
     assert shop.brand.call("DELETE", f"{shop.codes}/{minted['id']}").status_code == 204
 
@@ -325,9 +327,9 @@ def test_renamed_account_connected_again_ends_its_codes(shop):
 
 
 def test_a_store_whose_access_is_stale_wants_to_be_connected_again(shop):
-    made = coupon(shop.brand)
-    with played("shopify") as store:
-        there = connected(shop.brand.person("Owner"), store)
+    made = create_coupon(shop.brand)
+    with play_gateway("shopify") as store:
+        there = connect_gateway(shop.brand.person("Owner"), store)
         shop.brand.rows("update gateway_connection set status = 'Broken' where id = %s returning id", there["id"])
 
         answer = shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})
@@ -336,7 +338,7 @@ def test_a_store_whose_access_is_stale_wants_to_be_connected_again(shop):
 
 
 def test_another_brands_codes_are_not_there(shop, rival):
-    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"])
+    minted = mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"])
     rival.program()
     ben = rival.affiliate("ben")
 

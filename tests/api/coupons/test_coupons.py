@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.coupons import COUPON, NOBODY, code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
 def _soon() -> str:
@@ -59,7 +59,7 @@ def test_a_coupon_is_made_here_and_at_the_processor(shop):
 
 
 def test_an_amount_off_is_in_the_minor_units_of_its_currency(shop):
-    made = coupon(shop.brand, discountType="AmountOff", discountValue=500, discountCurrency="isk")
+    made = create_coupon(shop.brand, discountType="AmountOff", discountValue=500, discountCurrency="isk")
 
     (there,) = shop.stage.codes.coupons
     # Króna has no minor unit; this processor counts hundredths of it.
@@ -78,14 +78,14 @@ def test_an_amount_off_is_in_the_minor_units_of_its_currency(shop):
     ],
 )
 def test_who_may_mint_is_said_by_the_mode_or_by_its_older_name(shop, sent, shown):
-    made = coupon(shop.brand, **sent)
+    made = create_coupon(shop.brand, **sent)
 
     assert (made["selfMintMode"], made["allowAffiliateSelfMint"]) == shown
 
 
 @pytest.mark.parametrize("most", [0, None])
 def test_no_cap_is_no_limit(shop, most):
-    assert coupon(shop.brand, maxCodesPerAffiliate=most)["maxCodesPerAffiliate"] is None
+    assert create_coupon(shop.brand, maxCodesPerAffiliate=most)["maxCodesPerAffiliate"] is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_rate_of_its_own_is_one_that_the_program_could_have(shop, rate, code):
     answer = shop.brand.post(shop.coupons, COUPON | rate)
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
-    assert coupon(shop.brand, commissionType="Percentage", commissionValue=12.5)["commissionValue"] == 12.5
+    assert create_coupon(shop.brand, commissionType="Percentage", commissionValue=12.5)["commissionValue"] == 12.5
 
 
 def test_without_a_processor_there_is_nowhere_to_make_one(brand):
@@ -163,8 +163,8 @@ def test_without_a_processor_there_is_nowhere_to_make_one(brand):
 
 def test_a_store_is_no_processor(brand):
     brand.program()
-    with played("shopify") as store:
-        connected(brand.person("Owner"), store)
+    with play_gateway("shopify") as store:
+        connect_gateway(brand.person("Owner"), store)
 
         answer = brand.post(f"/api/v1/campaigns/{brand.programs[0]}/coupons", COUPON)
 
@@ -224,7 +224,7 @@ def test_a_repeated_request_goes_on_with_what_it_began(shop):
 
 
 def test_coupons_are_listed_newest_first_in_pages(shop):
-    made = [coupon(shop.brand, name=f"Coupon {number}")["id"] for number in range(3)]
+    made = [create_coupon(shop.brand, name=f"Coupon {number}")["id"] for number in range(3)]
 
     first = shop.brand.get(f"{shop.coupons}?take=2").json
     second = shop.brand.get(f"{shop.coupons}?take=2&cursor={first['nextCursor']}").json
@@ -234,7 +234,7 @@ def test_coupons_are_listed_newest_first_in_pages(shop):
 
 
 def test_what_may_change_changes_and_is_told(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     ben = shop.brand.affiliate("ben")
     changes = {
         "name": "Autumn",
@@ -263,7 +263,7 @@ def test_what_may_change_changes_and_is_told(shop):
 
 
 def test_saying_the_same_again_changes_and_tells_nothing(shop):
-    made = coupon(shop.brand, expiresAt=_soon())
+    made = create_coupon(shop.brand, expiresAt=_soon())
 
     answer = shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", made)
 
@@ -276,7 +276,7 @@ _OTHERS = {"discountValue": 20, "discountType": "AmountOff", "duration": "Foreve
 
 @pytest.mark.parametrize(("field", "value"), [*_OTHERS.items(), ("productRefs", ["p"])])
 def test_what_a_coupon_takes_off_never_changes(shop, field, value):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     answer = shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", {"name": "Other", field: value})
 
@@ -295,17 +295,17 @@ def test_what_a_coupon_takes_off_never_changes(shop, field, value):
     ],
 )
 def test_a_bad_change_changes_nothing(shop, changes):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     assert shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", changes).status_code == 400
     assert shop.brand.get(f"{shop.coupons}/{made['id']}").json == made
 
 
 def test_the_allow_list_is_picked_from_approved_affiliates(shop):
-    made = coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])
+    made = create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])
     ben = shop.brand.affiliate("ben")
     shop.brand.affiliate("pia", status="Pending")
-    code(shop.brand, shop.jane, made["id"])
+    mint_code(shop.brand, shop.jane, made["id"])
 
     plain = shop.brand.get(f"{shop.coupons}/affiliates").json["items"]
     asked = shop.brand.get(f"{shop.coupons}/affiliates?couponId={made['id']}").json["items"]
@@ -319,7 +319,7 @@ def test_the_allow_list_is_picked_from_approved_affiliates(shop):
 
 
 def test_another_brands_coupon_is_not_there(shop, rival):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     rival.program()
     theirs = f"/api/v1/campaigns/{rival.programs[0]}/coupons"
 
@@ -334,7 +334,7 @@ def test_another_brands_coupon_is_not_there(shop, rival):
 
 
 def test_a_coupon_of_another_campaign_is_not_there(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     other = shop.brand.program()
 
     assert shop.brand.get(f"/api/v1/campaigns/{other}/coupons/{made['id']}").status_code == 404

@@ -1,11 +1,11 @@
 """Coupons end: archived with their codes, or deleted. Source: tracking spec, section 3 and section 6."""
 
-from tests.support.coupons import code, coupon
+from tests.support.coupons import create_coupon, mint_code
 
 
 def test_the_end_of_a_coupon_ends_its_codes_everywhere(shop, drain):
-    made = coupon(shop.brand)
-    texts = [code(shop.brand, shop.jane, made["id"])["code"] for _ in range(3)]
+    made = create_coupon(shop.brand)
+    texts = [mint_code(shop.brand, shop.jane, made["id"])["code"] for _ in range(3)]
 
     archived = shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
 
@@ -27,14 +27,14 @@ def test_the_end_of_a_coupon_ends_its_codes_everywhere(shop, drain):
 
 
 def test_a_coupon_without_codes_ends_at_once(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     assert shop.brand.post(f"{shop.coupons}/{made['id']}/archive").json["archive"] == {"pending": 0}
     assert [told["deactivatedChildCount"] for told in shop.told("campaign_coupon.deactivated")] == [0]
 
 
 def test_an_archived_coupon_stays_as_it_is(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
 
     again = shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
@@ -46,7 +46,7 @@ def test_an_archived_coupon_stays_as_it_is(shop):
 
 
 def test_a_coupon_that_never_had_a_code_is_deleted_here_and_there(shop, drain):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
 
     assert shop.brand.call("DELETE", f"{shop.coupons}/{made['id']}").status_code == 204
     drain()
@@ -57,8 +57,8 @@ def test_a_coupon_that_never_had_a_code_is_deleted_here_and_there(shop, drain):
 
 
 def test_a_coupon_that_ever_had_a_code_stays(shop):
-    made = coupon(shop.brand)
-    minted = code(shop.brand, shop.jane, made["id"])
+    made = create_coupon(shop.brand)
+    minted = mint_code(shop.brand, shop.jane, made["id"])
     shop.brand.call("DELETE", f"{shop.codes}/{minted['id']}")
 
     answer = shop.brand.call("DELETE", f"{shop.coupons}/{made['id']}")
@@ -68,8 +68,8 @@ def test_a_coupon_that_ever_had_a_code_stays(shop):
 
 
 def test_codes_of_a_processor_that_was_disconnected_end_here(shop, drain):
-    made = coupon(shop.brand)
-    code(shop.brand, shop.jane, made["id"])
+    made = create_coupon(shop.brand)
+    mint_code(shop.brand, shop.jane, made["id"])
     shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
 
     shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
@@ -80,8 +80,8 @@ def test_codes_of_a_processor_that_was_disconnected_end_here(shop, drain):
 
 
 def test_payments_do_not_wait_until_all_codes_of_a_coupon_have_ended(shop):
-    made = coupon(shop.brand)
-    code(shop.brand, shop.jane, made["id"])
+    made = create_coupon(shop.brand)
+    mint_code(shop.brand, shop.jane, made["id"])
 
     shop.brand.post(f"{shop.coupons}/{made['id']}/archive")
 
@@ -90,8 +90,8 @@ def test_payments_do_not_wait_until_all_codes_of_a_coupon_have_ended(shop):
 
 
 def test_codes_of_an_affiliate_who_is_deleted_end(shop, drain):
-    made = coupon(shop.brand)
-    code(shop.brand, shop.jane, made["id"], "SPRING")
+    made = create_coupon(shop.brand)
+    mint_code(shop.brand, shop.jane, made["id"], "SPRING")
     body = {"action": "delete", "affiliateIds": [str(shop.jane)]}
 
     assert shop.brand.post("/api/v1/affiliates/bulk-action", body).status_code == 200
@@ -100,4 +100,4 @@ def test_codes_of_an_affiliate_who_is_deleted_end(shop, drain):
     assert shop.stage.codes.active("SPRING") == []
     assert [told["code"] for told in shop.told("affiliate_coupon.deactivated")] == ["SPRING"]
     ben = shop.brand.affiliate("ben")
-    assert code(shop.brand, ben, made["id"], "SPRING")["status"] == "Active"
+    assert mint_code(shop.brand, ben, made["id"], "SPRING")["status"] == "Active"

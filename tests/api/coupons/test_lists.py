@@ -3,10 +3,10 @@
 import pytest
 
 from models import db
-from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 from tests.support.coupons import COUPON
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.job_queues import drain
 
 URL = "/api/v1/coupon-codes"
 
@@ -90,21 +90,21 @@ def test_a_cursor_is_good_for_its_own_list_alone(brand, codes, rival):
     for text in ("ONE", "TWO"):
         _register(rival, rival.affiliate(text.lower()), text)
 
-    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
+    assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
 
 
 def test_a_list_costs_the_same_for_one_code_and_for_many(brand, codes):
-    one = trips_of(lambda: brand.get(URL))
+    one = count_round_trips(lambda: brand.get(URL))
     for number in range(9):
         _register(brand, codes[0]["affiliateId"], f"ANN-{number}5")
 
-    assert trips_of(lambda: brand.get(URL)) == one
+    assert count_round_trips(lambda: brand.get(URL)) == one
 
 
 def test_coupons_of_all_campaigns_are_listed_newest_first_and_narrowed(brand, rival):
     for tenant, names in ((brand, ("Spring", "Autumn")), (rival, ("Theirs",))):
-        with played() as stage:
-            connected(tenant.person("Owner"), stage)
+        with play_gateway() as stage:
+            connect_gateway(tenant.person("Owner"), stage)
             for name in names:
                 made = tenant.post(f"/api/v1/campaigns/{tenant.program(name=name)}/coupons", COUPON | {"name": name})
                 assert made.status_code == 201, made.text

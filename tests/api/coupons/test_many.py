@@ -10,8 +10,8 @@ from domain.gateways.facts import RedeemedCode
 from models import db
 from models.gateways import credit_candidates
 from models.gateways.credit_candidates import PaymentOrigin
-from tests.support.coupons import code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 _MANY = """
 insert into affiliate_coupon (id, organization_id, program_id, affiliate_id, campaign_coupon_id, code, origin, status,
@@ -24,19 +24,19 @@ from affiliate_coupon, generate_series(1, 2000) n where code = 'FIRST'
 
 @pytest.fixture
 def family(brand):
-    with played() as stage:
+    with play_gateway() as stage:
         brand.program()
         jane = brand.affiliate("jane")
-        connected(brand.person("Owner"), stage)
+        connect_gateway(brand.person("Owner"), stage)
         granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(jane)]}
-        made = coupon(brand, **granted)
-        code(brand, jane, made["id"], "FIRST")
+        made = create_coupon(brand, **granted)
+        mint_code(brand, jane, made["id"], "FIRST")
         with db.unit_of_work(brand.id):
             db.db.run(_MANY)
         yield made
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_redeemed_code_is_found_by_index(brand, family):
     with db.unit_of_work(brand.id):
         codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]

@@ -3,16 +3,16 @@
 import pytest
 
 from models import db
-from tests.support.api.racing import at_once
-from tests.support.coupons import NOBODY, code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.api.concurrency import run_concurrently
+from tests.support.coupons import NOBODY, create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Partner
 
 MINT = "/api/me/coupons/mint"
 
 
 def _mintable(shop, **fields):
-    return coupon(shop.brand, **{"selfMintMode": "AllAffiliates"} | fields)["id"]
+    return create_coupon(shop.brand, **{"selfMintMode": "AllAffiliates"} | fields)["id"]
 
 
 def test_an_affiliate_mints_a_code_of_their_own(shop):
@@ -38,7 +38,7 @@ def test_a_code_that_is_not_said_is_drawn(shop):
 @pytest.mark.parametrize(("mode", "code"), [("Disabled", "self_mint_disabled"), ("SpecificAffiliates", "not_granted")])
 def test_a_coupon_that_is_not_theirs_to_mint_from_refuses(shop, mode, code):
     ben = shop.brand.affiliate("ben")
-    coupon_id = coupon(shop.brand, selfMintMode=mode, grantedAffiliateIds=[str(ben)])["id"]
+    coupon_id = create_coupon(shop.brand, selfMintMode=mode, grantedAffiliateIds=[str(ben)])["id"]
 
     answer = shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id})
 
@@ -47,7 +47,7 @@ def test_a_coupon_that_is_not_theirs_to_mint_from_refuses(shop, mode, code):
 
 
 def test_who_is_on_the_allow_list_mints(shop):
-    coupon_id = coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])["id"]
+    coupon_id = create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])["id"]
 
     assert shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id}).status_code == 201
 
@@ -90,9 +90,9 @@ def test_a_bad_code_is_refused(shop, text):
 
 def test_a_cap_holds_whoever_mints(shop):
     coupon_id = _mintable(shop, maxCodesPerAffiliate=2)
-    code(shop.brand, shop.jane, coupon_id)
+    mint_code(shop.brand, shop.jane, coupon_id)
 
-    answers = at_once(*[lambda: shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id})] * 6)
+    answers = run_concurrently(*[lambda: shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id})] * 6)
 
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 5
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"code_limit_reached"}
@@ -102,8 +102,8 @@ def test_a_store_mints_no_codes_of_affiliates_themselves(shop):
     coupon_id = _mintable(shop)
     owner = shop.brand.person("Owner")
     owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
-    with played("shopify") as store:
-        connected(owner, store)
+    with play_gateway("shopify") as store:
+        connect_gateway(owner, store)
 
         answer = shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id})
 
@@ -123,7 +123,7 @@ def test_an_affiliate_deletes_a_code_of_their_own(shop):
 
 
 def test_somebody_elses_code_is_not_there(shop):
-    minted = code(shop.brand, shop.jane, _mintable(shop))
+    minted = mint_code(shop.brand, shop.jane, _mintable(shop))
     ben = Partner(shop.brand.app, f"ben-{shop.brand.id.hex}@example.com")
 
     assert ben.call("DELETE", f"/api/me/coupons/{minted['id']}").status_code == 404
@@ -133,7 +133,7 @@ def test_somebody_elses_code_is_not_there(shop):
 
 def test_an_email_that_is_not_proven_owns_nothing(shop):
     coupon_id = _mintable(shop)
-    code(shop.brand, shop.jane, coupon_id)
+    mint_code(shop.brand, shop.jane, coupon_id)
     somebody = Partner(shop.brand.app, shop.janes_email, is_email_verified=False)
 
     assert somebody.get("/api/me/coupons").json["items"] == []
@@ -141,9 +141,9 @@ def test_an_email_that_is_not_proven_owns_nothing(shop):
 
 
 def test_whoever_leaves_the_allow_list_loses_what_they_minted(shop, drain):
-    coupon_id = coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])["id"]
+    coupon_id = create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])["id"]
     shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id, "code": "OWN"})
-    code(shop.brand, shop.jane, coupon_id, "GIVEN")
+    mint_code(shop.brand, shop.jane, coupon_id, "GIVEN")
 
     shop.brand.call("PATCH", f"{shop.coupons}/{coupon_id}", {"grantedAffiliateIds": []})
     drain()
@@ -161,7 +161,7 @@ def test_coupons_that_one_may_mint_from_are_listed_with_what_one_holds(shop):
     coupon_id = _mintable(shop, maxCodesPerAffiliate=3)
     _mintable(shop, selfMintMode="Disabled")
     ben = shop.brand.affiliate("ben")
-    coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(ben)])
+    create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(ben)])
     shop.jane_herself.post(MINT, {"campaignCouponId": coupon_id, "code": "BY-JANE"})
 
     (found,) = shop.jane_herself.get("/api/me/coupons/mintable").json

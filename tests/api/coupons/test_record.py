@@ -3,17 +3,17 @@
 import pytest
 
 from tests.support.api.agents import Agent
-from tests.support.coupons import code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Brand
 
 
 @pytest.fixture
 def shop(app):
-    with played() as stage:
+    with play_gateway() as stage:
         brand = Brand.create(app, plan="Pro")
         brand.program()
-        connected(brand.person("Owner"), stage)
+        connect_gateway(brand.person("Owner"), stage)
         yield brand
 
 
@@ -28,12 +28,12 @@ def _shown(brand, coupon_id):
 
 
 def test_a_coupon_shows_its_processor_its_creator_and_its_codes(shop):
-    made = coupon(shop)
+    made = create_coupon(shop)
     (key_owner,) = shop.rows("select member_id from api_key")[0]
     assert (made["processor"], made["createdBy"], made["mintedCodeCount"]) == ("stripe", str(key_owner), 0)
     ann, ben = (shop.affiliate(f"{name}-{shop.id.hex[:12]}") for name in ("ann", "ben"))
-    code(shop, ann, made["id"])
-    revoked = code(shop, ben, made["id"])
+    mint_code(shop, ann, made["id"])
+    revoked = mint_code(shop, ben, made["id"])
     assert shop.call("DELETE", f"/api/v1/affiliates/{ben}/coupons/{revoked['id']}").status_code == 204
 
     for record in _shown(shop, made["id"]):
@@ -44,7 +44,7 @@ def test_a_coupon_shows_its_processor_its_creator_and_its_codes(shop):
 
 
 def test_a_coupon_of_a_person_names_its_member(shop):
-    made = coupon(shop.person("Admin", email="ada@example.com"))
+    made = create_coupon(shop.person("Admin", email="ada@example.com"))
 
     ((ada,),) = shop.rows("select id from member where email = 'ada@example.com'")
     assert made["createdBy"] == str(ada)

@@ -1,14 +1,14 @@
 """Requests for codes that are repeated, meet each other, or meet a gateway that does not say what it did."""
 
-from tests.support.api.racing import at_once, begun
-from tests.support.coupons import COUPON, code, coupon
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.coupons import COUPON, create_coupon, mint_code
 
 MINT = "/api/me/coupons/mint"
 _AGE = "update {} set created_at = created_at - interval '61 minutes' where id = %s returning id"
 
 
 def _body(shop, **fields):
-    return {"campaignCouponId": coupon(shop.brand, selfMintMode="AllAffiliates")["id"]} | fields
+    return {"campaignCouponId": create_coupon(shop.brand, selfMintMode="AllAffiliates")["id"]} | fields
 
 
 def test_a_processor_that_is_asked_too_often_refuses(shop):
@@ -54,7 +54,7 @@ def test_twins_with_one_key_leave_one_code_while_the_processor_is_still_at_it(sh
     codes.is_asked.clear()
     codes.may_answer.clear()
 
-    first = begun(lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k"), until=codes.is_asked.is_set)
+    first = start_call(lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k"), until=codes.is_asked.is_set)
     second = shop.brand.post(shop.codes, body, Idempotency_Key="k")
     codes.may_answer.set()
 
@@ -64,10 +64,10 @@ def test_twins_with_one_key_leave_one_code_while_the_processor_is_still_at_it(sh
 
 
 def test_one_key_sent_by_many_at_once_is_one_code(shop):
-    made = coupon(shop.brand)
+    made = create_coupon(shop.brand)
     body = {"campaignCouponId": made["id"]}
 
-    answers = at_once(*[lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k")] * 6)
+    answers = run_concurrently(*[lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k")] * 6)
     answers.append(shop.brand.post(shop.codes, body, Idempotency_Key="k"))
 
     # Who comes while the processor is at it for another may be told to come again.
@@ -131,7 +131,7 @@ def test_what_a_job_finished_stands_in_the_audit_log_once(shop, drain):
     shop.brand.post(shop.codes, {"campaignCouponId": made["id"]})
     shop.later()
     drain()
-    code(shop.brand, shop.jane, made["id"])
+    mint_code(shop.brand, shop.jane, made["id"])
 
     written = shop.brand.rows("select action, actor_type from audit_entry where action like '%%_coupon.%%' order by id")
     assert written == [

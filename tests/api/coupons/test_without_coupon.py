@@ -8,15 +8,15 @@ from datetime import datetime
 import pytest
 
 from adapters.coupons import registry
-from tests.support.api.racing import at_once
-from tests.support.coupons import PERCENT, code, coupon
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.coupons import PERCENT, create_coupon, mint_code
+from tests.support.gateways.code_orders import read_supported_discounts
 from tests.support.gateways.codes import PlayedTerms
-from tests.support.gateways.ordering import held
-from tests.support.gateways.playing import be_for_trying_out, connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.job_queues import drain
 
 _OTHERS = [str(name) for name in registry.MINTABLE if name != registry.PROCESSOR]
-_HELD = held()
+_HELD = read_supported_discounts()
 
 every_other = pytest.mark.parametrize("store", _OTHERS, indirect=True)
 
@@ -27,7 +27,7 @@ def test_code_is_minted_at_the_gateway_and_credits_its_owner(store):
 
     minted = store.minted()
 
-    assert store.stage.codes.live("SPRING15") == [minted["processorPromotionCodeId"]]
+    assert store.stage.codes.list_live_ids("SPRING15") == [minted["processorPromotionCodeId"]]
     assert store.stage.codes.terms("SPRING15") == PlayedTerms(percent=15)
     assert (minted["processor"], minted["campaignCouponId"], minted["origin"]) == (store.name, None, "brand")
     assert (minted["discountType"], minted["discountValue"], minted["discountCurrency"]) == ("PercentOff", 15, None)
@@ -59,7 +59,7 @@ def test_terms_are_kept_or_refused_as_the_gateway_can_hold_them(store, column, f
     if _HELD[store.name][column] == "no":
         assert (answer.status_code, answer.json["error"]) == (422, "processor_create_failed")
         assert store.listed() == []
-        assert store.stage.codes.live("SPRING15") == []
+        assert store.stage.codes.list_live_ids("SPRING15") == []
         return
     assert answer.status_code == 201, answer.get_data(as_text=True)
     value = getattr(store.stage.codes.terms("SPRING15"), terms)
@@ -71,7 +71,7 @@ def test_text_that_is_not_sent_is_drawn(store):
     drawn = {store.minted(code=None)["code"] for _ in range(3)}
 
     assert len(drawn) == 3
-    assert all(store.stage.codes.live(text) for text in drawn)
+    assert all(store.stage.codes.list_live_ids(text) for text in drawn)
 
 
 def test_creation_is_an_event_without_a_coupon(store):
@@ -90,10 +90,10 @@ def test_creation_is_an_event_without_a_coupon(store):
 @pytest.mark.parametrize("store", ["paddle"], indirect=True)
 def test_store_mints_before_another_gateway_and_the_processor(store):
     owner = store.brand.person("Owner")
-    with played("stripe") as processor, played("woocommerce") as shop:
-        connected(owner, processor)
+    with play_gateway("stripe") as processor, play_gateway("woocommerce") as shop:
+        connect_gateway(owner, processor)
         assert store.minted(code="FIRST15")["processor"] == "paddle"
-        connection = connected(owner, shop)
+        connection = connect_gateway(owner, shop)
         assert store.minted(code="SECOND15")["processor"] == "woocommerce"
         store.brand.rows("update gateway_connection set status = 'Broken' where id = %s returning id", connection["id"])
         answer = store.mint(code="THIRD15")
@@ -103,12 +103,12 @@ def test_store_mints_before_another_gateway_and_the_processor(store):
 
 
 def test_live_gateway_mints_before_one_for_trying_out(store):
-    with played("bigcommerce") as other:
-        be_for_trying_out(other)
-        connected(store.brand.person("Owner"), other)
+    with play_gateway("bigcommerce") as other:
+        switch_to_test_mode(other)
+        connect_gateway(store.brand.person("Owner"), other)
 
         assert store.minted()["processor"] == "shopify"
-        assert other.codes.kept == []
+        assert other.codes.rows == []
 
 
 @every_other
@@ -117,28 +117,28 @@ def test_revoked_code_ends_at_the_gateway_and_frees_its_text(store):
 
     assert store.brand.call("DELETE", f"{store.url}/{first['id']}").status_code == 204
 
-    assert store.stage.codes.live("SPRING15") == []
+    assert store.stage.codes.list_live_ids("SPRING15") == []
     assert [row["status"] for row in store.listed()] == ["Revoked"]
     assert store.minted()["id"] != first["id"]
 
 
 @every_other
 def test_code_of_the_brand_with_this_text_is_never_adopted(store):
-    theirs = store.stage.codes.plant("SPRING15")
+    theirs = store.stage.codes.create_as_brand("SPRING15")
 
     answer = store.mint()
 
     assert (answer.status_code, answer.json["error"]) == (422, "code_already_taken")
-    assert store.stage.codes.live("SPRING15") == [theirs]
+    assert store.stage.codes.list_live_ids("SPRING15") == [theirs]
     assert store.listed() == []
 
 
 @every_other
 def test_lost_answer_makes_no_second_code(store):
     store.minted(code="FIRST15")
-    before = len(store.stage.asked)
+    before = len(store.stage.calls)
     store.minted(code="OTHER15")
-    store.stage.faults.extend([*[""] * (len(store.stage.asked) - before - 1), "cut", *["fail"] * 3])
+    store.stage.faults.extend([*[""] * (len(store.stage.calls) - before - 1), "cut", *["fail"] * 3])
 
     answer = store.mint()
     store.stage.faults.clear()
@@ -148,7 +148,7 @@ def test_lost_answer_makes_no_second_code(store):
     assert answer.status_code in (201, 503)
     assert repeated.status_code == 422  # the job has finished it
     (minted,) = [row for row in store.listed() if row["code"] == "SPRING15"]
-    assert store.stage.codes.live("SPRING15") == [minted["processorPromotionCodeId"]]
+    assert store.stage.codes.list_live_ids("SPRING15") == [minted["processorPromotionCodeId"]]
     assert minted["status"] == "Active"
 
 
@@ -164,11 +164,11 @@ def test_code_of_a_connection_that_ended_while_it_was_minted_is_removed(store):
 
 
 def test_one_text_requested_by_many_at_once_is_one_code(store):
-    answers = at_once(*[store.mint] * 6)
+    answers = run_concurrently(*[store.mint] * 6)
 
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 5
     assert {answer.json["error"] for answer in answers if answer.status_code == 422} == {"code_already_taken"}
-    assert len(store.stage.codes.live("SPRING15")) == len(store.listed()) == 1
+    assert len(store.stage.codes.list_live_ids("SPRING15")) == len(store.listed()) == 1
 
 
 @pytest.mark.parametrize("text", ["SPRING15", None])
@@ -180,17 +180,17 @@ def test_repeated_key_returns_the_first_answer(store, text):
 
     assert (first.status_code, again.status_code) == (201, 201)
     assert again.json == first.json
-    assert len(store.listed()) == len(store.stage.codes.kept) == 1
+    assert len(store.listed()) == len(store.stage.codes.rows) == 1
 
 
 def test_twins_with_one_key_leave_one_code(store):
     body = PERCENT | {"code": None}
 
-    answers = at_once(*[lambda: store.brand.post(store.url, body, Idempotency_Key="k")] * 4)
+    answers = run_concurrently(*[lambda: store.brand.post(store.url, body, Idempotency_Key="k")] * 4)
 
     assert {answer.status_code for answer in answers} <= {201, 409, 503}
     assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
-    assert len(store.listed()) == len(store.stage.codes.kept) == 1
+    assert len(store.listed()) == len(store.stage.codes.rows) == 1
 
 
 def test_codes_of_a_deleted_affiliate_end_at_the_gateway(store):
@@ -200,11 +200,11 @@ def test_codes_of_a_deleted_affiliate_end_at_the_gateway(store):
     assert store.brand.post("/api/v1/affiliates/bulk-action", body).status_code == 200
     drain()
 
-    assert store.stage.codes.live("SPRING15") == []
+    assert store.stage.codes.list_live_ids("SPRING15") == []
 
 
 def test_code_of_a_coupon_has_its_processor_and_no_discount_of_its_own(shop):
-    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING15")
+    minted = mint_code(shop.brand, shop.jane, create_coupon(shop.brand)["id"], "SPRING15")
     external = shop.brand.post(shop.codes, {"code": "OWN", "external": True}).json
 
     assert (minted["processor"], external["processor"]) == ("stripe", None)

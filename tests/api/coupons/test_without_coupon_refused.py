@@ -49,7 +49,7 @@ def test_bad_field_is_refused_by_name_and_nothing_is_minted(store, fields, field
 
     assert answer.status_code == 400
     assert field in answer.json.get("errors", {answer.json.get("field"): ""})
-    assert store.listed() == store.stage.codes.kept == []
+    assert store.listed() == store.stage.codes.rows == []
 
 
 def test_percents_have_no_currency(store):
@@ -80,7 +80,7 @@ def test_other_tenants_affiliate_returns_404(store, rival):
     answer = store.brand.post(f"/api/v1/affiliates/{ben}/coupons", PERCENT)
 
     assert answer.status_code == 404
-    assert store.stage.codes.kept == []
+    assert store.stage.codes.rows == []
 
 
 def test_other_tenants_gateway_mints_nothing(store, rival):
@@ -98,7 +98,7 @@ def test_archived_program_mints_nothing(store):
     answer = store.mint()
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
-    assert store.stage.codes.kept == []
+    assert store.stage.codes.rows == []
 
 
 _FREE = ["Free", "Starter"]

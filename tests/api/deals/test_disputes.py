@@ -8,13 +8,13 @@ import settings
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
-from tests.support.rows.dealing import OWN, REASON, URL
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import OWN, REASON, URL
 
 
 def _milestone(dealing, deal_id, seq=1):
-    return dealing.shown(deal_id)["milestones"][seq - 1]["id"]
+    return dealing.get_deal(deal_id)["milestones"][seq - 1]["id"]
 
 
 def _settle(flask, dealing, deal_id, cents, seq=1):
@@ -26,7 +26,7 @@ def _settle(flask, dealing, deal_id, cents, seq=1):
 @pytest.mark.parametrize("side", ["brand", "affiliate"])
 @pytest.mark.parametrize("is_submitted", [True, False])
 def test_either_side_opens_a_dispute(dealing, side, is_submitted):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     if is_submitted:
         dealing.submit(deal_id)
 
@@ -35,7 +35,7 @@ def test_either_side_opens_a_dispute(dealing, side, is_submitted):
     (milestone,) = answer.json["milestones"]
     assert (answer.status_code, milestone["status"], milestone["autoReleaseAt"]) == (200, "Disputed", None)
     assert (milestone["openedBy"], milestone["disputeReason"]) == (side, REASON["reason"])
-    assert dealing.told("dispute.opened") == [
+    assert dealing.list_event_data("dispute.opened") == [
         {"dealId": deal_id, "milestoneId": milestone["id"], "seq": 1, "openedBy": side, **REASON}
     ]
 
@@ -54,16 +54,16 @@ def test_either_side_opens_a_dispute(dealing, side, is_submitted):
     ],
 )
 def test_a_malformed_dispute_is_a_problem(dealing, body):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
 
     for who in (dealing.owner, dealing.creator):
         answer = dealing.act(deal_id, "milestones/1/dispute", body, who=who)
         assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
-    assert dealing.statuses(deal_id) == ["Funded"]
+    assert dealing.list_statuses(deal_id) == ["Funded"]
 
 
 def test_while_it_is_open_nothing_moves(dealing):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.submit(deal_id)
     dealing.dispute(deal_id)
 
@@ -78,18 +78,18 @@ def test_while_it_is_open_nothing_moves(dealing):
     drain("payouts")
 
     assert {(answer.status_code, answer.json["error"]) for answer in answers} == {(409, "invalid_status_transition")}
-    assert (dealing.statuses(deal_id), dealing.shown(deal_id)["escrowCents"]) == (["Disputed"], 50_000)
+    assert (dealing.list_statuses(deal_id), dealing.get_deal(deal_id)["escrowCents"]) == (["Disputed"], 50_000)
     assert dealing.brand.rows("select count(*) from payout") == [(0,)]
 
 
 def test_another_milestone_of_the_deal_goes_on(dealing):
-    deal_id = dealing.funded(100, 200)
+    deal_id = dealing.create_funded(100, 200)
     dealing.dispute(deal_id, 1)
     dealing.submit(deal_id, 2)
     dealing.approve(deal_id, 2)
     drain("payouts")
 
-    assert dealing.statuses(deal_id) == ["Disputed", "Released"]
+    assert dealing.list_statuses(deal_id) == ["Disputed", "Released"]
 
 
 @pytest.mark.parametrize(
@@ -101,34 +101,34 @@ def test_another_milestone_of_the_deal_goes_on(dealing):
     ],
 )
 def test_a_settled_dispute_is_split(dealing, flask, cents, entries):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
 
     told = _settle(flask, dealing, deal_id, cents)
-    shown = dealing.shown(deal_id)
+    shown = dealing.get_deal(deal_id)
 
     assert (told["status"], told["toAffiliateCents"], told["toBrandCents"]) == ("Settled", cents, 50_000 - cents)
     assert (shown["status"], shown["escrowCents"]) == ("Completed", 0)
     assert (shown["paidCents"], shown["returnedCents"]) == (cents, 50_000 - cents)
     assert sorted(dealing.entries()) == sorted([*entries, ("escrow_in", 50_000)])
-    assert [data["grossCents"] for data in dealing.told("milestone.released")] == ([cents] if cents else [])
+    assert [data["grossCents"] for data in dealing.list_event_data("milestone.released")] == ([cents] if cents else [])
     booked = dealing.brand.rows("select kind, amount_cents from sandbox_charge where kind = 'refund'")
     assert booked == ([("refund", 50_000 - cents)] if cents < 50_000 else [])
 
 
 @pytest.mark.parametrize("cents", ["-1", "50001"])
 def test_no_more_is_split_than_there_is(dealing, flask, cents):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
 
     _, said = flask("deal", "settle", _milestone(dealing, deal_id), f"--to-affiliate={cents}")
 
     assert "affiliate can get from 0 to" in said
-    assert dealing.statuses(deal_id) == ["Disputed"]
+    assert dealing.list_statuses(deal_id) == ["Disputed"]
 
 
 def test_only_a_disputed_milestone_is_settled_and_only_once(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     early = flask("deal", "settle", _milestone(dealing, deal_id), "--to-affiliate=1")
     dealing.dispute(deal_id)
     _settle(flask, dealing, deal_id, 1)
@@ -136,7 +136,7 @@ def test_only_a_disputed_milestone_is_settled_and_only_once(dealing, flask):
 
     assert "has to be Disputed" in early[1]
     assert "has to be Disputed" in again[1]
-    assert dealing.shown(deal_id)["paidCents"] == 1
+    assert dealing.get_deal(deal_id)["paidCents"] == 1
 
 
 def test_an_unknown_milestone_cannot_be_settled(flask):
@@ -147,20 +147,20 @@ def test_an_unknown_milestone_cannot_be_settled(flask):
 
 
 def test_the_last_one_settled_completes_the_deal(dealing, flask):
-    deal_id = dealing.funded(100, 200)
+    deal_id = dealing.create_funded(100, 200)
     dealing.dispute(deal_id, 1)
     dealing.dispute(deal_id, 2)
 
     _settle(flask, dealing, deal_id, 50, seq=1)
-    before = dealing.shown(deal_id)["status"]
+    before = dealing.get_deal(deal_id)["status"]
     _settle(flask, dealing, deal_id, 0, seq=2)
 
-    assert (before, dealing.shown(deal_id)["status"]) == ("Funded", "Completed")
+    assert (before, dealing.get_deal(deal_id)["status"]) == ("Funded", "Completed")
 
 
 @pytest.mark.parametrize("rail", ["ambiguous", "slow"])
 def test_a_source_that_does_not_say_gives_back_once(dealing, flask, rail):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
     dealing.brand.set(sandboxRail=rail)
 
@@ -168,16 +168,16 @@ def test_a_source_that_does_not_say_gives_back_once(dealing, flask, rail):
     for _ in range(3):
         dealing.wait()
 
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
     assert sorted(dealing.entries()) == [("escrow_back", -40_000), ("escrow_in", 50_000), ("escrow_out", -10_000)]
 
 
 def test_a_refused_refund_is_asked_for_again_by_the_operator(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
     dealing.brand.set(sandboxRail="fail")
     _settle(flask, dealing, deal_id, 0)
-    refused = dealing.shown(deal_id)
+    refused = dealing.get_deal(deal_id)
     dealing.brand.set(sandboxRail="ok")
 
     flask.json("deal", "refund", _milestone(dealing, deal_id))
@@ -185,28 +185,28 @@ def test_a_refused_refund_is_asked_for_again_by_the_operator(dealing, flask):
     again = flask("deal", "refund", _milestone(dealing, deal_id))
 
     assert (refused["status"], refused["escrowCents"]) == ("Funded", 50_000)
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
     assert "Only a refund that the funding source refused" in again[1]
 
 
 def test_a_share_waits_for_whoever_cannot_be_paid_yet(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.dispute(deal_id)
     dealing.execute("update affiliate set payout_method = null, payout_destination = null returning 1")
 
     _settle(flask, dealing, deal_id, 30_000)
-    waiting = dealing.shown(deal_id)
+    waiting = dealing.get_deal(deal_id)
     dealing.execute("update affiliate set payout_method = 'Wallet', payout_destination = 'c@example.com' returning 1")
     with db.any_org_work():
         release.any_org_start(now=clock.now())
     drain("payouts")
 
     assert (waiting["status"], waiting["escrowCents"], waiting["returnedCents"]) == ("Funded", 30_000, 20_000)
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
 
 
 def test_a_dispute_lets_go_of_a_payout_that_failed(dealing, flask):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.submit(deal_id)
     dealing.brand.set(sandboxRail="fail")
     dealing.approve(deal_id)
@@ -221,14 +221,14 @@ def test_a_dispute_lets_go_of_a_payout_that_failed(dealing, flask):
         ("Failed", True),
         ("Paid", False),
     ]
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
 
 
 def test_an_approval_and_a_dispute_at_once_are_one(dealing):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.submit(deal_id)
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda: dealing.approve(deal_id),
         lambda: dealing.dispute(deal_id),
         lambda: dealing.dispute(deal_id, who=dealing.creator),
@@ -236,19 +236,19 @@ def test_an_approval_and_a_dispute_at_once_are_one(dealing):
     drain("payouts")
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
-    assert dealing.statuses(deal_id) in (["Released"], ["Disputed"])
+    assert dealing.list_statuses(deal_id) in (["Released"], ["Disputed"])
 
 
 def test_the_take_stays_when_all_goes_back(dealing, flask, monkeypatch):
     monkeypatch.setenv("DEAL_TAKE_BPS", "1000")
     settings.current.cache_clear()
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     monkeypatch.undo()
     settings.current.cache_clear()
     dealing.dispute(deal_id)
     _settle(flask, dealing, deal_id, 0)
 
-    shown = dealing.shown(deal_id)
+    shown = dealing.get_deal(deal_id)
     assert (shown["chargedCents"], shown["takeCents"], shown["returnedCents"], shown["escrowCents"]) == (
         55_000,
         5_000,
@@ -258,7 +258,7 @@ def test_the_take_stays_when_all_goes_back(dealing, flask, monkeypatch):
 
 
 def test_who_was_deleted_keeps_their_deals_and_their_say(dealing):
-    deal_id = dealing.funded()
+    deal_id = dealing.create_funded()
     dealing.execute("update affiliate set deleted_at = now() returning 1")
 
     assert dealing.creator.get(f"{OWN}/{deal_id}").status_code == 200
@@ -266,6 +266,6 @@ def test_who_was_deleted_keeps_their_deals_and_their_say(dealing):
 
 
 def test_another_brand_opens_no_dispute(dealing, rival):
-    answer = rival.post(f"{URL}/{dealing.funded()}/milestones/1/dispute", REASON)
+    answer = rival.post(f"{URL}/{dealing.create_funded()}/milestones/1/dispute", REASON)
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")

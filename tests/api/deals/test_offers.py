@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import OWN, URL
+from tests.support.rows.deal_scene import OWN, URL
 
 _NOBODY = "01890000-0000-7000-8000-000000000000"
 
@@ -46,7 +46,7 @@ def test_a_deal_is_drafted_with_its_milestones(dealing):
     assert {(one["status"], one["autoReleaseAt"], str(one["submissionUrls"])) for one in made["milestones"]} == {
         ("Pending", None, "[]")
     }
-    assert dealing.shown(made["id"]) == made
+    assert dealing.get_deal(made["id"]) == made
 
 
 def test_an_offer_is_accepted(dealing):
@@ -55,11 +55,11 @@ def test_an_offer_is_accepted(dealing):
     assert dealing.act(deal_id, "offer").json["status"] == "Offered"
     assert dealing.creator.get(f"{OWN}/{deal_id}").json["status"] == "Offered"
     assert dealing.act(deal_id, "accept", who=dealing.creator).json["status"] == "Accepted"
-    assert dealing.shown(deal_id)["status"] == "Accepted"
+    assert dealing.get_deal(deal_id)["status"] == "Accepted"
 
 
 def test_an_offer_is_declined_for_good(dealing):
-    deal_id = dealing.offered()
+    deal_id = dealing.create_offered()
 
     assert dealing.act(deal_id, "decline", who=dealing.creator).json["status"] == "Declined"
 
@@ -68,7 +68,7 @@ def test_an_offer_is_declined_for_good(dealing):
         assert (refused.status_code, refused.json["error"]) == (409, "invalid_status_transition")
 
 
-@pytest.mark.parametrize("stage", ["draft", "offered", "accepted"])
+@pytest.mark.parametrize("stage", ["draft", "create_offered", "create_accepted"])
 def test_a_deal_is_cancelled_before_its_money_came(dealing, stage):
     deal_id = getattr(dealing, stage)()
 
@@ -77,7 +77,7 @@ def test_a_deal_is_cancelled_before_its_money_came(dealing, stage):
 
 
 def test_an_affiliate_sees_offers_and_no_drafts(dealing):
-    draft, offer = dealing.draft(), dealing.offered()
+    draft, offer = dealing.draft(), dealing.create_offered()
 
     listed = dealing.creator.get(OWN).json
 
@@ -89,7 +89,7 @@ def test_an_affiliate_sees_offers_and_no_drafts(dealing):
 
 
 def test_what_is_somebody_elses_is_not_there(dealing, rival, app):
-    deal_id = dealing.offered()
+    deal_id = dealing.create_offered()
     stranger = Partner(app, f"eve-{uuid4().hex}@example.com")
     unverified = Partner(app, "cleo@example.com", is_email_verified=False)
 
@@ -201,7 +201,7 @@ def test_a_currency_has_to_be_supported(dealing):
 def test_words_of_any_script_are_kept(dealing):
     title = "動画 🎬 ‏وصف"
 
-    assert dealing.shown(dealing.draft(title=title))["title"] == title
+    assert dealing.get_deal(dealing.draft(title=title))["title"] == title
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"title": 1, "title": 2}', b"\xff", b"[" * 9_000])
@@ -210,7 +210,7 @@ def test_what_is_no_object_is_a_problem(dealing, raw):
 
 
 def test_deals_are_paged_newest_first_and_narrowed(dealing):
-    first, second = dealing.draft(), dealing.offered()
+    first, second = dealing.draft(), dealing.create_offered()
 
     page = dealing.owner.get(f"{URL}?take=1").json
     rest = dealing.owner.get(f"{URL}?take=1&cursor={page['nextCursor']}").json
@@ -224,7 +224,7 @@ def test_deals_are_paged_newest_first_and_narrowed(dealing):
 
 
 def test_own_deals_are_paged(dealing):
-    first, second = dealing.offered(), dealing.offered()
+    first, second = dealing.create_offered(), dealing.create_offered()
 
     page = dealing.creator.get(f"{OWN}?take=1").json
     rest = dealing.creator.get(f"{OWN}?take=1&cursor={page['nextCursor']}").json
@@ -233,16 +233,16 @@ def test_own_deals_are_paged(dealing):
 
 
 def test_two_answers_at_once_are_one(dealing):
-    deal_id = dealing.offered()
+    deal_id = dealing.create_offered()
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda: dealing.act(deal_id, "accept", who=dealing.creator),
         lambda: dealing.act(deal_id, "decline", who=dealing.creator),
         lambda: dealing.act(deal_id, "cancel"),
     )
 
     assert _codes(answers).count(200) >= 1
-    assert dealing.shown(deal_id)["status"] in ("Accepted", "Declined", "Cancelled")
+    assert dealing.get_deal(deal_id)["status"] in ("Accepted", "Declined", "Cancelled")
     # An offer that was accepted may be cancelled after it; nothing else follows on anything.
     assert _codes(answers) in ([200, 409, 409], [200, 200, 409])
 
@@ -278,7 +278,7 @@ def test_a_plan_without_deals_is_402(dealing):
 
 
 def test_both_sides_leave_audit_entries(dealing):
-    deal_id = dealing.accepted()
+    deal_id = dealing.create_accepted()
 
     rows = dealing.brand.rows(
         "select action, actor_type, after->>'status' from audit_entry where entity_id = %s order by created_at, id",

@@ -8,8 +8,8 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
 
 _PAYOUTS = "/api/v1/payouts"
 
@@ -19,7 +19,7 @@ def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
 
     approved = dealing.approve(deal_id).json
     drain("payouts")
-    shown = dealing.shown(deal_id)
+    shown = dealing.get_deal(deal_id)
 
     (milestone,) = approved["milestones"]
     (released,) = shown["milestones"]
@@ -31,7 +31,7 @@ def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
     assert {name: payout[name] for name in wanted} == wanted
     assert (payout["affiliateId"], payout["milestoneId"]) == (str(dealing.affiliate_id), milestone["id"])
     assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
-    assert dealing.told("milestone.released") == [
+    assert dealing.list_event_data("milestone.released") == [
         {
             "dealId": deal_id,
             "milestoneId": milestone["id"],
@@ -47,30 +47,30 @@ def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
 
 
 def test_the_last_milestone_completes_the_deal(dealing):
-    deal_id = dealing.funded(30_000, 20_000)
+    deal_id = dealing.create_funded(30_000, 20_000)
     for seq in (2, 1):
         dealing.submit(deal_id, seq)
         dealing.approve(deal_id, seq)
         drain("payouts")
 
-    assert [(data["seq"], data["dealStatus"]) for data in dealing.told("milestone.released")] == [
+    assert [(data["seq"], data["dealStatus"]) for data in dealing.list_event_data("milestone.released")] == [
         (2, "Funded"),
         (1, "Completed"),
     ]
-    assert dealing.shown(deal_id)["endedAt"] is not None
+    assert dealing.get_deal(deal_id)["endedAt"] is not None
 
 
 def test_another_currency_is_paid_in_usd_at_the_days_rate(dealing):
     dealing.rate("EUR", "0.8")
-    deal_id = dealing.funded(1_003, currency="EUR")
+    deal_id = dealing.create_funded(1_003, currency="EUR")
     dealing.submit(deal_id)
     dealing.approve(deal_id)
     drain("payouts")
 
     # 10.03 EUR are 12.5375 USD.
     assert dealing.payouts() == [("Paid", 1_254)]
-    assert dealing.told("milestone.released")[0]["grossCents"] == 1_003
-    assert dealing.shown(deal_id)["escrowCents"] == 0
+    assert dealing.list_event_data("milestone.released")[0]["grossCents"] == 1_003
+    assert dealing.get_deal(deal_id)["escrowCents"] == 0
 
 
 def test_what_deals_paid_counts_as_paid_to_partners(submitted):
@@ -86,12 +86,12 @@ def test_what_deals_paid_counts_as_paid_to_partners(submitted):
 def test_approving_at_once_pays_once(submitted):
     dealing, deal_id = submitted
 
-    answers = at_once(*[lambda: dealing.approve(deal_id)] * 4)
+    answers = run_concurrently(*[lambda: dealing.approve(deal_id)] * 4)
     drain("payouts", deliveries=3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     assert dealing.payouts() == [("Paid", 50_000)]
-    assert len(dealing.told("milestone.released")) == 1
+    assert len(dealing.list_event_data("milestone.released")) == 1
 
 
 @pytest.mark.parametrize("rail", ["ambiguous", "slow"])
@@ -104,9 +104,9 @@ def test_a_rail_that_does_not_say_releases_once(submitted, rail):
     for _ in range(3):
         dealing.wait()
 
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
     assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
-    assert len(dealing.told("milestone.released")) == 1
+    assert len(dealing.list_event_data("milestone.released")) == 1
 
 
 @pytest.fixture
@@ -123,8 +123,8 @@ def failed(submitted):
 def test_a_payout_that_failed_leaves_everything_in_escrow(failed):
     dealing, deal_id, _ = failed
 
-    assert (dealing.statuses(deal_id), dealing.shown(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
-    assert dealing.told("milestone.released") == []
+    assert (dealing.list_statuses(deal_id), dealing.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
+    assert dealing.list_event_data("milestone.released") == []
     assert dealing.approve(deal_id).status_code == 409
 
 
@@ -135,7 +135,7 @@ def test_a_payout_that_failed_is_retried_by_its_owner(failed):
     drain("payouts")
 
     assert retried.status_code == 200
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
 
 
 def test_a_retry_is_not_counted_against_the_cap_again(failed):
@@ -154,7 +154,7 @@ def test_a_payout_that_was_let_go_of_is_made_anew(failed):
     drain("payouts")
 
     assert [status for status, _ in dealing.payouts()] == ["Failed", "Paid"]
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
 
 
 def test_a_payout_that_the_brand_paid_by_hand_releases(failed):
@@ -162,7 +162,7 @@ def test_a_payout_that_the_brand_paid_by_hand_releases(failed):
 
     dealing.owner.post(f"{_PAYOUTS}/{payout_id}/mark-paid", {"externalTransactionId": "bank 17"})
 
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
 
 
 def test_a_review_and_a_hold_hold_for_deals_too(submitted):
@@ -173,7 +173,7 @@ def test_a_review_and_a_hold_hold_for_deals_too(submitted):
 
     payout = dealing.owner.get(f"{_PAYOUTS}/{payout_id}").json
     assert (payout["needsManualReview"], payout["holdUntil"] is not None) == (True, True)
-    assert dealing.statuses(deal_id) == ["Submitted"]
+    assert dealing.list_statuses(deal_id) == ["Submitted"]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_who_cannot_be_paid_waits(submitted, sql, code):
     dealing.tick()
 
     assert (answer.status_code, answer.json["error"]) == (409, code)
-    assert (dealing.payouts(), dealing.statuses(deal_id)) == ([], ["Submitted"])
+    assert (dealing.payouts(), dealing.list_statuses(deal_id)) == ([], ["Submitted"])
 
 
 def test_a_ban_lets_go_of_what_was_not_sent(submitted):
@@ -205,22 +205,22 @@ def test_a_ban_lets_go_of_what_was_not_sent(submitted):
 
     assert answer.status_code in (200, 204)
     assert dealing.payouts() == [("Failed", 50_000)]
-    assert (dealing.statuses(deal_id), dealing.shown(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
+    assert (dealing.list_statuses(deal_id), dealing.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
     assert dealing.approve(deal_id).json["error"] == "affiliate_not_approved"
 
 
 def test_what_nobody_decides_is_released_by_itself(dealing):
-    deal_id = dealing.funded(100, 200)
+    deal_id = dealing.create_funded(100, 200)
     dealing.submit(deal_id, 1)
     dealing.tick()
-    before = dealing.statuses(deal_id)
+    before = dealing.list_statuses(deal_id)
 
     dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
     dealing.tick()
     dealing.tick()
 
     assert before == ["Submitted", "Funded"]
-    assert dealing.statuses(deal_id) == ["Released", "Funded"]
+    assert dealing.list_statuses(deal_id) == ["Released", "Funded"]
     assert dealing.payouts() == [("Paid", 100)]
 
 
@@ -235,7 +235,7 @@ def test_ticks_and_an_approval_at_once_pay_once(submitted):
                 organization_id=dealing.brand.id, deal_id=UUID(deal_id), milestone_id=milestone_id, now=clock.now()
             )
 
-    at_once(tick, tick, lambda: dealing.approve(deal_id))
+    run_concurrently(tick, tick, lambda: dealing.approve(deal_id))
     drain("payouts")
 
     assert dealing.payouts() == [("Paid", 50_000)]
@@ -244,7 +244,7 @@ def test_ticks_and_an_approval_at_once_pay_once(submitted):
 def test_a_release_and_a_ban_at_once_pay_nobody_who_is_banned(submitted):
     dealing, deal_id = submitted
 
-    at_once(
+    run_concurrently(
         lambda: dealing.approve(deal_id),
         lambda: dealing.owner.post(f"/api/v1/fraud-events/ban-affiliate/{dealing.affiliate_id}"),
     )

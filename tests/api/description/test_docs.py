@@ -14,7 +14,7 @@ import settings
 from api.description import guide
 from api.service import description
 from domain.webhooks import signing
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-4333-8444-555555555555"}
 
@@ -23,7 +23,7 @@ DEMO = {"apiKey": "ff_live_the-key-of-the-demo", "programId": "11111111-2222-433
 def demo(app, tmp_path, monkeypatch):
     """Make this process one of `make run`: embedded servers, and a demo in the data folder."""
     (tmp_path / "demo.json").write_text(json.dumps(DEMO))
-    turn(monkeypatch, servers={"database_url": None, "data_dir": tmp_path})
+    override_settings(monkeypatch, servers={"database_url": None, "data_dir": tmp_path})
     return app.test_client()
 
 
@@ -60,7 +60,7 @@ def test_nobody_else_is_shown_the_demo_key(demo, request_):
 
 def test_a_real_installation_shows_no_key(app, tmp_path, monkeypatch):
     (tmp_path / "demo.json").write_text(json.dumps(DEMO))
-    turn(monkeypatch, servers={"database_url": "postgresql://db", "data_dir": tmp_path})
+    override_settings(monkeypatch, servers={"database_url": "postgresql://db", "data_dir": tmp_path})
 
     assert DEMO["apiKey"] not in _see(app.test_client()).text
 
@@ -132,7 +132,7 @@ def test_the_signed_example_is_taken_at_its_time():
 def test_numbers_are_those_of_the_settings(app, monkeypatch):
     limits = settings.current().web.limits_per_min | {"s2s": 4321}
     webhooks = {"attempts_at_s": (0, 45, 600), "timeout_s": 7}
-    turn(monkeypatch, webhooks=webhooks, web={"limits_per_min": limits})
+    override_settings(monkeypatch, webhooks=webhooks, web={"limits_per_min": limits})
 
     with app.test_request_context():
         told = guide.render_chapters([])

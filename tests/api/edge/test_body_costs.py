@@ -19,11 +19,11 @@ from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refusals import Refused
 from tests.api.edge.hostile_bodies import hostile_bodies
-from tests.support.api.embedding import issued
+from tests.support.api.embed_tokens import issue_token
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 from tests.support.running.costs import least_cost, yardstick_s
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _MAX_ANSWER_BYTES = 64 * 1024
 _MAX_BODY_BYTES = 512 * 1024
@@ -108,7 +108,7 @@ def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, brand, ro
 
 def test_a_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, routes, monkeypatch):
     nowhere = "http://127.0.0.1:9"
-    turn(
+    override_settings(
         monkeypatch,
         addresses={"apis": dict.fromkeys((*Gateway, *Platform), nowhere)},
     )
@@ -169,7 +169,7 @@ def _callers(brand, affiliate_id):
         headers = {"Authorization": f"Bearer {partner.token}"}
         return stranger.open(path, method=method, data=raw, content_type="application/json", headers=headers)
 
-    token = issued(owner, affiliate_id)["token"]
+    token = issue_token(owner, affiliate_id)["token"]
 
     def as_viewer(method, path, raw):
         headers = {"Authorization": f"Bearer {token}"}
@@ -180,7 +180,7 @@ def _callers(brand, affiliate_id):
         "brand": owner.call,
         "dashboard": owner.call,
         "integration": brand.call,
-        "signed": lambda method, path, raw: brand.signed(path, raw),
+        "signed": lambda method, path, raw: brand.post_signed(path, raw),
         "public": as_stranger,
         "operator": as_operator,
         "affiliate": as_affiliate,

@@ -4,7 +4,7 @@ import pytest
 
 from api.edge import cors
 from models import db
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
 
@@ -12,7 +12,7 @@ ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers
 @pytest.fixture
 def surfaces(monkeypatch):
     ours = {"cors_origins": ("https://app.brand.test",), "portal_domain": "partners.test"}
-    chosen = turn(monkeypatch, web=ours)
+    chosen = override_settings(monkeypatch, web=ours)
     cors.clear_cache()
     return chosen
 

@@ -46,7 +46,7 @@ def test_a_signed_sale_that_names_an_amount_twice_is_refused(brand):
     brand.affiliate("ben")
     raw = b'{"externalEventId":"o-1","affiliateSlug":"ben","amountCents":1,"amountCents":100000}'
 
-    answer = brand.signed("/api/tracking/s2s", raw)
+    answer = brand.post_signed("/api/tracking/s2s", raw)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert brand.rows("select count(*) from sale") == [(0,)]

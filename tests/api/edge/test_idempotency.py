@@ -10,7 +10,7 @@ import pytest
 
 from domain.refusals import Refused
 from models import db
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import png
 
 _PATH = "/api/v1/programs"
@@ -195,7 +195,7 @@ def test_an_error_of_ours_is_not_what_the_key_stores(brand, part, error, status)
 
 
 def test_ten_at_once_have_one_effect_and_one_answer(brand):
-    answers = at_once(*[lambda: _post(brand)] * 10)
+    answers = run_concurrently(*[lambda: _post(brand)] * 10)
 
     assert [answer.status_code for answer in answers] == [201] * 10
     assert len({answer.data for answer in answers}) == 1
@@ -208,7 +208,7 @@ def test_ten_at_once_of_an_expired_key_have_one_effect(brand):
     brand.rows("update stored_answer set created_at = now() - interval '61 minutes' returning key")
     brand.rows("update program set slug = 'old' returning id")
 
-    answers = at_once(*[lambda: _post(brand)] * 10)
+    answers = run_concurrently(*[lambda: _post(brand)] * 10)
 
     assert len({answer.data for answer in answers}) == 1
     assert _slugs(brand) == ["old", "spring"]
@@ -224,7 +224,7 @@ def test_a_twin_of_one_that_does_not_end_is_told_so(brand):
             may_end.wait(120)
 
     db.db.trip_hooks.append(wait)
-    first = threading.Thread(target=at_once, args=(lambda: _post(brand),))
+    first = threading.Thread(target=run_concurrently, args=(lambda: _post(brand),))
     first.start()
     assert has_claimed.wait(60)
     started = time.monotonic()

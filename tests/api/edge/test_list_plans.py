@@ -95,7 +95,7 @@ analyze;
 @pytest.fixture(scope="module")
 def many(app):
     """A brand with two campaigns and many of everything, in a database of its own."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         brand = Brand.create(app, plan="Pro")
         known = {
             "org": brand.id,

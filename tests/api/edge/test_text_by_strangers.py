@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from tests.support.coupons import COUPON
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.deal_scene import DealScene
 
 SIGNS = ("\x1b", "\n", "\x85", "\u202e", "\u2066")
 
@@ -15,7 +15,7 @@ def _calls(brand):
     named = {"programId": str(brand.programs[-1]), "email": f"eve-{brand.id.hex}@example.com"}
     ann = f"/api/v1/affiliates/{brand.affiliate(f'ann-{brand.id.hex[:12]}')}"
     group = {"commissionType": "Percentage", "commissionValue": 25}
-    deal = Dealing.of(brand).body(1_000)
+    deal = DealScene.for_brand(brand).body(1_000)
     return [
         ("POST", "/api/v1/programs", lambda name: {"name": name, **terms}, "name"),
         ("PATCH", program, lambda name: {"name": name}, "name"),
@@ -58,7 +58,7 @@ def test_a_sent_name_loses_its_control_characters(brand, sign, drain):
     person = {"email": f"fay-{brand.id.hex}@example.com", "fullName": f"Eve {sign}Mallory"}
     imported = brand.post("/api/v1/affiliates/import", {"programId": str(brand.programs[-1]), "affiliates": [person]})
     assert (sale.status_code, imported.status_code) == (200, 200), (sale.text, imported.text)
-    assert brand.signed("/api/tracking/lead", lead).status_code == 200
+    assert brand.post_signed("/api/tracking/lead", lead).status_code == 200
     drain("sales")
 
     with db.unit_of_work(brand.id):

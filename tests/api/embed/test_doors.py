@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import TOKENS, asked, issued
-from tests.support.api.lists import trips_of
+from tests.support.api.embed_tokens import TOKENS, call_embed_api, issue_token
+from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Partner
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 _OWN = (("GET", "/me"), ("GET", "/me/series"), ("GET", "/me/conversions"), ("GET", "/me/payouts"), ("POST", "/links"))
 
@@ -24,12 +24,12 @@ def ben(brand):
 @pytest.fixture
 def token(brand, ben):
     """What Ben is shown by."""
-    return issued(brand, ben)["token"]
+    return issue_token(brand, ben)["token"]
 
 
 def _answers(app, token, **headers):
     return [
-        asked(app, token, path, method=method, body={} if method == "POST" else None, **headers)
+        call_embed_api(app, token, path, method=method, body={} if method == "POST" else None, **headers)
         for method, path in _OWN
     ]
 
@@ -119,11 +119,11 @@ def test_no_answer_has_a_word_for_other_origins(app, brand, token, origin):
 
 
 def test_each_token_has_a_count_of_its_own(app, brand, ben, token, monkeypatch):
-    other = issued(brand, brand.affiliate("eva"))["token"]
-    monkeypatch.setitem(app.extensions, "limiter", limited(embed=2))
+    other = issue_token(brand, brand.affiliate("eva"))["token"]
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(embed=2))
 
-    assert [asked(app, token, "/me").status_code for _ in range(3)] == [200, 200, 429]
-    assert asked(app, other, "/me").status_code == 200
+    assert [call_embed_api(app, token, "/me").status_code for _ in range(3)] == [200, 200, 429]
+    assert call_embed_api(app, other, "/me").status_code == 200
 
 
 def test_no_answer_is_kept_by_anybody(app, token):
@@ -137,17 +137,17 @@ def test_a_forged_token_never_reaches_the_database(app, token, monkeypatch):
 
 
 def test_who_it_is_is_remembered_for_a_while_and_forgotten_when_it_ends(app, brand, ben, token, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     path = "/me/payouts"
-    asked(app, token, path)
+    call_embed_api(app, token, path)
 
     # the list itself, with who asks known
-    assert trips_of(lambda: asked(app, token, path)) <= 2
-    assert trips_of(lambda: issued(brand, ben)) > 0
-    assert trips_of(lambda: asked(app, token, path)) <= 2
+    assert count_round_trips(lambda: call_embed_api(app, token, path)) <= 2
+    assert count_round_trips(lambda: issue_token(brand, ben)) > 0
+    assert count_round_trips(lambda: call_embed_api(app, token, path)) <= 2
 
-    other = issued(brand, ben, rotate=True)
-    assert asked(app, token, path).status_code == 401
-    assert asked(app, other["token"], path).status_code == 200
+    other = issue_token(brand, ben, rotate=True)
+    assert call_embed_api(app, token, path).status_code == 401
+    assert call_embed_api(app, other["token"], path).status_code == 200
     brand.call("DELETE", f"{TOKENS}/{other['id']}")
-    assert asked(app, other["token"], path).status_code == 401
+    assert call_embed_api(app, other["token"], path).status_code == 401

@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import ORIGIN, TOKENS, asked, issued, wanted
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.embed_tokens import ORIGIN, TOKENS, build_token_body, call_embed_api, issue_token
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def ben(brand):
 
 
 def _works(brand, token):
-    return asked(brand.app, token["token"], "/me").status_code
+    return call_embed_api(brand.app, token["token"], "/me").status_code
 
 
 def _audited(brand):
@@ -26,7 +26,7 @@ def _audited(brand):
 
 
 def test_a_token_is_made_with_the_address_to_frame(brand, ben):
-    answer = brand.post(TOKENS, wanted(ben, allowedOrigins=[f"{ORIGIN}:443", "http://localhost:3000"]))
+    answer = brand.post(TOKENS, build_token_body(ben, allowedOrigins=[f"{ORIGIN}:443", "http://localhost:3000"]))
     made = answer.json
 
     assert answer.status_code == 201
@@ -38,9 +38,11 @@ def test_a_token_is_made_with_the_address_to_frame(brand, ben):
 
 
 def test_asked_again_it_is_the_same_token_with_the_same_end(brand, ben):
-    first = issued(brand, ben, expiresInHours=1)
+    first = issue_token(brand, ben, expiresInHours=1)
 
-    answer = brand.post(TOKENS, wanted(ben, expiresInHours=720, allowedOrigins=["https://other.acme.example"]))
+    answer = brand.post(
+        TOKENS, build_token_body(ben, expiresInHours=720, allowedOrigins=["https://other.acme.example"])
+    )
 
     assert answer.status_code == 200
     assert {name for name in first if answer.json[name] != first[name]} == {"allowedOrigins"}
@@ -48,9 +50,9 @@ def test_asked_again_it_is_the_same_token_with_the_same_end(brand, ben):
 
 
 def test_rotation_ends_the_one_before_at_once(brand, ben):
-    first = issued(brand, ben)
+    first = issue_token(brand, ben)
 
-    answer = brand.post(TOKENS, wanted(ben, rotate=True))
+    answer = brand.post(TOKENS, build_token_body(ben, rotate=True))
 
     assert (answer.status_code, answer.json["id"]) == (201, first["id"])
     assert answer.json["token"] != first["token"]
@@ -58,24 +60,24 @@ def test_rotation_ends_the_one_before_at_once(brand, ben):
 
 
 def test_rotation_of_nothing_makes_the_first(brand, ben):
-    assert brand.post(TOKENS, wanted(ben, rotate=True)).status_code == 201
+    assert brand.post(TOKENS, build_token_body(ben, rotate=True)).status_code == 201
 
 
 def test_a_revoked_token_is_over_and_the_next_is_another(brand, ben):
-    first = issued(brand, ben)
+    first = issue_token(brand, ben)
 
     gone = [brand.call("DELETE", f"{TOKENS}/{first['id']}").status_code for _ in range(2)]
-    again = brand.post(TOKENS, wanted(ben))
+    again = brand.post(TOKENS, build_token_body(ben))
 
     assert gone == [204, 404]
     assert (again.status_code, _works(brand, first), _works(brand, again.json)) == (201, 401, 200)
 
 
 def test_an_expired_token_is_over_and_the_next_is_another(brand, ben, flask):
-    first = issued(brand, ben)
+    first = issue_token(brand, ben)
     assert flask("embed", "expire", first["id"])[0] == 0
 
-    again = brand.post(TOKENS, wanted(ben))
+    again = brand.post(TOKENS, build_token_body(ben))
 
     assert (again.status_code, again.json["id"]) == (201, first["id"])
     assert (_works(brand, first), _works(brand, again.json)) == (401, 200)
@@ -91,8 +93,8 @@ def test_an_operator_is_told_of_a_token_that_is_not_there(flask):
 def test_tokens_are_listed_without_what_lets_in(brand, rival, ben):
     eva = str(brand.affiliate("eva"))
     rival.program()
-    issued(rival, rival.affiliate("ray"))
-    made = [issued(brand, one) for one in (ben, eva)]
+    issue_token(rival, rival.affiliate("ray"))
+    made = [issue_token(brand, one) for one in (ben, eva)]
 
     listed = brand.get(TOKENS).json
     first = brand.get(f"{TOKENS}?take=1").json
@@ -106,16 +108,16 @@ def test_tokens_are_listed_without_what_lets_in(brand, rival, ben):
 
 
 def test_when_it_was_last_used_is_told(brand, ben):
-    made = issued(brand, ben)
-    asked(brand.app, made["token"], "/me")
+    made = issue_token(brand, ben)
+    call_embed_api(brand.app, made["token"], "/me")
 
     (shown,) = brand.get(TOKENS).json["items"]
     assert shown["lastUsedAt"] is not None
 
 
 def test_the_audit_log_says_what_was_done_and_never_the_token(brand, ben):
-    made = [issued(brand, ben), issued(brand, ben, allowedOrigins=["https://b.acme.example"])]
-    made.append(issued(brand, ben, rotate=True))
+    made = [issue_token(brand, ben), issue_token(brand, ben, allowedOrigins=["https://b.acme.example"])]
+    made.append(issue_token(brand, ben, rotate=True))
     brand.call("DELETE", f"{TOKENS}/{made[0]['id']}")
 
     entries = _audited(brand)
@@ -131,7 +133,7 @@ def test_the_audit_log_says_what_was_done_and_never_the_token(brand, ben):
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
 def test_only_who_is_approved_gets_one(brand, status):
     brand.program()
-    answer = brand.post(TOKENS, wanted(brand.affiliate("ben", status=status)))
+    answer = brand.post(TOKENS, build_token_body(brand.affiliate("ben", status=status)))
 
     assert (answer.status_code, answer.json["error"]) == (409, "affiliate_not_active")
 
@@ -140,27 +142,27 @@ def test_what_is_wrong_is_refused_and_nothing_is_made(brand, rival, ben):
     rival.program()
     theirs = str(rival.affiliate("ray"))
     cases = {
-        "another tenant's": (wanted(theirs), 404, "not_found"),
-        "nobody's": (wanted(uuid4()), 404, "not_found"),
-        "no origins": (wanted(ben, allowedOrigins=[]), 400, "invalid_origin"),
+        "another tenant's": (build_token_body(theirs), 404, "not_found"),
+        "nobody's": (build_token_body(uuid4()), 404, "not_found"),
+        "no origins": (build_token_body(ben, allowedOrigins=[]), 400, "invalid_origin"),
         "origins left out": ({"affiliateId": ben}, 400, "invalid_origin"),
-        "a wildcard": (wanted(ben, allowedOrigins=["https://*.acme.example"]), 400, "invalid_origin"),
-        "capitals": (wanted(ben, allowedOrigins=["https://App.acme.example"]), 400, "invalid_origin"),
-        "other letters": (wanted(ben, allowedOrigins=["https://münchen.example"]), 400, "invalid_origin"),
-        "null": (wanted(ben, allowedOrigins=["null"]), 400, "invalid_origin"),
-        "a NUL": (wanted(ben, allowedOrigins=[f"{ORIGIN}\x00"]), 400, "invalid_origin"),
-        "a long text": (wanted(ben, allowedOrigins=["https://" + "a" * 50_000]), 400, "invalid_origin"),
-        "eleven": (wanted(ben, allowedOrigins=[ORIGIN] * 11), 400, "too_many_origins"),
-        "no hours": (wanted(ben, expiresInHours=0), 400, "expires_out_of_range"),
-        "less": (wanted(ben, expiresInHours=-1), 400, "expires_out_of_range"),
-        "too many hours": (wanted(ben, expiresInHours=721), 400, "expires_out_of_range"),
-        "hours in words": (wanted(ben, expiresInHours="24"), 400, None),
-        "half an hour": (wanted(ben, expiresInHours=0.5), 400, None),
-        "origins are a text": (wanted(ben, allowedOrigins=ORIGIN), 400, None),
-        "origins are numbers": (wanted(ben, allowedOrigins=[7]), 400, None),
-        "origins are nothing": (wanted(ben, allowedOrigins=None), 400, None),
-        "rotate is a text": (wanted(ben, rotate="yes"), 400, None),
-        "no id": (wanted("me"), 400, None),
+        "a wildcard": (build_token_body(ben, allowedOrigins=["https://*.acme.example"]), 400, "invalid_origin"),
+        "capitals": (build_token_body(ben, allowedOrigins=["https://App.acme.example"]), 400, "invalid_origin"),
+        "other letters": (build_token_body(ben, allowedOrigins=["https://münchen.example"]), 400, "invalid_origin"),
+        "null": (build_token_body(ben, allowedOrigins=["null"]), 400, "invalid_origin"),
+        "a NUL": (build_token_body(ben, allowedOrigins=[f"{ORIGIN}\x00"]), 400, "invalid_origin"),
+        "a long text": (build_token_body(ben, allowedOrigins=["https://" + "a" * 50_000]), 400, "invalid_origin"),
+        "eleven": (build_token_body(ben, allowedOrigins=[ORIGIN] * 11), 400, "too_many_origins"),
+        "no hours": (build_token_body(ben, expiresInHours=0), 400, "expires_out_of_range"),
+        "less": (build_token_body(ben, expiresInHours=-1), 400, "expires_out_of_range"),
+        "too many hours": (build_token_body(ben, expiresInHours=721), 400, "expires_out_of_range"),
+        "hours in words": (build_token_body(ben, expiresInHours="24"), 400, None),
+        "half an hour": (build_token_body(ben, expiresInHours=0.5), 400, None),
+        "origins are a text": (build_token_body(ben, allowedOrigins=ORIGIN), 400, None),
+        "origins are numbers": (build_token_body(ben, allowedOrigins=[7]), 400, None),
+        "origins are nothing": (build_token_body(ben, allowedOrigins=None), 400, None),
+        "rotate is a text": (build_token_body(ben, rotate="yes"), 400, None),
+        "no id": (build_token_body("me"), 400, None),
         "nobody at all": ({"allowedOrigins": [ORIGIN]}, 400, None),
         "no object": ([], 400, None),
     }
@@ -174,24 +176,24 @@ def test_what_is_wrong_is_refused_and_nothing_is_made(brand, rival, ben):
 
 
 def test_who_may_not_write_sees_no_token_either(app, brand, ben):
-    made = issued(brand, ben)
+    made = issue_token(brand, ben)
     reader, viewer = brand.other_key(scope="read"), brand.person("Viewer")
 
     for one in (reader, viewer):
-        calls = (one.get(TOKENS), one.post(TOKENS, wanted(ben)), one.call("DELETE", f"{TOKENS}/{made['id']}"))
+        calls = (one.get(TOKENS), one.post(TOKENS, build_token_body(ben)), one.call("DELETE", f"{TOKENS}/{made['id']}"))
         assert [answer.status_code for answer in calls] == [403, 403, 403]
     assert brand.person("Manager").get(TOKENS).status_code == 200
 
 
 def test_a_smaller_plan_makes_none(brand, ben):
     brand.set(plan="Starter")
-    answer = brand.post(TOKENS, wanted(ben))
+    answer = brand.post(TOKENS, build_token_body(ben))
 
     assert (answer.status_code, answer.json["error"], answer.json["required"]) == (402, "plan_tier_required", "Growth")
 
 
 def test_a_rivals_token_cannot_be_ended_or_read(brand, rival, ben):
-    made = issued(brand, ben)
+    made = issue_token(brand, ben)
 
     assert rival.call("DELETE", f"{TOKENS}/{made['id']}").status_code == 404
     assert rival.get(f"{TOKENS}?affiliateId={ben}").json["items"] == []
@@ -199,15 +201,15 @@ def test_a_rivals_token_cannot_be_ended_or_read(brand, rival, ben):
 
 
 def test_twice_at_once_it_is_one_token(brand, ben):
-    answers = at_once(*[lambda: brand.post(TOKENS, wanted(ben))] * 2)
+    answers = run_concurrently(*[lambda: brand.post(TOKENS, build_token_body(ben))] * 2)
 
     assert sorted(one.status_code for one in answers) == [200, 201]
     assert len({one.json["token"] for one in answers}) == 1
 
 
 def test_a_key_rotates_once_for_a_request_that_is_sent_twice(brand, ben):
-    issued(brand, ben)
-    first, again = (brand.post(TOKENS, wanted(ben, rotate=True), Idempotency_Key="r") for _ in range(2))
+    issue_token(brand, ben)
+    first, again = (brand.post(TOKENS, build_token_body(ben, rotate=True), Idempotency_Key="r") for _ in range(2))
 
     assert first.json == again.json
     assert _works(brand, again.json) == 200

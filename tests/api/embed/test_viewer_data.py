@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.embedding import asked, issued
-from tests.support.api.lists import trips_of
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.api.embed_tokens import call_embed_api, issue_token
+from tests.support.api.lists import count_round_trips
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def ann(app):
         payroll.affiliate(slug)
     payroll.sell("ann", customerEmail="mira@customer.example", externalEventId=f"order-{uuid4().hex}")
     payroll.sell("bob", 90_000)
-    return _Viewer(payroll, issued(payroll.brand, payroll.affiliates["ann"])["token"])
+    return _Viewer(payroll, issue_token(payroll.brand, payroll.affiliates["ann"])["token"])
 
 
 class _Viewer:
@@ -27,7 +27,7 @@ class _Viewer:
         self.payroll, self.token = payroll, token
 
     def ask(self, path, **more):
-        return asked(self.payroll.brand.app, self.token, path, **more)
+        return call_embed_api(self.payroll.brand.app, self.token, path, **more)
 
     def get(self, path):
         answer = self.ask(path)
@@ -99,7 +99,7 @@ def test_lists_have_pages_whose_cursors_are_this_affiliates_alone(ann):
         ann.payroll.sell("ann")
     first = ann.get("/me/conversions?take=2")
     second = ann.get(f"/me/conversions?cursor={first['nextCursor']}")
-    bob = _Viewer(ann.payroll, issued(ann.payroll.brand, ann.payroll.affiliates["bob"])["token"])
+    bob = _Viewer(ann.payroll, issue_token(ann.payroll.brand, ann.payroll.affiliates["bob"])["token"])
 
     assert (len(first["items"]), len(second["items"])) == (2, 1)
     assert len({one["id"] for one in first["items"] + second["items"]}) == 3
@@ -123,7 +123,7 @@ def test_a_person_of_two_brands_is_shown_the_one_alone(app, ann):
     other.affiliates["rita"] = other.brand.affiliate("rita", email=email, email_normalized=email)
     here = ann.payroll.brand.affiliate("rita-here", email=email, email_normalized=email)
     other.sell("rita")
-    rita = _Viewer(ann.payroll, issued(ann.payroll.brand, here)["token"])
+    rita = _Viewer(ann.payroll, issue_token(ann.payroll.brand, here)["token"])
 
     shown = rita.get("/me")
     assert ([one["slug"] for one in shown["links"]], shown["balances"]) == (["rita-here"], [])
@@ -183,10 +183,10 @@ def test_a_repeated_request_for_a_link_makes_one(ann):
 
 
 def test_what_it_begins_with_costs_the_same_however_much_there_is(ann):
-    few = trips_of(lambda: ann.get("/me"))
+    few = count_round_trips(lambda: ann.get("/me"))
     for _ in range(3):
         ann.payroll.sell("ann")
         ann.ask("/links", method="POST", body={})
 
     # 8 statements of its own and one for who asks, begin and commit with them
-    assert trips_of(lambda: ann.get("/me")) == few <= 10
+    assert count_round_trips(lambda: ann.get("/me")) == few <= 10

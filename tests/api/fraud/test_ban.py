@@ -3,7 +3,7 @@
 import pytest
 
 from domain import statuses
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/fraud-events/ban-affiliate"
 NOBODY = "01890000-0000-7000-8000-000000000000"
@@ -48,7 +48,7 @@ def test_banning_again_changes_nothing(campaign):
 def test_banned_many_times_at_once_it_is_one_ban(campaign):
     affiliate_id = campaign.affiliate("ben")
 
-    answers = at_once(*[lambda: campaign.post(f"{URL}/{affiliate_id}") for _ in range(4)])
+    answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}") for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [200] * 4
     assert len(_entries(campaign)) == 1

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from models import db, ids
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.lists import count_round_trips
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 URL = "/api/v1/fraud-events"
 
@@ -22,7 +22,7 @@ def _ids(answer):
 
 def test_an_event_is_shown_with_every_field(brand, affiliate_id):
     click_id, at = ids.new_id(), datetime(2026, 3, 1, 12, tzinfo=UTC)
-    event_id = flagged(brand, affiliate_id, "headless", "rapid", score=100, subject_id=click_id, at=at)
+    event_id = record_blocked_click(brand, affiliate_id, "headless", "rapid", score=100, subject_id=click_id, at=at)
 
     assert brand.get(URL).json == [
         {
@@ -49,12 +49,14 @@ def test_an_event_is_shown_with_every_field(brand, affiliate_id):
 
 
 def test_what_was_held_is_named_with_its_conversion(brand, affiliate_id):
-    lead = conversion(brand, affiliate_id, type="LeadReward", status="Invalidated")
-    click_conversion = conversion(brand, affiliate_id, type="ClickReward", status="Pending")
-    clicked = click(brand, affiliate_id, conversion_id=click_conversion)
-    flagged(brand, affiliate_id, subject="lead", subject_id=lead, action="held", score=60, at=ago(hours=1))
-    flagged(brand, affiliate_id, subject_id=clicked, action="held", score=60, at=ago(hours=2))
-    flagged(brand, affiliate_id, subject="lead", at=ago(hours=3))
+    lead = insert_conversion(brand, affiliate_id, type="LeadReward", status="Invalidated")
+    click_conversion = insert_conversion(brand, affiliate_id, type="ClickReward", status="Pending")
+    clicked = insert_click(brand, affiliate_id, conversion_id=click_conversion)
+    record_blocked_click(
+        brand, affiliate_id, subject="lead", subject_id=lead, action="held", score=60, at=time_ago(hours=1)
+    )
+    record_blocked_click(brand, affiliate_id, subject_id=clicked, action="held", score=60, at=time_ago(hours=2))
+    record_blocked_click(brand, affiliate_id, subject="lead", at=time_ago(hours=3))
 
     shown = [(event["conversionId"], event["conversionStatus"]) for event in brand.get(URL).json]
 
@@ -63,20 +65,24 @@ def test_what_was_held_is_named_with_its_conversion(brand, affiliate_id):
 
 def test_a_subject_is_recorded_once(brand, affiliate_id):
     click_id = ids.new_id()
-    first, again = (flagged(brand, affiliate_id, subject_id=click_id, score=score) for score in (90, 100))
+    first, again = (record_blocked_click(brand, affiliate_id, subject_id=click_id, score=score) for score in (90, 100))
 
     assert first == again
     assert [event["score"] for event in brand.get(URL).json] == [90]
 
 
 def test_events_are_listed_newest_first(brand, affiliate_id):
-    middle, oldest, newest = (str(flagged(brand, affiliate_id, at=ago(hours=hours))) for hours in (2, 3, 1))
+    middle, oldest, newest = (
+        str(record_blocked_click(brand, affiliate_id, at=time_ago(hours=hours))) for hours in (2, 3, 1)
+    )
 
     assert _ids(brand.get(URL)) == [newest, middle, oldest]
 
 
 def test_events_that_are_closed_are_listed_when_asked_for(brand, affiliate_id):
-    open_one, resolved, dismissed = (str(flagged(brand, affiliate_id, at=ago(hours=hours))) for hours in (1, 2, 3))
+    open_one, resolved, dismissed = (
+        str(record_blocked_click(brand, affiliate_id, at=time_ago(hours=hours))) for hours in (1, 2, 3)
+    )
     brand.call("PATCH", f"{URL}/{resolved}", {"action": "resolve"})
     brand.call("PATCH", f"{URL}/{dismissed}", {"action": "dismiss"})
 
@@ -88,9 +94,9 @@ def test_events_that_are_closed_are_listed_when_asked_for(brand, affiliate_id):
 
 def test_events_of_one_program_are_listed_when_asked_for(brand, rival, affiliate_id):
     first = brand.programs[-1]
-    flagged(brand, affiliate_id)
+    record_blocked_click(brand, affiliate_id)
     second = brand.program()
-    wanted = str(flagged(brand, brand.affiliate("zoe")))
+    wanted = str(record_blocked_click(brand, brand.affiliate("zoe")))
     rival.program()
 
     assert _ids(brand.get(f"{URL}?programId={second}")) == [wanted]
@@ -108,8 +114,8 @@ def test_a_query_that_means_nothing_is_a_problem(brand, query):
 
 
 def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
-    flagged(brand, affiliate_id)
-    one = trips_of(lambda: brand.get(URL))
+    record_blocked_click(brand, affiliate_id)
+    one = count_round_trips(lambda: brand.get(URL))
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score,"
@@ -119,10 +125,10 @@ def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
         )
 
     assert len(brand.get(URL).json) == 500
-    assert trips_of(lambda: brand.get(URL)) == one
+    assert count_round_trips(lambda: brand.get(URL)) == one
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_the_lists_are_read_by_index(brand, affiliate_id):
     for where in ("", " and status = 'open'", " and program_id = gen_random_uuid()"):
         plan = brand.rows(
@@ -137,7 +143,7 @@ def test_the_lists_are_read_by_index(brand, affiliate_id):
 
 @pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
 def test_an_open_event_is_closed_and_audited(brand, affiliate_id, action, status):
-    event_id = flagged(brand, affiliate_id)
+    event_id = record_blocked_click(brand, affiliate_id)
     before = brand.get(URL).json[0]
     manager = brand.person("Manager")
 
@@ -159,7 +165,7 @@ def test_an_open_event_is_closed_and_audited(brand, affiliate_id, action, status
 
 @pytest.mark.parametrize("second", ["resolve", "dismiss"])
 def test_an_event_that_is_closed_stays_as_it_is(brand, affiliate_id, second):
-    address = f"{URL}/{flagged(brand, affiliate_id)}"
+    address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
     closed = brand.call("PATCH", address, {"action": "resolve"}).json
 
     answer = brand.call("PATCH", address, {"action": second})
@@ -169,16 +175,16 @@ def test_an_event_that_is_closed_stays_as_it_is(brand, affiliate_id, second):
 
 
 def test_of_two_who_close_an_event_at_once_one_does(brand, affiliate_id):
-    address = f"{URL}/{flagged(brand, affiliate_id)}"
+    address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
 
-    answers = at_once(*[lambda: brand.call("PATCH", address, {"action": "resolve"}) for _ in range(4)])
+    answers = run_concurrently(*[lambda: brand.call("PATCH", address, {"action": "resolve"}) for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     assert brand.rows("select count(*) from audit_entry") == [(1,)]
 
 
 def test_an_idempotency_key_gives_the_first_answer_again(brand, affiliate_id):
-    address = f"{URL}/{flagged(brand, affiliate_id)}"
+    address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
 
     first, again = (brand.call("PATCH", address, {"action": "resolve"}, Idempotency_Key="k") for _ in range(2))
 
@@ -197,7 +203,7 @@ def test_an_event_that_is_not_there_is_not_found_whatever_the_body(brand, event_
 
 def test_a_rivals_event_is_not_there(brand, rival):
     rival.program()
-    event_id = flagged(rival, rival.affiliate("rita"))
+    event_id = record_blocked_click(rival, rival.affiliate("rita"))
 
     assert brand.call("PATCH", f"{URL}/{event_id}", {"action": "resolve"}).status_code == 404
     assert brand.get(f"{URL}?status=all").json == []
@@ -220,7 +226,7 @@ def test_a_rivals_event_is_not_there(brand, rival):
     ],
 )
 def test_an_action_that_there_is_not_is_a_problem(brand, affiliate_id, body):
-    answer = brand.call("PATCH", f"{URL}/{flagged(brand, affiliate_id)}", body)
+    answer = brand.call("PATCH", f"{URL}/{record_blocked_click(brand, affiliate_id)}", body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.get(URL).json[0]["status"] == "open"
@@ -230,7 +236,7 @@ def _calls(brand, affiliate_id):
     return {
         "list": ("GET", URL, None),
         "summary": ("GET", f"{URL}/summary?programId={brand.programs[-1]}", None),
-        "close": ("PATCH", f"{URL}/{flagged(brand, affiliate_id)}", {"action": "resolve"}),
+        "close": ("PATCH", f"{URL}/{record_blocked_click(brand, affiliate_id)}", {"action": "resolve"}),
     }
 
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.lists import trips_of
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago
+from tests.support.api.lists import count_round_trips
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import time_ago
 
 URL = "/api/v1/fraud-events/summary"
 
@@ -39,12 +39,12 @@ def test_a_program_without_events_has_a_summary_of_zeros(brand):
 def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
     brand.program(click_reward_cents=25, lead_bounty_cents=500)
     affiliate_id = brand.affiliate("ben")
-    closed = flagged(brand, affiliate_id, "bot_agent", "rapid")
-    flagged(brand, affiliate_id, "bot_agent")
-    flagged(brand, affiliate_id, "burst", score=50, action="held")
-    flagged(brand, affiliate_id, "no_mx", score=60, subject="lead", action="held")
-    flagged(brand, affiliate_id, "self_lead", subject="lead")
-    flagged(brand, affiliate_id, "headless", at=ago(days=31))
+    closed = record_blocked_click(brand, affiliate_id, "bot_agent", "rapid")
+    record_blocked_click(brand, affiliate_id, "bot_agent")
+    record_blocked_click(brand, affiliate_id, "burst", score=50, action="held")
+    record_blocked_click(brand, affiliate_id, "no_mx", score=60, subject="lead", action="held")
+    record_blocked_click(brand, affiliate_id, "self_lead", subject="lead")
+    record_blocked_click(brand, affiliate_id, "headless", at=time_ago(days=31))
     brand.call("PATCH", f"/api/v1/fraud-events/{closed}", {"action": "dismiss"})
     brand.set(fraudStrictness="strict")
 
@@ -63,9 +63,9 @@ def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
 
 
 def test_the_summary_leaves_other_programs_and_brands_out(brand, rival, affiliate_id):
-    flagged(brand, affiliate_id)
+    record_blocked_click(brand, affiliate_id)
     rival.program()
-    flagged(rival, rival.affiliate("rita"))
+    record_blocked_click(rival, rival.affiliate("rita"))
     brand.program()
 
     assert _summary(brand).json["blockedClicks"] == 0
@@ -77,17 +77,17 @@ def test_a_primary_fee_is_what_was_not_billed(brand, model, clicks, leads):
         default_commission_model=model, default_commission_type="Fixed", default_commission_value=Decimal("1.5")
     )
     affiliate_id = brand.affiliate("ben")
-    flagged(brand, affiliate_id)
+    record_blocked_click(brand, affiliate_id)
     assert _summary(brand).json["estimatedNotBilledCents"] == clicks
 
-    flagged(brand, affiliate_id, subject="lead")
+    record_blocked_click(brand, affiliate_id, subject="lead")
     assert _summary(brand).json["estimatedNotBilledCents"] == clicks + leads
 
 
 @pytest.mark.parametrize(("home", "estimate"), [("MNT", None), ("USD", 70)])
 def test_an_estimate_that_needs_a_missing_rate_is_unknown(brand, home, estimate):
     brand.program(click_reward_cents=70)
-    flagged(brand, brand.affiliate("ben"))
+    record_blocked_click(brand, brand.affiliate("ben"))
     with db.unit_of_work(brand.id):
         db.db.stage("update organization set home_currency = %s", (home,))
 
@@ -131,10 +131,10 @@ def test_a_summary_of_a_program_that_is_not_there_is_not_found(brand, rival):
 
 
 def test_the_summary_costs_the_same_for_any_number_of_events(brand, affiliate_id):
-    flagged(brand, affiliate_id)
-    one = trips_of(lambda: _summary(brand))
+    record_blocked_click(brand, affiliate_id)
+    one = count_round_trips(lambda: _summary(brand))
     for reason in ("headless", "rapid", "burst"):
-        flagged(brand, affiliate_id, reason)
-        flagged(brand, affiliate_id, reason, subject="lead")
+        record_blocked_click(brand, affiliate_id, reason)
+        record_blocked_click(brand, affiliate_id, reason, subject="lead")
 
-    assert trips_of(lambda: _summary(brand)) == one
+    assert count_round_trips(lambda: _summary(brand)) == one

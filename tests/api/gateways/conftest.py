@@ -9,9 +9,9 @@ import pytest
 
 from models import db
 from tests.support import books
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
-from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 
@@ -32,7 +32,7 @@ class Shop:
         """Where the gateway sends its events."""
         return "/" + self.connection["webhookUrl"].split("/", 3)[3]
 
-    def deliver(self, *sent: Sent) -> list[int]:
+    def deliver(self, *sent: Notification) -> list[int]:
         """Send what the gateway sends; return the statuses of the answers."""
         client = self.brand.app.test_client()
         return [
@@ -55,23 +55,23 @@ class Shop:
     def sell(self, **purchase: Any) -> Sale:
         """Let somebody pay, have it told and booked."""
         sale = self.stage.pay(Purchase(**purchase))
-        assert set(self.deliver(*sale.sent)) == {200}
+        assert set(self.deliver(*sale.notifications)) == {200}
         drain()
         return sale
 
-    def event(self, kind: str, told: dict[str, Any]) -> Sent:
+    def event(self, kind: str, told: dict[str, Any]) -> Notification:
         """Return an event of stripe's about an object."""
         event = {"id": f"evt_{self.stage.number()}", "object": "event", "livemode": True, "type": kind}
         event |= {"created": int(self.stage.now.timestamp()), "data": {"object": told}}
-        return self.stage.proved(json.dumps(event).encode())
+        return self.stage.sign_body(json.dumps(event).encode())
 
-    def changed(self, sent: Sent, **fields: Any) -> Sent:
+    def changed(self, sent: Notification, **fields: Any) -> Notification:
         """Return an event of stripe's with other fields of its object."""
         event = json.loads(sent.body)
         event["data"]["object"] |= fields
-        return self.stage.proved(json.dumps(event).encode())
+        return self.stage.sign_body(json.dumps(event).encode())
 
-    def hear(self, *sent: Sent) -> None:
+    def hear(self, *sent: Notification) -> None:
         """Take what the gateway sends, and book it."""
         assert set(self.deliver(*sent)) == {200}
         drain()
@@ -88,7 +88,7 @@ class Shop:
 
 @pytest.fixture
 def stage(request):
-    with played(getattr(request, "param", "stripe")) as playing:
+    with play_gateway(getattr(request, "param", "stripe")) as playing:
         yield playing
 
 
@@ -97,5 +97,5 @@ def shop(brand, stage):
     """Return a brand with jane, an affiliate at 20 %, whose gateway is connected; in the end its money must add up."""
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("jane")
-    yield Shop(brand, stage, connected(brand.person("Owner"), stage))
-    assert books.broken(brand.id, is_finished=False) == []
+    yield Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
+    assert books.list_violations(brand.id, is_finished=False) == []

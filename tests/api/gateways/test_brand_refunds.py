@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.deciding import money, refund_by_id, undo_refund
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import read_refund_state, refund_by_id, undo_refund
 from tests.support.gateways.stage import Purchase
 
 
@@ -30,7 +30,7 @@ def _id(shop) -> UUID:
 
 
 def _money(shop):
-    return money(shop.brand, _id(shop))
+    return read_refund_state(shop.brand, _id(shop))
 
 
 def _desk(shop, cents):
@@ -203,7 +203,7 @@ def test_any_order_of_both_comes_to_what_the_gateway_says_and_what_it_has_not_re
 @pytest.mark.parametrize("is_unsettled", [True, False])
 def test_signed_sale_goes_before_the_gateways_with_the_same_id(shop, is_unsettled):
     purchase = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(*purchase.sent)
+    shop.hear(*purchase.notifications)
     ((event_id,),) = shop.conversions("external_event_id")
     shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
     signed = shop.brand.sale(affiliateSlug="jane", externalEventId=event_id).json["conversionId"]
@@ -217,7 +217,7 @@ def test_simultaneous_refund_and_report_of_it_add_up(shop, sale):
     (report,) = shop.stage.refund(sale, 4_000)
     conversion_id = _id(shop)
 
-    at_once(
+    run_concurrently(
         lambda: shop.hear(report),
         lambda: refund_by_id(shop.brand, conversion_id, amountCents=4_000),
         lambda: refund_by_id(shop.brand, conversion_id, amountCents=1_000),

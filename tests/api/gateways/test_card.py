@@ -14,8 +14,8 @@ def played(*names):
 @played("paypal")
 def test_a_renewal_of_a_subscription_is_credited_by_its_history(shop):
     first = shop.stage.pay(Purchase(customer="1"))
-    shop.hear(*shop.stage.pay(Purchase(renews=first)).sent)
-    shop.hear(*shop.stage.pay(Purchase(renews=first, slug=None)).sent)
+    shop.hear(*shop.stage.pay(Purchase(renews=first)).notifications)
+    shop.hear(*shop.stage.pay(Purchase(renews=first, slug=None)).notifications)
     methods = shop.conversions("attribution_method")
     assert methods == [("paypal_custom_field",), ("paypal_subscription_history",)]
 
@@ -23,10 +23,10 @@ def test_a_renewal_of_a_subscription_is_credited_by_its_history(shop):
 @played("mollie")
 def test_calls_that_are_not_signed_bring_each_change_once(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(mollie.called(sale.id), mollie.called(sale.id))
+    shop.hear(mollie.build_classic_call(sale.id), mollie.build_classic_call(sale.id))
     (signed,) = shop.stage.refund(sale, 4_000)
-    shop.hear(mollie.called(sale.id), signed, mollie.called(sale.id))
-    shop.hear(mollie.called("tr_Nobody"))
+    shop.hear(mollie.build_classic_call(sale.id), signed, mollie.build_classic_call(sale.id))
+    shop.hear(mollie.build_classic_call("tr_Nobody"))
     assert shop.conversions("external_event_id, amount_cents, refunded_cents") == [(sale.id, 10_000, 4_000)]
     assert [status for (status,) in shop.events("status")][-1] == "Ignored"
 
@@ -34,7 +34,7 @@ def test_calls_that_are_not_signed_bring_each_change_once(shop):
 @played("paypal")
 @pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html"])
 def test_an_event_whose_verdict_cannot_be_had_is_asked_for_again(shop, fault):
-    (sent,) = shop.stage.pay(Purchase()).sent
+    (sent,) = shop.stage.pay(Purchase()).notifications
     shop.stage.faults.append(fault)
     assert shop.deliver(sent) == [503]
     assert shop.events() == []

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 
 _AHEAD = [timedelta(minutes=2), timedelta(hours=1), timedelta(days=400)]
 
@@ -39,7 +39,7 @@ def test_payment_dated_ahead_credits_no_lead_that_came_after_it(shop, ahead):
     start = shop.stage.start_trial(Purchase(cents=0, **buyer))
     shop.stage.now += ahead
     payment = shop.stage.pay(Purchase(slug=None, **buyer))
-    shop.deliver(*payment.sent)
+    shop.deliver(*payment.notifications)
     shop.change("update gateway_event set received_at = received_at - interval '10 seconds'")
     shop.change("update job set run_at = now() + interval '1 hour' where name = 'gateway.event'")
     shop.stage.now -= ahead

@@ -16,7 +16,7 @@ def played(*names):
 @played("gumroad", "lemonsqueezy", "thrivecart")
 def test_what_was_missed_is_credited_by_what_is_known_and_says_so(shop, drain):
     first = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(*first.sent)
+    shop.deliver(*first.notifications)
     drain()
     missed = shop.stage.pay(Purchase(cents=5_000, slug="jane"))
     shop.stage.refund(first, 4_000)
@@ -34,9 +34,9 @@ def test_what_was_missed_is_credited_by_what_is_known_and_says_so(shop, drain):
 @played("lemonsqueezy")
 def test_a_refund_told_of_the_order_and_of_its_invoice_is_counted_once(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_000))
     drain()
-    invoice = json.loads(sale.sent[2].body)["data"]
+    invoice = json.loads(sale.notifications[2].body)["data"]
     invoice["attributes"] |= {"refunded_amount": 4_500, "updated_at": "2026-11-22T09:00:00Z"}
     shop.deliver(shop.stage.event("subscription_payment_refunded", invoice, sale.purchase))
     drain()
@@ -46,7 +46,9 @@ def test_a_refund_told_of_the_order_and_of_its_invoice_is_counted_once(shop, dra
 @played("lemonsqueezy")
 def test_only_a_trial_is_a_lead_and_an_order_of_nothing_is_none(shop, drain):
     free = shop.stage.pay(Purchase(cents=0, customer="6", email="free@example.com"))
-    shop.deliver(free.sent[0], *shop.stage.start_trial(Purchase(cents=0, customer="7", email="eve@example.com")))
+    shop.deliver(
+        free.notifications[0], *shop.stage.start_trial(Purchase(cents=0, customer="7", email="eve@example.com"))
+    )
     drain()
     assert shop.brand.rows("select email_normalized from lead") == [("eve@example.com",)]
     assert shop.conversions("amount_cents") == []
@@ -55,15 +57,15 @@ def test_only_a_trial_is_a_lead_and_an_order_of_nothing_is_none(shop, drain):
 @played("lemonsqueezy")
 def test_another_secret_is_refused(shop):
     sale = shop.stage.pay(Purchase())
-    assert shop.deliver(lemonsqueezy.signed(sale.sent[0].body)) == [401]  # not the secret that was made
-    assert shop.deliver(*sale.sent) == [200, 200, 200]
+    assert shop.deliver(lemonsqueezy.sign(sale.notifications[0].body)) == [401]  # not the secret that was made
+    assert shop.deliver(*sale.notifications) == [200, 200, 200]
 
 
 @played("gumroad")
 def test_a_partial_refund_of_an_unknown_amount_waits_and_is_a_dead_letter_in_the_end(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.sales[sale.id]["currency_symbol"] = "€"
-    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_000))
     drain()
     assert shop.events() == [("sale", "Processed", None), ("refund", "Parked", "refund_amount_unknown")]
     assert shop.conversions("refunded_cents") == [(0,)]
@@ -89,7 +91,7 @@ def test_the_former_secret_word_counts_for_an_hour_and_no_word_is_kept(shop, dra
     changed = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"secretWord": "another"}})
     assert changed.status_code == 200
     sale = shop.stage.pay(Purchase())
-    assert shop.deliver(*sale.sent, shop.stage.forged(sale.sent[0])) == [200, 401]
+    assert shop.deliver(*sale.notifications, shop.stage.forge_signature(sale.notifications[0])) == [200, 401]
     assert shop.brand.rows("select position('SECRETWORD' in encode(raw, 'escape')) from gateway_event") == [(0,)]
     client = shop.brand.app.test_client()
     tried = [client.open(shop.path, method=method).status_code for method in ("HEAD", "GET", "POST")]

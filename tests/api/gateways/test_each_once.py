@@ -4,9 +4,9 @@ from domain import jobs
 from models import db
 from models.jobs import processes, rows
 from pipelines import work
-from tests.support.api.racing import at_once
-from tests.support.draining import run
+from tests.support.api.concurrency import run_concurrently
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import run_pointer
 from workers import process
 
 
@@ -16,7 +16,7 @@ def _paid(shop, number, **purchase):
         shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=10_000, **purchase))
         for place in range(number)
     ]
-    return sales, [sale.sent[0] for sale in sales]
+    return sales, [sale.notifications[0] for sale in sales]
 
 
 def _asked_for(brand):
@@ -44,7 +44,7 @@ def test_same_event_told_twice_is_booked_once(shop, drain):
 
 def test_payment_and_refund_told_at_once_end_refunded(shop, drain):
     sales, invoices = _paid(shop, 4)
-    shop.deliver(*sales[0].sent, *shop.stage.refund(sales[0], 4_000), *invoices[1:])
+    shop.deliver(*sales[0].notifications, *shop.stage.refund(sales[0], 4_000), *invoices[1:])
 
     drain()
 
@@ -54,7 +54,7 @@ def test_payment_and_refund_told_at_once_end_refunded(shop, drain):
 
 def test_refund_told_before_its_payment_is_taken_back_in_the_end(shop, drain):
     sales, invoices = _paid(shop, 4)
-    shop.deliver(*shop.stage.refund(sales[0], 4_000), *reversed(sales[0].sent), *invoices[1:])
+    shop.deliver(*shop.stage.refund(sales[0], 4_000), *reversed(sales[0].notifications), *invoices[1:])
 
     drain()
 
@@ -67,7 +67,7 @@ def test_payments_of_one_customer_told_at_once_have_one_first_among_them(shop, d
     renewals = [
         shop.stage.pay(Purchase(customer="0", email="0@x.test", cents=20_000, renews=sales[0])) for _ in range(2)
     ]
-    shop.deliver(invoices[0], *(renewal.sent[0] for renewal in renewals), *invoices[1:])
+    shop.deliver(invoices[0], *(renewal.notifications[0] for renewal in renewals), *invoices[1:])
 
     drain()
 
@@ -78,10 +78,11 @@ def test_payments_of_one_customer_told_at_once_have_one_first_among_them(shop, d
 def test_workers_at_once_book_each_event_once(shop):
     sales, invoices = _paid(shop, 40)
     again = [
-        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=500)).sent[0] for place in range(20)
+        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=500)).notifications[0]
+        for place in range(20)
     ]
     back = [sent for sale in sales[:5] for sent in shop.stage.refund(sale, 4_000)]
-    shop.deliver(*invoices, *again, *(sale.sent[1] for sale in sales), *back)
+    shop.deliver(*invoices, *again, *(sale.notifications[1] for sale in sales), *back)
 
     while True:
         with db.any_org_work():
@@ -89,7 +90,7 @@ def test_workers_at_once_book_each_event_once(shop):
             pointers = rows.any_org_dispatch(queue="gateways", per_thread=1, share=3, lease_s=30)
         if not pointers:
             break
-        at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers])
+        run_concurrently(*[lambda pointer=pointer: run_pointer(pointer) for pointer in pointers])
         shop.change("update job set run_at = now() where deadline is null")  # whatever failed is tried again at once
 
     assert sorted(shop.conversions("amount_cents, refunded_cents")) == sorted(

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 from domain.gateways.facts import UnreadableEvent
-from tests.support.draining import drain
-from tests.support.gateways.playing import be_for_trying_out, connected
+from tests.support.gateways.gateway_connections import connect_gateway, switch_to_test_mode
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.stages import every, having
+from tests.support.gateways.stages import all_gateways, gateways_with
+from tests.support.job_queues import drain
 
 #: The method that is written for what the stage's purchases carry.
 _METHODS = {
@@ -29,15 +29,15 @@ _METHODS = {
 _PAID = "external_event_id, commission_cents, refunded_cents, attribution_method"
 
 
-@every
+@all_gateways
 def test_sales_renewals_and_refunds_are_each_counted_once_in_whatever_order(shop):
     first = shop.stage.pay(Purchase(cents=10_000))
     refund = shop.stage.refund(first, 4_000)
     shop.hear(*refund)
-    shop.hear(*first.sent)
+    shop.hear(*first.notifications)
     again = shop.stage.pay(Purchase(renews=first, cents=5_000, slug=None))
-    shop.hear(*again.sent)
-    shop.hear(*again.sent, *refund, *first.sent)
+    shop.hear(*again.notifications)
+    shop.hear(*again.notifications, *refund, *first.notifications)
     name = shop.stage.gateway.name
     # Whose subscription it is was told before, at a gateway that tells it apart.
     method = _METHODS[name] if name == "lemonsqueezy" else f"{name}_customer_history"
@@ -47,7 +47,7 @@ def test_sales_renewals_and_refunds_are_each_counted_once_in_whatever_order(shop
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
 
 
-@every
+@all_gateways
 def test_what_was_not_told_is_found_and_what_was_told_is_not_counted_again(shop):
     told = shop.sell(cents=10_000)
     missed = shop.stage.pay(Purchase(cents=7_000))
@@ -57,21 +57,21 @@ def test_what_was_not_told_is_found_and_what_was_told_is_not_counted_again(shop)
     assert dict(shop.conversions("external_event_id, refunded_cents")) == {told.id: 4_000, missed.id: 0}
 
 
-@every
+@all_gateways
 def test_what_cannot_be_read_is_a_dead_letter_with_its_bytes(shop):
-    shop.hear(shop.stage.malformed())
+    shop.hear(shop.stage.create_malformed_event())
     ((status, reason, raw),) = shop.events("status, reason, raw is not null")
     assert (status, reason, raw) == ("Failed", "unreadable", True)
     ((name, error),) = shop.brand.rows("select name, last_error from job where failed_at is not null")
     assert (name, error.startswith(f"{shop.stage.gateway.name} ")) == ("gateway.event", True)
 
 
-@every
+@all_gateways
 def test_what_could_not_be_read_is_booked_once_its_reader_is_mended(shop, monkeypatch):
     sale = shop.stage.pay(Purchase(cents=10_000))
     with monkeypatch.context() as broken:
         broken.setattr(type(shop.stage.gateway), "facts", _cannot_read)
-        shop.hear(*sale.sent)
+        shop.hear(*sale.notifications)
     assert {status for (status,) in shop.events("status")} == {"Failed"}
     assert shop.conversions() == []
 
@@ -86,14 +86,14 @@ def _cannot_read(*_):
     raise UnreadableEvent("a field has moved")
 
 
-@every
+@all_gateways
 def test_a_payment_of_nothing_is_never_a_sale(shop):
-    shop.hear(*shop.stage.pay(Purchase(cents=0)).sent)
+    shop.hear(*shop.stage.pay(Purchase(cents=0)).notifications)
     assert shop.conversions("amount_cents") == []
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
 
 
-@having("dispute_lost")
+@gateways_with("dispute_lost")
 def test_a_lost_dispute_takes_what_remains(shop):
     sale = shop.sell(cents=10_000)
     shop.hear(*shop.stage.refund(sale, 4_000))
@@ -106,23 +106,23 @@ def test_a_lost_dispute_takes_what_remains(shop):
     assert shop.conversions("refunded_cents, status") == [(10_000, "Refunded")]
 
 
-@having("uninstall")
+@gateways_with("uninstall")
 def test_access_that_was_taken_back_ends_the_connection_and_keeps_its_sales(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
     shop.hear(*shop.stage.uninstall())
     record = shop.brand.get(f"/api/v1/connections/{shop.connection['id']}").json
     assert (record["status"], record["disconnectedAt"] is not None) == ("Disconnected", True)
-    assert shop.deliver(*shop.stage.pay(Purchase()).sent[:1]) == [404]
+    assert shop.deliver(*shop.stage.pay(Purchase()).notifications[:1]) == [404]
     assert shop.conversions("external_event_id") == [(sale.id,)]
 
 
-@every
+@all_gateways
 def test_everything_of_a_test_connection_is_a_rehearsal(brand, shop):
     owner = brand.person("Owner")
     assert owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}").status_code == 204
-    be_for_trying_out(shop.stage)
-    shop.connection = connected(owner, shop.stage)
+    switch_to_test_mode(shop.stage)
+    shop.connection = connect_gateway(owner, shop.stage)
     shop.sell(cents=10_000)
     assert shop.conversions("amount_cents, is_test") == [(10_000, True)]
 

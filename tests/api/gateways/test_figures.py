@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.gateways.figures import FIGURES, MISSING, resend_sale
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.stages import every
+from tests.support.gateways.stages import all_gateways
 
 _WRONG = {
     "negative": ("-1.74", "-174"),
@@ -15,7 +15,7 @@ _WRONG = {
 
 
 @pytest.mark.parametrize("kind", _WRONG)
-@every
+@all_gateways
 def test_unreadable_figures_never_fail_the_sale(shop, kind):
     stage, (major, minor) = shop.stage, _WRONG[kind]
     figures = FIGURES[stage.gateway.name]
@@ -39,9 +39,9 @@ def test_woocommerce_order_and_refund_finer_than_cents_are_rounded(shop):
     sale = shop.stage.pay(Purchase(cents=10_000, currency="EUR"))
     order = shop.stage.orders[int(sale.id)]
     order |= {"total": "108.9049", "total_tax": "18.9049"}
-    shop.hear(shop.stage.told(order))
+    shop.hear(shop.stage.notify(order))
     order["refunds"] = [{"id": 9_001, "total": "-33.3333"}]
-    shop.hear(shop.stage.told(order))
+    shop.hear(shop.stage.notify(order))
     assert shop.conversions("amount_cents, refunded_cents") == [(10_890, 3_333)]
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
@@ -51,7 +51,7 @@ def test_unreadable_refund_waits_for_a_person_while_its_sale_is_booked(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
     order = shop.stage.orders[int(sale.id)]
     order["refunds"] = [{"id": 9_001, "total": "a lot"}, {"id": 9_002, "total": "-40.00"}]
-    shop.hear(shop.stage.told(order))
+    shop.hear(shop.stage.notify(order))
     assert shop.conversions("amount_cents, refunded_cents") == [(10_000, 4_000)]
     assert shop.events("status, reason") == [("Parked", "refund_amount_unknown")]
 

@@ -6,22 +6,24 @@ from adapters import clock
 from models import db
 from pipelines import schedule
 from pipelines.gateways import reconcile
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 from workers import scheduler
 
 
 def test_a_bad_proof_is_401_and_an_unknown_address_404_both_empty(shop):
     sale = shop.stage.pay(Purchase())
-    assert shop.deliver(shop.stage.forged(sale.sent[0])) == [401]
+    assert shop.deliver(shop.stage.forge_signature(sale.notifications[0])) == [401]
     client = shop.brand.app.test_client()
-    answer = client.post("/api/gateways/stripe/nobody", data=sale.sent[0].body, headers=dict(sale.sent[0].headers))
+    answer = client.post(
+        "/api/gateways/stripe/nobody", data=sale.notifications[0].body, headers=dict(sale.notifications[0].headers)
+    )
     assert (answer.status_code, answer.data) == (404, b"")
     assert shop.events() == []
 
 
 def test_what_cannot_be_read_fails_once_and_is_a_dead_letter_with_its_bytes(shop, drain):
-    shop.deliver(shop.stage.malformed())
+    shop.deliver(shop.stage.create_malformed_event())
     drain()
     assert shop.events("type, status, reason, raw is not null") == [("invoice.paid", "Failed", "unreadable", True)]
     assert shop.brand.rows("select name, last_error from job where failed_at is not null") == [
@@ -31,7 +33,7 @@ def test_what_cannot_be_read_fails_once_and_is_a_dead_letter_with_its_bytes(shop
 
 def test_the_inbox_is_listed_narrowed_counted_and_replayed(shop, drain):
     nobodys = shop.stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
-    shop.deliver(*shop.stage.pay(Purchase()).sent, shop.stage.malformed(), *nobodys.sent)
+    shop.deliver(*shop.stage.pay(Purchase()).notifications, shop.stage.create_malformed_event(), *nobodys.notifications)
     drain()
     path = f"/api/v1/connections/{shop.connection['id']}"
     listed = shop.brand.get(f"{path}/events?status=Failed").json["items"]
@@ -55,7 +57,7 @@ def test_the_inbox_is_listed_narrowed_counted_and_replayed(shop, drain):
 
 def test_what_was_missed_is_taken_in_once_and_what_is_known_does_nothing(shop, drain):
     known = shop.stage.pay(Purchase(cents=10_890))
-    shop.deliver(*known.sent)
+    shop.deliver(*known.notifications)
     drain()
     missed = shop.stage.pay(Purchase(cents=5_000, customer="2", email="bob@example.com"))
     shop.stage.refund(missed, 2_000)
@@ -79,8 +81,8 @@ def _fire(name):
 
 
 def test_every_quarter_of_an_hour_only_what_has_no_event_is_listed_and_at_night_everything(shop, drain):
-    with played("braintree") as braintree:
-        polled = connected(shop.brand.person("Owner"), braintree)
+    with play_gateway("braintree") as braintree:
+        polled = connect_gateway(shop.brand.person("Owner"), braintree)
         for tick, listed in (
             ("gateways.poll", {polled["id"]}),
             ("gateways.reconcile", {polled["id"], shop.connection["id"]}),
@@ -140,7 +142,7 @@ def test_what_waits_in_vain_for_seven_days_is_a_dead_letter_and_its_payment_stil
         ("gateway.event", "stripe charge.refunded: the payment that it names did not arrive within 7 days")
     ]
 
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     assert shop.conversions("refunded_cents") == [(4_000,)]
 
 

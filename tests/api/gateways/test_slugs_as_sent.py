@@ -5,18 +5,18 @@ Source: tracking spec, "Attribution method taxonomy".
 
 from tests.support.databases import alter
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.stages import every
-from tests.support.rows.visiting import TEXTS
+from tests.support.gateways.stages import all_gateways
+from tests.support.rows.link_visits import TEXTS
 
 
-@every
+@all_gateways
 def test_slug_is_read_up_to_what_stands_behind_it(shop):
     _sell(shop, *(written.format("Jane") for written in TEXTS))
 
     assert len(shop.conversions()) == len(TEXTS)
 
 
-@every
+@all_gateways
 def test_number_that_a_shop_writes_where_a_slug_may_be_credits_nobody(shop):
     ((jane,),) = shop.brand.rows("select id from affiliate")
     answer = shop.brand.post(f"/api/v1/affiliates/{jane}/links", {"customAlias": "54830"})
@@ -28,7 +28,7 @@ def test_number_that_a_shop_writes_where_a_slug_may_be_credits_nobody(shop):
     assert [reason for (reason,) in shop.events("reason")].count("nobody_referred") == 3
 
 
-@every
+@all_gateways
 def test_number_that_is_a_slug_from_before_goes_on_crediting(shop):
     alter(shop.brand, "update tracking_link set slug = '54830' where slug = 'jane'")
 
@@ -43,4 +43,4 @@ def _sell(shop, *slugs):
         shop.stage.pay(Purchase(slug=slug, customer=str(number), email=f"b-{number}@example.com"))
         for number, slug in enumerate(slugs)
     ]
-    shop.hear(*(sent for sale in sales for sent in sale.sent))
+    shop.hear(*(sent for sale in sales for sent in sale.notifications))

@@ -19,7 +19,7 @@ def console(app):
 def waiting(shop, drain):
     """The job of an event whose gateway has to be asked and is away."""
     sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
-    shop.deliver(sale.sent[0])
+    shop.deliver(sale.notifications[0])
     shop.stage.faults.extend(["fail"] * 20)
     drain("gateways")
     ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event' and failed_at is null")
@@ -77,7 +77,7 @@ def _discard(shop, flask):
 @pytest.mark.parametrize("remedy", ["sent again", "replayed"])
 def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, drain, flask, remedy):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(sale.sent[0])
+    shop.deliver(sale.notifications[0])
     leaves = _discard(shop, flask)
     ((status, reason, error),) = shop.events("status, reason, error")
 
@@ -86,8 +86,8 @@ def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, dr
         path = f"/api/v1/connections/{shop.connection['id']}/events/{event_id}/replay"
         assert shop.brand.person("Owner").post(path).status_code == 202
     else:
-        shop.deliver(sale.sent[0])
-        shop.deliver(sale.sent[0])
+        shop.deliver(sale.notifications[0])
+        shop.deliver(sale.notifications[0])
     drain()
 
     assert leaves["kind"] == "gateway.event"
@@ -100,7 +100,7 @@ def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, dr
 
 def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(shop, drain, flask):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     ((event_id,),) = shop.brand.rows("select id from gateway_event order by received_at desc, id desc limit 1")
     with db.any_org_work():
         db.db.stage(
@@ -126,8 +126,8 @@ def crowded_gateway(monkeypatch):
 def _deliver_unnamed(shop):
     """Deliver a payment whose gateway has to be asked for its code."""
     sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
-    shop.stage.asked.clear()
-    shop.deliver(sale.sent[0])
+    shop.stage.calls.clear()
+    shop.deliver(sale.notifications[0])
     return sale
 
 
@@ -141,7 +141,7 @@ def test_event_of_a_crowded_gateway_is_put_off_uncalled(shop, drain, crowded_gat
         " where name = 'gateway.event'"
     )
     assert (attempts_left, is_soon) == (jobs.GATEWAY_EVENT.max_attempts, True)
-    assert shop.stage.asked == []
+    assert shop.stage.calls == []
     assert shop.events("status, error") == [("Received", None)]
     assert flask.json("jobs", "show", str(job_id))["waits_for"].startswith("stripe: it is slow")
 

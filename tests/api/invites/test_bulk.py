@@ -4,9 +4,18 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.inviting import URL, a_slug, audited, fill_up, invite, letters, rows, someone
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
+    URL,
+    create_pending_invites,
+    invite,
+    list_audit_entries,
+    list_emails,
+    list_invites,
+    unique_email,
+    unique_slug,
+)
+from tests.support.api.lists import count_round_trips
 
 BULK = f"{URL}/bulk"
 
@@ -18,8 +27,8 @@ def _bulk(brand, *recipients, **fields):
 
 def test_every_recipient_is_invited_with_the_same_note(campaign):
     people = [
-        {"email": someone("ada"), "fullName": " Ada L. ", "slug": a_slug("ada")},
-        {"email": someone("ben").upper(), "fullName": None, "slug": None},
+        {"email": unique_email("ada"), "fullName": " Ada L. ", "slug": unique_slug("ada")},
+        {"email": unique_email("ben").upper(), "fullName": None, "slug": None},
     ]
 
     answer = _bulk(campaign, *people, personalNoteHtml="<p>Hi<script></script></p>", autoApprove=False)
@@ -34,15 +43,15 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
         assert (item["personalNoteHtml"], item["autoApprove"], item["state"]) == ("<p>Hi</p>", False, "Pending")
         assert item["programName"] == "Spring"
     assert "acceptUrl" not in answer.get_data(as_text=True)
-    assert sorted(letter.message.recipient for letter in letters(campaign)) == sorted(
+    assert sorted(letter.message.recipient for letter in list_emails(campaign)) == sorted(
         person["email"].lower() for person in people
     )
 
 
 def test_each_invite_is_audited(campaign):
-    created = _bulk(campaign, {"email": someone()}, {"email": someone()}).json["invites"]
+    created = _bulk(campaign, {"email": unique_email()}, {"email": unique_email()}).json["invites"]
 
-    entries = audited(campaign)
+    entries = list_audit_entries(campaign)
     assert {action for action, *_ in entries} == {"affiliate_invite.created"}
     assert sorted((after for *_, after in entries), key=lambda after: after["id"]) == sorted(
         created, key=lambda invite: invite["id"]
@@ -50,7 +59,7 @@ def test_each_invite_is_audited(campaign):
 
 
 def test_email_list_is_accepted(campaign):
-    emails = [someone(), someone()]
+    emails = [unique_email(), unique_email()]
 
     answer = _bulk(campaign, recipients=..., emails=emails)
 
@@ -59,17 +68,17 @@ def test_email_list_is_accepted(campaign):
 
 
 def test_recipients_take_precedence_over_emails(campaign):
-    email = someone()
+    email = unique_email()
 
     answer = _bulk(campaign, {"email": email}, emails=["nonsense", 5])
 
     assert (answer.status_code, [item["email"] for item in answer.json["invites"]]) == (201, [email])
-    assert _bulk(campaign, recipients=None, emails=[someone()]).status_code == 201
+    assert _bulk(campaign, recipients=None, emails=[unique_email()]).status_code == 201
 
 
 def test_duplicate_and_existing_recipients_are_skipped(campaign):
-    here, twice, once = someone("here"), someone("twice"), someone("once")
-    campaign.affiliate(a_slug(), email=here)
+    here, twice, once = unique_email("here"), unique_email("twice"), unique_email("once")
+    campaign.affiliate(unique_slug(), email=here)
 
     answer = _bulk(
         campaign,
@@ -84,41 +93,45 @@ def test_duplicate_and_existing_recipients_are_skipped(campaign):
 
 
 def test_batch_of_existing_affiliates_writes_nothing(campaign):
-    here = someone()
-    campaign.affiliate(a_slug(), email=here)
+    here = unique_email()
+    campaign.affiliate(unique_slug(), email=here)
 
     answer = _bulk(campaign, {"email": here}, {"email": here})
 
     assert (answer.status_code, answer.json) == (201, {"created": 0, "skipped": 2, "invites": [], "slugConflicts": []})
-    assert rows(campaign, "id") == letters(campaign) == []
+    assert list_invites(campaign, "id") == list_emails(campaign) == []
 
 
 def test_second_invite_revokes_the_pending_one(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
     invite(campaign, email=email, slug=slug)
 
     answer = _bulk(campaign, {"email": email, "slug": slug})
 
     assert (answer.json["created"], answer.json["slugConflicts"]) == (1, [])
-    assert rows(campaign, "state") == [("Revoked",), ("Pending",)]
-    assert sorted(action.rpartition(".")[2] for action, *_ in audited(campaign)) == ["created", "created", "revoked"]
+    assert list_invites(campaign, "state") == [("Revoked",), ("Pending",)]
+    assert sorted(action.rpartition(".")[2] for action, *_ in list_audit_entries(campaign)) == [
+        "created",
+        "created",
+        "revoked",
+    ]
 
 
 def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign, rival):
-    theirs, mine, promised = a_slug(), a_slug(), a_slug()
+    theirs, mine, promised = unique_slug(), unique_slug(), unique_slug()
     rival.program()
     rival.affiliate(theirs)
     invite(campaign, slug=promised)
     recipients = [
-        {"email": someone("a"), "slug": mine},
-        {"email": someone("b"), "slug": mine},
-        {"email": someone("c"), "slug": theirs},
-        {"email": someone("d"), "slug": promised},
-        {"email": someone("e"), "slug": "admin"},
-        {"email": someone("f"), "slug": "No Slug"},
-        {"email": someone("g"), "slug": "x" * 65},
-        {"email": someone("h"), "slug": "nul\x00"},
-        {"email": someone("i"), "slug": ""},
+        {"email": unique_email("a"), "slug": mine},
+        {"email": unique_email("b"), "slug": mine},
+        {"email": unique_email("c"), "slug": theirs},
+        {"email": unique_email("d"), "slug": promised},
+        {"email": unique_email("e"), "slug": "admin"},
+        {"email": unique_email("f"), "slug": "No Slug"},
+        {"email": unique_email("g"), "slug": "x" * 65},
+        {"email": unique_email("h"), "slug": "nul\x00"},
+        {"email": unique_email("i"), "slug": ""},
     ]
 
     answer = _bulk(campaign, *recipients)
@@ -139,10 +152,10 @@ def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign,
 
 
 def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
-    here, slug = someone(), a_slug()
-    campaign.affiliate(a_slug(), email=here)
+    here, slug = unique_email(), unique_slug()
+    campaign.affiliate(unique_slug(), email=here)
 
-    answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": someone(), "slug": slug})
+    answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": unique_email(), "slug": slug})
 
     assert ([item["slug"] for item in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
 
@@ -181,11 +194,11 @@ def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
     ],
 )
 def test_error_names_the_invalid_row_and_nothing_is_written(campaign, fields, field):
-    answer = _bulk(campaign, **{"recipients": [{"email": someone()}]} | fields)
+    answer = _bulk(campaign, **{"recipients": [{"email": unique_email()}]} | fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/json")
     assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
-    assert rows(campaign, "id") == letters(campaign) == []
+    assert list_invites(campaign, "id") == list_emails(campaign) == []
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'["ada@example.com"]', b"5"])
@@ -196,37 +209,41 @@ def test_non_object_body_returns_400(campaign, body):
 
 
 def test_fifty_invites_take_as_many_round_trips_as_two(campaign):
-    _bulk(campaign, {"email": someone(), "slug": a_slug()})  # statements are prepared once
-    two = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(2)]))
-    fifty = trips_of(lambda: _bulk(campaign, *[{"email": someone(), "slug": a_slug()} for _ in range(50)]))
+    _bulk(campaign, {"email": unique_email(), "slug": unique_slug()})  # statements are prepared once
+    two = count_round_trips(
+        lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(2)])
+    )
+    fifty = count_round_trips(
+        lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(50)])
+    )
 
-    assert len(rows(campaign, "id")) == 53
+    assert len(list_invites(campaign, "id")) == 53
     assert fifty == two
 
 
 def test_batch_over_the_pending_limit_is_refused_whole(campaign):
-    fill_up(campaign, 498)
+    create_pending_invites(campaign, 498)
 
-    too_many = _bulk(campaign, *[{"email": someone()} for _ in range(3)])
-    fitting = _bulk(campaign, *[{"email": someone()} for _ in range(2)])
+    too_many = _bulk(campaign, *[{"email": unique_email()} for _ in range(3)])
+    fitting = _bulk(campaign, *[{"email": unique_email()} for _ in range(2)])
 
     assert (too_many.status_code, too_many.json["error"]) == (409, "pending_invites_limit_reached")
     assert (fitting.status_code, fitting.json["created"]) == (201, 2)
-    assert len(letters(campaign)) == 2
+    assert len(list_emails(campaign)) == 2
 
 
 def test_concurrent_batches_do_not_exceed_the_pending_limit(campaign):
-    fill_up(campaign, 490)
-    batches = [[{"email": someone()} for _ in range(6)] for _ in range(3)]
+    create_pending_invites(campaign, 490)
+    batches = [[{"email": unique_email()} for _ in range(6)] for _ in range(3)]
 
-    answers = at_once(*[lambda batch=batch: _bulk(campaign, *batch) for batch in batches])
+    answers = run_concurrently(*[lambda batch=batch: _bulk(campaign, *batch) for batch in batches])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
 
 
 def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
     for program_id in (rival.program(), uuid4()):
-        answer = _bulk(campaign, {"email": someone()}, programId=str(program_id))
+        answer = _bulk(campaign, {"email": unique_email()}, programId=str(program_id))
 
         assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
 
@@ -245,7 +262,7 @@ def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
 def test_bulk_invite_needs_an_active_paid_subscription(campaign, plan, status, key_code, person_code):
     campaign.set(plan=plan, status=status)
 
-    answers = [_bulk(caller, {"email": someone()}) for caller in (campaign, campaign.person("Manager"))]
+    answers = [_bulk(caller, {"email": unique_email()}) for caller in (campaign, campaign.person("Manager"))]
 
     assert [answer.status_code for answer in answers] == [402 if code else 201 for code in (key_code, person_code)]
     assert [answer.json.get("error") for answer in answers] == [key_code, person_code]
@@ -254,7 +271,7 @@ def test_bulk_invite_needs_an_active_paid_subscription(campaign, plan, status, k
 def test_key_on_too_low_a_plan_gets_the_required_plan(campaign):
     campaign.set(plan="Free")
 
-    answer = _bulk(campaign, {"email": someone()})
+    answer = _bulk(campaign, {"email": unique_email()})
 
     assert {name: value for name, value in answer.json.items() if name != "message"} == {
         "error": "plan_tier_required",
@@ -272,7 +289,7 @@ def test_caller_without_write_access_cannot_invite(campaign):
     ]
     callers[0].programs = campaign.programs
 
-    answers = [_bulk(caller, {"email": someone()}) for caller in callers]
+    answers = [_bulk(caller, {"email": unique_email()}) for caller in callers]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [
         (403, "forbidden"),
@@ -282,9 +299,9 @@ def test_caller_without_write_access_cannot_invite(campaign):
 
 
 def test_repeated_idempotency_key_invites_once(campaign):
-    body = {"programId": str(campaign.programs[-1]), "recipients": [{"email": someone()}]}
+    body = {"programId": str(campaign.programs[-1]), "recipients": [{"email": unique_email()}]}
 
     first, again = (campaign.post(BULK, body, Idempotency_Key="once") for _ in range(2))
 
     assert again.json == first.json
-    assert len(rows(campaign, "id")) == 1
+    assert len(list_invites(campaign, "id")) == 1

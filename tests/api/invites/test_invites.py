@@ -7,26 +7,26 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
-    a_slug,
-    accept,
-    audited,
-    fill_up,
+    accept_invite,
+    create_pending_invites,
+    expire_invite,
     invite,
-    let_expire,
-    letters,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_emails,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
 )
-from tests.support.api.racing import at_once
 
 _SECRET_LESS = ("id", "expiresAt", "sentAt", "createdAt")
 
 
 def test_new_invite_is_pending_and_returned_with_its_link(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
 
     answer = invite(
         campaign,
@@ -82,12 +82,12 @@ def test_null_counts_as_not_sent(campaign, empty):
 def test_link_contains_32_random_bytes_stored_only_as_a_hash(campaign):
     answers = [invite(campaign), invite(campaign)]
 
-    tokens = [token_of(answer) for answer in answers]
+    tokens = [token_from_invite(answer) for answer in answers]
     assert all(
         re.fullmatch(r"http://127\.0\.0\.1:8000/invites/[\w-]{43}", answer.json["acceptUrl"]) for answer in answers
     )
     assert len(set(tokens)) == 2
-    stored_hashes = {bytes(token_hash) for (token_hash,) in rows(campaign, "token_hash")}
+    stored_hashes = {bytes(token_hash) for (token_hash,) in list_invites(campaign, "token_hash")}
     assert stored_hashes == {hashlib.sha256(token.encode()).digest() for token in tokens}
     for table in ("affiliate_invite", "audit_entry", "mail_message", "stored_answer", "job", "event"):
         stored = str(campaign.rows(f"select to_jsonb(t) from {table} t"))
@@ -121,7 +121,7 @@ def test_caller_without_write_access_cannot_invite(campaign):
     ]
     assert "read_write" in answers[0].json["message"]
     assert "Manager" in answers[1].json["message"]
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_error_names_the_invalid_field(campaign, fields, field):
     assert (answer.status_code, answer.content_type) == (400, "application/json")
     assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
     assert answer.json["message"]
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"a"', b"\xff"])
@@ -228,7 +228,7 @@ def test_invite_to_an_inactive_program_returns_409(campaign, column):
 
 
 def test_existing_affiliate_cannot_be_invited(campaign):
-    campaign.affiliate(a_slug(), email="ada@example.com")
+    campaign.affiliate(unique_slug(), email="ada@example.com")
     elsewhere = campaign.program()
 
     answer = invite(campaign, email="ADA@example.com", programId=str(campaign.programs[0]))
@@ -242,9 +242,9 @@ def test_existing_affiliate_cannot_be_invited(campaign):
 
 
 def test_concurrent_invites_stay_within_500_pending(campaign):
-    fill_up(campaign, 498)
+    create_pending_invites(campaign, 498)
 
-    answers = at_once(*[lambda: invite(campaign)] * 4)
+    answers = run_concurrently(*[lambda: invite(campaign)] * 4)
 
     assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409]
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {
@@ -254,13 +254,13 @@ def test_concurrent_invites_stay_within_500_pending(campaign):
 
 
 def test_replaced_expired_and_accepted_invites_free_pending_capacity(campaign):
-    fill_up(campaign, 499)
+    create_pending_invites(campaign, 499)
     last = invite(campaign, email="last@example.com")
     full = invite(campaign)
     replacing = invite(campaign, email="last@example.com")
-    let_expire(campaign, replacing.json["invite"]["id"])
+    expire_invite(campaign, replacing.json["invite"]["id"])
     after_expiry = invite(campaign)
-    accept(campaign, token_of(after_expiry))
+    accept_invite(campaign, token_from_invite(after_expiry))
     after_accepting = invite(campaign)
 
     assert [answer.status_code for answer in (last, full, replacing, after_expiry, after_accepting)] == [
@@ -273,7 +273,7 @@ def test_replaced_expired_and_accepted_invites_free_pending_capacity(campaign):
 
 
 def test_pending_limit_is_per_organization(campaign, rival):
-    fill_up(campaign, 500)
+    create_pending_invites(campaign, 500)
     rival.program()
 
     assert invite(rival).status_code == 201
@@ -281,20 +281,20 @@ def test_pending_limit_is_per_organization(campaign, rival):
 
 
 def test_repeated_idempotency_key_invites_once(campaign):
-    body = {"programId": str(campaign.programs[-1]), "email": someone()}
+    body = {"programId": str(campaign.programs[-1]), "email": unique_email()}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
     again = campaign.post(URL, body, Idempotency_Key="once")
 
     assert again.json == first.json
     assert again.headers["Idempotency-Replayed"] == "true"
-    assert len(rows(campaign, "id")) == len(letters(campaign)) == 1
+    assert len(list_invites(campaign, "id")) == len(list_emails(campaign)) == 1
 
 
 def test_audit_entry_equals_the_returned_invite(campaign):
     view = invite(campaign).json["invite"]
 
-    assert audited(campaign) == [("affiliate_invite.created", view["id"], None, view)]
+    assert list_audit_entries(campaign) == [("affiliate_invite.created", view["id"], None, view)]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_audit_entry_equals_the_returned_invite(campaign):
 )
 def test_harmful_html_is_removed_from_the_note(campaign, note, sanitized):
     assert invite(campaign, personalNoteHtml=note).json["invite"]["personalNoteHtml"] == sanitized
-    assert rows(campaign, "personal_note_html") == [(sanitized,)]
+    assert list_invites(campaign, "personal_note_html") == [(sanitized,)]
 
 
 def test_note_of_maximum_length_is_accepted_in_any_script(campaign):
@@ -322,8 +322,8 @@ def test_invite_by_a_test_key_creates_a_test_affiliate(campaign):
     test_key = campaign.other_key(is_test=True)
     test_key.programs = campaign.programs
 
-    accept(campaign, token_of(invite(test_key)))
-    accept(campaign, token_of(invite(campaign)))
+    accept_invite(campaign, token_from_invite(invite(test_key)))
+    accept_invite(campaign, token_from_invite(invite(campaign)))
 
     assert campaign.rows("select is_test from affiliate order by created_at") == [(True,), (False,)]
 
@@ -332,4 +332,4 @@ def test_other_tenants_invite_is_invisible(campaign, rival):
     rival.program()
     invite(rival)
 
-    assert rows(campaign, "id") == []
+    assert list_invites(campaign, "id") == []

@@ -5,18 +5,18 @@ from datetime import datetime
 
 import pytest
 
-from tests.support.api.inviting import URL, invite, letters, someone
+from tests.support.api.invite_requests import URL, invite, list_emails, unique_email
 from tests.support.outside.post_office import PostOffice
 
 
 def _letter(brand, **fields):
     answer = invite(brand, **fields)
-    (letter,) = letters(brand)
+    (letter,) = list_emails(brand)
     return answer, letter
 
 
 def test_email_contains_names_terms_note_link_and_expiry(campaign):
-    email = someone()
+    email = unique_email()
 
     answer, letter = _letter(
         campaign,
@@ -116,7 +116,7 @@ def test_refused_invite_sends_no_email(campaign):
     campaign.affiliate("known", email="known@example.com")
 
     assert invite(campaign, email="known@example.com").status_code == 409
-    assert letters(campaign) == []
+    assert list_emails(campaign) == []
 
 
 def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
@@ -140,6 +140,6 @@ def test_resent_email_contains_only_the_new_link(campaign):
 
     again = campaign.person("Manager").post(f"{URL}/{created.json['invite']['id']}/resend")
 
-    _, second = letters(campaign)
+    _, second = list_emails(campaign)
     assert again.json["acceptUrl"] in (second.text or "")
     assert created.json["acceptUrl"] not in (second.text or "")

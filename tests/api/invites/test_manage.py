@@ -8,22 +8,22 @@ import pytest
 from domain import jobs
 from models import db
 from pipelines import schedule, work
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
-    accept,
-    audited,
-    fill_up,
+    accept_invite,
+    create_pending_invites,
+    expire_invite,
     invite,
-    let_expire,
-    letters,
-    look,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_emails,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    view_invite,
 )
-from tests.support.api.lists import cursors_are_refused, trips_of
-from tests.support.api.racing import at_once
-from tests.support.rows.visiting import limited
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
+from tests.support.rows.link_visits import create_limiter
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def _in_state(campaign, state):
     created = invite(campaign)
     invite_id = created.json["invite"]["id"]
     if state == "Accepted":
-        assert accept(campaign, token_of(created)).status_code == 200
+        assert accept_invite(campaign, token_from_invite(created)).status_code == 200
     elif state == "Revoked":
         assert _revoke(campaign.person("Manager"), invite_id).status_code == 204
     elif state == "Expired":
-        let_expire(campaign, invite_id)
-    return invite_id, token_of(created)
+        expire_invite(campaign, invite_id)
+    return invite_id, token_from_invite(created)
 
 
 def test_list_returns_invites_newest_first(campaign, manager):
@@ -64,7 +64,7 @@ def test_list_returns_invites_newest_first(campaign, manager):
 
 
 def test_accepted_invite_names_its_affiliate(campaign, manager):
-    affiliate_id = accept(campaign, token_of(invite(campaign))).json["affiliateId"]
+    affiliate_id = accept_invite(campaign, token_from_invite(invite(campaign))).json["affiliateId"]
 
     (view,) = manager.get(URL).json["items"]
 
@@ -108,7 +108,7 @@ def test_list_refuses_foreign_cursors(campaign, manager, rival):
             invite(brand)
     campaign.program()
 
-    cursors_are_refused(
+    assert_foreign_cursors_refused(
         manager, URL, foreign=(rival.person("Manager"), URL), other=(campaign.person("Owner"), "/api/v1/programs")
     )
 
@@ -124,10 +124,10 @@ def test_invalid_query_is_problem_details(manager, query):
 def test_page_round_trips_do_not_grow_with_its_length(campaign, manager):
     invite(campaign)
     manager.get(URL)  # the first sign-in makes the member
-    trips_of_one = trips_of(lambda: manager.get(URL))
-    fill_up(campaign, 100)
+    trips_of_one = count_round_trips(lambda: manager.get(URL))
+    create_pending_invites(campaign, 100)
 
-    assert trips_of(lambda: manager.get(f"{URL}?take=100")) == trips_of_one
+    assert count_round_trips(lambda: manager.get(f"{URL}?take=100")) == trips_of_one
 
 
 def test_key_cannot_list_resend_or_revoke(campaign):
@@ -136,7 +136,7 @@ def test_key_cannot_list_resend_or_revoke(campaign):
     answers = [campaign.get(URL), _resend(campaign, invite_id), _revoke(campaign, invite_id)]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(403, "forbidden")] * 3
-    assert rows(campaign, "state") == [("Pending",)]
+    assert list_invites(campaign, "state") == [("Pending",)]
 
 
 def test_viewer_can_only_list(campaign):
@@ -167,11 +167,11 @@ def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, s
     lasts = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
     assert lasts == timedelta(days=14)
     assert view["sentAt"] > view["createdAt"]
-    assert look(campaign, token).status_code == 404
-    assert look(campaign, token_of(answer)).json["state"] == "Pending"
-    assert accept(campaign, token).status_code == 404
-    assert accept(campaign, token_of(answer)).status_code == 200
-    assert answer.json["acceptUrl"] in (letters(campaign)[-1].text or "")
+    assert view_invite(campaign, token).status_code == 404
+    assert view_invite(campaign, token_from_invite(answer)).json["state"] == "Pending"
+    assert accept_invite(campaign, token).status_code == 404
+    assert accept_invite(campaign, token_from_invite(answer)).status_code == 200
+    assert answer.json["acceptUrl"] in (list_emails(campaign)[-1].text or "")
 
 
 @pytest.mark.parametrize("state", ["Accepted", "Revoked"])
@@ -181,8 +181,8 @@ def test_accepted_or_revoked_invite_is_neither_resent_nor_revoked(campaign, mana
     answers = [_resend(manager, invite_id), _revoke(manager, invite_id)]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(409, "invite_not_pending")] * 2
-    assert rows(campaign, "state") == [(state,)]
-    assert len(letters(campaign)) == 1
+    assert list_invites(campaign, "state") == [(state,)]
+    assert len(list_emails(campaign)) == 1
 
 
 @pytest.mark.parametrize("state", ["Pending", "Expired"])
@@ -192,8 +192,8 @@ def test_revoked_invite_returns_410(campaign, manager, state):
     answer = _revoke(manager, invite_id)
 
     assert (answer.status_code, answer.data) == (204, b"")
-    assert rows(campaign, "state") == [("Revoked",)]
-    for refused in (look(campaign, token), accept(campaign, token)):
+    assert list_invites(campaign, "state") == [("Revoked",)]
+    for refused in (view_invite(campaign, token), accept_invite(campaign, token)):
         assert (refused.status_code, refused.json["error"]) == (410, "invite_revoked")
 
 
@@ -202,28 +202,28 @@ def test_resend_and_revoke_are_audited(campaign, manager):
     again = _resend(manager, first["id"]).json["invite"]
     _revoke(manager, first["id"])
 
-    assert audited(campaign)[1:] == [
+    assert list_audit_entries(campaign)[1:] == [
         ("affiliate_invite.resent", first["id"], None, again),
         ("affiliate_invite.revoked", first["id"], again, again | {"state": "Revoked"}),
     ]
 
 
 def test_resending_an_expired_invite_revokes_a_newer_one(campaign, manager):
-    email = someone()
+    email = unique_email()
     older = invite(campaign, email=email)
-    let_expire(campaign, older.json["invite"]["id"])
+    expire_invite(campaign, older.json["invite"]["id"])
     newer = invite(campaign, email=email)
 
     again = _resend(manager, older.json["invite"]["id"])
 
     assert again.status_code == 200
-    assert rows(campaign, "state") == [("Pending",), ("Revoked",)]
-    assert look(campaign, token_of(newer)).status_code == 410
+    assert list_invites(campaign, "state") == [("Pending",), ("Revoked",)]
+    assert view_invite(campaign, token_from_invite(newer)).status_code == 410
 
 
 def test_resending_an_expired_invite_counts_towards_the_pending_limit(campaign, manager):
     expired, _ = _in_state(campaign, "Expired")
-    fill_up(campaign, 499)
+    create_pending_invites(campaign, 499)
     pending, _ = _in_state(campaign, "Pending")
 
     refused, resent = _resend(manager, expired), _resend(manager, pending)
@@ -239,7 +239,7 @@ def test_invite_to_an_inactive_program_is_not_resent(campaign, manager):
     answer = _resend(manager, invite_id)
 
     assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
-    assert look(campaign, token).status_code == 200
+    assert view_invite(campaign, token).status_code == 200
 
 
 @pytest.mark.parametrize("call", [_resend, _revoke])
@@ -251,7 +251,7 @@ def test_other_tenants_invite_returns_404(manager, rival, call):
         answer = call(manager, invite_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert rows(rival, "state") == [("Pending",)]
+    assert list_invites(rival, "state") == [("Pending",)]
 
 
 def test_resend_repeated_with_an_idempotency_key_sends_once(campaign, manager):
@@ -260,16 +260,16 @@ def test_resend_repeated_with_an_idempotency_key_sends_once(campaign, manager):
     first, again = (manager.post(f"{URL}/{invite_id}/resend", Idempotency_Key="once") for _ in range(2))
 
     assert again.json == first.json
-    assert len(letters(campaign)) == 2
+    assert len(list_emails(campaign)) == 2
 
 
 def test_either_accept_or_revoke_wins_a_race(campaign, manager):
     invite_id, token = _in_state(campaign, "Pending")
 
-    answers = at_once(lambda: _revoke(manager, invite_id), lambda: accept(campaign, token))
+    answers = run_concurrently(lambda: _revoke(manager, invite_id), lambda: accept_invite(campaign, token))
 
     statuses = {answer.status_code for answer in answers}
-    (state,) = rows(campaign, "state")
+    (state,) = list_invites(campaign, "state")
     assert (statuses, state[0]) in [({204, 410}, "Revoked"), ({200, 409}, "Accepted")]
 
 
@@ -288,8 +288,8 @@ def test_expiry_job_marks_unaccepted_invites_expired(campaign, rival, drain):
     for _ in range(2):
         _run_expiry(drain)
 
-    assert rows(campaign, "state") == [("Pending",), ("Accepted",), ("Revoked",), ("Expired",)]
-    assert rows(rival, "state") == [("Expired",)]
+    assert list_invites(campaign, "state") == [("Pending",), ("Accepted",), ("Revoked",), ("Expired",)]
+    assert list_invites(rival, "state") == [("Expired",)]
 
 
 def test_expiry_job_runs_every_hour(app):
@@ -302,7 +302,7 @@ def test_expiry_job_runs_every_hour(app):
 @pytest.mark.parametrize("bucket", ["invite", "anonymous"])
 def test_too_many_requests_return_429(campaign, monkeypatch, bucket):
     created = invite(campaign)
-    monkeypatch.setitem(campaign.app.extensions, "limiter", limited(**{bucket: 3}))
+    monkeypatch.setitem(campaign.app.extensions, "limiter", create_limiter(**{bucket: 3}))
     calls = {
         "invite": [
             lambda: invite(campaign),
@@ -311,10 +311,10 @@ def test_too_many_requests_return_429(campaign, monkeypatch, bucket):
             lambda: invite(campaign),
         ],
         "anonymous": [
-            lambda: look(campaign, token_of(created)),
-            lambda: accept(campaign, "unknown"),
+            lambda: view_invite(campaign, token_from_invite(created)),
+            lambda: accept_invite(campaign, "unknown"),
             lambda: campaign.app.test_client().get("/invites/unknown"),
-            lambda: accept(campaign, token_of(created)),
+            lambda: accept_invite(campaign, token_from_invite(created)),
         ],
     }
 

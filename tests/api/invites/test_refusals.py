@@ -2,12 +2,12 @@
 
 from uuid import uuid4
 
-from tests.support.api.inviting import URL, accept, invite, look, someone, token_of
+from tests.support.api.invite_requests import URL, accept_invite, invite, token_from_invite, unique_email, view_invite
 from tests.support.rows.brands import Brand
 
 
 def _invite_many(brand, program_id):
-    return brand.post(f"{URL}/bulk", {"programId": program_id, "recipients": [{"email": someone()}]})
+    return brand.post(f"{URL}/bulk", {"programId": program_id, "recipients": [{"email": unique_email()}]})
 
 
 def test_unknown_and_other_tenants_program_get_the_same_refusal(campaign):
@@ -28,13 +28,13 @@ def test_unknown_and_other_tenants_program_get_the_same_refusal(campaign):
 
 
 def test_preview_of_an_accepted_invite_returns_404_as_for_an_unknown_token(campaign):
-    token = token_of(invite(campaign))
-    assert look(campaign, token).status_code == 200
-    accepted = accept(campaign, token)
+    token = token_from_invite(invite(campaign))
+    assert view_invite(campaign, token).status_code == 200
+    accepted = accept_invite(campaign, token)
 
-    gone, unknown = look(campaign, token), look(campaign, "unknown")
+    gone, unknown = view_invite(campaign, token), view_invite(campaign, "unknown")
 
     assert (gone.status_code, gone.json) == (404, unknown.json | {"message": gone.json["message"]})
     assert gone.json["message"] == unknown.json["message"]
-    assert accept(campaign, token).json == accepted.json
+    assert accept_invite(campaign, token).json == accepted.json
     assert campaign.app.test_client().get(f"/invites/{token}").status_code == 200

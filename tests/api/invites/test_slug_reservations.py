@@ -4,19 +4,19 @@ from operator import itemgetter
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
-    a_slug,
-    audited,
+    expire_invite,
     invite,
-    let_expire,
-    look,
-    own_elsewhere,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_invites,
+    take_slug_elsewhere,
+    token_from_invite,
+    unique_email,
+    unique_slug,
+    view_invite,
 )
-from tests.support.api.racing import at_once
 
 
 @pytest.mark.parametrize("slug", ["api", "admin", "invites"])
@@ -27,14 +27,14 @@ def test_a_reserved_slug_is_refused(campaign, slug):
 
 
 def test_slug_used_anywhere_in_the_service_is_taken(campaign, rival):
-    mine, theirs, account = a_slug(), a_slug(), a_slug()
+    mine, theirs, account = unique_slug(), unique_slug(), unique_slug()
     campaign.affiliate(mine)
     rival.program()
     rival.affiliate(theirs)
     campaign.rows(
         "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s) returning id",
         account,
-        someone(),
+        unique_email(),
         account,
     )
 
@@ -45,7 +45,7 @@ def test_slug_used_anywhere_in_the_service_is_taken(campaign, rival):
 
 
 def test_slug_reserved_by_a_pending_invite_is_taken(campaign, rival):
-    slug, email = a_slug(), someone()
+    slug, email = unique_slug(), unique_email()
     rival.program()
     first = invite(campaign, slug=slug, email=email)
     other_program = campaign.program()
@@ -60,15 +60,15 @@ def test_slug_reserved_by_a_pending_invite_is_taken(campaign, rival):
 
 
 def test_reservation_ends_with_its_invite(campaign):
-    revoked, expired = a_slug(), a_slug()
+    revoked, expired = unique_slug(), unique_slug()
     campaign.person().call("DELETE", f"{URL}/{invite(campaign, slug=revoked).json['invite']['id']}")
-    let_expire(campaign, invite(campaign, slug=expired).json["invite"]["id"])
+    expire_invite(campaign, invite(campaign, slug=expired).json["invite"]["id"])
 
     assert [invite(campaign, slug=slug).status_code for slug in (revoked, expired)] == [201, 201]
 
 
 def test_own_slug_and_slug_of_a_deleted_link_are_available(campaign, rival):
-    own, gone, email = a_slug(), a_slug(), someone()
+    own, gone, email = unique_slug(), unique_slug(), unique_email()
     campaign.affiliate(own, email=email)
     campaign.program()
     rival.program()
@@ -82,65 +82,65 @@ def test_own_slug_and_slug_of_a_deleted_link_are_available(campaign, rival):
 
 @pytest.mark.parametrize("owner", ["rival", "account"])
 def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival, owner):
-    slug, email = a_slug(), someone()
-    own_elsewhere(campaign, rival, owner, slug=slug, email=email)
+    slug, email = unique_slug(), unique_email()
+    take_slug_elsewhere(campaign, rival, owner, slug=slug, email=email)
 
-    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=someone())
+    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=unique_email())
 
     assert (theirs.status_code, theirs.json["error"]) == (409, "slug_already_taken")
     assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
 
 
 def test_second_invite_revokes_the_first(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
     first = invite(campaign, email=email, slug=slug)
     second = invite(campaign, email=email, slug=slug)
 
     assert (first.status_code, second.status_code) == (201, 201)
-    assert rows(campaign, "state") == [("Revoked",), ("Pending",)]
-    assert look(campaign, token_of(first)).json["error"] == "invite_revoked"
-    assert look(campaign, token_of(second)).json["state"] == "Pending"
+    assert list_invites(campaign, "state") == [("Revoked",), ("Pending",)]
+    assert view_invite(campaign, token_from_invite(first)).json["error"] == "invite_revoked"
+    assert view_invite(campaign, token_from_invite(second)).json["state"] == "Pending"
     before = first.json["invite"]
     entries = [
         ("affiliate_invite.created", before["id"], None, before),
         ("affiliate_invite.created", second.json["invite"]["id"], None, second.json["invite"]),
         ("affiliate_invite.revoked", before["id"], before, before | {"state": "Revoked"}),
     ]
-    assert sorted(audited(campaign), key=itemgetter(0, 1)) == sorted(entries, key=itemgetter(0, 1))
+    assert sorted(list_audit_entries(campaign), key=itemgetter(0, 1)) == sorted(entries, key=itemgetter(0, 1))
 
 
 def test_replaced_expired_invite_stays_expired(campaign):
-    email = someone()
+    email = unique_email()
     first = invite(campaign, email=email)
-    let_expire(campaign, first.json["invite"]["id"])
+    expire_invite(campaign, first.json["invite"]["id"])
     invite(campaign, email=email)
 
-    assert rows(campaign, "state") == [("Expired",), ("Pending",)]
-    assert look(campaign, token_of(first)).json["error"] == "invite_expired"
+    assert list_invites(campaign, "state") == [("Expired",), ("Pending",)]
+    assert view_invite(campaign, token_from_invite(first)).json["error"] == "invite_expired"
 
 
 def test_same_email_can_be_invited_to_two_programs(campaign, rival):
-    email = someone()
+    email = unique_email()
     rival.program()
     invite(campaign, email=email)
     invite(campaign, email=email, programId=str(campaign.program()))
     invite(rival, email=email)
 
-    assert rows(campaign, "state") == [("Pending",), ("Pending",)]
+    assert list_invites(campaign, "state") == [("Pending",), ("Pending",)]
 
 
 def test_equal_concurrent_invites_leave_one_pending(campaign):
-    email = someone()
+    email = unique_email()
 
-    answers = at_once(*[lambda: invite(campaign, email=email)] * 3)
+    answers = run_concurrently(*[lambda: invite(campaign, email=email)] * 3)
 
     assert [answer.status_code for answer in answers] == [201] * 3
-    assert sorted(rows(campaign, "state")) == [("Pending",), ("Revoked",), ("Revoked",)]
+    assert sorted(list_invites(campaign, "state")) == [("Pending",), ("Revoked",), ("Revoked",)]
 
 
 def test_concurrent_invites_with_one_slug_leave_one_winner(campaign):
-    slug = a_slug()
+    slug = unique_slug()
 
-    answers = at_once(*[lambda: invite(campaign, slug=slug)] * 3)
+    answers = run_concurrently(*[lambda: invite(campaign, slug=slug)] * 3)
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409]

@@ -15,8 +15,8 @@ from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
 from tests.support import databases
-from tests.support.draining import run
-from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
+from tests.support.job_queues import run_pointer
+from tests.support.rows.leads import BROWSER, list_lead_emails, post_browser_lead, post_signed_lead, slug_of
 
 OPAQUE = (200, b'{"ok":true}')
 
@@ -35,11 +35,13 @@ def _run_next():
         processes.announce(process_id=ids.new_id(), queues=["tracking"], threads=1)
     with db.any_org_work():
         (pointer,) = rows.any_org_dispatch(queue="tracking", per_thread=1, share=1, lease_s=30)
-    run(pointer)
+    run_pointer(pointer)
 
 
 def test_page_records_a_lead(shop, drain):
-    answer = browser(shop, slug=slug_of(shop).upper(), email=" Ada+x@Example.com ", name=" Ada 王 ", subId="Spring!")
+    answer = post_browser_lead(
+        shop, slug=slug_of(shop).upper(), email=" Ada+x@Example.com ", name=" Ada 王 ", subId="Spring!"
+    )
     drain()
 
     assert _status_and_body(answer) == OPAQUE
@@ -54,7 +56,7 @@ def test_page_records_a_lead(shop, drain):
 
 def test_lead_occurred_at_is_the_request_time(shop, drain):
     before = shop.rows("select now()")[0][0]
-    browser(shop)
+    post_browser_lead(shop)
     after = shop.rows("select now()")[0][0]
     drain()
 
@@ -64,10 +66,10 @@ def test_lead_occurred_at_is_the_request_time(shop, drain):
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain;charset=UTF-8", "application/json", ""])
 def test_content_type_of_the_body_is_ignored(shop, drain, content_type):
-    assert _status_and_body(browser(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
+    assert _status_and_body(post_browser_lead(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
     drain()
 
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 @pytest.mark.parametrize(
@@ -97,19 +99,19 @@ def test_content_type_of_the_body_is_ignored(shop, drain, content_type):
     ],
 )
 def test_invalid_lead_gets_the_same_response_as_a_valid_one(shop, drain, fields):
-    assert _status_and_body(browser(shop, **fields)) == OPAQUE
+    assert _status_and_body(post_browser_lead(shop, **fields)) == OPAQUE
     drain()
 
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
 def test_unapproved_affiliate_gets_no_lead(shop, drain, status):
     shop.rows("update affiliate set status = %s returning id", status)
 
-    assert _status_and_body(browser(shop)) == OPAQUE
+    assert _status_and_body(post_browser_lead(shop)) == OPAQUE
     drain()
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
     assert shop.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
@@ -117,29 +119,29 @@ def test_unapproved_affiliate_gets_no_lead(shop, drain, status):
 def test_closed_campaign_accepts_no_lead(shop, drain, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert _status_and_body(browser(shop)) == OPAQUE
+    assert _status_and_body(post_browser_lead(shop)) == OPAQUE
     drain()
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
 
 
 def test_affiliate_banned_between_request_and_job_gets_no_lead(shop):
-    browser(shop)
+    post_browser_lead(shop)
     _run_next()
     shop.rows("update affiliate set status = 'Banned' returning id")
     _run_next()
 
-    assert emails(shop) == []
+    assert list_lead_emails(shop) == []
     assert _list_jobs() == []
 
 
 def test_response_headers_do_not_reveal_the_outcome(shop, drain):
-    browser(shop, email="ada@example.com")
+    post_browser_lead(shop, email="ada@example.com")
     drain()
     answers = [
-        browser(shop, email="ada@example.com"),
-        browser(shop),
-        browser(shop, slug="of-nobody"),
-        browser(shop, email="ada"),
+        post_browser_lead(shop, email="ada@example.com"),
+        post_browser_lead(shop),
+        post_browser_lead(shop, slug="of-nobody"),
+        post_browser_lead(shop, email="ada"),
     ]
 
     responses = [
@@ -150,14 +152,14 @@ def test_response_headers_do_not_reveal_the_outcome(shop, drain):
 
 
 def test_request_runs_the_same_queries_for_known_and_unknown_people(shop, drain):
-    browser(shop, email="ada@example.com")
+    post_browser_lead(shop, email="ada@example.com")
     drain()
     trips = []
     hook = trips.append
     db.db.trip_hooks.append(hook)
     try:
         for fields in ({"email": "ada@example.com"}, {}, {"slug": "of-nobody"}):
-            browser(shop, **fields)
+            post_browser_lead(shop, **fields)
     finally:
         db.db.trip_hooks.remove(hook)
 
@@ -166,12 +168,12 @@ def test_request_runs_the_same_queries_for_known_and_unknown_people(shop, drain)
 
 
 def test_person_is_one_lead_across_pages_and_servers(shop, drain):
-    browser(shop, email="ada.l@gmail.com")
-    browser(shop, email="adal+x@googlemail.com")
+    post_browser_lead(shop, email="ada.l@gmail.com")
+    post_browser_lead(shop, email="adal+x@googlemail.com")
     drain()
-    signed_after = signed(shop, affiliateSlug=slug_of(shop), email="ADA.L@gmail.com")
-    signed(shop, affiliateSlug=slug_of(shop), email="bob@example.com")
-    browser(shop, email="bob+y@example.com")
+    signed_after = post_signed_lead(shop, affiliateSlug=slug_of(shop), email="ADA.L@gmail.com")
+    post_signed_lead(shop, affiliateSlug=slug_of(shop), email="bob@example.com")
+    post_browser_lead(shop, email="bob+y@example.com")
     drain()
 
     assert signed_after.json == {"ok": True, "deduped": True}
@@ -181,11 +183,11 @@ def test_person_is_one_lead_across_pages_and_servers(shop, drain):
 
 def test_concurrent_copies_of_one_person_are_one_lead(shop, drain):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: _status_and_body(browser(shop, email="ada@example.com")), range(8)))
+        answers = list(pool.map(lambda _: _status_and_body(post_browser_lead(shop, email="ada@example.com")), range(8)))
     drain(deliveries=2)
 
     assert answers == [OPAQUE] * 8
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
     assert shop.rows("select count(*) from conversion") == [(1,)]
 
 
@@ -195,7 +197,7 @@ def test_program_id_or_slug_selects_the_campaign_of_a_shared_slug(shop, drain, n
     shop.affiliate(slug_of(shop), program_id=second)
     program_ref = {"id": str(second), "slug": f"second-{shop.id}"}[name]
 
-    browser(shop, programId=program_ref)
+    post_browser_lead(shop, programId=program_ref)
     drain()
 
     assert shop.rows("select program_id from lead") == [(second,)]
@@ -205,16 +207,16 @@ def test_lead_belongs_to_the_brand_of_its_slug(shop, rival, drain):
     rival.program()
     rival.affiliate(slug_of(rival))
 
-    browser(shop, slug=slug_of(rival))
+    post_browser_lead(shop, slug=slug_of(rival))
     drain()
 
-    assert (emails(shop), len(emails(rival))) == ([], 1)
+    assert (list_lead_emails(shop), len(list_lead_emails(rival))) == ([], 1)
 
 
 def test_test_affiliate_gets_test_leads(shop, drain):
     shop.rows("update affiliate set is_test = true returning id")
 
-    browser(shop)
+    post_browser_lead(shop)
     drain()
 
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]
@@ -222,7 +224,7 @@ def test_test_affiliate_gets_test_leads(shop, drain):
 
 def test_queued_job_does_not_reveal_the_person(shop):
     # Words too long to occur in the encoded sealed bytes by chance.
-    browser(shop, email="augusta.ada@example.com", name="Lovelace")
+    post_browser_lead(shop, email="augusta.ada@example.com", name="Lovelace")
 
     ((name, args, fair_key, organization_id),) = _list_jobs()
     assert (name, organization_id, fair_key) == ("lead.capture", None, f"lead {slug_of(shop)}")
@@ -256,14 +258,14 @@ def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, dra
     "raw", [b"", b"[]", b"nonsense", b"\xff", b"slug=ben&email=ada@example.com", b'{"slug": "\\ud800"}']
 )
 def test_non_object_body_returns_invalid_body(shop, raw):
-    answer = browser(shop, raw)
+    answer = post_browser_lead(shop, raw)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert _list_jobs() == []
 
 
 def test_body_over_the_limit_returns_413(shop):
-    assert browser(shop, b" " * 70_000).status_code == 413
+    assert post_browser_lead(shop, b" " * 70_000).status_code == 413
 
 
 def test_any_origin_may_send_and_read(shop):
@@ -275,7 +277,7 @@ def test_any_origin_may_send_and_read(shop):
             "Access-Control-Request-Headers": "content-type",
         },
     )
-    answer = browser(shop)
+    answer = post_browser_lead(shop)
 
     assert preflight.status_code == 204
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
@@ -290,22 +292,22 @@ def test_page_needs_no_key_and_a_key_changes_nothing(shop, drain):
     drain()
 
     assert _status_and_body(answer) == OPAQUE
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_browser_leads_are_accepted_with_a_connected_gateway(shop, drain):
     shop.set(gateways="stripe")
 
-    assert _status_and_body(browser(shop, email="ada@example.com")) == OPAQUE
+    assert _status_and_body(post_browser_lead(shop, email="ada@example.com")) == OPAQUE
     drain()
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_rate_limited_network_gets_an_empty_429(shop, monkeypatch):
     few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
 
-    answers = [browser(shop), browser(shop, slug="of-nobody")]
+    answers = [post_browser_lead(shop), post_browser_lead(shop, slug="of-nobody")]
 
     assert _status_and_body(answers[0]) == OPAQUE
     assert _status_and_body(answers[1]) == (429, b"")
@@ -317,8 +319,8 @@ def test_lead_is_recorded_while_the_broker_is_down(shop, drain, monkeypatch):
     monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
     monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
 
-    answer = browser(shop, email="ada@example.com")
+    answer = post_browser_lead(shop, email="ada@example.com")
     drain()
 
     assert _status_and_body(answer) == OPAQUE
-    assert emails(shop) == ["ada@example.com"]
+    assert list_lead_emails(shop) == ["ada@example.com"]

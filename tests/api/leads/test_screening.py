@@ -13,10 +13,10 @@ from domain.fraud.rules import MAX_NETWORK_LEADS_PER_HOUR
 from models import db
 from models.leads import networks
 from pipelines.leads import lifecycle
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows import click_rows
 from tests.support.rows.leads import BROWSER, slug_of
-from tests.support.running.hours import began
+from tests.support.running.hours import test_started_at
 
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 _COLUMNS = "subject, action, score, reasons, severity, status, occurrences"
@@ -35,7 +35,7 @@ def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
 def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **fraud_fields):
     """Store a click of the visitor who sends leads from this address."""
     ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
-    raw = click_rows.raw(brand, affiliate_id, at=began() - ago, **fraud_fields)
+    raw = click_rows.build_click(brand, affiliate_id, at=test_started_at() - ago, **fraud_fields)
     raw = raw._replace(visitor=visitors.hash_visitor(ip, _AGENT))
     click_rows.write(brand, raw)
 
@@ -160,10 +160,10 @@ def test_concurrent_leads_get_distinct_numbers(shop):
                 network=bytes(16),
                 email_normalized=f"eve-{number}@example.com",
                 is_test=False,
-                at=began(),
+                at=test_started_at(),
             )
 
-    numbers = at_once(*[lambda number=number: count(number) for number in range(6)])
+    numbers = run_concurrently(*[lambda number=number: count(number) for number in range(6)])
 
     assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
 
@@ -222,14 +222,16 @@ def test_expired_counts_are_deleted_with_expired_leads(shop, drain):
         bytes.fromhex(visitors.hash_network("198.51.100.1")),
     )
     with db.any_org_work():
-        lifecycle.any_org_expire(now=began())
+        lifecycle.any_org_expire(now=test_started_at())
 
     assert shop.rows("select encode(network, 'hex') from lead_network") == [(visitors.hash_network("203.0.113.7"),)]
 
 
 def test_signed_leads_are_not_screened(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 5):
-        answer = shop.signed("/api/tracking/lead", {"affiliateSlug": slug_of(shop), "email": f"a{number}@example.com"})
+        answer = shop.post_signed(
+            "/api/tracking/lead", {"affiliateSlug": slug_of(shop), "email": f"a{number}@example.com"}
+        )
         assert answer.status_code == 200
 
     assert (_count_leads(shop), _list_fraud_events(shop)) == ((MAX_NETWORK_LEADS_PER_HOUR + 5, 0), [])

@@ -8,7 +8,7 @@ from api.mcp.tools import catalogue
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 URL = re.compile(r"\{([^}]*)\}")
@@ -26,7 +26,9 @@ def _by_rest(caller, row, ids):
 
 
 def _by_tool(agent, row, ids):
-    result = agent.result("tools/call", name=row["tool"], arguments={id: ids[id] for id in URL.findall(row["path"])})
+    result = agent.request_result(
+        "tools/call", name=row["tool"], arguments={id: ids[id] for id in URL.findall(row["path"])}
+    )
     return result["structuredContent"]["error"] if result["isError"] else ""
 
 
@@ -56,7 +58,7 @@ def test_other_tenants_ids_are_refused_like_unknown_ids(app, brand, rival):
     affiliate = rival.affiliate(f"rival-{rival.id.hex[:12]}")
     theirs = dict.fromkeys(("eventId", "uncreditedId", "payoutId", "couponId", "codeId"), str(affiliate))
     theirs |= {"programId": str(rival.programs[-1]), "affiliateId": str(affiliate)}
-    theirs["conversionId"] = str(conversion(rival, affiliate))
+    theirs["conversionId"] = str(insert_conversion(rival, affiliate))
     before = rival.rows("select count(*), max(xmin::text::bigint) from affiliate")
     agent = Agent(brand)
 
@@ -64,8 +66,8 @@ def test_other_tenants_ids_are_refused_like_unknown_ids(app, brand, rival):
         ids = {id: theirs[id] for id in URL.findall(row["path"])}
         if not ids:
             continue
-        result = agent.result("tools/call", name=row["tool"], arguments=ids)
-        nobodys = agent.result("tools/call", name=row["tool"], arguments=dict.fromkeys(ids, NOBODY))
+        result = agent.request_result("tools/call", name=row["tool"], arguments=ids)
+        nobodys = agent.request_result("tools/call", name=row["tool"], arguments=dict.fromkeys(ids, NOBODY))
 
         assert result["isError"], row
         assert _without_ids(result) == _without_ids(nobodys), row
@@ -105,7 +107,9 @@ def test_invalid_argument_is_named(app, brand):
         deep = {"tags": [deep]}
     for body in ({"name": 7}, {"name": "x" * 201}, {"name": "a\x00b"}, {"defaultCommissionValue": 1e300}, deep):
         arguments_sent = {"name": "P", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1} | body
-        assert Agent(brand).result("tools/call", name="create_program", arguments=arguments_sent)["isError"], body
+        assert Agent(brand).request_result("tools/call", name="create_program", arguments=arguments_sent)["isError"], (
+            body
+        )
 
 
 def test_key_revoked_during_a_call_returns_401(app, brand, monkeypatch):

@@ -2,7 +2,7 @@
 
 import settings
 from tests.support.api.agents import Agent
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 
 
 def test_tool_call_takes_the_round_trips_of_its_operation(brand, monkeypatch):
@@ -12,8 +12,8 @@ def test_tool_call_takes_the_round_trips_of_its_operation(brand, monkeypatch):
     settings.current.cache_clear()
     try:
         brand.get("/api/v1/affiliates"), agent.call("list_affiliates")
-        by_rest = trips_of(lambda: brand.get("/api/v1/affiliates?take=20"))
-        by_tool = trips_of(lambda: agent.call("list_affiliates"))
+        by_rest = count_round_trips(lambda: brand.get("/api/v1/affiliates?take=20"))
+        by_tool = count_round_trips(lambda: agent.call("list_affiliates"))
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()

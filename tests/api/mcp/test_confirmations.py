@@ -6,7 +6,7 @@ from datetime import timedelta
 from adapters import clock
 from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 ELICITATION = {"elicitation": {}}
 
@@ -25,7 +25,7 @@ def test_token_is_bound_to_key_tool_arguments_and_five_minutes(app, brand, rival
     agent = Agent(brand, is_modern=False)
     question = agent.call("archive_program", programId=program)
     token = question["confirmToken"]
-    state = Agent(brand, capabilities=ELICITATION).result(
+    state = Agent(brand, capabilities=ELICITATION).request_result(
         "tools/call", name="archive_program", arguments={"programId": program}
     )["requestState"]
 
@@ -47,12 +47,14 @@ def test_token_is_bound_to_key_tool_arguments_and_five_minutes(app, brand, rival
         ("no base64", agent, "archive_program", {"programId": program}, "é\x00%"),
         ("a requestState", agent, "archive_program", {"programId": program}, state),
     ):
-        assert caller.refused(tool, **arguments, confirmToken=token_sent) == "confirm_token_invalid", name
-    assert agent.refused("archive_program", programId=program, confirmToken=7) == "invalid_request"
+        assert caller.get_refusal_code(tool, **arguments, confirmToken=token_sent) == "confirm_token_invalid", name
+    assert agent.get_refusal_code("archive_program", programId=program, confirmToken=7) == "invalid_request"
     assert not _is_archived(brand, program)
     with monkeypatch.context() as late:
         _move_clock(late, 5.1)
-        assert agent.refused("archive_program", programId=program, confirmToken=token) == "confirm_token_invalid"
+        assert (
+            agent.get_refusal_code("archive_program", programId=program, confirmToken=token) == "confirm_token_invalid"
+        )
     assert not _is_archived(brand, program)
     assert agent.call("archive_program", programId=program.upper(), confirmToken=token)["error"]
     assert agent.call("archive_program", programId=program, confirmToken=token) == {"done": True}
@@ -92,7 +94,7 @@ def test_client_with_elicitation_gets_a_question(brand, monkeypatch):
     program = str(brand.program(name="Knives"))
     agent = Agent(brand, capabilities=ELICITATION)
     call = {"name": "archive_program", "arguments": {"programId": program}}
-    paused = agent.result("tools/call", **call)
+    paused = agent.request_result("tools/call", **call)
     question = paused["inputRequests"]["confirm"]
     state = paused["requestState"]
 
@@ -137,7 +139,7 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
     program = str(brand.program())
     ann, ben = (str(brand.affiliate(f"{name}-{brand.id.hex[:12]}", status="Approved")) for name in ("ann", "ben"))
     applicant = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
-    conversion_id = str(conversion(brand, ann, status="Invalidated"))
+    conversion_id = str(insert_conversion(brand, ann, status="Invalidated"))
     agent, off = Agent(brand), Agent(brand, "?confirm=off")
     mail = f"dan-{brand.id.hex}@example.com"
     for tool, arguments, expects_question in (
@@ -202,5 +204,5 @@ def test_call_that_would_be_refused_asks_for_no_confirmation(app, brand, rival):
         ("update_campaign_coupon", {"programId": program, "couponId": program, "grantedAffiliateIds": 7}, "not_found"),
         ("set_home_currency", {"homeCurrency": "EUR"}, "plan_tier_required"),
     ):
-        assert agent.refused(tool, **arguments) == code, tool
-    assert free.refused("archive_program", programId=program) == "plan_tier_required"
+        assert agent.get_refusal_code(tool, **arguments) == code, tool
+    assert free.get_refusal_code("archive_program", programId=program) == "plan_tier_required"

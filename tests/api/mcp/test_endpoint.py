@@ -149,14 +149,14 @@ def test_handshake_negotiates_a_revision_and_opens_no_session(brand):
 
 def test_modern_request_needs_no_handshake(brand):
     agent = Agent(brand)
-    discovery = agent.result("server/discover")
+    discovery = agent.request_result("server/discover")
 
     assert (discovery["resultType"], discovery["cacheScope"]) == ("complete", "private")
     assert discovery["supportedVersions"] == [MODERN, *OLD]
     assert discovery["_meta"][f"{META}serverInfo"]["name"] == "finderfee"
     assert len(discovery["instructions"]) < 1024
     for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
-        listed = agent.result(method)
+        listed = agent.request_result(method)
 
         assert (listed["resultType"], listed["cacheScope"], listed["ttlMs"] >= 0) == ("complete", "private", True), (
             method
@@ -204,7 +204,7 @@ def test_whitespace_around_a_header_is_ignored(brand):
 
 def test_agent_is_named_in_the_audit_log(app):
     brand = Brand.create(app, plan="Pro")
-    program = Agent(brand).done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    program = Agent(brand).run_tool("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
     long = {"name": "n" * 300 + "\x00", "version": 7}
     params = {"_meta": {f"{META}clientInfo": long}, "name": "update_program"}
     changed = Agent(brand).send("tools/call", {**params, "arguments": {"programId": program["id"], "name": "Q"}})
@@ -227,7 +227,7 @@ def test_call_counts_once_in_the_bucket_of_its_operation(app, brand):
     try:
         agent = Agent(brand)
         for call, buckets in (
-            (lambda: agent.tools(), ["standard"]),
+            (lambda: agent.list_tools(), ["standard"]),
             (lambda: agent.call("list_programs"), ["standard"]),
             (lambda: agent.call("list_programs", nonsense=1), ["standard"]),
             (lambda: agent.call("preview_conversion_import", programId=str(brand.id)), ["import"]),
@@ -248,7 +248,7 @@ def test_rate_limit_applies_to_endpoint_and_tool(app, brand, monkeypatch):
 
     answer = agent.send("tools/list")
     assert (answer.status_code, answer.data) == (429, b"")
-    assert agent.refused("list_programs") == "rate_limited"
+    assert agent.get_refusal_code("list_programs") == "rate_limited"
 
 
 def test_dashboard_token_is_refused_as_an_api_key(app, brand):

@@ -95,9 +95,9 @@ def test_oauth_client_acts_as_the_person_who_authorized_it(app, issuer):
     brand = Brand.create(app, plan="Pro")
     agent = Agent(_authorize(brand))
 
-    created = agent.done("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
-    agent.done("archive_program", programId=created["id"])
-    assert len(agent.tools()) == 61
+    created = agent.run_tool("create_program", name="P", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    agent.run_tool("archive_program", programId=created["id"])
+    assert len(agent.list_tools()) == 61
     entries = brand.rows("select action, actor_type, actor_label, via, actor_user_id from audit_entry order by id")
     [(member_id, role)] = brand.rows("select id, role from member where subject = %s", f"ann-{brand.id.hex}")
     assert role == "Owner"
@@ -112,7 +112,11 @@ def test_oauth_client_acts_as_the_person_who_authorized_it(app, issuer):
 def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, brand, rival, issuer):
     forger = idp.key("EdDSA", "forger")
     unsigned = ".".join(
-        (idp.encoded(b'{"alg":"none","typ":"JWT"}'), idp.encoded(json.dumps(idp.claims()).encode()), "")
+        (
+            idp.encode_base64url(b'{"alg":"none","typ":"JWT"}'),
+            idp.encode_base64url(json.dumps(idp.claims()).encode()),
+            "",
+        )
     )
     for alg in ("RS256", "ES256", "EdDSA"):
         assert _ping(brand, alg=alg).status_code == 200, alg
@@ -190,11 +194,11 @@ def test_other_tenants_ids_return_not_found(app, brand, rival, issuer):
     theirs = str(rival.program())
     agent = Agent(_authorize(brand))
 
-    assert agent.refused("get_program", programId=theirs) == "not_found"
-    assert agent.refused("archive_program", programId=theirs) == "not_found"
-    assert agent.refused("update_program", programId=theirs, description="x") == "not_found"
+    assert agent.get_refusal_code("get_program", programId=theirs) == "not_found"
+    assert agent.get_refusal_code("archive_program", programId=theirs) == "not_found"
+    assert agent.get_refusal_code("update_program", programId=theirs, description="x") == "not_found"
     token = Agent(_authorize(rival)).call("archive_program", programId=theirs)["confirmToken"]
-    assert agent.refused("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
+    assert agent.get_refusal_code("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
     assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
 
 
@@ -206,13 +210,16 @@ def test_confirmation_token_is_bound_to_its_caller(brand, issuer):
 
     of_key, of_ann = (agent.call("archive_program", programId=program_id)["confirmToken"] for agent in (key, ann))
     for agent, token in ((ann, of_key), (key, of_ann), (bob, of_ann)):
-        assert agent.refused("archive_program", programId=program_id, confirmToken=token) == "confirm_token_invalid"
+        assert (
+            agent.get_refusal_code("archive_program", programId=program_id, confirmToken=token)
+            == "confirm_token_invalid"
+        )
     assert "error" not in ann.call("archive_program", programId=program_id, confirmToken=of_ann)
 
 
 def test_missing_scope_is_named_in_the_challenge(app, brand, issuer):
     reader = Agent(_authorize(brand, scope="finderfee.read openid"))
-    assert {tool["annotations"]["readOnlyHint"] for tool in reader.result("tools/list")["tools"]} == {True}
+    assert {tool["annotations"]["readOnlyHint"] for tool in reader.request_result("tools/list")["tools"]} == {True}
     assert "error" not in reader.call("list_programs")
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
     assert (answer.status_code, answer.json["error"]) == (403, "insufficient_scope")
@@ -220,7 +227,7 @@ def test_missing_scope_is_named_in_the_challenge(app, brand, issuer):
         f'Bearer error="insufficient_scope", scope="finderfee.write", {METADATA}'
     )
     at_readonly = Agent(reader.brand, query="?readonly=1")
-    assert at_readonly.refused("create_program") == "forbidden"
+    assert at_readonly.get_refusal_code("create_program") == "forbidden"
     for scope in (..., "", "openid", "finderfee.reader", "FINDERFEE.READ", 7, ["finderfee.read"]):
         nothing = _ping(brand, scope=scope)
         assert nothing.status_code == 403, scope
@@ -233,16 +240,18 @@ def test_role_and_plan_limits_apply_to_oauth_clients(app, brand, issuer):
     manager, viewer = Agent(_authorize(brand, role="Manager")), Agent(_authorize(brand, role="Viewer"))
     free = Agent(_authorize(Brand.create(app, plan="Free", status="Active")))
 
-    assert manager.refused("archive_program", programId=program_id) == "forbidden"
-    assert "error" not in manager.done("update_program", programId=program_id, name="Q")
-    assert viewer.refused("update_program", programId=program_id, name="R") == "forbidden"
+    assert manager.get_refusal_code("archive_program", programId=program_id) == "forbidden"
+    assert "error" not in manager.run_tool("update_program", programId=program_id, name="Q")
+    assert viewer.get_refusal_code("update_program", programId=program_id, name="R") == "forbidden"
     assert viewer.call("get_home_currency")["canChange"] is False
-    assert free.refused("list_programs") == "plan_tier_required"
+    assert free.get_refusal_code("list_programs") == "plan_tier_required"
     assert "error" not in free.call("get_organization")
 
 
 def test_oauth_client_cannot_sign_leads(brand, issuer):
-    answer = Agent(_authorize(brand)).refused("record_lead", affiliateSlug="ben", email="p@example.com", name="P")
+    answer = Agent(_authorize(brand)).get_refusal_code(
+        "record_lead", affiliateSlug="ben", email="p@example.com", name="P"
+    )
 
     assert answer == "forbidden"
 
@@ -263,7 +272,7 @@ def test_oauth_token_does_not_change_the_member(app, brand, issuer):
     claims = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
     person = idp.claims(**claims, role="Owner", aud="finderfee-dashboard", email_verified=True)
     Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
-    Agent(_authorize(brand, role="Viewer", email=...)).tools()
+    Agent(_authorize(brand, role="Viewer", email=...)).list_tools()
 
     rows = brand.rows("select role, email from member where subject = %s", claims["sub"])
     assert rows == [("Owner", claims["email"])]
@@ -287,7 +296,7 @@ def test_operator_issues_mcp_tokens_without_a_provider(flask, app, brand):
         return Agent(Brand(app, brand.id, token, ""))
 
     writer, reader = issue_agent("--scope", "read_write"), issue_agent("--scope", "read", "--role", "Viewer")
-    assert (len(writer.tools()), len(reader.tools()) < 40) == (61, True)
+    assert (len(writer.list_tools()), len(reader.list_tools()) < 40) == (61, True)
     answer = reader.send("tools/call", {"name": "create_program", "arguments": {}})
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="finderfee.write"'
     assert writer.brand.get("/api/v1/programs").status_code == 401

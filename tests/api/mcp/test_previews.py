@@ -11,7 +11,7 @@ from api.mcp.tool_calls import previews
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.gateway_connections import play_gateway
 
 _BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -29,7 +29,7 @@ _TABLES = {
 
 @pytest.fixture
 def tool_brand(app):
-    with played() as stage:
+    with play_gateway() as stage:
         tool_brand = tool_calls.create_tool_brand(app, stage)
         for table, columns in _TABLES.items():
             assignments = ", ".join(f"{column} = %s" for column in columns)
@@ -51,7 +51,7 @@ def test_question_contains_no_line_written_by_a_stranger(app, tool_brand):
     tools_showing_names = set()
 
     for tool in asking:
-        question = agent.result("tools/call", name=tool, arguments=tool_brand.calls[tool])
+        question = agent.request_result("tools/call", name=tool, arguments=tool_brand.calls[tool])
         if tool == "reject_affiliate":  # needs no confirmation
             continue
         does, *lines = question["inputRequests"]["confirm"]["params"]["message"].split("\n")
@@ -83,7 +83,7 @@ def test_hostile_arguments_stay_on_one_line(brand):
     note = "Hello\n  status: Approved\u2028about:\u202e" + "y" * 500
     agent = Agent(brand, capabilities={"elicitation": {}})
 
-    question = agent.result(
+    question = agent.request_result(
         "tools/call",
         name="bulk_invite_affiliates",
         arguments={

@@ -16,7 +16,7 @@ from tests.api.mcp import tool_calls
 from tests.api.mcp.test_argument_checks import NOBODY, URL
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.gateway_connections import play_gateway
 from tests.support.rows.brands import Brand
 
 ROWS = {row["tool"]: row for row in OPERATIONS}
@@ -26,7 +26,7 @@ _READS = [name for name, row in ROWS.items() if row["kind"] == "read"]
 
 @pytest.fixture(scope="module")
 def stage():
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -48,7 +48,7 @@ def _call_rest(app, caller, tool, call_args):
     }
     body = {bound.body[name]: value for name, value in call_args.items() if name in bound.body} if bound.body else None
     if row["tool"] == "record_lead":
-        return caller.signed(row["path"], body)
+        return caller.post_signed(row["path"], body)
     return caller.call(row["method"], f"{path}?{urlencode(query)}" if query else path, body)
 
 
@@ -64,7 +64,7 @@ def _tool_refusal(answer):
 
 def _check_same(app, caller, tool, call_args, *, confirm=""):
     answer = _call_rest(app, caller, tool, call_args)
-    result = Agent(caller, confirm).result("tools/call", name=tool, arguments=call_args)
+    result = Agent(caller, confirm).request_result("tools/call", name=tool, arguments=call_args)
     content = result["structuredContent"]
     if answer.status_code >= 400:
         assert result["isError"], (tool, call_args, answer.text, content)
@@ -134,7 +134,7 @@ def test_insufficient_plan_is_refused_like_rest(app, tool_brand, plan):
 
 def test_read_key_is_refused_like_rest_with_the_missing_scope(app, tool_brand):
     reader = tool_brand.brand.other_key(scope="read")
-    writing = [tool for tool in tool_brand.calls if tool not in Agent(reader).tools()]
+    writing = [tool for tool in tool_brand.calls if tool not in Agent(reader).list_tools()]
 
     assert len(writing) == 29
     for tool in writing:
@@ -168,7 +168,7 @@ def test_bulk_action_skips_unknown_ids_like_rest(app, action, unknown):
 
     answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*strangers, *rest], "action": action})
     question = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
-    result = Agent(brand).done("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
+    result = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
 
     assert [row.get("affiliateId") for row in question["preview"]["affiliates"][:unknown]] == strangers
     assert answer.json == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": rest}

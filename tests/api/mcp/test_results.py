@@ -10,14 +10,14 @@ from tests.support.api.agents import Agent
 def test_every_result_is_an_object_of_one_shape(brand):
     program, agent = str(brand.program(name="Knives")), Agent(brand)
 
-    result = agent.result("tools/call", name="list_programs", arguments={})
+    result = agent.request_result("tools/call", name="list_programs", arguments={})
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
     assert (result["isError"], result["content"][0]["type"]) == (False, "text")
     (item,) = result["structuredContent"]["items"]
     assert (item["name"], None in item.values()) == ("Knives", False)
     assert "nextCursor" not in result["structuredContent"]
     assert [row["programId"] for row in agent.call("get_program_stats")["items"]] == [program]
-    assert agent.done("archive_program", programId=program) == {"done": True}
+    assert agent.run_tool("archive_program", programId=program) == {"done": True}
     problem = agent.call("create_program", name=7)
     assert (problem["error"], problem["field"] in problem["errors"]) == ("invalid_request", True)
 
@@ -62,11 +62,11 @@ def test_lead_is_signed_with_the_secret_of_the_key(app, brand):
 
     assert agent.call("record_lead", **lead)["ok"] is True
     assert brand.rows("select count(*) from lead") == [(1,)]
-    assert agent.refused("record_lead", affiliateSlug=slug) == "email_required"
-    assert agent.refused("record_lead", **lead, programId=program) == "unknown_argument"
-    assert Agent(brand.other_key(scope="read")).refused("record_lead", **lead) == "forbidden"
+    assert agent.get_refusal_code("record_lead", affiliateSlug=slug) == "email_required"
+    assert agent.get_refusal_code("record_lead", **lead, programId=program) == "unknown_argument"
+    assert Agent(brand.other_key(scope="read")).get_refusal_code("record_lead", **lead) == "forbidden"
     brand.set(gateways="stripe")
     refusal = agent.call("record_lead", **lead | {"email": f"fay-{brand.id.hex}@example.com"})
     assert (refusal["error"], brand.rows("select count(*) from lead")) == ("stripe_connect_active", [(1,)])
     brand.set(gateways="", plan="Free")
-    assert agent.refused("record_lead", **lead) == "plan_tier_required"
+    assert agent.get_refusal_code("record_lead", **lead) == "plan_tier_required"

@@ -22,7 +22,7 @@ NEED_WRITE = {"preview_conversion_import", "preview_payout"}
 
 @pytest.fixture
 def tools(brand):
-    return {tool["name"]: tool for tool in Agent(brand).result("tools/list")["tools"]}
+    return {tool["name"]: tool for tool in Agent(brand).request_result("tools/list")["tools"]}
 
 
 def test_tools_match_the_table_of_operations(app, tools):
@@ -78,12 +78,12 @@ def test_query_and_key_scope_narrow_the_list(app, brand):
     reads = [row["tool"] for row in OPERATIONS if row["kind"] == "read"]
     reader = Agent(brand.other_key(scope="read"))
 
-    assert Agent(brand).tools() == every
-    assert Agent(brand, "?readonly=1").tools() == reads
-    assert reader.tools() == [name for name in reads if name not in NEED_WRITE]
-    by_set = [Agent(brand, f"?toolsets={name}").tools() for name in catalogue.TOOLSETS]
+    assert Agent(brand).list_tools() == every
+    assert Agent(brand, "?readonly=1").list_tools() == reads
+    assert reader.list_tools() == [name for name in reads if name not in NEED_WRITE]
+    by_set = [Agent(brand, f"?toolsets={name}").list_tools() for name in catalogue.TOOLSETS]
     assert sorted(name for names in by_set for name in names) == sorted(every)
-    assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").tools() == [
+    assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").list_tools() == [
         name for name in reads if name in by_set[3] + by_set[4]
     ]
     for query in ("?toolsets=fraud,nothing", "?readonly=maybe", "?confirm=no"):
@@ -94,13 +94,13 @@ def test_query_and_key_scope_narrow_the_list(app, brand):
         (reader, "preview_payout"),
         (reader, "archive_program"),
     ):
-        assert agent.refused(hidden) == "forbidden", hidden
+        assert agent.get_refusal_code(hidden) == "forbidden", hidden
 
 
 def test_resources_and_prompts_obey_the_key(app, brand, rival):
     program, agent = brand.program(name="Knives"), Agent(brand)
     guide, program_resource = (
-        agent.result("resources/read", uri=uri)["contents"][0]
+        agent.request_result("resources/read", uri=uri)["contents"][0]
         for uri in ("finderfee://guide", f"finderfee://programs/{program}")
     )
 
@@ -115,9 +115,9 @@ def test_resources_and_prompts_obey_the_key(app, brand, rival):
         "file:///etc",
     ):
         assert agent.send("resources/read", {"uri": uri}).json["error"]["code"] == -32602, uri
-    prompts = {prompt["name"]: prompt for prompt in agent.result("prompts/list")["prompts"]}
+    prompts = {prompt["name"]: prompt for prompt in agent.request_result("prompts/list")["prompts"]}
     assert list(prompts) == ["review_applications", "check_tracking", "weekly_report", "explain_commission"]
-    prompt = agent.result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
+    prompt = agent.request_result("prompts/get", name="check_tracking", arguments={"programId": str(program)})
     assert str(program) in prompt["messages"][0]["content"]["text"]
     for name, arguments in (
         ("nothing", {}),
@@ -133,8 +133,8 @@ def test_resources_and_prompts_obey_the_key(app, brand, rival):
 def test_free_plan_lists_every_tool(app):
     free = Agent(Brand.create(app, plan="Free"))
 
-    assert len(free.tools()) == 61
+    assert len(free.list_tools()) == 61
     assert free.call("get_billing_state")["planTier"] == "Free"
-    refusal = free.result("tools/call", name="list_programs")
+    refusal = free.request_result("tools/call", name="list_programs")
     assert refusal["isError"]
     assert set(refusal["structuredContent"]) == {"error", "message", "required", "current", "trialing"}

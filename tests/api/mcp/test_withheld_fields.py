@@ -14,7 +14,7 @@ from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
-from tests.support.gateways.playing import played
+from tests.support.gateways.gateway_connections import play_gateway
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 # Loaded by every page of a brand for all visitors.
@@ -97,7 +97,7 @@ def test_only_tools_with_a_secret_in_their_response_withhold_fields(app):
 
 @pytest.fixture
 def stage():
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -118,10 +118,10 @@ def test_no_tool_result_opens_anything_without_a_credential(app, stage, scope):
     secrets = {tool_brand.brand.api_key, tool_brand.brand.signing_secret, caller.api_key, caller.signing_secret}
     results = {}
 
-    for tool in agent.tools():
+    for tool in agent.list_tools():
         if tool != "record_lead":
             arguments = tool_brand.calls[tool]
-            results[tool] = agent.done(tool, **arguments)
+            results[tool] = agent.run_tool(tool, **arguments)
 
     assert set(results) <= {row["tool"] for row in OPERATIONS}
     assert len(results) == (60 if scope == "read_write" else 31)
@@ -137,7 +137,7 @@ def test_tax_form_is_described_without_its_link(app, stage, scope):
     tool_brand = tool_calls.create_tool_brand(app, stage)
     agent = Agent(tool_brand.brand.other_key(scope=scope))
 
-    result = agent.result("tools/call", name="get_tax_form", arguments=tool_brand.calls["get_tax_form"])
+    result = agent.request_result("tools/call", name="get_tax_form", arguments=tool_brand.calls["get_tax_form"])
 
     content = result["structuredContent"]
     assert (content["type"], "signedUrl" in content) == ("W9", False)
@@ -150,7 +150,7 @@ def test_invitation_is_emailed_and_its_link_withheld(app, brand):
     program = str(brand.program())
     agent = Agent(brand)
 
-    result = agent.done("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
+    result = agent.run_tool("invite_affiliate", programId=program, email=f"ina-{brand.id.hex}@example.com")
 
     assert (result["invite"]["state"], "acceptUrl" in result) == ("Pending", False)
     assert "Invites" in result["withheld"]["acceptUrl"]
@@ -159,6 +159,6 @@ def test_invitation_is_emailed_and_its_link_withheld(app, brand):
 def test_resource_contains_no_link_that_opens_without_a_credential(app, brand):
     program = str(brand.program())
 
-    contents = Agent(brand).result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
+    contents = Agent(brand).request_result("resources/read", uri=f"finderfee://programs/{program}")["contents"]
 
     assert [address for content in contents for address in _find_open_addresses(app, content["text"])] == []

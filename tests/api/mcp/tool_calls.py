@@ -8,14 +8,14 @@ from uuid import UUID, uuid4
 
 from models import db
 from pipelines.affiliates import tax_form_files
-from tests.support.coupons import EXTERNAL, coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected
+from tests.support.coupons import EXTERNAL, create_coupon
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Stage
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_conversion
 
 Calls = dict[str, dict[str, Any]]
 _PEOPLE = ("ann", "ben", "cid", "dan", "eve", "fay")
@@ -47,22 +47,25 @@ def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
     drain("sales")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=people["ann"], type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
-    connected(brand.person("Owner"), stage)
+    connect_gateway(brand.person("Owner"), stage)
     ids = {
         "program": program,
         "spare": spare,
         "payout": _select_id(brand, "select id from payout"),
         "uncredited": _select_id(brand, "select id from uncredited_conversion"),
-        "fraud": str(flagged(brand, people["ann"])),
-        "sold": str(conversion(brand, people["ann"])),
-        "held": str(conversion(brand, people["ann"], status="Invalidated")),
+        "fraud": str(record_blocked_click(brand, people["ann"])),
+        "sold": str(insert_conversion(brand, people["ann"])),
+        "held": str(insert_conversion(brand, people["ann"], status="Invalidated")),
         "applicant": applicants[0],
         "rejected": applicants[1],
         **{name: str(id) for name, id in people.items()},
     }
     in_program = Brand(app, brand.id, brand.api_key, brand.signing_secret, [UUID(program)])
     granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
-    ids |= {name: coupon(in_program, name=f"{name} 15", **granted)["id"] for name in ("coupon", "archived", "deleted")}
+    ids |= {
+        name: create_coupon(in_program, name=f"{name} 15", **granted)["id"]
+        for name in ("coupon", "archived", "deleted")
+    }
     ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
     slug = f"ann-{unique}"
     lead = {"affiliateSlug": slug, "email": f"lea-{unique}@example.com", "name": "Lea", "campaignId": program}

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.support.rows.brands import Partner
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @dataclass

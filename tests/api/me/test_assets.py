@@ -3,7 +3,7 @@
 import base64
 from urllib.parse import urlsplit
 
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.rows.images import png
 
 URL = "/api/me/assets"
@@ -83,12 +83,12 @@ def test_unapproved_affiliate_or_ended_program_shows_no_assets(rita):
 def test_list_takes_as_many_round_trips_for_a_hundred(rita):
     _create_asset(rita.first, "one")
     rita.get(URL)
-    few = trips_of(lambda: rita.get(URL))
+    few = count_round_trips(lambda: rita.get(URL))
     rita.first.execute(
         "insert into asset (id, organization_id, kind, name, text, size_bytes, created_at)"
         " select gen_random_uuid(), %s, 'Text', 'x', 'x', 1, now() from generate_series(1, 100)",
         rita.first.brand.id,
     )
 
-    assert trips_of(lambda: rita.get(f"{URL}?take=200")) == few
+    assert count_round_trips(lambda: rita.get(f"{URL}?take=200")) == few
     assert len(_names(rita, "?take=200")) == 101

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.deal_scene import DealScene
 
 URL = "/api/me/balance"
 
@@ -142,8 +142,8 @@ def test_imported_history_is_not_owed(rita):
 
 
 def test_deal_payment_is_on_its_way_and_then_paid(app):
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(50_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
     dealing.approve(deal_id)
 

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from models import db
-from tests.support.api.deciding import adjust
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
+from tests.support.api.decisions import adjust_commission
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
 URL = "/api/me/conversions"
@@ -177,7 +177,7 @@ def test_unverified_email_returns_403(app, rita):
 def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(rita):
     rita.hold(30)
     sale = rita.first.sell("rita", 4_900)
-    assert adjust(rita.first.brand, sale, 500, "fraud", note="Between us").status_code == 200
+    assert adjust_commission(rita.first.brand, sale, 500, "fraud", note="Between us").status_code == 200
 
     earning = _get_only(rita)
 
@@ -190,7 +190,7 @@ def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(
 def test_locked_history_explains_that_it_is_not_paid_here(rita):
     brand = rita.first.brand
     ((slug,),) = brand.rows("select slug from tracking_link where is_default limit 1")
-    rows = [past_sale(affiliateSlug=slug, paid=paid, externalId=str(paid)) for paid in (True, False)]
+    rows = [build_past_sale(affiliateSlug=slug, paid=paid, externalId=str(paid)) for paid in (True, False)]
     assert import_sales(brand, *rows).status_code == 200
 
     by_status = {item["status"]: item for item in rita.get(URL)["items"] if item["locked"]}

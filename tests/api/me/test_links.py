@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Partner
 
 URL = "/api/me/links"
@@ -85,7 +85,7 @@ def test_concurrent_links_stay_within_the_limit(rita):
     for _ in range(18):
         rita.partner.post(URL, _body(rita))
 
-    codes = at_once(*[lambda: rita.partner.post(URL, _body(rita)).status_code] * 2)
+    codes = run_concurrently(*[lambda: rita.partner.post(URL, _body(rita)).status_code] * 2)
     assert sorted(codes) == [201, 409]
 
 

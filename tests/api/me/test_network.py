@@ -4,9 +4,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.support.api.applying import happened
+from tests.support.api.applications import list_events
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import at_once
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Brand, Partner
 
@@ -51,7 +51,7 @@ def _rows(shop):
 
 
 def _events(shop):
-    return [(type, data) for type, data in happened(shop) if type.startswith("affiliate.")]
+    return [(type, data) for type, data in list_events(shop) if type.startswith("affiliate.")]
 
 
 def test_listed_program_shows_its_terms(shop, eva):
@@ -246,7 +246,7 @@ def test_auto_approved_application_emits_events_at_once(shop, eva):
 def test_concurrent_applications_create_one_affiliate(shop, eva):
     program_id = create_listed_program(shop, auto_approve=True)
 
-    answers = at_once(*[lambda: _apply(eva, program_id) for _ in range(4)])
+    answers = run_concurrently(*[lambda: _apply(eva, program_id) for _ in range(4)])
 
     assert {(answer.status_code, answer.json["ownStatus"]) for answer in answers} == {(200, "Approved")}
     assert len(_rows(shop)) == 1

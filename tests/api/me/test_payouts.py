@@ -2,9 +2,9 @@
 
 from uuid import uuid4
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.deal_scene import DealScene
 
 URL = "/api/me/payouts"
 
@@ -72,8 +72,8 @@ def test_failed_payout_has_a_reason(app, rita):
 
 
 def test_deal_milestone_is_a_line(app):
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(50_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
     dealing.approve(deal_id)
     drain("payouts")

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.api.me.test_links import _create_click
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
 DAILY, CHANNELS = "/api/me/stats/daily", "/api/me/stats/channels"

@@ -4,8 +4,8 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.api.racing import at_once
-from tests.support.outside.console import TRACEBACK, audited, buried, staged
+from tests.support.api.concurrency import run_concurrently
+from tests.support.outside.console import TRACEBACK, list_audit_entries, stage_failed_job, stage_job
 
 
 def _list_ids(console, **filters):
@@ -18,8 +18,12 @@ def _list_jobs():
 
 
 def test_list_is_newest_first_and_filtered(console, brand, rival):
-    sale, theirs, refund = buried(brand), buried(rival), buried(brand, job=jobs.REFUND_CASCADE)
-    staged(brand)
+    sale, theirs, refund = (
+        stage_failed_job(brand),
+        stage_failed_job(rival),
+        stage_failed_job(brand, job=jobs.REFUND_CASCADE),
+    )
+    stage_job(brand)
 
     assert _list_ids(console) == [refund, theirs, sale]
     assert _list_ids(console, queue="refunds") == [refund]
@@ -30,9 +34,9 @@ def test_list_is_newest_first_and_filtered(console, brand, rival):
 
 
 def test_pages_are_stable_while_new_letters_arrive(console, brand):
-    letters = [buried(brand) for _ in range(5)][::-1]
+    letters = [stage_failed_job(brand) for _ in range(5)][::-1]
     first = console.get("dead-letters", take=2)
-    newer = buried(brand)
+    newer = stage_failed_job(brand)
     second = console.get("dead-letters", take=2, cursor=first["nextCursor"])
     last = console.get("dead-letters", take=2, cursor=second["nextCursor"])
 
@@ -43,7 +47,7 @@ def test_pages_are_stable_while_new_letters_arrive(console, brand):
 
 
 def test_list_item_has_the_last_line_and_details_the_traceback(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     (item,) = console.get("dead-letters")["items"]
     details = console.get(f"dead-letters/{letter}")
 
@@ -87,7 +91,7 @@ def test_hostile_request_id_is_stored_as_text(brand, request_id):
 
     assert brand.sale(X_Request_Id=request_id).status_code == 200
     assert (
-        brand.signed(
+        brand.post_signed(
             "/api/tracking/s2s",
             {"externalEventId": "order-named", "affiliateSlug": "ben", "amountCents": 100, "currency": "USD"},
             X_Request_Id=request_id,
@@ -99,20 +103,20 @@ def test_hostile_request_id_is_stored_as_text(brand, request_id):
 
 
 def test_replayed_letter_is_pending_again(console, brand):
-    letter, other = buried(brand), buried(brand)
+    letter, other = stage_failed_job(brand), stage_failed_job(brand)
 
     assert console.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
     assert _list_jobs() == [(letter, False), (other, True)]
-    assert audited("job.replayed", letter) == [
+    assert list_audit_entries("job.replayed", letter) == [
         ("operator", "ops@example.com", brand.id, {"jobs": [letter], "name": "sale.settle"})
     ]
     assert console.post(f"dead-letters/{letter}/replay").status_code == 404
 
 
 def test_discarded_letter_is_deleted_and_audited(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     answer = console.post(f"dead-letters/{letter}/discard", {"why": "paid by hand"})
-    ((actor, who, where, after),) = audited("job.discarded", letter)
+    ((actor, who, where, after),) = list_audit_entries("job.discarded", letter)
 
     assert (answer.status_code, answer.data, _list_jobs()) == (204, b"", [])
     assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, "paid by hand")
@@ -155,7 +159,7 @@ def test_discarding_a_delivery_job_fails_the_delivery_and_allows_resending(conso
 
 
 def test_discard_without_a_reason_returns_400(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     for body in ({}, {"why": ""}, {"why": " \n"}):
         assert "why" in console.post(f"dead-letters/{letter}/discard", body).json["errors"]
 
@@ -163,7 +167,7 @@ def test_discard_without_a_reason_returns_400(console, brand):
 
 
 def test_live_job_is_neither_replayed_nor_discarded(console, brand):
-    living = staged(brand)
+    living = stage_job(brand)
 
     assert console.post(f"dead-letters/{living}/replay").status_code == 404
     assert console.post(f"dead-letters/{living}/discard", {"why": "w"}).status_code == 404
@@ -172,7 +176,7 @@ def test_live_job_is_neither_replayed_nor_discarded(console, brand):
 
 
 def test_repeated_idempotency_key_returns_the_first_response(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     first, again = (
         console.post(f"dead-letters/{letter}/discard", {"why": "w"}, Idempotency_Key="one-form") for _ in range(2)
     )
@@ -180,32 +184,32 @@ def test_repeated_idempotency_key_returns_the_first_response(console, brand):
 
     assert (first.status_code, again.status_code, again.headers["Idempotency-Replayed"]) == (204, 204, "true")
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
-    assert len(audited("job.discarded", letter)) == 1
+    assert len(list_audit_entries("job.discarded", letter)) == 1
 
 
 def test_concurrent_discards_with_one_key_discard_once(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
 
     def discard():
         return console.post(f"dead-letters/{letter}/discard", {"why": "w"}, Idempotency_Key="twice").status_code
 
-    assert at_once(discard, discard) == [204, 204]
-    assert len(audited("job.discarded", letter)) == 1
+    assert run_concurrently(discard, discard) == [204, 204]
+    assert len(list_audit_entries("job.discarded", letter)) == 1
 
 
 def test_filtered_replay_needs_a_confirmed_count(console, brand, rival):
-    mine, theirs = [buried(brand), buried(brand)], buried(rival)
+    mine, theirs = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
     body = {"organizationId": str(brand.id), "queue": "sales", "confirmCount": 2, "why": "the cause is gone"}
     answer = console.post("dead-letters/replay", body)
 
     assert (answer.status_code, answer.json) == (200, {"replayed": mine})
     assert _list_jobs() == [(mine[0], False), (mine[1], False), (theirs, True)]
-    ((_, who, _, after),) = audited("job.replayed", "filter")[-1:]
+    ((_, who, _, after),) = list_audit_entries("job.replayed", "filter")[-1:]
     assert (who, after["count"], after["why"]) == ("ops@example.com", 2, "the cause is gone")
 
 
 def test_changed_count_replays_nothing(console, brand):
-    buried(brand)
+    stage_failed_job(brand)
     for confirmed in (0, 2, -1):
         answer = console.post("dead-letters/replay", {"confirmCount": confirmed})
 
@@ -232,7 +236,7 @@ def test_dead_sale_names_what_its_discard_leaves(console, brand):
     number = _create_dead_sale(brand, amountCents=5_000)
     leaves = console.get(f"dead-letters/{number}")["leaves"]
     console.post(f"dead-letters/{number}/discard", {"why": "w"})
-    ((*_, after),) = audited("job.discarded", number)
+    ((*_, after),) = list_audit_entries("job.discarded", number)
 
     about = {"kind": "sale.settle", "externalEventId": "order-a", "amountCents": 5_000, "currency": "USD"}
     assert leaves == about | {
@@ -245,7 +249,7 @@ def test_dead_sale_names_what_its_discard_leaves(console, brand):
 def test_kinds_are_summed_per_currency(console, brand, rival):
     _create_dead_sale(brand, amountCents=5_000)
     _create_dead_sale(rival, amountCents=700)
-    buried(brand, job=jobs.REFUND_CASCADE)
+    stage_failed_job(brand, job=jobs.REFUND_CASCADE)
 
     summary = console.get("dead-letters/kinds")
     mine = console.get("dead-letters/kinds", organizationId=brand.id, name="sale.settle")
@@ -258,21 +262,21 @@ def test_kinds_are_summed_per_currency(console, brand, rival):
 
 
 def test_filter_is_discarded_when_its_count_is_confirmed(console, brand, rival):
-    mine, theirs = [buried(brand), buried(brand)], buried(rival)
-    living = staged(brand)
+    mine, theirs = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
+    living = stage_job(brand)
     body = {"organizationId": str(brand.id), "error": "no <SUCH>", "confirmCount": 2, "why": "a test shop"}
     answer = console.post("dead-letters/discard", body)
 
     assert (answer.status_code, answer.json) == (200, {"discarded": mine})
     assert _list_jobs() == [(theirs, True), (living, False)]
     for number in mine:
-        ((_, who, where, after),) = audited("job.discarded", number)
+        ((_, who, where, after),) = list_audit_entries("job.discarded", number)
         assert (who, where, after["why"]) == ("ops@example.com", brand.id, "a test shop")
         assert after["filter"]["error"] == "no <SUCH>"
 
 
 def test_bulk_discard_with_changed_count_or_no_reason_discards_nothing(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
 
     mismatch = console.post("dead-letters/discard", {"confirmCount": 2, "why": "w"})
     assert (mismatch.status_code, mismatch.json["error"], mismatch.json["count"]) == (409, "count_mismatch", 1)
@@ -282,7 +286,7 @@ def test_bulk_discard_with_changed_count_or_no_reason_discards_nothing(console, 
 
 
 def test_list_shows_first_line_of_the_message_of_a_postgresql_error(console, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     error = (
         'Traceback (most recent call last):\n  File "x.py", line 1, in work\n    run(sql)\n    ^^^^^^^^\n'
         "peewee.DataError: value too long for type character varying(3)\nLINE 1: insert into\n        ^\n"

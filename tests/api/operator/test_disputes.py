@@ -5,20 +5,20 @@ import threading
 import pytest
 
 from tests.support.api.payouts import NOBODY
-from tests.support.draining import drain
-from tests.support.outside.console import audited
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.job_queues import drain
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.deal_scene import REASON, DealScene
 
 
 @pytest.fixture
 def dealing(app):
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 @pytest.fixture
 def disputed(dealing):
     """A deal of two milestones, 500.00 and 200.00 USD, of which the affiliate disputes the second."""
-    deal_id = dealing.funded(50_000, 20_000)
+    deal_id = dealing.create_funded(50_000, 20_000)
     assert dealing.dispute(deal_id, 2, who=dealing.creator).status_code == 200
     return deal_id
 
@@ -59,7 +59,7 @@ def test_partial_settlement_pays_the_affiliate_and_refunds_the_brand(console, de
     ]
     assert dealing.payouts() == [("Paid", 15_000)]
     assert deal["escrowCents"] == 50_000
-    assert audited("deal.settled", disputed) == [
+    assert list_audit_entries("deal.settled", disputed) == [
         (
             "operator",
             "ops@example.com",
@@ -105,7 +105,7 @@ def test_undisputed_milestone_cannot_be_settled(console, dealing, disputed):
     for answer in (refused, again):
         assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
     assert dealing.payouts() == [("Paid", 1)]
-    assert len(audited("deal.settled", disputed)) == 1
+    assert len(list_audit_entries("deal.settled", disputed)) == 1
 
 
 def test_invalid_amounts_and_reasons_settle_nothing(console, dealing, disputed):
@@ -116,8 +116,8 @@ def test_invalid_amounts_and_reasons_settle_nothing(console, dealing, disputed):
     for deal_id, seq in ((disputed, 3), (disputed, 0), (disputed, "x"), (NOBODY, 1), (disputed, 10**12)):
         assert _settle(console, deal_id, 1, seq=seq).status_code == 404, (deal_id, seq)
 
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
-    assert audited("deal.settled", disputed) == []
+    assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]
+    assert list_audit_entries("deal.settled", disputed) == []
 
 
 def test_concurrent_settlements_settle_once(console, dealing, disputed):
@@ -143,7 +143,7 @@ def test_repeated_idempotency_key_settles_once(console, dealing, disputed):
     first, second = (console.post(path, body, Idempotency_Key=f"settle-{disputed}") for _ in range(2))
 
     assert (first.status_code, second.status_code, first.json) == (200, 200, second.json)
-    assert len(audited("deal.settled", disputed)) == 1
+    assert len(list_audit_entries("deal.settled", disputed)) == 1
 
 
 def test_rejected_refund_can_be_requested_again(console, dealing, disputed):
@@ -165,11 +165,11 @@ def test_rejected_refund_can_be_requested_again(console, dealing, disputed):
         (1, "rejected"),
         (2, "paid"),
     ]
-    assert audited("deal.refund_asked", disputed)[0][3] == {"seq": 2, "why": "they have mended it"}
+    assert list_audit_entries("deal.refund_asked", disputed)[0][3] == {"seq": 2, "why": "they have mended it"}
 
 
 def test_settlement_needs_a_login_within_the_last_hour(console, dealing, disputed):
-    answer = _settle(console.aged(minutes=61), disputed, 1)
+    answer = _settle(console.with_login_age(minutes=61), disputed, 1)
 
     assert (answer.status_code, answer.json["error"]) == (403, "fresh_login_required")
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]

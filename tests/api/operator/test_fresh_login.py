@@ -4,8 +4,8 @@ import pytest
 
 from domain import jobs
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import buried
-from tests.support.rows.paying import Payroll
+from tests.support.outside.console import stage_failed_job
+from tests.support.rows.payroll import Payroll
 
 _STALE = (403, "fresh_login_required")
 _DECISIONS = (
@@ -21,7 +21,7 @@ _DECISIONS = (
 @pytest.fixture
 def stale(console):
     """An operator who logged in more than an hour ago."""
-    return console.aged(minutes=61)
+    return console.with_login_age(minutes=61)
 
 
 def _refusal(answer):
@@ -29,22 +29,22 @@ def _refusal(answer):
 
 
 def test_decisions_need_a_login_within_the_last_hour(console, stale):
-    fresh = console.aged(minutes=59)
+    fresh = console.with_login_age(minutes=59)
     for method, path, body in _DECISIONS:
         assert _refusal(stale.call(method, path, body)) == _STALE, path
         assert fresh.call(method, path, body).status_code in (200, 404), path
 
 
 def test_decision_with_a_stale_login_changes_nothing(app, stale):
-    payroll = Payroll.owing(app)
-    run_id = payroll.under_review()
+    payroll = Payroll.create_owing(app)
+    run_id = payroll.create_run_under_review()
 
     assert _refusal(stale.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "w"})) == _STALE
     assert payroll.payouts("status") == [("Pending",)]
 
 
 def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
 
     for path in ("queues", "dead-letters", "payouts/runs", "payouts/doubtful", "rates", "attention"):
         assert stale.call("GET", path).status_code == 200, path
@@ -54,7 +54,7 @@ def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale):
 
 
 def test_letter_that_moves_money_needs_a_fresh_login_to_replay(console, brand, stale):
-    letter = buried(brand, job=jobs.PAYOUT_TRANSFER)
+    letter = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
     refused = stale.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}")
     answers = [console.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}") for _ in range(2)]
 

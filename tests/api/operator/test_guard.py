@@ -48,12 +48,12 @@ def test_keys_and_tokens_return_401(app, brand):
 @pytest.mark.parametrize("kind", ["member", "account"])
 def test_members_and_affiliates_return_401(app, kind):
     for method, path in _routes(app):
-        assert Console(app).other(kind).call(method, path, {}).status_code == 401
+        assert Console(app).with_kind(kind).call(method, path, {}).status_code == 401
 
 
 def test_guards_tell_operators_from_members(app):
     operator = Console(app)
-    member = operator.other("member")
+    member = operator.with_kind("member")
 
     assert guards.is_allowed(Guard(audience="operator"), operator._person)
     assert not guards.is_allowed(Guard(audience="operator"), member._person)

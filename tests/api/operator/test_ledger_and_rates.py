@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited
-from tests.support.rows.program_rows import conversion
-from tests.support.rows.rates import stored
-from tests.support.turning import turn
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.program_rows import insert_conversion
+from tests.support.rows.rates import list_rates
+from tests.support.settings_overrides import override_settings
 
 
 def _today():
@@ -44,7 +44,9 @@ def test_ledger_check_is_queued_and_its_findings_listed(console, brand, drain):
     assert red["checkedAt"] > clean["checkedAt"]
     assert red["findings"]
     assert all(finding["rule"] and finding["exception"] for finding in red["findings"])
-    assert [entry[:2] for entry in audited("ledger.check_asked", brand.id)] == [("operator", "ops@example.com")] * 2
+    assert [entry[:2] for entry in list_audit_entries("ledger.check_asked", brand.id)] == [
+        ("operator", "ops@example.com")
+    ] * 2
 
 
 def test_organization_without_findings_is_hidden_by_the_red_filter(console, brand, drain):
@@ -67,7 +69,7 @@ def _get_rate(console, currency):
 
 def test_rate_shows_its_age_and_the_amount_waiting_for_it(console, brand):
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
+    insert_conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_today() - timedelta(days=9)}"})
     stale = _get_rate(console, "KGS")
     console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_today()}"})
@@ -98,8 +100,8 @@ def test_file_of_rates_is_stored_whole_or_not_at_all(console):
     )
     assert again.json["known"] == 2
     assert (wrong.status_code, wrong.json["error"], wrong.json["field"]) == (400, "bad_rates", "content")
-    assert len(stored("KHR")) == 2
-    assert audited("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
+    assert len(list_rates("KHR")) == 2
+    assert list_audit_entries("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
 
 
 def test_malformed_file_of_rates_returns_400(console):
@@ -115,7 +117,7 @@ def test_feed_refresh_is_queued_only_with_a_feed(console, monkeypatch):
         [],
     )
 
-    turn(monkeypatch, rates={"feed_url": "https://rates.example.com/"})
+    override_settings(monkeypatch, rates={"feed_url": "https://rates.example.com/"})
     assert console.post("rates/refresh").status_code == 202
     assert _list_organizations_of_jobs(jobs.FX_REFRESH) == [None]
-    assert audited("fx_rates.refresh_asked", "feed")[-1][:2] == ("operator", "ops@example.com")
+    assert list_audit_entries("fx_rates.refresh_asked", "feed")[-1][:2] == ("operator", "ops@example.com")

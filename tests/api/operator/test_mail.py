@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.outside.console import audited
-from tests.support.outside.post_office import PostOffice, message, stage
+from tests.support.outside.console import list_audit_entries
+from tests.support.outside.post_office import PostOffice, read_message, stage
 
 _LINK = "https://acme.example/sign-in/link/S3cr3t-T0ken_abc.def"
 
@@ -61,7 +61,9 @@ def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, dra
     assert "S3cr3t" not in str(opened)
     assert opened["text"].count("https://acme.example/sign-in/link/…") == 2
     assert "https://acme.example/r/ben" in opened["text"]
-    assert audited("mail.read", letter) == [("operator", "ops@example.com", brand.id, {"kind": "affiliate.invite"})]
+    assert list_audit_entries("mail.read", letter) == [
+        ("operator", "ops@example.com", brand.id, {"kind": "affiliate.invite"})
+    ]
 
 
 def test_sent_email_has_no_text(console, brand, office, drain):
@@ -84,6 +86,8 @@ def test_unsent_email_is_sent_once_there_is_a_server(console, brand, office, dra
 
     assert (refused.status_code, refused.json["error"]) == (409, "no_mail_server")
     assert queued.status_code == 202
-    assert message(brand, "status") == ("Sent",)
+    assert read_message(brand, "status") == ("Sent",)
     assert office.subjects == ["Join us"]
-    assert [entry[:3] for entry in audited("mail.retried", letter)] == [("operator", "ops@example.com", brand.id)]
+    assert [entry[:3] for entry in list_audit_entries("mail.retried", letter)] == [
+        ("operator", "ops@example.com", brand.id)
+    ]

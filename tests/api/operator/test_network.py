@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import NOBODY
-from tests.support.api.racing import at_once
 from tests.support.api.terms import PROGRAMS, change_program
-from tests.support.outside.console import Console, audited
+from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand
 
 _WORDS = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -55,7 +55,7 @@ def test_listing_needs_an_approved_review(console, funded):
     assert approved.json["decidedBy"] == "ops@example.com"
     assert console.get("attention")["networkReviews"] == before - 1
     assert _review_status(funded, program_id) == ("Networked", ("Approved", None, True))
-    ((actor, who, where, after),) = audited("program.network_approved", program_id)
+    ((actor, who, where, after),) = list_audit_entries("program.network_approved", program_id)
     assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", funded.id, None)
     assert _list_emails(funded) == [("owner@example.com", "Spring is in the network")]
     # The brand does not learn who decided.
@@ -68,7 +68,7 @@ def test_rejected_program_is_private_until_requested_again(console, funded):
 
     assert (rejected.status_code, rejected.json["status"]) == (200, "Rejected")
     assert _review_status(funded, program_id) == ("Private", ("Rejected", "Say <what> it pays for.", True))
-    assert audited("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
+    assert list_audit_entries("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
     assert _list_emails(funded) == [("owner@example.com", "Spring is not listed in the network")]
     assert program_id in [item["programId"] for item in console.get("network", status="Rejected", take=200)["items"]]
 
@@ -147,14 +147,16 @@ def test_request_without_plan_or_funding_is_saved_as_private(console, funded, ap
 def test_concurrent_decisions_decide_once(app, funded):
     for program_id in (_request_listing(funded), _request_listing(funded), _request_listing(funded)):
         first, second = (Console(app, email=f"{who}@example.com") for who in ("nora", "otto"))
-        answers = at_once(
+        answers = run_concurrently(
             lambda first=first, program_id=program_id: first.post(f"network/{program_id}/approve", {}),
             lambda second=second, program_id=program_id: second.post(f"network/{program_id}/reject", {"why": "no"}),
         )
         assert sorted(answer.status_code for answer in answers) == [200, 409]
         refused = next(answer for answer in answers if answer.status_code == 409)
         assert refused.json["error"] == "invalid_status_transition"
-        decided = audited("program.network_approved", program_id) + audited("program.network_rejected", program_id)
+        decided = list_audit_entries("program.network_approved", program_id) + list_audit_entries(
+            "program.network_rejected", program_id
+        )
         assert len(decided) == 1
     assert len(_list_emails(funded)) == 3
 

@@ -6,8 +6,8 @@ from adapters import clock
 from models import db
 from models.ledger import results
 from pipelines.organization import operator_settings
-from tests.support.gateways.playing import connected, played
-from tests.support.outside.console import audited, buried
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
 def _row(console, brand):
@@ -76,7 +76,7 @@ def test_change_is_audited_with_previous_values_and_reason(console, brand):
     assert answer.status_code == 200
     assert (answer.json["settings"]["plan"], answer.json["settings"]["fraudScore"]) == ("Pro", "55")
     assert before == {"plan": "Growth", "fraudScore": "0", "identityRequired": "auto"}
-    assert audited("organization.changed", brand.id)[-1] == (
+    assert list_audit_entries("organization.changed", brand.id)[-1] == (
         "operator",
         "ops@example.com",
         brand.id,
@@ -124,7 +124,7 @@ def test_owner_sees_the_operator_in_the_audit_log_and_a_key_does_not(console, br
 
 def test_attention_counts_pending_work(console, brand):
     before = console.get("attention")
-    buried(brand)
+    stage_failed_job(brand)
     with db.any_org_work():
         results.stage(organization_id=brand.id, findings=[("a rule", "broken")], at=clock.now())
     after = console.get("attention")
@@ -147,8 +147,8 @@ def test_attention_counts_pending_work(console, brand):
 
 
 def test_broken_connections_are_listed(console, brand):
-    with played() as stage:
-        connection = connected(brand.person("Owner"), stage)
+    with play_gateway() as stage:
+        connection = connect_gateway(brand.person("Owner"), stage)
     healthy_ids = [item["id"] for item in console.get("connections")]
     with db.any_org_work():
         db.db.run(

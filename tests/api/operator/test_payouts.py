@@ -4,25 +4,25 @@ import pytest
 
 from models import db
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import audited
-from tests.support.rows.paying import Payroll
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
 def payroll(app):
-    return Payroll.owing(app)
+    return Payroll.create_owing(app)
 
 
 @pytest.fixture
 def run_id(payroll):
     """The id of a run that needs a review."""
-    return payroll.under_review()
+    return payroll.create_run_under_review()
 
 
 @pytest.fixture
 def stuck_id(payroll):
     """The id of a payout whose rail reports no outcome."""
-    return payroll.stuck()
+    return payroll.create_stuck_payout()
 
 
 def _of_brand(listed, payroll):
@@ -42,7 +42,7 @@ def test_waiting_run_is_listed_until_decided(console, payroll, run_id):
     assert [item["reviewStatus"] for item in _of_brand(console.get("payouts/runs", waiting="false"), payroll)] == [
         "Approved"
     ]
-    assert audited("payout.reviewed", run_id) == [
+    assert list_audit_entries("payout.reviewed", run_id) == [
         (
             "operator",
             "ops@example.com",
@@ -96,7 +96,7 @@ def test_recently_requested_payout_is_not_doubtful(console, payroll, stuck_id):
 )
 def test_operator_settles_a_doubtful_payout(console, payroll, stuck_id, body, end):
     answer = console.post(f"payouts/{stuck_id}/settle", body)
-    ((actor, who, where, after),) = audited("payout.settled", stuck_id)
+    ((actor, who, where, after),) = list_audit_entries("payout.settled", stuck_id)
 
     assert (answer.status_code, answer.json) == (200, {"id": stuck_id, "status": end[0]})
     assert payroll.balance("ann") == {"USD": end[1]}

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import audited
-from tests.support.rows.program_rows import conversion
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.program_rows import insert_conversion
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def program_id(brand):
 
 
 def test_suspended_program_earns_nothing_until_resumed(console, brand, program_id):
-    conversion(brand, brand.affiliate("ann"), commission_cents=1_234)
+    insert_conversion(brand, brand.affiliate("ann"), commission_cents=1_234)
     suspended = console.post(f"programs/{program_id}/suspend", {"why": "stolen <cards>"})
     refused = brand.sale()
     resumed = console.post(f"programs/{program_id}/resume", {"why": "all paid back"})
@@ -30,7 +30,7 @@ def test_suspended_program_earns_nothing_until_resumed(console, brand, program_i
     assert (resumed.status_code, resumed.json["status"], resumed.json["suspendedAt"]) == (200, "Active", None)
     assert brand.sale().status_code == 200
     for action, why in (("program.suspended", "stolen <cards>"), ("program.resumed", "all paid back")):
-        ((actor, who, where, after),) = audited(action, program_id)
+        ((actor, who, where, after),) = list_audit_entries(action, program_id)
         assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, why)
 
 
@@ -39,10 +39,10 @@ def test_repeated_suspend_or_resume_changes_nothing_and_is_not_audited(console, 
     again = console.post(f"programs/{program_id}/suspend", {"why": "b"})
 
     assert (again.status_code, again.json) == (200, first)
-    assert len(audited("program.suspended", program_id)) == 1
+    assert len(list_audit_entries("program.suspended", program_id)) == 1
     console.post(f"programs/{program_id}/resume", {"why": "c"})
     assert console.post(f"programs/{program_id}/resume", {"why": "d"}).json["status"] == "Active"
-    assert len(audited("program.resumed", program_id)) == 1
+    assert len(list_audit_entries("program.resumed", program_id)) == 1
 
 
 def test_concurrent_suspensions_suspend_once(console, program_id):
@@ -60,7 +60,7 @@ def test_concurrent_suspensions_suspend_once(console, program_id):
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json == answers[1].json
-    assert len(audited("program.suspended", program_id)) == 1
+    assert len(list_audit_entries("program.suspended", program_id)) == 1
 
 
 def test_reason_is_required_and_limited_in_length(console, program_id):

@@ -6,7 +6,7 @@ from domain import jobs
 from models import db, ids
 from models.jobs import processes, ticks
 from pipelines import schedule
-from tests.support.outside.console import audited, buried, staged
+from tests.support.outside.console import list_audit_entries, stage_failed_job, stage_job
 from workers import pace
 
 
@@ -16,9 +16,9 @@ def _get_queue(console, name):
 
 
 def test_every_queue_shows_its_threads_and_job_counts(console, brand):
-    staged(brand)
-    out, retrying = staged(brand), staged(brand)
-    buried(brand)
+    stage_job(brand)
+    out, retrying = stage_job(brand), stage_job(brand)
+    stage_failed_job(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales", "mail"], threads=4, done={"sales": 7})
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=2, done={"sales": 5})
@@ -62,7 +62,7 @@ def test_paused_queue_dispatches_no_job_and_shows_the_reason(console, brand, dra
 
     assert (answer.status_code, drain("sales")) == (204, 0)
     assert _get_queue(console, "sales")["pausedWhy"] == "the processor is being mended"
-    assert audited("queue.paused", "sales")[-1] == (
+    assert list_audit_entries("queue.paused", "sales")[-1] == (
         "operator",
         "ops@example.com",
         None,
@@ -72,7 +72,7 @@ def test_paused_queue_dispatches_no_job_and_shows_the_reason(console, brand, dra
     assert console.post("queues/sales/resume").status_code == 204
     assert drain("sales") == 1
     assert _get_queue(console, "sales")["pausedAt"] is None
-    assert audited("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
+    assert list_audit_entries("queue.resumed", "sales")[-1][:2] == ("operator", "ops@example.com")
 
 
 def test_pause_without_a_reason_or_of_an_unknown_queue_is_refused(console):

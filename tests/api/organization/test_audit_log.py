@@ -7,8 +7,8 @@ import pytest
 
 from models import db
 from tests.support import databases
-from tests.support.api.auditing import START, URL, enter, fill
-from tests.support.api.racing import at_once
+from tests.support.api.audit_entries import START, URL, insert_entries, insert_entry
+from tests.support.api.concurrency import run_concurrently
 
 
 def _numbers(answer):
@@ -16,7 +16,7 @@ def _numbers(answer):
 
 
 def test_owner_sees_every_field(owner):
-    values = enter(owner)
+    values = insert_entry(owner)
 
     answer = owner.get(URL)
 
@@ -46,7 +46,7 @@ def test_owner_sees_every_field(owner):
 
 
 def test_key_sees_no_personal_data_of_actors(pro):
-    enter(pro)
+    insert_entry(pro)
 
     (item,) = pro.get(URL).json["items"]
 
@@ -59,7 +59,7 @@ def test_key_sees_no_personal_data_of_actors(pro):
     [("api_key", "API key 17", "API key 17"), ("operator", "flask", "flask"), ("affiliate", "ben@x.test", None)],
 )
 def test_key_sees_only_impersonal_actor_labels(pro, kind, label, expected):
-    enter(pro, actor_type=kind, actor_label=label)
+    insert_entry(pro, actor_type=kind, actor_label=label)
 
     assert pro.get(URL).json["items"][0]["actorLabel"] == expected
 
@@ -73,7 +73,7 @@ def test_action_of_a_route_is_logged(pro):
 
 
 def test_pages_run_from_newest_to_oldest(owner):
-    fill(owner, 120)
+    insert_entries(owner, 120)
 
     first, second, last = (owner.get(f"{URL}?page={page}") for page in (1, 2, 3))
     behind = owner.get(f"{URL}?page=4")
@@ -85,12 +85,12 @@ def test_pages_run_from_newest_to_oldest(owner):
 
 
 def test_page_is_consistent_with_its_total_during_writes(owner):
-    fill(owner, 1)
+    insert_entries(owner, 1)
 
     def meanwhile(sent: bytes) -> None:
         if b"order by created_at" in sent and b"audit_entry" in sent:
             db.db.trip_hooks.remove(meanwhile)
-            at_once(lambda: enter(owner))
+            run_concurrently(lambda: insert_entry(owner))
 
     db.db.trip_hooks.append(meanwhile)
 
@@ -101,7 +101,7 @@ def test_page_is_consistent_with_its_total_during_writes(owner):
 
 @pytest.mark.parametrize(("requested", "page_size"), [(1, 1), (100, 100), (101, 100), (10**18, 100)])
 def test_page_size_is_limited_to_100(owner, requested, page_size):
-    fill(owner, 120)
+    insert_entries(owner, 120)
 
     answer = owner.get(f"{URL}?pageSize={requested}")
 
@@ -137,9 +137,9 @@ def test_malformed_query_is_problem_details(owner, query):
 
 
 def test_entries_filter_by_action_and_entity_type(owner):
-    enter(owner, "program.created")
-    enter(owner, "program.updated")
-    enter(owner, "api_key.created")
+    insert_entry(owner, "program.created")
+    insert_entry(owner, "program.updated")
+    insert_entry(owner, "api_key.created")
 
     pages = {query: owner.get(f"{URL}?{query}").json for query in ("action=program.created", "entityType=program")}
 
@@ -150,7 +150,7 @@ def test_entries_filter_by_action_and_entity_type(owner):
 
 def test_entries_filter_by_time_with_exclusive_end(owner):
     for hour in range(4):
-        enter(owner, at=START + timedelta(hours=hour))
+        insert_entry(owner, at=START + timedelta(hours=hour))
 
     answer = owner.get(f"{URL}?since=2026-03-01T01:00:00Z&until=2026-03-01T03:00:00Z")
 
@@ -158,8 +158,8 @@ def test_entries_filter_by_time_with_exclusive_end(owner):
 
 
 def test_owner_filters_by_actor_and_ip(owner):
-    first = enter(owner, ip="203.0.113.1")
-    enter(owner, ip="203.0.113.2")
+    first = insert_entry(owner, ip="203.0.113.1")
+    insert_entry(owner, ip="203.0.113.2")
 
     for query in (f"actorUserId={first['actor_user_id']}", "ip=203.0.113.1"):
         (item,) = owner.get(f"{URL}?{query}").json["items"]
@@ -170,13 +170,13 @@ def test_owner_filters_by_actor_and_ip(owner):
     "query", ["actorUserId=01900000-0000-7000-8000-000000000001", "actorUserId=17", "ip=192.0.2.1"]
 )
 def test_personal_filters_are_ignored_for_keys(pro, query):
-    enter(pro)
+    insert_entry(pro)
 
     assert pro.get(f"{URL}?{query}").json["total"] == 1
 
 
 def test_tenant_sees_only_its_own_entries(owner, rival):
-    enter(rival)
+    insert_entry(rival)
 
     assert owner.get(URL).json["items"] == []
 
@@ -204,9 +204,9 @@ def test_read_key_may_read_the_log(pro):
     assert pro.other_key(scope="read").get(URL).status_code == 200
 
 
-def test_deep_page_uses_the_index(alone, owner):
-    fill(owner, 20_000)
-    databases.run(alone, "analyze audit_entry")  # as autovacuum would do
+def test_deep_page_uses_the_index(isolated_database, owner):
+    insert_entries(owner, 20_000)
+    databases.run_as_owner(isolated_database, "analyze audit_entry")  # as autovacuum would do
     trips = []
 
     db.db.trip_hooks.append(trips.append)
@@ -220,10 +220,10 @@ def test_deep_page_uses_the_index(alone, owner):
     assert plan.count("Sort  (") <= 1, plan
 
 
-def test_rare_entries_are_counted_and_found_by_index_alone(alone, owner):
-    fill(owner, 20_000)
-    rare = [enter(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
-    databases.run(alone, "analyze audit_entry")
+def test_rare_entries_are_counted_and_found_by_index_alone(isolated_database, owner):
+    insert_entries(owner, 20_000)
+    rare = [insert_entry(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
+    databases.run_as_owner(isolated_database, "analyze audit_entry")
     read = []
 
     for query in ("entityType=api_key", f"actorUserId={rare[0]['actor_user_id']}"):

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from tests.support.api.auditing import URL, enter, fill
+from tests.support.api.audit_entries import URL, insert_entries, insert_entry
 
 KEY_COLUMNS = ["id", "action", "entity_type", "entity_id", "actor_type", "before", "after", "created_at"]
 
@@ -16,7 +16,7 @@ def _rows(answer):
 
 @pytest.mark.parametrize(("query", "accept"), [("?format=csv", "application/json"), ("", "text/csv")])
 def test_key_gets_8_columns(pro, query, accept):
-    values = enter(pro)
+    values = insert_entry(pro)
 
     answer = pro.get(f"{URL}{query}", Accept=accept)
     heading, *rows = _rows(answer)
@@ -36,7 +36,7 @@ def test_key_gets_8_columns(pro, query, accept):
 
 
 def test_owner_gets_11_columns(owner):
-    values = enter(owner, before=None)
+    values = insert_entry(owner, before=None)
 
     heading, *rows = _rows(owner.get(f"{URL}?format=csv"))
 
@@ -55,21 +55,21 @@ def test_format_parameter_takes_precedence_over_accept(owner):
 
 
 def test_csv_obeys_the_filters_of_the_list(owner):
-    enter(owner, "program.created")
-    enter(owner, "api_key.created")
+    insert_entry(owner, "program.created")
+    insert_entry(owner, "api_key.created")
 
     assert [row[1] for row in _rows(owner.get(f"{URL}?format=csv&action=api_key.created"))[1:]] == ["api_key.created"]
 
 
 @pytest.mark.parametrize("agent", ["=cmd()", "+1", "-1", "@x", "\tx", "\rx"])
 def test_formula_cells_are_escaped(owner, agent):
-    enter(owner, user_agent=agent, actor_label="日本")
+    insert_entry(owner, user_agent=agent, actor_label="日本")
 
     assert _rows(owner.get(f"{URL}?format=csv&action=program.created"))[1][10] == "'" + agent
 
 
 def test_quotes_commas_and_line_breaks_are_quoted(owner):
-    enter(owner, after={"name": 'a "quoted", name\nwith lines'})
+    insert_entry(owner, after={"name": 'a "quoted", name\nwith lines'})
 
     assert _rows(owner.get(f"{URL}?format=csv"))[-1][6] == '{"name":"a \\"quoted\\", name\\nwith lines"}'
 
@@ -83,7 +83,7 @@ def test_csv_export_is_audited(owner):
 
 
 def test_csv_is_streamed_in_pieces(owner):
-    fill(owner, 2500)
+    insert_entries(owner, 2500)
 
     answer = owner.get(f"{URL}?format=csv&action=a.b")
     pieces = list(answer.iter_encoded())
@@ -94,6 +94,6 @@ def test_csv_is_streamed_in_pieces(owner):
 
 
 def test_csv_is_limited_to_50_000_rows(owner):
-    fill(owner, 50_001)
+    insert_entries(owner, 50_001)
 
     assert owner.get(f"{URL}?format=csv&action=a.b").data.count(b"\r\n") == 50_001

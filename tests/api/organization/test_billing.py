@@ -9,8 +9,8 @@ from adapters.coupons import registry
 from models import advisory_locks, db, ids
 from models.organization import organizations
 from pipelines.organization import capacity
-from tests.support.api.racing import at_once
-from tests.support.gateways.playing import connected, played
+from tests.support.api.concurrency import run_concurrently
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stages import STAGES
 
 URL = "/api/billing/state"
@@ -75,8 +75,8 @@ def test_subscribed_brand_with_a_gateway_of_the_operator_mints_no_codes(brand):
 
 @pytest.mark.parametrize("name", [name for name in STAGES if name != "thrivecart"])
 def test_coupons_are_enabled_while_a_gateway_that_mints_is_active_and_the_plan_is_paid(brand, name):
-    with played(name) as stage:
-        connection = connected(brand.person("Owner"), stage)
+    with play_gateway(name) as stage:
+        connection = connect_gateway(brand.person("Owner"), stage)
         can_mint = name in registry.MINTABLE
         assert brand.get(URL).json["couponsEnabled"] is can_mint
 
@@ -221,4 +221,4 @@ def test_concurrent_enrollments_share_the_last_place(brand):
             )
             return True
 
-    assert sorted(at_once(lambda: take("a@x.test"), lambda: take("b@x.test"))) == [False, True]
+    assert sorted(run_concurrently(lambda: take("a@x.test"), lambda: take("b@x.test"))) == [False, True]

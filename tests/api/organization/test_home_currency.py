@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/settings/home-currency"
 
@@ -45,7 +45,7 @@ def test_unchanged_currency_is_not_audited(pro):
 
 
 def test_concurrent_changes_change_it_once(pro):
-    answers = at_once(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
+    answers = run_concurrently(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
 
     assert sorted(answer.json["changed"] for answer in answers) == [False, True]
     assert len(_list_changes(pro)) == 1

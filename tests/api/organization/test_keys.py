@@ -10,8 +10,8 @@ from api.access import callers
 from domain.refusals import Refused
 from models import db
 from pipelines.organization import key_creation
-from tests.support.api.racing import at_once
-from tests.support.turning import turn
+from tests.support.api.concurrency import run_concurrently
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/api-keys"
 
@@ -115,7 +115,7 @@ def test_concurrent_rotations_rotate_once(admin):
     old = _create(admin).json
     rotate = f"{URL}/{old['id']}/rotate"
 
-    answers = at_once(lambda: admin.post(rotate), lambda: admin.post(rotate))
+    answers = run_concurrently(lambda: admin.post(rotate), lambda: admin.post(rotate))
 
     assert sorted(answer.status_code for answer in answers) == [200, 404]
     assert sum(key["revokedAt"] is None for key in admin.get(URL).json) == 2
@@ -136,7 +136,7 @@ def test_revoked_key_is_refused_and_cannot_be_revoked_or_rotated(brand, admin):
 
 @pytest.mark.parametrize("end", ["revoke", "rotate"])
 def test_revoked_or_rotated_key_leaves_the_cache_at_once(brand, admin, monkeypatch, end):
-    turn(monkeypatch, web={"key_cache_s": 600})
+    override_settings(monkeypatch, web={"key_cache_s": 600})
     callers.clear_cache()
     created = _create(admin).json
     assert _is_accepted(brand, created["apiKey"])
@@ -226,7 +226,7 @@ def test_organization_has_at_most_100_active_keys(brand, admin):
 def test_concurrent_creations_share_the_last_key(brand, admin):
     _fill(brand, 98)
 
-    answers = at_once(lambda: _create(admin), lambda: _create(admin))
+    answers = run_concurrently(lambda: _create(admin), lambda: _create(admin))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
 

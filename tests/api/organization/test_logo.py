@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids, stored_files
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
 PROFILE = "/api/organizations/me"
@@ -214,7 +214,7 @@ def test_private_or_unknown_file_returns_404(app, owner):
 
 
 def test_concurrent_uploads_leave_one_file(owner):
-    answers = at_once(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
+    answers = run_concurrently(lambda: _upload(owner, png(64, 64)), lambda: _upload(owner, png(65, 65)))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert owner.rows("select count(*) from stored_file") == [(1,)]

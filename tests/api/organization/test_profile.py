@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from pipelines.conversions import renewal
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/organizations/me"
 
@@ -286,8 +286,8 @@ def test_hold_of_many_conversions_is_moved_in_batches(owner, brand, drain, monke
     brand.program()
     affiliate_id = brand.affiliate("ben")
     for _ in range(number):
-        conversion(brand, affiliate_id)
-    paid = conversion(brand, affiliate_id, status="Paid")
+        insert_conversion(brand, affiliate_id)
+    paid = insert_conversion(brand, affiliate_id, status="Paid")
 
     _patch(owner, payoutGraceDays=3)
     moved_by_request = _list_rescheduled(brand)

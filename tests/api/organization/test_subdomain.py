@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/organizations/me"
 
@@ -38,7 +38,7 @@ def test_of_two_who_want_a_subdomain_at_once_one_gets_it(owner, rival):
     other = rival.person("Owner")
     wanted = f"wanted-{_number(owner)}"
 
-    answers = at_once(lambda: _patch(owner, subdomain=wanted), lambda: _patch(other, subdomain=wanted))
+    answers = run_concurrently(lambda: _patch(owner, subdomain=wanted), lambda: _patch(other, subdomain=wanted))
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
 
@@ -56,7 +56,7 @@ def test_a_subdomain_can_be_changed_three_times(owner):
 def test_changes_at_once_with_keys_are_all_counted(owner):
     number = _number(owner)
 
-    answers = at_once(
+    answers = run_concurrently(
         *[
             lambda name=name: _patch(owner, subdomain=f"{name}-{number}", Idempotency_Key=name)
             for name in ("one", "two", "three", "four")

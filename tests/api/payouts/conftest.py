@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

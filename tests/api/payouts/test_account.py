@@ -9,7 +9,7 @@ from models import db
 from models.payouts import candidates
 from pipelines import mail
 from tests.support.rows.brands import Partner
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 URL = "/api/me/payout-account"
 WALLET = {"method": "Wallet", "walletEmail": "pay@ben.example.com"}

@@ -5,8 +5,8 @@ Source: core spec, "Payouts" (preview response fields, run).
 
 import pytest
 
-from tests.support.api.payouts import RUN, URL, owner, refused
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import RUN, URL, owner_session, read_refusal
+from tests.support.rows.payroll import Payroll
 
 _DONG_PER_USD = "25400"
 
@@ -22,7 +22,7 @@ def payroll(app):
 
 
 def _preview(payroll):
-    answer = owner(payroll).post(f"{URL}/preview")
+    answer = owner_session(payroll).post(f"{URL}/preview")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json
 
@@ -56,8 +56,8 @@ def test_sixty_commissions_of_one_dong_are_not_payout_ready(payroll):
 def test_run_over_amounts_below_one_cent_is_refused_and_writes_nothing(payroll):
     _sell_dong(payroll, "ann", 3)
 
-    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
-    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 3})) == (409, "confirm_total_mismatch")
+    assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
+    assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 3})) == (409, "confirm_total_mismatch")
     assert payroll.payouts() == payroll.lines() == []
 
 
@@ -66,7 +66,7 @@ def test_confirmed_total_leaves_out_the_affiliate_below_one_cent(payroll):
     payroll.sell("ben", 10_000)
 
     preview = _preview(payroll)
-    receipt = owner(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
+    receipt = owner_session(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
 
     assert _blocked(preview) == {("Ann", "VND"): "below_one_cent", ("Ben", "USD"): None}
     assert (preview["totalEligibleCents"], preview["nativeTotalsForRun"]) == (2_000, {"USD": 2_000})
@@ -79,7 +79,7 @@ def test_weak_currency_is_paid_together_with_another_one_of_the_affiliate(payrol
     payroll.sell("ann", 10_000)
 
     preview = _preview(payroll)
-    receipt = owner(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
+    receipt = owner_session(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
 
     assert _blocked(preview) == {("Ann", "USD"): None, ("Ann", "VND"): None}
     assert preview["nativeTotalsForRun"] == {"USD": 2_000, "VND": 2}

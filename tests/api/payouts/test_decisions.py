@@ -8,23 +8,32 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.payouts import decisions
-from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, refused, run
-from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.payouts import (
+    NOBODY,
+    URL,
+    create_payout,
+    list_audit_entries,
+    owner_session,
+    problem_fields,
+    read_refusal,
+    run_payouts,
+)
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
 def failed_payout(app):
     """A payroll with one failed payout, and the payout's id."""
     payroll = Payroll.create(app, rail="fail")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
     payroll.brand.set(sandboxRail="ok")
     return payroll, payout_id
 
 
 def _decide(payroll, payout_id, verb, body=None, **headers):
-    return owner(payroll).post(f"{URL}/{payout_id}/{verb}", body, **headers)
+    return owner_session(payroll).post(f"{URL}/{payout_id}/{verb}", body, **headers)
 
 
 def _pay(payroll, payout_id, reference="bank 17"):
@@ -62,7 +71,7 @@ def test_retry_is_audited_with_its_changes(failed_payout):
     payroll, payout_id = failed_payout
     _decide(payroll, payout_id, "retry")
 
-    ((actor, entity_id, before, after),) = entries(payroll.brand, "payout.retry")
+    ((actor, entity_id, before, after),) = list_audit_entries(payroll.brand, "payout.retry")
     assert (actor, entity_id, before["status"], after["status"]) == ("member", payout_id, "Failed", "Pending")
     assert "acct_ann" not in str((before, after))
 
@@ -82,7 +91,7 @@ def test_retry_pays_less_after_a_refund(app):
     payroll = Payroll.create(app, rail="fail")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    payout_id = run(payroll)["payouts"][0]["payoutId"]
+    payout_id = run_payouts(payroll)["payouts"][0]["payoutId"]
     payroll.pay()
     payroll.brand.refund("first", 2_500)
 
@@ -93,12 +102,12 @@ def test_retry_with_nothing_left_is_refused(app):
     payroll = Payroll.create(app, rail="fail")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    payout_id = run(payroll)["payouts"][0]["payoutId"]
+    payout_id = run_payouts(payroll)["payouts"][0]["payoutId"]
     payroll.pay()
     payroll.brand.refund("first")
 
-    assert refused(_decide(payroll, payout_id, "retry")) == (409, "nothing_left_to_pay")
-    assert refused(_pay(payroll, payout_id)) == (409, "nothing_left_to_pay")
+    assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, "nothing_left_to_pay")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "nothing_left_to_pay")
     assert payroll.payouts("status, amount_cents") == [("Failed", 0)]
 
 
@@ -116,7 +125,7 @@ def test_retry_needs_an_approved_affiliate_with_an_account(failed_payout, sql, c
     payroll, payout_id = failed_payout
     payroll.execute(sql, payroll.affiliates["ann"])
 
-    assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
+    assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, code)
 
 
 @pytest.mark.parametrize(
@@ -133,17 +142,19 @@ def test_retry_passes_the_gates_of_a_run(failed_payout, settings, code):
     payroll, payout_id = failed_payout
     payroll.brand.set(**settings)
 
-    assert refused(_decide(payroll, payout_id, "retry")) == (409, code)
+    assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, code)
     assert payroll.payouts("status, attempt") == [("Failed", 1)]
 
 
 def test_concurrent_retries_count_against_the_cap(app):
     payroll = Payroll.create(app, rail="fail")
-    payout_ids = [one_payout(payroll, slug, 300_000) for slug in ("ann", "ben")]
+    payout_ids = [create_payout(payroll, slug, 300_000) for slug in ("ann", "ben")]
     payroll.pay()
     payroll.brand.set(verified="off")
 
-    answers = at_once(*[lambda payout_id=payout_id: _decide(payroll, payout_id, "retry") for payout_id in payout_ids])
+    answers = run_concurrently(
+        *[lambda payout_id=payout_id: _decide(payroll, payout_id, "retry") for payout_id in payout_ids]
+    )
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     assert {answer.json.get("error") for answer in answers} == {None, "unverified_cap_exceeded"}
@@ -151,11 +162,11 @@ def test_concurrent_retries_count_against_the_cap(app):
 
 @pytest.mark.parametrize("verb", ["retry", "void"])
 def test_only_a_failed_payout_is_retried_or_voided(payroll, verb):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
-    assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+    assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
     payroll.pay()
-    assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+    assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
@@ -163,10 +174,10 @@ def test_only_a_failed_payout_is_retried_or_voided(payroll, verb):
 def test_concurrent_decisions_decide_once(failed_payout, verb):
     payroll, payout_id = failed_payout
 
-    answers = at_once(*[lambda: _decide(payroll, payout_id, verb) for _ in range(3)])
+    answers = run_concurrently(*[lambda: _decide(payroll, payout_id, verb) for _ in range(3)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
-    assert len(entries(payroll.brand, f"payout.{verb}")) == 1
+    assert len(list_audit_entries(payroll.brand, f"payout.{verb}")) == 1
 
 
 def test_voided_payout_is_due_again_and_never_retried(failed_payout):
@@ -178,9 +189,9 @@ def test_voided_payout_is_due_again_and_never_retried(failed_payout):
     assert voided["voidedAt"]
     assert len(voided["lineItems"]) == 1
     for verb in ("retry", "void"):
-        assert refused(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
-    assert refused(_pay(payroll, payout_id)) == (409, "payout_voided")
-    run(payroll)
+        assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "payout_voided")
+    run_payouts(payroll)
     payroll.pay()
     assert payroll.payouts("status, amount_cents") == [("Failed", 2_000), ("Paid", 2_000)]
     assert payroll.balance("ann") == {"USD": 0}
@@ -190,14 +201,14 @@ def test_void_is_audited(failed_payout):
     payroll, payout_id = failed_payout
     _decide(payroll, payout_id, "void")
 
-    ((_, entity_id, before, after),) = entries(payroll.brand, "payout.void")
+    ((_, entity_id, before, after),) = list_audit_entries(payroll.brand, "payout.void")
     assert (entity_id, before["voidedAt"], bool(after["voidedAt"])) == (payout_id, None, True)
 
 
 @pytest.mark.parametrize("state", ["Pending", "Failed"])
 def test_unsent_payout_is_marked_paid_with_its_reference(app, state):
     payroll = Payroll.create(app, rail="fail")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     if state == "Failed":
         payroll.pay()
 
@@ -210,31 +221,31 @@ def test_unsent_payout_is_marked_paid_with_its_reference(app, state):
     assert payroll.balance("ann") == {"USD": 0}
     assert payroll.payouts() == [("Paid", 2_000)]
     assert _list_events(payroll)[-1] == ("payout.paid", payout_id)
-    assert entries(payroll.brand, "payout.mark_paid")[0][1] == payout_id
+    assert list_audit_entries(payroll.brand, "payout.mark_paid")[0][1] == payout_id
 
 
 def test_paid_payout_is_not_marked_again(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
 
-    assert refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
 
 
 def test_processing_payout_cannot_be_decided(app):
     payroll = Payroll.create(app, rail="slow")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
 
     assert payroll.payouts() == [("Processing", 2_000)]
-    assert refused(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
     for verb in ("retry", "void"):
-        assert refused(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
+        assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
 
 
 def test_concurrent_marks_are_booked_once(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
-    answers = at_once(*[lambda: _pay(payroll, payout_id) for _ in range(3)])
+    answers = run_concurrently(*[lambda: _pay(payroll, payout_id) for _ in range(3)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert payroll.balance("ann") == {"USD": 0}
@@ -242,20 +253,20 @@ def test_concurrent_marks_are_booked_once(payroll):
 
 def test_payout_under_review_cannot_be_marked_paid(payroll):
     payroll.brand.set(needsReview="on")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
-    assert refused(_pay(payroll, payout_id)) == (409, "review_pending")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "review_pending")
 
 
 def test_rejected_payout_can_only_be_voided(payroll):
     payroll.brand.set(needsReview="on")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     run_id = payroll.brand.rows("select id from payout_run")[0][0]
     with db.unit_of_work(payroll.brand.id):
         decisions.decide_review(organization_id=payroll.brand.id, run_id=run_id, is_approved=False, now=clock.now())
 
-    assert refused(_decide(payroll, payout_id, "retry")) == (409, "review_rejected")
-    assert refused(_pay(payroll, payout_id)) == (409, "review_rejected")
+    assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, "review_rejected")
+    assert read_refusal(_pay(payroll, payout_id)) == (409, "review_rejected")
     assert _decide(payroll, payout_id, "void").status_code == 200
 
 
@@ -273,9 +284,9 @@ def test_rejected_payout_can_only_be_voided(payroll):
     ],
 )
 def test_payment_by_hand_needs_a_reference(payroll, body):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
-    assert problem(_decide(payroll, payout_id, "mark-paid", body)) == {"externalTransactionId"}
+    assert problem_fields(_decide(payroll, payout_id, "mark-paid", body)) == {"externalTransactionId"}
     assert payroll.payouts() == [("Pending", 2_000)]
 
 
@@ -284,13 +295,13 @@ def test_payment_by_hand_needs_a_reference(payroll, body):
 def test_non_object_body_is_refused(failed_payout, verb, raw):
     payroll, payout_id = failed_payout
 
-    assert problem(_decide(payroll, payout_id, verb, raw)) == {"body"}
+    assert problem_fields(_decide(payroll, payout_id, verb, raw)) == {"body"}
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
 @pytest.mark.parametrize("payout_id", [NOBODY, "x", "%00", "run"])
 def test_unknown_payout_returns_404_for_any_body(payroll, verb, payout_id):
-    assert refused(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
+    assert read_refusal(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
@@ -299,7 +310,7 @@ def test_other_tenants_payout_returns_404(failed_payout, rival, verb):
 
     answer = rival.person("Owner").post(f"{URL}/{payout_id}/{verb}", {"externalTransactionId": "x"})
 
-    assert refused(answer) == (404, "not_found")
+    assert read_refusal(answer) == (404, "not_found")
     assert payroll.payouts("status, voided_at is null") == [("Failed", True)]
 
 

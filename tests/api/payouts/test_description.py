@@ -3,8 +3,8 @@
 import jsonschema_rs
 import pytest
 
-from tests.support.api.payouts import URL, one_payout, owner, run
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import URL, create_payout, owner_session, run_payouts
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def test_every_response_matches_the_openapi_document(payroll, check_response):
     for slug, currency in (("ann", "EUR"), ("ben", "CHF")):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000, currency)
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
-    person = owner(payroll)
+    person = owner_session(payroll)
     payroll.sell("ann")
 
     check_response(person.post(f"{URL}/preview"), "post", f"{URL}/preview")
@@ -45,7 +45,9 @@ def test_every_response_matches_the_openapi_document(payroll, check_response):
     check_response(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
     payroll.pay()
     check_response(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
-    paid = person.post(f"{URL}/{run(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"})
+    paid = person.post(
+        f"{URL}/{run_payouts(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"}
+    )
     check_response(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
 
 

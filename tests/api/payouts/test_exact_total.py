@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from tests.support.api.payouts import RUN, URL, owner, problem, refused
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import RUN, URL, owner_session, problem_fields, read_refusal
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def payroll(app):
 
 
 def _preview(payroll, **body):
-    return owner(payroll).post(f"{URL}/preview", body).json
+    return owner_session(payroll).post(f"{URL}/preview", body).json
 
 
 def _confirmation(preview, **more):
@@ -36,7 +36,7 @@ def test_each_line_is_rounded_alone_and_the_total_is_their_sum(payroll):
         payroll.sell("ann", 5, "EUR")
 
     preview = _preview(payroll)
-    receipt = owner(payroll).post(RUN, _confirmation(preview)).json
+    receipt = owner_session(payroll).post(RUN, _confirmation(preview)).json
 
     assert (preview["usdEstimateAtRunRateCents"], preview["payoutTotalUsdCents"], preview["payoutCount"]) == (3, 3, 1)
     assert receipt["totalCents"] == 3
@@ -57,19 +57,19 @@ def test_preview_total_equals_the_run_in_every_currency(payroll, currency, rate)
     per_native = Fraction(100) / (10**exponent * Fraction(rate))
     lines = [round(round(Fraction(amount, 5)) * per_native) for amount in (12_345, 99, 70_007)]
     assert preview["payoutTotalUsdCents"] == sum(lines)
-    assert owner(payroll).post(RUN, _confirmation(preview)).json["totalCents"] == sum(lines)
+    assert owner_session(payroll).post(RUN, _confirmation(preview)).json["totalCents"] == sum(lines)
 
 
 def test_debt_is_converted_like_its_line(payroll):
     payroll.rate("EUR", "0.8")
     payroll.sell("ann", 10_000, "EUR", externalEventId="first")
-    owner(payroll).post(RUN, _confirmation(_preview(payroll)))
+    owner_session(payroll).post(RUN, _confirmation(_preview(payroll)))
     payroll.pay()
     payroll.brand.refund("first", 4_001)
     payroll.sell("ann", 10_003, "EUR")
 
     preview = _preview(payroll)
-    receipt = owner(payroll).post(RUN, _confirmation(preview)).json
+    receipt = owner_session(payroll).post(RUN, _confirmation(preview)).json
 
     # 20.01 EUR are 25.0125 USD, and 8.00 EUR are held back.
     assert receipt["totalCents"] == preview["payoutTotalUsdCents"] == 2_501 - 1_000
@@ -81,7 +81,7 @@ def test_affiliate_with_a_zero_payout_is_not_in_total_or_count(payroll):
     payroll.sell("ben", 10_000)
 
     preview = _preview(payroll)
-    receipt = owner(payroll).post(RUN, _confirmation(preview)).json
+    receipt = owner_session(payroll).post(RUN, _confirmation(preview)).json
 
     assert (preview["payoutTotalUsdCents"], preview["payoutCount"]) == (2_000, 1)
     assert [payout["amountCents"] for payout in receipt["payouts"]] == [2_000]
@@ -116,7 +116,9 @@ def test_conversions_can_be_left_out(payroll):
     (candidate,) = _preview(payroll, listConversions=False)["candidates"]
 
     assert (candidate["eligibleConversionIds"], candidate["conversionCount"]) == ([], 2)
-    assert problem(owner(payroll).post(f"{URL}/preview", {"listConversions": "no"})) == {"listConversions"}
+    assert problem_fields(owner_session(payroll).post(f"{URL}/preview", {"listConversions": "no"})) == {
+        "listConversions"
+    }
 
 
 def test_wrong_usd_total_is_refused_with_the_current_one(payroll):
@@ -125,9 +127,9 @@ def test_wrong_usd_total_is_refused_with_the_current_one(payroll):
         payroll.sell("ann", 5, "EUR")
     preview = _preview(payroll)
 
-    answer = owner(payroll).post(RUN, _confirmation(preview, confirmPayoutTotalUsdCents=4))
+    answer = owner_session(payroll).post(RUN, _confirmation(preview, confirmPayoutTotalUsdCents=4))
 
-    assert refused(answer) == (409, "confirm_total_mismatch")
+    assert read_refusal(answer) == (409, "confirm_total_mismatch")
     assert answer.json["payoutTotalUsdCents"] == 3
     assert payroll.payouts() == payroll.lines() == []
 
@@ -138,11 +140,11 @@ def test_every_mismatch_returns_the_current_total(payroll):
     preview = _preview(payroll)
     payroll.brand.refund("first", 5_000)
 
-    moved = owner(payroll).post(RUN, _confirmation(preview))
-    assert (refused(moved), moved.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 1_250)
+    moved = owner_session(payroll).post(RUN, _confirmation(preview))
+    assert (read_refusal(moved), moved.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 1_250)
     payroll.rate("EUR", "0.5")
-    dearer = owner(payroll).post(RUN, _confirmation(_preview(payroll), confirmFxRates=preview["fxRunRates"]))
-    assert (refused(dearer), dearer.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 2_000)
+    dearer = owner_session(payroll).post(RUN, _confirmation(_preview(payroll), confirmFxRates=preview["fxRunRates"]))
+    assert (read_refusal(dearer), dearer.json["payoutTotalUsdCents"]) == ((409, "confirm_total_mismatch"), 2_000)
     assert payroll.payouts() == []
 
 
@@ -150,9 +152,9 @@ def test_every_mismatch_returns_the_current_total(payroll):
 def test_malformed_total_returns_400(payroll, total):
     payroll.sell("ann", 10_000)
 
-    answer = owner(payroll).post(RUN, {"confirmTotalCents": 2_000, "confirmPayoutTotalUsdCents": total})
+    answer = owner_session(payroll).post(RUN, {"confirmTotalCents": 2_000, "confirmPayoutTotalUsdCents": total})
 
-    assert problem(answer) == {"confirmPayoutTotalUsdCents"}
+    assert problem_fields(answer) == {"confirmPayoutTotalUsdCents"}
     assert payroll.payouts() == []
 
 
@@ -164,4 +166,4 @@ def test_methods_are_listed_on_request(payroll):
     listed = _preview(payroll, listMethods=True)["candidates"]
     assert {candidate["affiliateName"]: candidate["method"] for candidate in listed} == {"Wal": "Wallet", "Non": None}
     assert all("method" not in candidate for candidate in _preview(payroll)["candidates"])
-    assert problem(owner(payroll).post(f"{URL}/preview", {"listMethods": "yes"})) == {"listMethods"}
+    assert problem_fields(owner_session(payroll).post(f"{URL}/preview", {"listMethods": "yes"})) == {"listMethods"}

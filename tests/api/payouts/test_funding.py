@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.api.payouts import URL, one_payout, owner, without_login
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import URL, create_payout, owner_session, session_without_login
+from tests.support.rows.payroll import Payroll
 
 STATUS = f"{URL}/funding/status"
 
@@ -41,7 +41,7 @@ def test_verified_organization_may_pay_its_whole_balance(payroll):
 def test_debit_mode_has_no_balance(payroll):
     payroll.brand.set(fundingMode="debit", bankBalanceCents="5")
 
-    status = _get_status(owner(payroll))
+    status = _get_status(owner_session(payroll))
 
     assert (status["mode"], status["bankTransferBalanceCents"], status["bankTransferInstructions"]) == (
         "debit",
@@ -52,7 +52,7 @@ def test_debit_mode_has_no_balance(payroll):
 
 def test_unverified_organization_sees_its_cap_and_usage(payroll):
     payroll.brand.set(verified="pending")
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
 
     status = _get_status(payroll.brand)
 
@@ -64,7 +64,7 @@ def test_unverified_organization_sees_its_cap_and_usage(payroll):
 
 def test_failed_payout_does_not_use_the_cap(app):
     payroll = Payroll.create(app, rail="fail")
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
     payroll.pay()
     payroll.brand.set(verified="off")
 
@@ -94,7 +94,7 @@ def test_status_names_the_blocking_gate(payroll, settings, reason):
 
 
 def test_used_up_cap_blocks_payouts(payroll):
-    one_payout(payroll, "ann", 500_000)
+    create_payout(payroll, "ann", 500_000)
     payroll.brand.set(verified="off")
 
     status = _get_status(payroll.brand)
@@ -114,7 +114,7 @@ def test_no_person_can_manage_funding(payroll, role, mode):
 
 
 def test_key_or_token_without_login_cannot_manage_funding(payroll):
-    for caller in (payroll.brand, payroll.brand.other_key(scope="read"), without_login(payroll.brand)):
+    for caller in (payroll.brand, payroll.brand.other_key(scope="read"), session_without_login(payroll.brand)):
         status = _get_status(caller)
         assert (status["canManageFunding"], status["bankTransferInstructions"]) == (False, None)
 
@@ -132,6 +132,6 @@ def test_funding_has_only_a_read_operation(app):
 
 
 def test_other_tenants_payouts_do_not_use_the_cap(payroll, rival):
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
 
     assert _get_status(rival)["unverifiedRules"]["capUsedCents"] == 0

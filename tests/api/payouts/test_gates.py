@@ -5,7 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.payouts import NOBODY, RUN, URL, one_payout, owner, refused, run, without_login
+from tests.support.api.payouts import (
+    NOBODY,
+    RUN,
+    URL,
+    create_payout,
+    owner_session,
+    read_refusal,
+    run_payouts,
+    session_without_login,
+)
 
 
 @pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])
@@ -15,13 +24,16 @@ def test_only_a_freshly_logged_in_owner_moves_money(due, path):
         "a key": due.brand,
         "a read key": due.brand.other_key(scope="read"),
         "a test key": due.brand.other_key(is_test=True),
-        "an owner's token": without_login(due.brand),
-        "a viewer's token": without_login(due.brand, "Viewer"),
+        "an owner's token": session_without_login(due.brand),
+        "a viewer's token": session_without_login(due.brand, "Viewer"),
     }
     for name, caller in callers.items():
-        assert refused(caller.post(url, {"confirmTotalCents": "wrong"})) == (403, "interactive_session_required"), name
+        assert read_refusal(caller.post(url, {"confirmTotalCents": "wrong"})) == (
+            403,
+            "interactive_session_required",
+        ), name
     for role in ("Admin", "Manager", "Viewer"):
-        assert refused(due.brand.person(role).post(url, {"confirmTotalCents": 2_000})) == (403, "forbidden"), role
+        assert read_refusal(due.brand.person(role).post(url, {"confirmTotalCents": 2_000})) == (403, "forbidden"), role
     due.brand.api_key = "ff_live_nobody"
     assert due.brand.post(url).status_code == 401
     assert due.payouts() == []
@@ -30,7 +42,7 @@ def test_only_a_freshly_logged_in_owner_moves_money(due, path):
 def test_key_on_the_free_plan_gets_interactive_session_required_first(due):
     due.brand.set(plan="Free")
 
-    assert refused(due.brand.post(RUN)) == (403, "interactive_session_required")
+    assert read_refusal(due.brand.post(RUN)) == (403, "interactive_session_required")
 
 
 _GATE_SETTINGS = {
@@ -49,9 +61,9 @@ def test_each_gate_refuses_with_its_code_and_writes_nothing(payroll, code):
     payroll.sell("ann", 500_005)
     payroll.brand.set(**_GATE_SETTINGS[code])
 
-    answer = owner(payroll).post(RUN, {"confirmTotalCents": 100_001})
+    answer = owner_session(payroll).post(RUN, {"confirmTotalCents": 100_001})
 
-    assert refused(answer) == (409, code)
+    assert read_refusal(answer) == (409, code)
     assert payroll.payouts() == []
     if code == "unverified_cap_exceeded":
         assert re.findall(r"\d+", answer.json["message"]) == ["100000", "30", "0", "100000", "100001"]
@@ -77,17 +89,17 @@ def test_gates_are_checked_in_order_and_before_the_total(payroll):
         ("funding_frozen", {"fundingFrozen": "off"}),
     ]
     for code, change in opened:
-        assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, code)
+        assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, code)
         payroll.brand.set(**change)
 
-    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, "confirm_total_mismatch")
+    assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, "confirm_total_mismatch")
 
 
 @pytest.mark.parametrize("settings", [{"plan": "Free"}, {"status": "PastDue"}, {"status": "Canceled"}])
 def test_only_an_active_paid_plan_pays_out(due, settings):
     due.brand.set(**settings)
 
-    assert refused(owner(due).post(RUN, {"confirmTotalCents": 2_000})) == (
+    assert read_refusal(owner_session(due).post(RUN, {"confirmTotalCents": 2_000})) == (
         409,
         "payouts_require_active_subscription",
     )
@@ -110,27 +122,27 @@ def test_only_an_active_paid_plan_pays_out(due, settings):
 def test_operator_sets_the_fraud_score_thresholds(due, settings, code):
     due.brand.set(**{"verified": "off"} | settings)
 
-    answer = owner(due).post(RUN, {"confirmTotalCents": 2_000})
+    answer = owner_session(due).post(RUN, {"confirmTotalCents": 2_000})
 
     assert (answer.json.get("error"), answer.status_code) == (code, 409 if code else 200)
 
 
 def test_cap_counts_runs_in_its_window(payroll):
     payroll.brand.set(verified="off")
-    one_payout(payroll, "ann", 450_000)
+    create_payout(payroll, "ann", 450_000)
 
     payroll.sell("ann", 50_005)
-    answer = owner(payroll).post(RUN, {"confirmTotalCents": 10_001})
-    assert refused(answer) == (409, "unverified_cap_exceeded")
+    answer = owner_session(payroll).post(RUN, {"confirmTotalCents": 10_001})
+    assert read_refusal(answer) == (409, "unverified_cap_exceeded")
     assert re.findall(r"\d+", answer.json["message"]) == ["100000", "30", "90000", "10000", "10001"]
     payroll.execute("update payout set created_at = created_at - interval '31 days' where true")
-    assert owner(payroll).post(RUN, {"confirmTotalCents": 10_001}).status_code == 200
+    assert owner_session(payroll).post(RUN, {"confirmTotalCents": 10_001}).status_code == 200
 
 
 def test_payouts_of_an_unverified_organization_are_held(due):
     due.brand.set(verified="off")
 
-    receipt = run(due)
+    receipt = run_payouts(due)
     due.pay()
 
     held_days = datetime.fromisoformat(receipt["holdUntil"]) - datetime.now(UTC)
@@ -143,7 +155,7 @@ def test_payouts_of_an_unverified_organization_are_held(due):
 def test_run_needing_review_is_accepted_and_parked(due):
     due.brand.set(needsReview="on")
 
-    receipt = run(due)
+    receipt = run_payouts(due)
     due.pay()
 
     assert (receipt["needsManualReview"], receipt["reviewStatus"]) == (True, "Pending")

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.lists import cursors_are_refused
-from tests.support.api.payouts import NOBODY, URL, one_payout, problem, run
-from tests.support.rows.paying import Payroll
+from tests.support.api.lists import assert_foreign_cursors_refused
+from tests.support.api.payouts import NOBODY, URL, create_payout, problem_fields, run_payouts
+from tests.support.rows.payroll import Payroll
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -21,7 +21,7 @@ def test_payout_shows_every_field_and_its_lines(payroll):
     payroll.rate("EUR", "0.8", on=datetime.now(UTC).date())
     payroll.affiliate("ann")
     conversion_id = payroll.sell("ann", 10_000, "EUR")
-    receipt = run(payroll, notes="March", externalTransactionId="batch 7")
+    receipt = run_payouts(payroll, notes="March", externalTransactionId="batch 7")
     payout_id = receipt["payouts"][0]["payoutId"]
 
     payout = payroll.brand.get(f"{URL}/{payout_id}").json
@@ -75,7 +75,7 @@ def test_payout_shows_every_field_and_its_lines(payroll):
 
 
 def test_usd_line_has_rate_1_of_the_run_date(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
     (line,) = payroll.brand.get(f"{URL}/{payout_id}").json["lineItems"]
 
@@ -83,7 +83,7 @@ def test_usd_line_has_rate_1_of_the_run_date(payroll):
 
 
 def test_paid_payout_names_its_transfer(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
 
     payout = payroll.brand.get(f"{URL}/{payout_id}").json
@@ -95,7 +95,7 @@ def test_paid_payout_names_its_transfer(payroll):
 
 def test_failed_payout_has_a_reason(app):
     payroll = Payroll.create(app, rail="fail")
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     payroll.pay()
 
     payout = payroll.brand.get(f"{URL}/{payout_id}").json
@@ -108,7 +108,7 @@ def test_failed_payout_has_a_reason(app):
 def test_refund_after_payment_is_shown_on_the_line(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run(payroll)
+    run_payouts(payroll)
     payroll.pay()
     payroll.brand.refund("first", 2_500)
 
@@ -122,10 +122,10 @@ def test_refund_after_payment_is_shown_on_the_line(payroll):
 def test_debt_is_a_negative_line_and_lines_sum_up(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run(payroll)
+    run_payouts(payroll)
     payroll.pay()
     payroll.brand.refund("first", 4_000)
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
     payout = payroll.brand.get(f"{URL}/{payout_id}").json
 
@@ -134,7 +134,7 @@ def test_debt_is_a_negative_line_and_lines_sum_up(payroll):
 
 
 def test_payout_destination_is_hidden_from_every_reader(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
     for reader in (payroll.brand, payroll.brand.person("Owner")):
         for path in (URL, f"{URL}/{payout_id}"):
@@ -143,7 +143,7 @@ def test_payout_destination_is_hidden_from_every_reader(payroll):
 
 
 def test_list_is_newest_first_in_pages(payroll):
-    payout_ids = [one_payout(payroll, slug) for slug in ("ann", "ben", "cyd")]
+    payout_ids = [create_payout(payroll, slug) for slug in ("ann", "ben", "cyd")]
 
     first = payroll.brand.get(f"{URL}?take=2").json
     second = payroll.brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
@@ -154,7 +154,7 @@ def test_list_is_newest_first_in_pages(payroll):
 
 
 def test_lines_can_be_left_out_of_the_list(payroll):
-    one_payout(payroll)
+    create_payout(payroll)
 
     (payout,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
 
@@ -163,9 +163,9 @@ def test_lines_can_be_left_out_of_the_list(payroll):
 
 
 def test_list_filters_by_affiliate_status_and_run(payroll):
-    first = one_payout(payroll, "ann")
+    first = create_payout(payroll, "ann")
     payroll.pay()
-    second = one_payout(payroll, "ben")
+    second = create_payout(payroll, "ben")
     run_id = payroll.brand.get(f"{URL}/{second}").json["runId"]
 
     def ids(query: str) -> list[str]:
@@ -200,11 +200,11 @@ def test_empty_list_is_a_page(payroll):
     ],
 )
 def test_malformed_query_returns_400(payroll, query, field):
-    assert problem(payroll.brand.get(f"{URL}?{query}")) == {field}
+    assert problem_fields(payroll.brand.get(f"{URL}?{query}")) == {field}
 
 
 def test_other_tenants_payouts_return_404(payroll, rival):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
     assert rival.get(f"{URL}/{payout_id}").status_code == 404
     assert rival.get(f"{URL}?affiliateId={payroll.affiliates['ann']}").json["items"] == []
@@ -214,10 +214,12 @@ def test_other_tenants_payouts_return_404(payroll, rival):
 def test_list_refuses_foreign_cursors(app, payroll):
     other = Payroll.create(app)
     for each_payroll in (payroll, other):
-        one_payout(each_payroll, "ann")
-        one_payout(each_payroll, "ben")
+        create_payout(each_payroll, "ann")
+        create_payout(each_payroll, "ben")
 
-    cursors_are_refused(payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions"))
+    assert_foreign_cursors_refused(
+        payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions")
+    )
 
 
 @pytest.mark.parametrize("payout_id", ["x", NOBODY, "0", "%00", "a" * 300, "é"])
@@ -228,7 +230,7 @@ def test_unknown_payout_returns_404(payroll, payout_id):
 
 
 def test_every_member_and_a_read_key_may_read(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
 
     for reader in (payroll.brand.other_key(scope="read"), payroll.brand.person("Viewer")):
         for path in (URL, f"{URL}/{payout_id}", f"{URL}/funding/status"):

@@ -9,8 +9,17 @@ import settings
 from domain.payouts.transfers import Method
 from models import db
 from pipelines.payouts import rails
-from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.payouts import (
+    NOBODY,
+    URL,
+    create_payout,
+    list_audit_entries,
+    owner_session,
+    problem_fields,
+    run_payouts,
+    session_without_login,
+)
 
 LIST = f"{URL}/mass-pay.csv"
 
@@ -30,11 +39,11 @@ def no_rail(payroll, monkeypatch):
 
 
 def _run(payroll):
-    return run(payroll)["runId"]
+    return run_payouts(payroll)["runId"]
 
 
 def _download(payroll, run_id, more=""):
-    answer = owner(payroll).get(f"{LIST}?runId={run_id}{more}")
+    answer = owner_session(payroll).get(f"{LIST}?runId={run_id}{more}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return list(csv.DictReader(io.StringIO(answer.text)))
 
@@ -44,7 +53,7 @@ def test_payout_without_a_rail_is_listed_with_its_recipient(no_rail):
     no_rail.affiliate("ben")
     no_rail.sell("ann", 10_025)
     no_rail.sell("ben", 10_000)
-    receipt = run(no_rail)
+    receipt = run_payouts(no_rail)
 
     (row,) = _download(no_rail, receipt["runId"])
 
@@ -71,7 +80,7 @@ def test_file_is_an_uncached_download(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    answer = owner(payroll).get(f"{LIST}?runId={_run(payroll)}")
+    answer = owner_session(payroll).get(f"{LIST}?runId={_run(payroll)}")
 
     assert answer.content_type == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
@@ -108,11 +117,11 @@ def test_payout_with_a_rail_is_not_listed_without_a_claim(payroll):
 
 
 def test_payout_marked_paid_is_not_listed_again(payroll):
-    payout_id = one_payout(payroll)
+    payout_id = create_payout(payroll)
     run_id = payroll.brand.get(f"{URL}/{payout_id}").json["runId"]
     _download(payroll, run_id, "&claim=true")
 
-    owner(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
+    owner_session(payroll).post(f"{URL}/{payout_id}/mark-paid", {"externalTransactionId": "bank 1"})
 
     assert _download(payroll, run_id, "&claim=true") == []
     assert payroll.balance("ann") == {"USD": 0}
@@ -126,7 +135,9 @@ def test_refund_after_listing_is_a_debt_and_leaves_the_list_unchanged(payroll):
     payroll.brand.refund("first", 2_500)
 
     assert _download(payroll, run_id) == [row]
-    payout = owner(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
+    payout = (
+        owner_session(payroll).post(f"{URL}/{row['payout_id']}/mark-paid", {"externalTransactionId": "bank 1"}).json
+    )
     assert (payout["amountCents"], payout["lineItems"][0]["reversedAmountCents"]) == (2_000, 500)
     assert payroll.balance("ann") == {"USD": -500}
 
@@ -149,7 +160,7 @@ def test_listed_payout_can_be_voided_and_is_due_again(payroll):
     (row,) = _download(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
-    payout = owner(payroll).post(f"{URL}/{row['payout_id']}/void").json
+    payout = owner_session(payroll).post(f"{URL}/{row['payout_id']}/void").json
 
     assert (payout["status"], payout["failureCode"], payout["amountCents"]) == ("Failed", "voided", 1_500)
     assert payroll.brand.post(f"{URL}/preview").json["totalEligibleCents"] == 1_500
@@ -188,7 +199,7 @@ def test_every_download_is_audited(payroll):
     _download(payroll, run_id, "&claim=true")
     _download(payroll, run_id)
 
-    exports = entries(payroll.brand, "payout.exported")
+    exports = list_audit_entries(payroll.brand, "payout.exported")
 
     assert [(actor, entity_id) for actor, entity_id, *_ in exports] == [("member", run_id)] * 2
     assert [after["addedCount"] for *_, after in exports] == [1, 0]
@@ -201,11 +212,11 @@ def test_concurrent_downloads_are_equal(payroll):
         payroll.sell(slug)
     run_id = _run(payroll)
 
-    lists = at_once(*[lambda: _download(payroll, run_id, "&claim=true") for _ in range(3)])
+    lists = run_concurrently(*[lambda: _download(payroll, run_id, "&claim=true") for _ in range(3)])
 
     assert len(lists[0]) == 2
     assert lists[0] == lists[1] == lists[2]
-    assert sum(after["addedCount"] for *_, after in entries(payroll.brand, "payout.exported")) == 2
+    assert sum(after["addedCount"] for *_, after in list_audit_entries(payroll.brand, "payout.exported")) == 2
 
 
 @pytest.mark.parametrize(
@@ -213,7 +224,7 @@ def test_concurrent_downloads_are_equal(payroll):
     [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={NOBODY}&claim=1", "claim")],
 )
 def test_malformed_query_returns_400(payroll, query, field):
-    assert problem(owner(payroll).get(LIST + query)) == {field}
+    assert problem_fields(owner_session(payroll).get(LIST + query)) == {field}
 
 
 def test_other_tenants_run_returns_404(payroll, rival):
@@ -221,14 +232,14 @@ def test_other_tenants_run_returns_404(payroll, rival):
     payroll.sell("ann")
     run_id = _run(payroll)
 
-    for caller, run_id_sent in ((rival.person("Owner"), run_id), (owner(payroll), NOBODY)):
+    for caller, run_id_sent in ((rival.person("Owner"), run_id), (owner_session(payroll), NOBODY)):
         answer = caller.get(f"{LIST}?runId={run_id_sent}&claim=true")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert payroll.payouts("exported_at") == [(None,)]
 
 
 def test_only_a_freshly_logged_in_owner_sees_recipients(payroll):
-    for caller in (payroll.brand, without_login(payroll.brand)):
+    for caller in (payroll.brand, session_without_login(payroll.brand)):
         answer = caller.get(f"{LIST}?runId={NOBODY}")
         assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
     for role in ("Admin", "Manager", "Viewer"):

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.payouts import NOBODY, URL, problem, run
+from tests.support.api.payouts import NOBODY, URL, problem_fields, run_payouts
 
 PREVIEW = f"{URL}/preview"
 
@@ -162,7 +162,7 @@ def test_missing_tax_form_blocks_a_candidate_where_required(payroll):
 def test_debt_is_negative_and_reduces_the_total(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run(payroll)
+    run_payouts(payroll)
     payroll.pay()
     payroll.brand.refund("first", 4_000)
 
@@ -176,7 +176,7 @@ def test_debt_is_negative_and_reduces_the_total(payroll):
 def test_held_or_already_paid_commission_is_not_eligible(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run(payroll)
+    run_payouts(payroll)
     payroll.brand.set(payoutGraceDays="30")
     payroll.sell("ann")
 
@@ -255,7 +255,7 @@ def test_preview_writes_nothing(payroll):
     ],
 )
 def test_malformed_body_returns_400(payroll, body, field):
-    assert problem(payroll.brand.post(PREVIEW, body)) == {field}
+    assert problem_fields(payroll.brand.post(PREVIEW, body)) == {field}
 
 
 @pytest.mark.parametrize("currency", ["EUR", "XXX", "", "U\u017fD", "€"])

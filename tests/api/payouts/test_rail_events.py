@@ -12,8 +12,8 @@ from models import db
 from models.payouts import rail_events
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import rail_setups
-from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 _NAMES = {"ProcessorConnect": "processor", "Wallet": "wallet", "GlobalPayouts": "global-payouts"}
 
@@ -127,7 +127,7 @@ def test_confirmation_of_a_return_fails_the_payout(testbed):
 def test_concurrent_copies_settle_it_once(testbed):
     key = testbed.send()
 
-    answers = at_once(*[lambda: testbed.confirm(key).status_code] * 5)
+    answers = run_concurrently(*[lambda: testbed.confirm(key).status_code] * 5)
 
     assert answers == [200] * 5
     assert testbed.events() == ["payout.created", "payout.paid"]

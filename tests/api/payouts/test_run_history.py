@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from tests.support.api.lists import cursors_are_refused
-from tests.support.api.payouts import NOBODY, URL, one_payout, owner, refused, run
-from tests.support.rows.paying import Payroll
+from tests.support.api.lists import assert_foreign_cursors_refused
+from tests.support.api.payouts import NOBODY, URL, create_payout, owner_session, read_refusal, run_payouts
+from tests.support.rows.payroll import Payroll
 
 RUNS = f"{URL}/runs"
 HOLDS = f"{URL}/holds"
@@ -20,7 +20,7 @@ def test_run_shows_every_field(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
-    receipt = run(payroll, notes="March", externalTransactionId="batch 7")
+    receipt = run_payouts(payroll, notes="March", externalTransactionId="batch 7")
 
     run_view = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
 
@@ -50,12 +50,12 @@ def test_payouts_of_a_run_are_counted_by_status(payroll):
     for slug in ("ann", "ben", "cyd", "dee"):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000)
-    receipt = run(payroll)
+    receipt = run_payouts(payroll)
     paid, failed, voided = (payout["payoutId"] for payout in receipt["payouts"][:3])
     payroll.execute("update payout set status = 'Paid', paid_at = now() where id = %s", UUID(paid))
     for payout_id in (failed, voided):
         payroll.execute(f"{_FAIL} where id = %s", UUID(payout_id))
-    assert owner(payroll).post(f"{URL}/{voided}/void").status_code == 200
+    assert owner_session(payroll).post(f"{URL}/{voided}/void").status_code == 200
 
     run_view = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
 
@@ -66,7 +66,7 @@ def test_payouts_of_a_run_are_counted_by_status(payroll):
 
 def test_run_shows_review_and_hold(payroll):
     payroll.brand.set(needsReview="on", payoutHold="7")
-    one_payout(payroll)
+    create_payout(payroll)
 
     (run_view,) = payroll.brand.get(RUNS).json["items"]
 
@@ -76,7 +76,7 @@ def test_run_shows_review_and_hold(payroll):
 
 def _with_two_runs(payroll):
     for _ in range(2):
-        one_payout(payroll)
+        create_payout(payroll)
     return payroll
 
 
@@ -85,7 +85,7 @@ def test_runs_are_listed_newest_first_in_pages(app, payroll):
     run_ids = []
     for _ in range(3):
         payroll.sell("ann", 10_000)
-        run_ids.insert(0, run(payroll)["runId"])
+        run_ids.insert(0, run_payouts(payroll)["runId"])
 
     first = payroll.brand.get(f"{RUNS}?take=2").json
     second = payroll.brand.get(f"{RUNS}?take=2&cursor={first['nextCursor']}").json
@@ -93,17 +93,17 @@ def test_runs_are_listed_newest_first_in_pages(app, payroll):
     assert [item["runId"] for item in first["items"] + second["items"]] == run_ids
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
     stranger = _with_two_runs(Payroll.create(app))
-    cursors_are_refused(payroll.brand, RUNS, foreign=(stranger.brand, RUNS), other=(payroll.brand, URL))
+    assert_foreign_cursors_refused(payroll.brand, RUNS, foreign=(stranger.brand, RUNS), other=(payroll.brand, URL))
 
 
 def test_unknown_and_other_tenants_ids_return_the_same_404(payroll, rival):
-    receipt, payout_id = run(_create_due(payroll)), str(payroll.payouts("id")[0][0])
+    receipt, payout_id = run_payouts(_create_due(payroll)), str(payroll.payouts("id")[0][0])
 
     for path in (f"{RUNS}/{receipt['runId']}", f"{URL}/{payout_id}/lines"):
-        assert refused(rival.get(path)) == (404, "not_found")
+        assert read_refusal(rival.get(path)) == (404, "not_found")
         assert payroll.brand.get(path).status_code == 200
     for path in (f"{RUNS}/{NOBODY}", f"{RUNS}/x", f"{URL}/{NOBODY}/lines", f"{URL}/%00/lines"):
-        assert refused(payroll.brand.get(path)) == (404, "not_found")
+        assert read_refusal(payroll.brand.get(path)) == (404, "not_found")
     assert rival.get(RUNS).json["items"] == rival.get(HOLDS).json == []
 
 
@@ -117,7 +117,7 @@ def test_lines_of_a_payout_are_paged(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     sold = {payroll.sell("ann", 10_000, "EUR") for _ in range(3)}
-    (payout,) = run(payroll)["payouts"]
+    (payout,) = run_payouts(payroll)["payouts"]
     path = f"{URL}/{payout['payoutId']}"
 
     first = payroll.brand.get(f"{path}/lines?take=2").json
@@ -128,13 +128,13 @@ def test_lines_of_a_payout_are_paged(payroll):
     assert {line["conversionId"] for line in lines} == sold
     assert sorted(lines, key=lambda line: line["id"]) == sorted(whole, key=lambda line: line["id"])
     assert (second["hasMore"], second["nextCursor"]) == (False, None)
-    other = f"{URL}/{one_payout(_with_two_runs(payroll))}/lines"
+    other = f"{URL}/{create_payout(_with_two_runs(payroll))}/lines"
     assert payroll.brand.get(f"{other}?cursor={first['nextCursor']}").status_code == 400
     assert payroll.brand.get(f"{path}/lines?cursor=x").status_code == 400
 
 
 def test_payout_without_lines_has_every_other_field(payroll):
-    path = f"{URL}/{one_payout(payroll)}"
+    path = f"{URL}/{create_payout(payroll)}"
 
     whole, bare = payroll.brand.get(path).json, payroll.brand.get(f"{path}?lineItems=false").json
 

@@ -7,12 +7,21 @@ from uuid import UUID
 import pytest
 
 from api.payouts import runs
-from tests.support.api.payouts import NOBODY, RUN, URL, entries, owner, problem, refused, run
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.payouts import (
+    NOBODY,
+    RUN,
+    URL,
+    list_audit_entries,
+    owner_session,
+    problem_fields,
+    read_refusal,
+    run_payouts,
+)
 
 
 def test_run_returns_its_receipt(due):
-    answer = owner(due).post(RUN, {"confirmTotalCents": 2_000})
+    answer = owner_session(due).post(RUN, {"confirmTotalCents": 2_000})
 
     receipt = answer.json
     assert answer.status_code == 200
@@ -46,7 +55,7 @@ def test_every_recipient_gets_one_usd_payout_with_its_event(due):
     due.sell("ben", 10_000)
     due.brand.endpoint("https://localhost/hook")
 
-    receipt = run(due)
+    receipt = run_payouts(due)
 
     assert receipt["totalCents"] == 2_000 + 2_500 + 2_000
     assert receipt["nativeTotalsForRun"] == {"EUR": 2_000, "USD": 4_000}
@@ -61,10 +70,10 @@ def test_every_recipient_gets_one_usd_payout_with_its_event(due):
 
 
 def test_run_is_audited_with_the_confirmed_values(due):
-    person = owner(due)
+    person = owner_session(due)
     receipt = person.post(RUN, {"confirmTotalCents": 2_000, "notes": " März ", "method": "ProcessorConnect"}).json
 
-    ((actor, entity_id, before, after),) = entries(due.brand, "payout.run")
+    ((actor, entity_id, before, after),) = list_audit_entries(due.brand, "payout.run")
     assert (actor, entity_id, before) == ("member", receipt["runId"], None)
     assert after["nativeTotalsForRun"] == {"USD": 2_000}
     assert (after["payoutCount"], after["notes"], after["filters"]) == (1, "März", {"method": "ProcessorConnect"})
@@ -75,12 +84,12 @@ def test_run_is_audited_with_the_confirmed_values(due):
 
 @pytest.mark.parametrize("total", [0, 1_999, 2_001, 10**18])
 def test_wrong_total_is_refused_with_the_current_one_and_nothing_is_written(due, total):
-    answer = owner(due).post(RUN, {"confirmTotalCents": total})
+    answer = owner_session(due).post(RUN, {"confirmTotalCents": total})
 
-    assert refused(answer) == (409, "confirm_total_mismatch")
+    assert read_refusal(answer) == (409, "confirm_total_mismatch")
     assert answer.json["expectedTotalCents"] == 2_000
     assert answer.json["nativeTotalsForRun"] == {"USD": 2_000}
-    assert due.payouts() == due.lines() == entries(due.brand, "payout.run") == []
+    assert due.payouts() == due.lines() == list_audit_entries(due.brand, "payout.run") == []
     assert due.brand.rows("select count(*) from payout_run") == [(0,)]
 
 
@@ -89,22 +98,22 @@ def test_wrong_total_is_refused_with_the_current_one_and_nothing_is_written(due,
     [({"USD": 2_000}, 200), (None, 200), ({}, 409), ({"EUR": 2_000}, 409), ({"USD": 1_999, "EUR": 1}, 409)],
 )
 def test_map_of_totals_is_checked_when_sent(due, totals, status):
-    answer = owner(due).post(RUN, {"confirmTotalCents": 2_000, "confirmTotals": totals})
+    answer = owner_session(due).post(RUN, {"confirmTotalCents": 2_000, "confirmTotals": totals})
 
     assert answer.status_code == status
 
 
 def test_run_with_nothing_due_returns_nothing_to_pay(payroll):
-    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
+    assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
 
 
 def test_filters_apply_to_payouts_and_total(due):
     due.affiliate("ben", method="Wallet")
     second = due.sell("ben", 20_000)
-    person, ben = owner(due), str(due.affiliates["ben"])
+    person, ben = owner_session(due), str(due.affiliates["ben"])
 
-    assert refused(person.post(RUN, {"confirmTotalCents": 6_000, "affiliateIds": [ben]}))[0] == 409
-    assert refused(person.post(RUN, {"confirmTotalCents": 4_000, "method": "ProcessorConnect"}))[0] == 409
+    assert read_refusal(person.post(RUN, {"confirmTotalCents": 6_000, "affiliateIds": [ben]}))[0] == 409
+    assert read_refusal(person.post(RUN, {"confirmTotalCents": 4_000, "method": "ProcessorConnect"}))[0] == 409
     yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
     body = {
         "confirmTotalCents": 4_000,
@@ -163,9 +172,9 @@ def test_filters_apply_to_payouts_and_total(due):
 def test_malformed_body_is_refused_and_nothing_is_written(due, change, field):
     body = {"confirmTotalCents": 2_000} | change
 
-    answer = owner(due).post(RUN, {name: value for name, value in body.items() if value is not ...})
+    answer = owner_session(due).post(RUN, {name: value for name, value in body.items() if value is not ...})
 
-    assert problem(answer) == {field}
+    assert problem_fields(answer) == {field}
     assert due.payouts() == []
 
 
@@ -173,7 +182,7 @@ def test_malformed_body_is_refused_and_nothing_is_written(due, change, field):
     "raw", [b"", b"[]", b"null", b"{", b'{"confirmTotalCents": 1, "confirmTotalCents": 2000}', b"\xff"]
 )
 def test_non_object_body_is_refused(due, raw):
-    assert problem(owner(due).post(RUN, raw)) == {"body"}
+    assert problem_fields(owner_session(due).post(RUN, raw)) == {"body"}
 
 
 @pytest.mark.parametrize(
@@ -187,29 +196,29 @@ def test_non_object_body_is_refused(due, raw):
     ],
 )
 def test_unsupported_value_is_refused_with_its_code(due, change, code):
-    assert refused(owner(due).post(RUN, {"confirmTotalCents": 2_000} | change)) == (400, code)
+    assert read_refusal(owner_session(due).post(RUN, {"confirmTotalCents": 2_000} | change)) == (400, code)
     assert due.payouts() == []
 
 
 def test_other_tenants_id_is_refused(due, rival):
     program_id = str(rival.program())
     affiliate_id = str(rival.affiliate("ben"))
-    person = owner(due)
+    person = owner_session(due)
 
-    assert refused(person.post(RUN, {"confirmTotalCents": 0, "programId": program_id})) == (404, "not_found")
+    assert read_refusal(person.post(RUN, {"confirmTotalCents": 0, "programId": program_id})) == (404, "not_found")
     answer = person.post(RUN, {"confirmTotalCents": 0, "affiliateIds": [affiliate_id]})
-    assert (refused(answer), answer.json["invalid"]) == ((400, "invalid_affiliate_ids"), [affiliate_id])
+    assert (read_refusal(answer), answer.json["invalid"]) == ((400, "invalid_affiliate_ids"), [affiliate_id])
 
 
 def test_repeated_idempotency_key_returns_the_first_receipt(due):
-    person, body = owner(due), {"confirmTotalCents": 2_000}
+    person, body = owner_session(due), {"confirmTotalCents": 2_000}
 
     first = person.post(RUN, body, Idempotency_Key="march")
     again = person.post(RUN, body, Idempotency_Key="march")
 
     assert (again.status_code, again.json) == (200, first.json)
     assert again.headers["Idempotency-Replayed"] == "true"
-    assert refused(person.post(RUN, {"confirmTotalCents": 1}, Idempotency_Key="march")) == (
+    assert read_refusal(person.post(RUN, {"confirmTotalCents": 1}, Idempotency_Key="march")) == (
         409,
         "idempotency_conflict",
     )
@@ -217,9 +226,9 @@ def test_repeated_idempotency_key_returns_the_first_receipt(due):
 
 
 def test_concurrent_runs_pay_once_and_the_other_gets_a_mismatch(due):
-    person = owner(due)
+    person = owner_session(due)
 
-    answers = at_once(*[lambda: person.post(RUN, {"confirmTotalCents": 2_000}) for _ in range(4)])
+    answers = run_concurrently(*[lambda: person.post(RUN, {"confirmTotalCents": 2_000}) for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     lost = [answer.json for answer in answers if answer.status_code == 409]
@@ -228,9 +237,9 @@ def test_concurrent_runs_pay_once_and_the_other_gets_a_mismatch(due):
 
 
 def test_concurrent_runs_with_one_key_return_the_same_receipt(due):
-    person = owner(due)
+    person = owner_session(due)
 
-    answers = at_once(
+    answers = run_concurrently(
         *[lambda: person.post(RUN, {"confirmTotalCents": 2_000}, Idempotency_Key="march") for _ in range(2)]
     )
 
@@ -245,7 +254,7 @@ def test_run_uses_the_current_rate(payroll):
     payroll.sell("ann", 10_000, "EUR")
     payroll.rate("EUR", "0.5")
 
-    receipt = run(payroll)
+    receipt = run_payouts(payroll)
 
     assert (receipt["totalCents"], receipt["nativeTotalsForRun"]) == (4_000, {"EUR": 2_000})
 
@@ -255,13 +264,13 @@ def test_changed_rate_is_refused_if_rates_were_confirmed(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
     payroll.sell("ann", 10_000)
-    person = owner(payroll)
+    person = owner_session(payroll)
     preview = person.post(f"{URL}/preview").json
     body = {"confirmTotalCents": 4_000, "confirmFxRates": preview["fxRunRates"]}
     payroll.rate("EUR", "0.800000000124")
 
     answer = person.post(RUN, body)
-    assert (refused(answer), answer.json["changedFxRates"]) == ((409, "confirm_total_mismatch"), ["EUR"])
+    assert (read_refusal(answer), answer.json["changedFxRates"]) == ((409, "confirm_total_mismatch"), ["EUR"])
     assert payroll.payouts() == []
     assert person.post(RUN, body | {"confirmFxRates": {}}).status_code == 409
     payroll.rate("EUR", "0.800000000123")
@@ -272,13 +281,13 @@ def test_rate_gone_stale_after_the_preview_is_a_mismatch(payroll, monkeypatch):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
-    assert owner(payroll).post(f"{URL}/preview").json["totalEligibleCents"] == 2_000
+    assert owner_session(payroll).post(f"{URL}/preview").json["totalEligibleCents"] == 2_000
     later = datetime.now(UTC) + timedelta(days=4)
     monkeypatch.setattr(runs, "clock", SimpleNamespace(now=lambda: later))  # the login stays fresh
 
-    answer = owner(payroll).post(RUN, {"confirmTotalCents": 2_000})
+    answer = owner_session(payroll).post(RUN, {"confirmTotalCents": 2_000})
 
-    assert (refused(answer), answer.json["nativeTotalsForRun"]) == ((409, "confirm_total_mismatch"), {})
+    assert (read_refusal(answer), answer.json["nativeTotalsForRun"]) == ((409, "confirm_total_mismatch"), {})
     assert payroll.payouts() == []
 
 
@@ -286,11 +295,11 @@ def test_test_sales_are_not_paid(payroll):
     payroll.affiliate("ann")
     payroll.brand.other_key(is_test=True).sale(affiliateSlug="ann")
 
-    assert refused(owner(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
+    assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 0})) == (409, "nothing_to_pay")
 
 
 def test_notes_and_reference_are_stored_verbatim(due):
-    person = owner(due)
+    person = owner_session(due)
     receipt = person.post(RUN, {"confirmTotalCents": 2_000, "notes": "Ж" * 2_000, "externalTransactionId": "=1+1"}).json
 
     payout = due.brand.get(f"{URL}/{receipt['payouts'][0]['payoutId']}").json

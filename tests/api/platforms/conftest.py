@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.platforms.playing import asked
+from tests.support.platforms.platform_connections import play_platform
 
 
 @pytest.fixture
 def platform(request):
-    with asked(getattr(request, "param", "kit")) as playing:
+    with play_platform(getattr(request, "param", "kit")) as playing:
         yield playing

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.support.platforms.playing import STAGES, connected, wanted
-from tests.support.threads import in_threads
+from tests.support.platforms.platform_connections import STAGES, build_platform_body, connect_platform
+from tests.support.threads import run_in_threads
 
 URL = "/api/v1/platforms"
 
@@ -26,7 +26,7 @@ def test_catalogue_lists_platforms_with_their_credentials(brand):
 
 @pytest.mark.parametrize("platform", STAGES, indirect=True)
 def test_connection_is_returned_without_its_credentials(brand, platform):
-    created = connected(brand.person("Owner"), platform)
+    created = connect_platform(brand.person("Owner"), platform)
     assert brand.get(f"{URL}/{created['id']}").json == created
     assert brand.get(URL).json == {"items": [created], "nextCursor": None, "hasMore": False}
     assert set(created) == {
@@ -73,15 +73,15 @@ _MALFORMED = {
 def test_malformed_connection_is_refused_without_a_call_to_the_platform(brand, platform, body):
     answer = brand.person("Owner").post(URL, body)
     assert answer.status_code == 400, answer.get_data(as_text=True)
-    assert platform.asked == []
+    assert platform.calls == []
     assert brand.get(URL).json["items"] == []
 
 
 @pytest.mark.parametrize("key", ["a\r\nX-Other: 1", "ключ"], ids=["a line", "no ASCII"])
 def test_unsendable_credential_is_refused(brand, platform, key):
-    answer = brand.person("Owner").post(URL, wanted(platform, credentials={"apiKey": key}))
+    answer = brand.person("Owner").post(URL, build_platform_body(platform, credentials={"apiKey": key}))
     assert (answer.status_code, answer.json["error"]) == (422, "platform_credentials_refused")
-    assert platform.asked == []
+    assert platform.calls == []
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_unsendable_credential_is_refused(brand, platform, key):
 )
 def test_connection_refused_by_the_platform_is_not_stored(brand, platform, fault, status, code):
     platform.faults.append(fault)
-    answer = brand.person("Owner").post(URL, wanted(platform))
+    answer = brand.person("Owner").post(URL, build_platform_body(platform))
     assert (answer.status_code, answer.json["error"]) == (status, code)
     assert platform.credentials["apiKey"] not in answer.get_data(as_text=True)
     assert brand.get(URL).json["items"] == []
-    connected(brand.person("Owner"), platform)
+    connect_platform(brand.person("Owner"), platform)
 
 
 def test_only_owners_and_admins_with_a_verified_email_connect(brand, platform):
-    body = wanted(platform)
+    body = build_platform_body(platform)
     assert brand.post(URL, body).status_code == 403  # an API key
     assert brand.person("Manager").post(URL, body).status_code == 403
     assert brand.person("Admin", is_email_verified=False).post(URL, body).status_code == 403
-    assert platform.asked == []
+    assert platform.calls == []
     created = brand.person("Admin").post(URL, body)
     assert created.status_code == 201
 
@@ -127,33 +127,33 @@ def test_reading_needs_the_starter_plan(brand):
 
 def test_second_connection_is_refused_without_a_call_to_the_platform(brand, rival, platform):
     owner = brand.person("Owner")
-    connected(owner, platform)
-    calls_before = len(platform.asked)
-    again = owner.post(URL, wanted(platform))
+    connect_platform(owner, platform)
+    calls_before = len(platform.calls)
+    again = owner.post(URL, build_platform_body(platform))
     assert (again.status_code, again.json["error"]) == (409, "platform_already_connected")
-    assert len(platform.asked) == calls_before
-    connected(rival.person("Owner"), platform)
+    assert len(platform.calls) == calls_before
+    connect_platform(rival.person("Owner"), platform)
 
 
 def test_concurrent_requests_create_one_connection(brand, platform):
     owner, statuses = brand.person("Owner"), []
-    in_threads(4, lambda _: statuses.append(owner.post(URL, wanted(platform)).status_code))
+    run_in_threads(4, lambda _: statuses.append(owner.post(URL, build_platform_body(platform)).status_code))
     assert sorted(statuses) == [201, 409, 409, 409]
     assert len(brand.get(URL).json["items"]) == 1
 
 
 def test_repeated_idempotency_key_returns_the_first_response(brand, platform):
     owner = brand.person("Owner")
-    first = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    calls_before = len(platform.asked)
-    again = owner.post(URL, wanted(platform), Idempotency_Key="once")
-    assert (again.status_code, again.json, len(platform.asked)) == (201, first.json, calls_before)
+    first = owner.post(URL, build_platform_body(platform), Idempotency_Key="once")
+    calls_before = len(platform.calls)
+    again = owner.post(URL, build_platform_body(platform), Idempotency_Key="once")
+    assert (again.status_code, again.json, len(platform.calls)) == (201, first.json, calls_before)
 
 
 @pytest.mark.parametrize("platform", ["beehiiv", "mailchimp"], indirect=True)
 def test_ineffective_credentials_are_stored_with_a_warning(brand, platform):
     place = next(field.name for field in platform.platform.fields if not field.secret)
-    created = connected(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
+    created = connect_platform(brand.person("Owner"), platform, credentials={**platform.credentials, place: "nobodys"})
     assert (created["status"], created["lastError"].startswith("the key sees no")) == ("Active", True)
     mended = brand.person("Owner").call(
         "PATCH", f"{URL}/{created['id']}", {"credentials": {place: platform.credentials[place]}}

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.platforms.playing import connected
+from tests.support.platforms.platform_connections import connect_platform
 
 URL = "/api/v1/platforms"
 
@@ -20,7 +20,7 @@ def owner(brand):
 @pytest.fixture
 def path(owner, platform):
     """The path of the brand's connection."""
-    return f"{URL}/{connected(owner, platform)['id']}"
+    return f"{URL}/{connect_platform(owner, platform)['id']}"
 
 
 def _list_emails(brand):
@@ -46,14 +46,14 @@ def test_malformed_id_returns_404(brand, owner, wrong):
 
 
 def test_settings_change_without_a_call_to_the_platform(brand, owner, platform, path):
-    calls_before = len(platform.asked)
+    calls_before = len(platform.calls)
     off = owner.call("PATCH", path, {"creditSales": False, "slugField": " partner "})
     assert (off.status_code, off.json["creditSales"], off.json["slugField"]) == (200, False, "partner")
     usual = owner.call("PATCH", path, {"slugField": None})
     assert (usual.json["creditSales"], usual.json["slugField"]) == (False, "affiliate_slug")
     assert owner.call("PATCH", path, {"creditSales": True}).json["creditSales"] is True
     assert owner.call("PATCH", path, {}).json == brand.get(path).json
-    assert len(platform.asked) == calls_before
+    assert len(platform.calls) == calls_before
 
 
 _WRONG = {
@@ -120,7 +120,7 @@ def test_deleted_connection_is_gone_and_can_be_created_again(brand, owner, platf
     for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/check")):
         assert owner.call(method, f"{path}{tail}", {}).status_code == 404
     assert brand.rows("select count(*) from platform_connection") == [(0,)]
-    assert f"{URL}/{connected(owner, platform)['id']}" != path
+    assert f"{URL}/{connect_platform(owner, platform)['id']}" != path
 
 
 def test_check_after_deletion_records_nothing(brand, owner, path):

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES
-from tests.support.api.lists import cursors_are_refused
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.lists import assert_foreign_cursors_refused
 from tests.support.rows.images import gif, jpeg, png, webp
 
 URL = "/api/v1/assets"
@@ -159,7 +159,7 @@ def test_the_list_is_walked_newest_first_and_narrowed_to_what_a_programs_affilia
     assert _names(brand, f"?programId={uuid4()}") == ["of all"]
     first = brand.get(f"{URL}?take=2").json
     assert _names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
-    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
+    assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
     for query in ("?programId=x", "?take=0", "?take=x", "?cursor=x"):
         assert brand.get(f"{URL}{query}").status_code == 400, query
 
@@ -167,7 +167,7 @@ def test_the_list_is_walked_newest_first_and_narrowed_to_what_a_programs_affilia
 def test_a_deleted_one_is_gone_with_its_file_once(brand, owner):
     made = _made(owner, _picture(png(64, 64)))
     there = f"{URL}/{made['id']}"
-    answers = at_once(lambda: owner.call("DELETE", there), lambda: owner.call("DELETE", there))
+    answers = run_concurrently(lambda: owner.call("DELETE", there), lambda: owner.call("DELETE", there))
 
     assert sorted(answer.status_code for answer in answers) == [204, 404]
     assert brand.get(URL).json["items"] == []
@@ -224,7 +224,7 @@ def _fill(owner, number, size_bytes):
 
 def test_of_two_at_once_one_gets_the_last_place(owner):
     _fill(owner, MAX_ASSETS - 1, 1)
-    answers = at_once(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
+    answers = run_concurrently(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     assert owner.post(URL, _words()).json["error"] == "asset_limit_reached"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.rows.program_rows import ago, conversion, rate
+from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 
 def _status(brand):
@@ -19,7 +19,7 @@ def ben(brand):
 
 def test_a_program_without_a_budget_is_unlimited(brand):
     brand.program()
-    conversion(brand, brand.affiliate("ben"), type="LeadReward", amount_cents=0, commission_cents=300)
+    insert_conversion(brand, brand.affiliate("ben"), type="LeadReward", amount_cents=0, commission_cents=300)
 
     assert _status(brand) == {
         "budgetCents": None,
@@ -35,7 +35,7 @@ def test_a_program_without_a_budget_is_unlimited(brand):
 
 def test_clicks_and_leads_are_spent_and_sales_never(brand, ben):
     for kind, cents in (("ClickReward", 100), ("LeadReward", 250), ("OneTime", 1_000), ("Recurring", 1), ("Bonus", 1)):
-        conversion(brand, ben, type=kind, commission_cents=cents)
+        insert_conversion(brand, ben, type=kind, commission_cents=cents)
 
     status = _status(brand)
 
@@ -53,18 +53,18 @@ def test_clicks_and_leads_are_spent_and_sales_never(brand, ben):
         ({"status": "Denied"}, 0),
         ({"status": "Invalidated"}, 0),
         ({"is_test": True}, 0),
-        ({"occurred_at": ago(days=500)}, 1_000),
+        ({"occurred_at": time_ago(days=500)}, 1_000),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
 def test_only_what_was_not_refunded_or_turned_down_is_spent(brand, ben, columns, spent):
-    conversion(brand, ben, type="ClickReward", **columns)
+    insert_conversion(brand, ben, type="ClickReward", **columns)
 
     assert _status(brand)["spentCents"] == spent
 
 
 def test_nothing_remains_of_an_overspent_budget(brand, ben):
-    conversion(brand, ben, type="LeadReward", commission_cents=10**12)
+    insert_conversion(brand, ben, type="LeadReward", commission_cents=10**12)
 
     assert (_status(brand)["spentCents"], _status(brand)["remainingCents"]) == (10**12, 0)
 
@@ -76,18 +76,22 @@ def test_a_budget_of_nothing_is_a_limit(brand):
 
 
 def test_another_programs_spend_is_not_counted(brand, ben):
-    conversion(brand, ben, type="ClickReward")
+    insert_conversion(brand, ben, type="ClickReward")
     brand.program(budget_cents=100)
 
     assert _status(brand)["spentCents"] == 0
 
 
 def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben):
-    rate("MVR", "2", ago(days=300))
-    conversion(brand, ben, type="ClickReward", currency="MVR", commission_cents=101, occurred_at=ago(days=299))
-    conversion(brand, ben, type="ClickReward", currency="MVR", commission_cents=70, occurred_at=ago(days=290))
-    conversion(brand, ben, type="LeadReward", currency="AWG", commission_cents=5)
-    conversion(brand, ben, type="LeadReward", commission_cents=1)
+    store_rate("MVR", "2", time_ago(days=300))
+    insert_conversion(
+        brand, ben, type="ClickReward", currency="MVR", commission_cents=101, occurred_at=time_ago(days=299)
+    )
+    insert_conversion(
+        brand, ben, type="ClickReward", currency="MVR", commission_cents=70, occurred_at=time_ago(days=290)
+    )
+    insert_conversion(brand, ben, type="LeadReward", currency="AWG", commission_cents=5)
+    insert_conversion(brand, ben, type="LeadReward", commission_cents=1)
 
     status = _status(brand)
 
@@ -97,8 +101,8 @@ def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben)
 
 
 def test_amounts_are_in_the_home_currency(brand, ben):
-    rate("BHD", "0.5", ago(days=1))
-    conversion(brand, ben, type="ClickReward", commission_cents=100)
+    store_rate("BHD", "0.5", time_ago(days=1))
+    insert_conversion(brand, ben, type="ClickReward", commission_cents=100)
     brand.set(currency="BHD")
 
     status = _status(brand)
@@ -109,8 +113,8 @@ def test_amounts_are_in_the_home_currency(brand, ben):
 
 @pytest.mark.parametrize(("budget", "shown"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
 def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to_even(brand, budget, shown):
-    rate("KMF", "3", ago(days=900))
-    rate("KMF", "10", ago(days=800))  # of which there are no parts: 25 cents are 2.5
+    store_rate("KMF", "3", time_ago(days=900))
+    store_rate("KMF", "10", time_ago(days=800))  # of which there are no parts: 25 cents are 2.5
     brand.program(budget_cents=budget)
     brand.set(currency="KMF")
 
@@ -119,7 +123,7 @@ def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to
 
 @pytest.mark.parametrize("home", ["GYD", "XPF"])
 def test_a_budget_without_a_rate_is_told_apart_from_none(brand, ben, home):
-    conversion(brand, ben, type="ClickReward", commission_cents=100)
+    insert_conversion(brand, ben, type="ClickReward", commission_cents=100)
     brand.set(currency=home)
 
     assert _status(brand) == {

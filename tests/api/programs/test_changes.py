@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from models.programs import programs
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/programs"
@@ -237,7 +237,7 @@ def test_two_changes_at_once_both_hold(brand):
         "minPayoutCents": 5,
     }
 
-    at_once(*[lambda one=one: _change(brand, program_id, **dict([one])) for one in fields.items()])
+    run_concurrently(*[lambda one=one: _change(brand, program_id, **dict([one])) for one in fields.items()])
 
     shown = brand.get(f"{URL}/{program_id}").json
     assert {name: shown[name] for name in fields} == fields
@@ -249,7 +249,7 @@ def test_nobody_who_joins_is_held_up_while_its_program_is_being_changed(brand):
 
     with db.unit_of_work(brand.id):
         programs.lock(organization_id=brand.id, program_id=program_id)
-        joined = at_once(lambda: brand.affiliate("ben", program_id=program_id))
+        joined = run_concurrently(lambda: brand.affiliate("ben", program_id=program_id))
 
     assert brand.rows("select id from affiliate") == [(joined[0],)]
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import click, conversion
+from tests.support.rows.program_rows import insert_click, insert_conversion
 
 URL = "/api/v1/stats/daily"
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -29,11 +29,13 @@ _NOTHING = {"clicks": 0, "sales": 0, "leads": 0, "amountByCurrency": {}, "commis
 
 
 def test_every_day_is_there_and_those_without_anything_have_zeros(brand, ben):
-    conversion(brand, ben, occurred_at=NOON)
-    conversion(brand, ben, occurred_at=NOON, type="Recurring", currency="EUR", refunded_cents=4_000, reversed_cents=400)
-    conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
-    click(brand, ben, occurred_at=NOON)
-    click(brand, ben, occurred_at=NOON - timedelta(hours=1))
+    insert_conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(
+        brand, ben, occurred_at=NOON, type="Recurring", currency="EUR", refunded_cents=4_000, reversed_cents=400
+    )
+    insert_conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
+    insert_click(brand, ben, occurred_at=NOON)
+    insert_click(brand, ben, occurred_at=NOON - timedelta(hours=1))
 
     found = _days(brand.get(f"{URL}?{DAYS}"))
 
@@ -51,11 +53,11 @@ def test_every_day_is_there_and_those_without_anything_have_zeros(brand, ben):
 def test_a_day_begins_and_ends_at_midnight_in_utc(brand, ben):
     midnight = datetime(2026, 3, 10, tzinfo=UTC)
     for at in (midnight, midnight + timedelta(days=1) - timedelta(microseconds=1)):
-        conversion(brand, ben, occurred_at=at)
-        click(brand, ben, occurred_at=at)
+        insert_conversion(brand, ben, occurred_at=at)
+        insert_click(brand, ben, occurred_at=at)
     for at in (midnight - timedelta(microseconds=1), midnight + timedelta(days=1)):
-        conversion(brand, ben, occurred_at=at)
-        click(brand, ben, occurred_at=at)
+        insert_conversion(brand, ben, occurred_at=at)
+        insert_click(brand, ben, occurred_at=at)
 
     (day,) = _days(brand.get(f"{URL}?from=2026-03-10&to=2026-03-10")).values()
 
@@ -67,21 +69,21 @@ def test_a_day_begins_and_ends_at_midnight_in_utc(brand, ben):
     [{"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}, {"occurred_at": NOON.replace(day=20)}],
 )
 def test_what_does_not_count_is_not_counted(brand, ben, columns):
-    conversion(brand, ben, **{"occurred_at": NOON} | columns)
+    insert_conversion(brand, ben, **{"occurred_at": NOON} | columns)
 
     assert all(day == _NOTHING for day in _days(brand.get(f"{URL}?{DAYS}")).values())
 
 
 @pytest.mark.parametrize("columns", [{"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}])
 def test_repeats_and_blocked_clicks_are_no_visits(brand, ben, columns):
-    click(brand, ben, occurred_at=NOON, **columns)
+    insert_click(brand, ben, occurred_at=NOON, **columns)
 
     assert _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]["clicks"] == 0
 
 
 def test_the_share_of_a_recruiter_is_earned_and_no_sale(brand, ben):
-    sold = conversion(brand, ben, occurred_at=NOON)
-    conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+    sold = insert_conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
 
     day = _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]
 
@@ -90,9 +92,9 @@ def test_the_share_of_a_recruiter_is_earned_and_no_sale(brand, ben):
 
 def test_one_program_or_all_of_them(brand, ben):
     first = brand.programs[-1]
-    conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON)
     second = brand.program()
-    conversion(brand, brand.affiliate("zoe"), occurred_at=NOON)
+    insert_conversion(brand, brand.affiliate("zoe"), occurred_at=NOON)
 
     def sales(query=""):
         return _days(brand.get(f"{URL}?{DAYS}{query}"))["2026-03-10"]["sales"]
@@ -101,8 +103,8 @@ def test_one_program_or_all_of_them(brand, ben):
 
 
 def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
-    conversion(brand, ben, occurred_at=NOON)
-    click(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON)
+    insert_click(brand, ben, occurred_at=NOON)
 
     assert all(day == _NOTHING for day in _days(rival.get(f"{URL}?{DAYS}")).values())
     answer = rival.get(f"{URL}?programId={brand.programs[-1]}")
@@ -145,12 +147,12 @@ def test_days_that_are_none_are_refused(brand, query, field):
 
 
 def test_it_costs_the_same_for_few_and_for_many(brand, ben):
-    few = trips_of(lambda: brand.get(URL))
+    few = count_round_trips(lambda: brand.get(URL))
     for _ in range(5):
-        conversion(brand, ben)
+        insert_conversion(brand, ben)
 
     since = (datetime.now(UTC) - timedelta(days=300)).date()
-    assert trips_of(lambda: brand.get(f"{URL}?from={since}")) == few
+    assert count_round_trips(lambda: brand.get(f"{URL}?from={since}")) == few
 
 
 def test_plans_are_asked_for(app):
@@ -160,8 +162,8 @@ def test_plans_are_asked_for(app):
 def test_the_days_of_one_affiliate_are_theirs_alone(brand, ben, rival):
     eva = brand.affiliate("eva")
     for who, cents in ((ben, 1_000), (eva, 70)):
-        conversion(brand, who, occurred_at=NOON, commission_cents=cents)
-        click(brand, who, occurred_at=NOON)
+        insert_conversion(brand, who, occurred_at=NOON, commission_cents=cents)
+        insert_click(brand, who, occurred_at=NOON)
     rival.program()
     stranger = rival.affiliate("zoe")
     found = _days(brand.get(f"{URL}?{DAYS}&affiliateId={eva}"))["2026-03-10"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 
 URL = "/api/v1/programs"
 
@@ -83,16 +83,16 @@ def test_a_cursor_is_good_for_its_own_list_alone(brand, rival):
         owner.affiliate("ben")
         owner.affiliate("rita")
 
-    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/affiliates"))
+    assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/affiliates"))
 
 
 def test_a_list_costs_the_same_for_one_program_and_for_many(brand):
     brand.program()
-    one = trips_of(lambda: brand.get(URL))
+    one = count_round_trips(lambda: brand.get(URL))
     for _ in range(9):
         brand.program()
 
-    assert trips_of(lambda: brand.get(URL)) == one
+    assert count_round_trips(lambda: brand.get(URL)) == one
 
 
 @pytest.mark.parametrize("program_id", ["nonsense", "1", "00000000-0000-0000-0000-00000000000g", "%00"])

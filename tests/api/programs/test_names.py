@@ -6,8 +6,8 @@ import pytest
 
 from models import db
 from models.programs import programs
-from tests.support.api.racing import at_once, begun
-from tests.support.turning import turn
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.settings_overrides import override_settings
 
 URL = "/api/v1/programs"
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -70,7 +70,7 @@ def test_a_domain_that_another_brand_has_verified_can_be_named_and_is_not_verifi
 )
 def test_the_services_own_hosts_are_nobodys_domain(brand, monkeypatch, domain, status):
     ours = {"portal_domain": "portal.example", "public_base_url": "https://API.service.example:8443"}
-    turn(monkeypatch, web=ours)
+    override_settings(monkeypatch, web=ours)
 
     answer = _change(brand, brand.program(), customDomain=domain)
 
@@ -131,7 +131,9 @@ def test_a_slug_of_another_program_is_refused(brand, rival):
 def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
     ids = [brand.program() for _ in range(3)]
 
-    answers = at_once(*[lambda program_id=program_id: _change(brand, program_id, slug="wanted") for program_id in ids])
+    answers = run_concurrently(
+        *[lambda program_id=program_id: _change(brand, program_id, slug="wanted") for program_id in ids]
+    )
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
 
@@ -157,7 +159,7 @@ def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
     ids = [brand.program() for _ in range(4)]
 
     for _ in range(3):
-        answers = at_once(*[lambda each=each: _change(brand, each, isPrimary=True) for each in ids])
+        answers = run_concurrently(*[lambda each=each: _change(brand, each, isPrimary=True) for each in ids])
 
         assert [answer.status_code for answer in answers] == [200] * 4
         assert brand.rows("select count(*) from program where is_primary") == [(1,)]
@@ -169,7 +171,7 @@ def test_who_becomes_primary_with_a_new_slug_and_who_wants_the_former_one_do_not
 
     with db.unit_of_work(brand.id):
         programs.lock(organization_id=brand.id, program_id=first)
-        changed = begun(lambda: _change(brand, second, slug="moved-on", isPrimary=True))
+        changed = start_call(lambda: _change(brand, second, slug="moved-on", isPrimary=True))
         is_renamed = programs.rename(organization_id=brand.id, program_id=first, slug="wanted")
 
     assert (is_renamed, changed().status_code) == (False, 200)

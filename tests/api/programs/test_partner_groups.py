@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from tests.support.api.lists import trips_of
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Brand
 
 FRIENDS = {"name": "Friends", "commissionType": "Percentage", "commissionValue": 30}
@@ -62,11 +62,11 @@ def test_groups_are_listed_oldest_first_with_their_affiliates_counted(brand):
 def test_the_list_costs_the_same_for_one_group_and_for_many(brand):
     program_id = brand.program()
     _group(brand, program_id)
-    one = trips_of(lambda: brand.get(_url(program_id)))
+    one = count_round_trips(lambda: brand.get(_url(program_id)))
     for number in range(5):
         _group(brand, program_id, name=f"Group {number}")
 
-    assert trips_of(lambda: brand.get(_url(program_id))) == one
+    assert count_round_trips(lambda: brand.get(_url(program_id))) == one
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_name_is_one_groups_in_a_program(brand):
 def test_of_two_groups_that_want_a_name_at_once_one_gets_it(brand):
     program_id = brand.program()
 
-    answers = at_once(*[lambda: brand.post(_url(program_id), FRIENDS) for _ in range(4)])
+    answers = run_concurrently(*[lambda: brand.post(_url(program_id), FRIENDS) for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
 
@@ -198,7 +198,7 @@ def test_two_changes_at_once_both_hold(brand):
     group = _group(brand, program_id)
     changes = [{"name": "Press"}, {"commissionType": "Fixed"}, {"commissionValue": 7}]
 
-    at_once(*[lambda one=one: brand.call("PATCH", _url(program_id, group["id"]), one) for one in changes])
+    run_concurrently(*[lambda one=one: brand.call("PATCH", _url(program_id, group["id"]), one) for one in changes])
 
     shown = brand.get(_url(program_id, group["id"])).json
     assert (shown["name"], shown["commissionType"], shown["commissionValue"]) == ("Press", "Fixed", 7)
@@ -215,7 +215,9 @@ def test_a_program_has_a_hundred_groups_at_most(brand):
     )
 
     names = ["a", "b", "c", "d"]
-    answers = at_once(*[lambda name=name: brand.post(_url(program_id), FRIENDS | {"name": name}) for name in names])
+    answers = run_concurrently(
+        *[lambda name=name: brand.post(_url(program_id), FRIENDS | {"name": name}) for name in names]
+    )
 
     refused = [answer.json["error"] for answer in answers if answer.status_code == 409]
     assert refused == ["partner_group_limit_reached"] * 2
@@ -249,7 +251,7 @@ def test_a_group_is_deleted_once(brand):
     group = _group(brand, program_id)
     url = _url(program_id, group["id"])
 
-    answers = at_once(*[lambda: brand.call("DELETE", url) for _ in range(3)])
+    answers = run_concurrently(*[lambda: brand.call("DELETE", url) for _ in range(3)])
 
     assert sorted(answer.status_code for answer in answers) == [204, 404, 404]
     assert brand.get(url).status_code == 404

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
@@ -169,7 +169,7 @@ def test_two_lists_at_once_leave_one_of_them_whole(brand):
     program_id = brand.program()
     lists = [[_tier(least, commissionValue=number) for least in (0, number, 50)] for number in (1, 2, 3)]
 
-    answers = at_once(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
+    answers = run_concurrently(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
 
     assert [answer.status_code for answer in answers] == [200] * 3
     assert brand.get(_url(program_id)).json in [_shown(*tiers) for tiers in lists]

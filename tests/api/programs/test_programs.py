@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
 MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -85,7 +85,7 @@ def test_a_slug_belongs_to_one_program_of_an_organization(brand, rival):
 
 
 def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
-    answers = at_once(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
+    answers = run_concurrently(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
     assert {answer.json.get("error") for answer in answers} == {None, "slug_already_taken"}
@@ -101,7 +101,7 @@ def test_a_primary_program_takes_the_flag_from_the_one_before(brand):
 
 
 def test_programs_made_primary_at_once_end_with_one(brand):
-    answers = at_once(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
+    answers = run_concurrently(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [201] * 4
     assert brand.rows("select count(*) from program where is_primary") == [(1,)]

@@ -5,10 +5,10 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
-from tests.support.rows.program_rows import ago, click, conversion
-from tests.support.running.hours import began
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def test_nothing_recorded_is_not_verified(brand, ben):
 
 
 def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days(brand, ben):
-    clicked, converted = ago(days=2), ago(days=3)
-    click(brand, ben, occurred_at=ago(days=40))
-    click(brand, ben, occurred_at=clicked)
-    conversion(brand, ben, occurred_at=ago(days=40))
-    conversion(brand, ben, occurred_at=converted)
+    clicked, converted = time_ago(days=2), time_ago(days=3)
+    insert_click(brand, ben, occurred_at=time_ago(days=40))
+    insert_click(brand, ben, occurred_at=clicked)
+    insert_conversion(brand, ben, occurred_at=time_ago(days=40))
+    insert_conversion(brand, ben, occurred_at=converted)
 
     assert _status(brand) == {
         "verified": True,
@@ -65,21 +65,21 @@ def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days
     }
 
 
-@pytest.mark.parametrize("record", [click, conversion], ids=["click", "conversion"])
+@pytest.mark.parametrize("record", [insert_click, insert_conversion], ids=["click", "conversion"])
 def test_one_old_row_verifies_for_ever(brand, ben, record):
-    record(brand, ben, occurred_at=ago(days=900))
+    record(brand, ben, occurred_at=time_ago(days=900))
 
     assert _status(brand)["verified"] is True
 
 
 def test_a_test_sale_verifies_and_is_not_counted(brand, ben):
-    conversion(brand, ben, is_test=True)
+    insert_conversion(brand, ben, is_test=True)
 
     assert (_status(brand)["verified"], _status(brand)["totalConversions30d"]) == (True, 0)
 
 
 def test_totals_count_what_the_statistics_count(brand, ben):
-    parent_id = conversion(brand, ben)
+    parent_id = insert_conversion(brand, ben)
     for columns in (
         {"type": "LeadReward"},
         {"type": "Bonus"},
@@ -87,8 +87,8 @@ def test_totals_count_what_the_statistics_count(brand, ben):
         {"status": "Invalidated"},
         {"parent_id": parent_id},
     ):
-        conversion(brand, ben, **columns)
-    click(brand, ben, is_duplicate=True)
+        insert_conversion(brand, ben, **columns)
+    insert_click(brand, ben, is_duplicate=True)
     (stats,) = brand.get("/api/v1/programs/stats").json
 
     assert _status(brand)["totalConversions30d"] == stats["conversions30d"] == 2
@@ -96,9 +96,9 @@ def test_totals_count_what_the_statistics_count(brand, ben):
 
 
 def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
-    clicked, converted = ago(hours=1), ago(hours=2)
-    click_id = click(brand, ben, occurred_at=clicked, sub_id="naïve-日本")
-    conversion_id = conversion(
+    clicked, converted = time_ago(hours=1), time_ago(hours=2)
+    click_id = insert_click(brand, ben, occurred_at=clicked, sub_id="naïve-日本")
+    conversion_id = insert_conversion(
         brand, ben, occurred_at=converted, commission_cents=1_000, reversed_cents=100, attribution_method="coupon"
     )
 
@@ -132,9 +132,9 @@ def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
 
 def test_events_are_interleaved_newest_first(brand, ben):
     for hours in (4, 1, 6):
-        click(brand, ben, occurred_at=ago(hours=hours))
+        insert_click(brand, ben, occurred_at=time_ago(hours=hours))
     for hours in (5, 2, 3):
-        conversion(brand, ben, occurred_at=ago(hours=hours))
+        insert_conversion(brand, ben, occurred_at=time_ago(hours=hours))
 
     kinds = [event["type"][:2] for event in _events(brand)]
     assert kinds == ["cl", "co", "co", "cl", "co", "cl"]
@@ -142,8 +142,8 @@ def test_events_are_interleaved_newest_first(brand, ben):
 
 
 def test_an_override_is_no_event(brand, ben):
-    parent_id = conversion(brand, ben)
-    conversion(brand, ben, parent_id=parent_id)
+    parent_id = insert_conversion(brand, ben)
+    insert_conversion(brand, ben, parent_id=parent_id)
 
     assert [event["id"] for event in _events(brand)] == [str(parent_id)]
 
@@ -188,14 +188,14 @@ def test_another_organizations_program_is_404(brand, rival, what):
 
 @pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
 def test_an_archived_program_is_still_readable(brand, ben, what):
-    brand.rows("update program set archived_at = %s where id = %s", began(), brand.programs[-1])
+    brand.rows("update program set archived_at = %s where id = %s", test_started_at(), brand.programs[-1])
 
     assert _get(brand, what).status_code == 200
 
 
 @pytest.mark.parametrize("source", ["import", "manual", "restore"])
 def test_conversion_that_was_not_tracked_does_not_verify(brand, ben, source):
-    conversion(brand, ben, source=source)
+    insert_conversion(brand, ben, source=source)
 
     found = _status(brand)
 
@@ -203,7 +203,7 @@ def test_conversion_that_was_not_tracked_does_not_verify(brand, ben, source):
 
 
 def test_import_and_manual_sale_do_not_verify_and_a_signed_sale_does(brand, ben):
-    import_sales(brand, past_sale())
+    import_sales(brand, build_past_sale())
     body = {"programId": str(brand.programs[-1]), "affiliateId": str(ben), "amountCents": 100}
     assert brand.post("/api/v1/conversions", body).status_code == 201
     assert _status(brand)["verified"] is False

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.installation.raw_web import WebServer, running
+from tests.support.installation.raw_web import WebServer, run_server
 
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    with running(tmp_path_factory.mktemp("web")) as (server, _):
+    with run_server(tmp_path_factory.mktemp("web")) as (server, _):
         yield server

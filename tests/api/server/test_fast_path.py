@@ -14,9 +14,9 @@ from api.clicks.fast_path import MAX_REQUEST_BYTES
 from api.server.connection import Connection
 from api.server.fast_path import FastPath
 from tests.support.installation.proxy import Fate, Proxy
-from tests.support.installation.raw_web import answer, every_thread_waits, read_until, running
-from tests.support.rows.click_rows import consume
-from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream
+from tests.support.installation.raw_web import block_every_thread, read_answer, read_until, run_server
+from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug
 
 _LIMIT = 30
 _PIPELINED = 12
@@ -26,7 +26,7 @@ _HEAD = f"POST {CLICK} HTTP/1.1\r\nHost: shop.test\r\n"
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("web"), **_SETTINGS) as (server, _):
+    with run_server(tmp_path_factory.mktemp("web"), **_SETTINGS) as (server, _):
         yield server
 
 
@@ -80,12 +80,12 @@ def test_fast_path_and_route_give_the_same_answer(web, slug):
 
 def test_clicks_are_answered_while_every_thread_is_blocked(brand, web, slug):
     """Each thread answers a request that waits for a locked row."""
-    with every_thread_waits(web, brand.programs[0]):
+    with block_every_thread(web, brand.programs[0]):
         assert web.status(_click(slug, ip="198.51.100.3")) == 200
 
 
 def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
-    before = len(on_stream())
+    before = len(list_stream_clicks())
     names = [f"n-{number}" for number in range(_PIPELINED)]
 
     with web.socket(
@@ -97,7 +97,7 @@ def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
 
     assert re.findall(rb"X-Request-Id: (.*)\r\n", read) == [name.encode() for name in names]
     answered = [click_id.decode() for click_id in re.findall(rb'"clickId":"([^"]*)"', read)]
-    assert answered == [click.id for click in on_stream()[before:]]
+    assert answered == [click.id for click in list_stream_clicks()[before:]]
 
 
 def test_unusual_request_is_answered_by_the_route(web, slug):
@@ -145,25 +145,25 @@ def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand
         return Fate.IS_CUT if is_sent.is_set() else Fate.PASSES
 
     with (
-        closing(Proxy(Path(urlsplit(url).path), asked=watch_call, answered=cut_reply)) as proxy,
-        running(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
+        closing(Proxy(Path(urlsplit(url).path), request_fate=watch_call, answered=cut_reply)) as proxy,
+        run_server(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
     ):
         slug = _cached_link(brand, web)
-        with every_thread_waits(web, brand.programs[0]):
+        with block_every_thread(web, brand.programs[0]):
             assert web.status(_click(slug, ip="198.51.100.8")) == 200
-        before = len(on_stream())
+        before = len(list_stream_clicks())
         is_armed.set()
 
         # when
         with web.socket(_click(slug, ip="198.51.100.8")) as connected:
-            status, content = answer(connected)
+            status, content = read_answer(connected)
 
     # then
     click_id = json.loads(content)["clickId"]
     count = f"select count(*) from click where id = '{click_id}'"
-    assert (status, [click.id for click in on_stream()[before:]]) == (200, [click_id])
+    assert (status, [click.id for click in list_stream_clicks()[before:]]) == (200, [click_id])
     assert brand.rows(count) == [(1,)]
-    consume()
+    consume_stream()
     assert brand.rows(count) == [(1,)]
 
 

@@ -20,12 +20,12 @@ from tests.support.installation.raw_web import (
     THREADS,
     UPLOAD_S,
     WebServer,
-    answer,
-    closed_of,
-    every_thread_waits,
+    block_every_thread,
+    count_closed,
     is_closed_within,
+    read_answer,
     read_until,
-    running,
+    run_server,
 )
 
 _DOCUMENT = b"GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -48,7 +48,7 @@ def test_idle_keep_alive_clients_block_no_thread(web):
     with ExitStack() as stack:
         for _ in range(20 * THREADS):
             connection = stack.enter_context(web.socket(HEALTH))
-            assert answer(connection)[0] == 200
+            assert read_answer(connection)[0] == 200
 
         assert web.status() == 200
 
@@ -65,7 +65,7 @@ def test_clients_not_reading_their_response_block_no_thread(web):
 def test_full_server_closes_the_longest_arriving_connection(web):
     with ExitStack() as stack:
         first = stack.enter_context(web.socket(HEAD % (4000, b"Expect: 100-continue\r\n")))
-        assert answer(first)[0] == 100  # so it started to arrive before all others
+        assert read_answer(first)[0] == 100  # so it started to arrive before all others
         for _ in range(ROOM + 20):
             stack.enter_context(web.socket(b"GET /heal"))
 
@@ -77,7 +77,7 @@ def test_unfinished_bodies_do_not_fill_the_memory(web):
     with ExitStack() as stack:
         uploading = _send_each(stack, web, HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
 
-        assert closed_of(uploading, 20 - 16) >= 20 - 16  # of 80 MB no more than 64 are kept
+        assert count_closed(uploading, 20 - 16) >= 20 - 16  # of 80 MB no more than 64 are kept
         assert web.status(HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
         assert web.status() == 200
     assert b'finderfee_refused_connections_total{why="no_room"}' in web.metrics()
@@ -85,22 +85,22 @@ def test_unfinished_bodies_do_not_fill_the_memory(web):
 
 def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
     body = b"x" * 4_900_000
-    with running(tmp_path) as (server, process), ExitStack() as stack:
+    with run_server(tmp_path) as (server, process), ExitStack() as stack:
         before = _resident_mb(process)
         for _ in range(50):
             connected = stack.enter_context(server.socket())
             connected.sendall(HEAD % (len(body), b"") + body)
-            assert answer(connected)[0] == 413
+            assert read_answer(connected)[0] == 413
 
         assert _resident_mb(process) - before < 120  # together they were 245
 
 
 def test_queued_bodies_do_not_fill_the_memory(brand, web):
     brand.program()
-    with every_thread_waits(web, brand.programs[0]), ExitStack() as stack:
+    with block_every_thread(web, brand.programs[0]), ExitStack() as stack:
         uploaded = _send_each(stack, web, HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
 
-        assert closed_of(uploaded, 25 - 13) >= 25 - 13  # of 122 MB no more than 64 are kept
+        assert count_closed(uploaded, 25 - 13) >= 25 - 13  # of 122 MB no more than 64 are kept
 
     assert web.status() == 200
 
@@ -122,7 +122,7 @@ def _resident_mb(process: Process) -> int:
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
     """A server that gives its clients little time."""
-    with running(tmp_path_factory.mktemp("hasty"), **HURRY) as (server, _):
+    with run_server(tmp_path_factory.mktemp("hasty"), **HURRY) as (server, _):
         yield server
 
 
@@ -159,7 +159,7 @@ def test_large_body_has_a_longer_deadline(hasty):
 def test_slowly_read_response_arrives_complete(web):
     with web.socket(_DOCUMENT, receive_bytes=4096) as connected:
         time.sleep(0.5)
-        status, body = answer(connected)
+        status, body = read_answer(connected)
 
     assert status == 200
     assert json.loads(body)["openapi"].startswith("3.")
@@ -169,7 +169,7 @@ def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
     answers = 32
     last = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     with (
-        running(tmp_path, WEB_TIMEOUTS_S=f"request={PATIENCE_S} upload={PATIENCE_S} answer=1") as (server, _),
+        run_server(tmp_path, WEB_TIMEOUTS_S=f"request={PATIENCE_S} upload={PATIENCE_S} answer=1") as (server, _),
         server.socket(_DOCUMENT * answers + last, receive_bytes=4096) as dawdling,
     ):
         taken = b""
@@ -185,11 +185,11 @@ def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
 
 def test_stopping_server_answers_requests_in_progress(tmp_path):
     with (
-        running(tmp_path) as (server, process),
+        run_server(tmp_path) as (server, process),
         server.socket(HEAD % (2, b"") + b"{") as sending,
     ):
         with server.socket(HEALTH) as idle:
-            assert answer(idle)[0] == 200
+            assert read_answer(idle)[0] == 200
             process.ask_to_end()
             time.sleep(0.3)
             sending.sendall(b"}")

@@ -13,7 +13,7 @@ from models import db, ids, migrate
 from models.jobs import processes
 from pipelines import work
 from settings.version import VERSION
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def without_broker(app, monkeypatch):
 @pytest.fixture
 def metrics_token(monkeypatch):
     """METRICS_TOKEN is set."""
-    turn(monkeypatch, monitoring={"metrics_token": "letmein"})
+    override_settings(monkeypatch, monitoring={"metrics_token": "letmein"})
 
 
 def _as_owner(statement: str):
@@ -151,7 +151,7 @@ def test_metrics_without_a_token_return_404_to_others(client, address):
     ],
 )
 def test_metrics_answer_only_at_hosts_of_the_service(client, monkeypatch, token, host, is_answered):
-    turn(
+    override_settings(
         monkeypatch,
         web={"public_base_url": "https://affiliates.service.example"},
         monitoring={"metrics_token": token, "metrics_hosts": ("metrics.internal.example", "web", "10.1.0.0/16")},

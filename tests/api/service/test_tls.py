@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.api.lists import trips_of
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.api.lists import count_round_trips
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def ask(app):
 
 
 def test_certificate_is_allowed_only_for_hosts_of_the_service(brand, ask, monkeypatch):
-    turn(
+    override_settings(
         monkeypatch,
         web={"public_base_url": "https://Api.service.example:8443", "portal_domain": "partners.service.example"},
     )
@@ -77,8 +77,8 @@ def test_request_takes_one_round_trip_and_has_its_own_limit(app, brand, ask, mon
     brand.set(trackingDomain=f"go.{brand.id.hex}.example", trackingDomainVerified="on")
     ask("warm.example")
 
-    trips = trips_of(lambda: ask(f"go.{brand.id.hex}.example"))
-    monkeypatch.setitem(app.extensions, "limiter", limited(tls_ask=2, anonymous=1))
+    trips = count_round_trips(lambda: ask(f"go.{brand.id.hex}.example"))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(tls_ask=2, anonymous=1))
 
     assert trips <= 2  # the one statement, and the end of its transaction
     assert [ask("nobody.example").status_code for _ in range(3)] == [404, 404, 429]

@@ -7,9 +7,9 @@ import pytest
 
 from models import db
 from models.organization import organizations
-from tests.support.api.applying import applicants, apply, happened
-from tests.support.api.racing import at_once
-from tests.support.rows.visiting import limited
+from tests.support.api.applications import apply, list_applicants, list_events
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.link_visits import create_limiter
 
 PROBLEM = "application/problem+json"
 
@@ -38,10 +38,10 @@ def test_response_reveals_nothing(campaign):
 def test_application_is_pending_until_approved(campaign):
     apply(campaign, fullName=" Ada ", website="ada.example", audience=" Cooks ", whyInterested="")
 
-    assert applicants(campaign, "email, full_name, status, approved_at, application_data") == [
+    assert list_applicants(campaign, "email, full_name, status, approved_at, application_data") == [
         ("ada@example.com", "Ada", "Pending", None, {"website": "ada.example", "audience": "Cooks"})
     ]
-    (created,) = happened(campaign)
+    (created,) = list_events(campaign)
     affiliate_id, slug = campaign.rows("select affiliate_id, slug from tracking_link where is_default")[0]
     assert created == (
         "affiliate.created",
@@ -60,7 +60,7 @@ def test_application_is_pending_until_approved(campaign):
 
 def test_email_suffices(campaign):
     assert apply(campaign).status_code == 200
-    assert "applicationAnswers" not in happened(campaign)[0][1]
+    assert "applicationAnswers" not in list_events(campaign)[0][1]
 
 
 def test_auto_approval_is_in_the_events_and_not_in_the_response(campaign):
@@ -70,8 +70,8 @@ def test_auto_approval_is_in_the_events_and_not_in_the_response(campaign):
     approved = apply(campaign, email=people[1], whyInterested="Tea")
 
     assert approved.json == waiting.json | {"email": people[1]}
-    assert applicants(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
-    (_, _, (type, data)) = happened(campaign)
+    assert list_applicants(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
+    (_, _, (type, data)) = list_events(campaign)
     assert type == "affiliate.approved"
     assert data["autoApproved"] is True
     assert data["applicationAnswers"] == {"whyInterested": "Tea"}
@@ -103,7 +103,7 @@ def test_malformed_field_is_named_in_problem_details(campaign, fields):
 
     assert (answer.status_code, answer.content_type) == (400, PROBLEM)
     assert list(answer.json["errors"]) == list(fields)
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 @pytest.mark.parametrize("body", [[], None, "ada@example.com", {}])
@@ -123,7 +123,7 @@ def test_closed_campaign_returns_404(campaign, closed):
 
     assert answer.status_code == 404
     assert apply(campaign, program_id=uuid4()).data == answer.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_malformed_id_returns_404(campaign):
@@ -135,21 +135,21 @@ def test_application_belongs_to_its_tenant(campaign, rival):
 
     apply(campaign)
 
-    assert len(applicants(campaign, "id")) == 1
-    assert applicants(rival, "id") == []
+    assert len(list_applicants(campaign, "id")) == 1
+    assert list_applicants(rival, "id") == []
 
 
 def test_concurrent_applications_create_one_affiliate(campaign):
-    answers = at_once(*[lambda: apply(campaign, customAlias="ada")] * 3)
+    answers = run_concurrently(*[lambda: apply(campaign, customAlias="ada")] * 3)
 
     assert {answer.data for answer in answers} == {answers[0].data}
     assert answers[0].status_code == 200
-    assert len(applicants(campaign, "id")) == 1
-    assert len(happened(campaign)) == 1
+    assert len(list_applicants(campaign, "id")) == 1
+    assert len(list_events(campaign)) == 1
 
 
 def test_too_many_requests_from_one_address_return_429(campaign, monkeypatch):
-    monkeypatch.setitem(campaign.app.extensions, "limiter", limited(apply=5))
+    monkeypatch.setitem(campaign.app.extensions, "limiter", create_limiter(apply=5))
 
     answers = [apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
 
@@ -161,7 +161,7 @@ def test_application_is_audited_as_public(campaign):
     apply(campaign, customAlias="ada", whyInterested="Tea")
     apply(campaign, customAlias="ada")
 
-    affiliate_id = applicants(campaign, "id::text")[0][0]
+    affiliate_id = list_applicants(campaign, "id::text")[0][0]
     entries = campaign.rows(
         "select action, entity_id, actor_type, after from audit_entry where entity_type = 'affiliate' order by action"
     )
@@ -184,7 +184,7 @@ def test_repeated_idempotency_key_returns_the_first_response(campaign):
     assert (again.status_code, again.data) == (200, first.data)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_full_plan_refuses_new_and_existing_applicants_alike(campaign):
@@ -199,7 +199,7 @@ def test_full_plan_refuses_new_and_existing_applicants_alike(campaign):
     assert (stranger.status_code, stranger.json["error"]) == (409, "program_at_capacity")
     assert stranger.json["message"]
     assert there.data == stranger.data == with_an_alias.data
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_plan_without_a_place_refuses_every_applicant(campaign):
@@ -211,17 +211,19 @@ def test_plan_without_a_place_refuses_every_applicant(campaign):
 def test_concurrent_applications_share_the_last_place(campaign):
     _set_affiliate_limit(campaign, 1)
 
-    answers = at_once(*[lambda name=name: apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")])
+    answers = run_concurrently(
+        *[lambda name=name: apply(campaign, email=f"{name}@example.com") for name in ("ada", "ben")]
+    )
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
-    assert len(applicants(campaign, "id")) == 1
+    assert len(list_applicants(campaign, "id")) == 1
 
 
 def test_invite_only_campaign_accepts_pending_applications(campaign):
     campaign.program(network_visibility="InviteOnly", is_publicly_discoverable=False)
 
     assert apply(campaign).status_code == 200
-    assert applicants(campaign, "status") == [("Pending",)]
+    assert list_applicants(campaign, "status") == [("Pending",)]
 
 
 def test_unknown_campaign_returns_404_before_body_validation(campaign):
@@ -244,6 +246,6 @@ def test_email_is_literal_and_never_a_pattern(campaign, email):
     answer = apply(campaign, email=email)
 
     assert answer.status_code in (200, 400)
-    assert [stored_email for (stored_email,) in applicants(campaign, "email")] == (
+    assert [stored_email for (stored_email,) in list_applicants(campaign, "email")] == (
         [email] if answer.status_code == 200 else []
     )

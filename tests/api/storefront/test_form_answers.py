@@ -4,14 +4,21 @@ import json
 
 import pytest
 
-from tests.support.api.applying import applicants, apply, form, happened, question, two_steps
+from tests.support.api.applications import (
+    apply,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_applicants,
+    list_events,
+)
 
-_OWN = form(
-    question("team", required=True),
-    question("story", "long"),
-    question("place", "choice", options=["Blog", "News"]),
-    question("site", "url"),
-    question("reach", "number"),
+_OWN = build_form(
+    build_question("team", required=True),
+    build_question("story", "long"),
+    build_question("place", "choice", options=["Blog", "News"]),
+    build_question("site", "url"),
+    build_question("reach", "number"),
 )
 
 
@@ -29,8 +36,8 @@ def test_answers_are_stored_and_sent_by_key(brand_with_steps):
 
     expected = {"website": "ada.example", "team": "Tea ☕", "place": "News", "reach": 12.5}
     assert answer.status_code == 200
-    assert applicants(brand_with_steps, "application_data") == [(expected,)]
-    ((type, data),) = happened(brand_with_steps)
+    assert list_applicants(brand_with_steps, "application_data") == [(expected,)]
+    ((type, data),) = list_events(brand_with_steps)
     assert (type, data["applicationAnswers"]) == ("affiliate.created", expected)
     assert [key for key in data if "fraud" in key.lower() or "score" in key.lower()] == []
 
@@ -40,7 +47,7 @@ def test_auto_approved_application_sends_answers_in_both_events(brand_with_steps
 
     apply(brand_with_steps, answers={"team": "Tea"})
 
-    assert [(type, data["applicationAnswers"]) for type, data in happened(brand_with_steps)] == [
+    assert [(type, data["applicationAnswers"]) for type, data in list_events(brand_with_steps)] == [
         ("affiliate.created", {"team": "Tea"}),
         ("affiliate.approved", {"team": "Tea"}),
     ]
@@ -55,7 +62,7 @@ def test_response_is_the_same_as_without_a_form(brand_with_steps):
 
     assert fresh.data == again.data
     assert fresh.json == without.json | {"email": ada}
-    assert applicants(brand_with_steps, "application_data->>'team'")[0] == ("Tea",)
+    assert list_applicants(brand_with_steps, "application_data->>'team'")[0] == ("Tea",)
 
 
 def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_steps):
@@ -80,8 +87,8 @@ def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_steps):
         assert refusal == (400, "invalid_request", f"answers.{key}"), answers
         assert list(answer.json["errors"]) == [f"answers.{key}"], answers
 
-    assert applicants(brand_with_steps, "id") == []
-    assert happened(brand_with_steps) == []
+    assert list_applicants(brand_with_steps, "id") == []
+    assert list_events(brand_with_steps) == []
 
 
 def test_non_object_answers_return_400(brand_with_steps):
@@ -105,7 +112,7 @@ def test_campaign_without_a_form_accepts_no_answers(campaign):
 
 
 def test_second_step_answers_are_refused(brand):
-    brand.program(application_form=two_steps())
+    brand.program(application_form=build_two_step_form())
 
     assert apply(brand, answers={"team": "Tea", "reach": 5}).json["field"] == "answers.reach"
     assert apply(brand, answers={"team": "Tea"}).status_code == 200
@@ -118,18 +125,18 @@ def test_closed_campaign_does_not_reveal_its_form(brand):
 
 
 def test_long_answers_in_any_script_are_accepted(brand):
-    brand.program(application_form=form(*(question(f"story{number}", "long") for number in range(10))))
+    brand.program(application_form=build_form(*(build_question(f"story{number}", "long") for number in range(10))))
     answers = {f"story{number}": "茶" * 5000 for number in range(10)}
 
     answer = apply(brand, body=json.loads(json.dumps({"email": "ada@example.com", "answers": answers})))
 
     assert answer.status_code == 200
-    assert applicants(brand, "application_data") == [(answers,)]
+    assert list_applicants(brand, "application_data") == [(answers,)]
 
 
 def test_keys_never_see_answers(brand_with_steps):
     apply(brand_with_steps, answers={"team": "Secret tea"})
-    affiliate_id = applicants(brand_with_steps, "id")[0][0]
+    affiliate_id = list_applicants(brand_with_steps, "id")[0][0]
     paths = ("", f"/{affiliate_id}", "/applications")
 
     by_key = [brand_with_steps.get(f"/api/v1/affiliates{path}") for path in paths]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from models import db
-from tests.support.api.applying import applicants, apply, happened
-from tests.support.api.inviting import own_elsewhere
+from tests.support.api.applications import apply, list_applicants, list_events
+from tests.support.api.invite_requests import take_slug_elsewhere
 from tests.support.rows.brands import Partner
 
 
@@ -15,8 +15,8 @@ def test_second_application_gets_the_same_response_and_writes_nothing(campaign):
     cased = apply(campaign, email="ADA@example.com")
 
     assert second.data == first.data == cased.data
-    assert applicants(campaign, "full_name") == [("Ada",)]
-    assert len(happened(campaign)) == 1
+    assert list_applicants(campaign, "full_name") == [("Ada",)]
+    assert len(list_events(campaign)) == 1
 
 
 def test_existing_affiliate_is_unchanged(campaign):
@@ -57,7 +57,7 @@ def test_alias_of_another_affiliate_is_refused_identically(campaign):
 
     assert (stranger.status_code, stranger.json["error"]) == (409, "alias_already_taken")
     assert affiliate.data == stranger.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_account_from_sign_in_counts_as_existing(campaign):
@@ -71,19 +71,19 @@ def test_account_from_sign_in_counts_as_existing(campaign):
 
 def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
-    own_elsewhere(campaign, rival, "account", slug=slug, email=email)
+    take_slug_elsewhere(campaign, rival, "account", slug=slug, email=email)
 
     theirs, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
 
     assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
     assert theirs.data == another.data
-    assert applicants(campaign, "id") == []
+    assert list_applicants(campaign, "id") == []
 
 
 def test_slug_of_the_organization_is_reused_in_another_campaign(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
     apply(campaign, email=email, customAlias=slug)
-    own_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
+    take_slug_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
     campaign.program()
 
     own, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))

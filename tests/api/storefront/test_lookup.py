@@ -9,7 +9,7 @@ import pytest
 import settings
 from models import db, ids
 from models.organization import organizations
-from tests.support.rows.visiting import limited
+from tests.support.rows.link_visits import create_limiter
 
 BASE = "/api/p/by-handle"
 _SINCE = datetime(2026, 3, 1, tzinfo=UTC)
@@ -285,7 +285,7 @@ class TestDomain:
 
 @pytest.mark.parametrize("path", [f"{BASE}/nobody", f"{BASE}/nobody/x", "/api/p/by-domain?host=x.test"])
 def test_too_many_requests_from_one_address_return_429(app, monkeypatch, path):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous=2))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous=2))
 
     answers = [app.test_client().get(path) for _ in range(3)]
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.api.applying import apply
+from tests.support.api.applications import apply
 
 
 def _rows(brand, columns):

@@ -10,9 +10,17 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.support.api.applying import apply, asked_again, asked_for_more, form, happened, question, two_steps
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
+from tests.support.api.applications import (
+    apply,
+    apply_for_second_step,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_events,
+    list_second_step_links,
+)
+from tests.support.api.concurrency import run_concurrently
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
 _MINE = "/api/me/applications"
@@ -22,7 +30,7 @@ _DONE = "affiliate.application_completed"
 @pytest.fixture
 def brand_with_steps(brand):
     """The brand with a campaign that asks in two steps."""
-    brand.program(name="Tea\nclub", application_form=two_steps())
+    brand.program(name="Tea\nclub", application_form=build_two_step_form())
     return brand
 
 
@@ -38,7 +46,7 @@ def _execute(brand, sql, *params):
 
 
 def _list_completed(brand):
-    return [data for type, data in happened(brand) if type == _DONE]
+    return [data for type, data in list_events(brand) if type == _DONE]
 
 
 def _submit(email, brand, **answers):
@@ -65,12 +73,12 @@ def test_applicant_gets_one_plain_text_email(brand_with_steps, ada):
 
 
 def test_unfinished_applicant_is_emailed_again_after_an_hour(brand_with_steps, ada):
-    first = asked_for_more(brand_with_steps, ada)
+    first = apply_for_second_step(brand_with_steps, ada)
 
     def again():
         assert apply(brand_with_steps, email=ada, answers={"team": "Tea"}).status_code == 200
         drain("mail")
-        return asked_again(brand_with_steps, ada)
+        return list_second_step_links(brand_with_steps, ada)
 
     assert again() == [first]
     _execute(brand_with_steps, "update affiliate set application_asked_at = now() - interval '61 minutes'")
@@ -90,15 +98,15 @@ def test_other_applicants_get_no_email(brand_with_steps, ada):
         apply(brand_with_steps, email=email, answers={"team": "Tea"})
     _execute(brand_with_steps, "update program set is_active = false where organization_id = %s", brand_with_steps.id)
     drain("mail")
-    brand_with_steps.program(application_form=form())
+    brand_with_steps.program(application_form=build_form())
     apply(brand_with_steps, email=one)
     drain("mail")
 
-    assert [asked_again(brand_with_steps, email) for email in others] == [[]] * 5
+    assert [list_second_step_links(brand_with_steps, email) for email in others] == [[]] * 5
 
 
 def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     first = _submit(ada, brand_with_steps, reach="12.5", plan="Two\r\nlines ☕ <b>")
     second = _submit(ada, brand_with_steps, reach=7)
 
@@ -133,7 +141,7 @@ def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with
 
 
 def test_invalid_answer_is_named_and_nothing_stored(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     for answers, key in (
         ({}, "reach"),
         ({"reach": True}, "reach"),
@@ -156,9 +164,9 @@ def test_invalid_answer_is_named_and_nothing_stored(brand_with_steps, ada):
 
 
 def test_concurrent_submissions_store_one_whole_set(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
 
-    answers = at_once(*[lambda reach=reach: _submit(ada, brand_with_steps, reach=reach) for reach in (1, 2)])
+    answers = run_concurrently(*[lambda reach=reach: _submit(ada, brand_with_steps, reach=reach) for reach in (1, 2)])
 
     assert [answer.status_code for answer in answers] == [200, 200]
     answer_sets = [data["applicationAnswers"] for data in _list_completed(brand_with_steps)]
@@ -171,7 +179,7 @@ def test_concurrent_submissions_store_one_whole_set(brand_with_steps, ada):
 
 
 def test_repeated_idempotency_key_submits_once(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     ((affiliate_id,),) = brand_with_steps.rows("select id from affiliate")
     send = Partner(brand_with_steps.app, ada).post
 
@@ -182,7 +190,7 @@ def test_repeated_idempotency_key_submits_once(brand_with_steps, ada):
 
 
 def test_second_step_is_open_until_decided_and_once_after_approval(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     mine = Partner(brand_with_steps.app, ada)
     codes = {}
     for status in ("Rejected", "Paused", "Banned", "Approved"):
@@ -202,7 +210,7 @@ def test_second_step_is_open_until_decided_and_once_after_approval(brand_with_st
 
 
 def test_closed_program_or_one_step_form_refuses_answers(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     closed = {"is_active": "false", "suspended_at": "now()", "application_form": "null"}
     codes = {}
     for column, value in closed.items():
@@ -219,8 +227,8 @@ def test_closed_program_or_one_step_form_refuses_answers(brand_with_steps, ada):
 
 
 def test_own_applications_show_questions_and_answers(brand_with_steps, ada):
-    asked_for_more(brand_with_steps, ada)
-    brand_with_steps.program(application_form=form())
+    apply_for_second_step(brand_with_steps, ada)
+    brand_with_steps.program(application_form=build_form())
     apply(brand_with_steps, email=ada, answers={})
     _hand_in_at = Partner(brand_with_steps.app, ada)
     ((affiliate_id, program_id),) = brand_with_steps.rows(
@@ -239,13 +247,13 @@ def test_own_applications_show_questions_and_answers(brand_with_steps, ada):
         "programName": "Tea\nclub",
         "status": "Pending",
         "isOpen": True,
-        "fields": [question("reach", "number", step=2, required=True), question("plan", "long", step=2)],
+        "fields": [build_question("reach", "number", step=2, required=True), build_question("plan", "long", step=2)],
         "answers": {"reach": 1},
     }
 
 
 def test_application_is_visible_only_to_its_applicant(brand_with_steps, rival, ada):
-    asked_for_more(brand_with_steps, ada)
+    apply_for_second_step(brand_with_steps, ada)
     ((affiliate_id,),) = brand_with_steps.rows("select id from affiliate")
     eve = Partner(brand_with_steps.app, f"eve-{ada}")
     body = {"answers": {"reach": 1}}
@@ -266,4 +274,4 @@ def test_late_email_is_not_sent_to_a_deleted_applicant(brand_with_steps, ada):
     _execute(brand_with_steps, "update affiliate set deleted_at = %s", datetime.now(UTC) - timedelta(seconds=1))
 
     assert drain("mail") >= 1
-    assert asked_again(brand_with_steps, ada) == []
+    assert list_second_step_links(brand_with_steps, ada) == []

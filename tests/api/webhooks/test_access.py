@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.lists import cursors_are_refused, trips_of
+from tests.support.api.lists import assert_foreign_cursors_refused, count_round_trips
 
 URL = "/api/v1/webhooks"
 HOOK = "https://localhost/hook"
@@ -45,19 +45,19 @@ def test_list_pages_through_all_endpoints(brand, rival):
     second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
 
     assert [item["id"] for item in first["items"] + second["items"]] == endpoint_ids[::-1]
-    cursors_are_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
+    assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
 
 
 def test_list_round_trips_do_not_grow_with_rows(brand):
     endpoint_id = _create(brand).json["id"]
     brand.post(f"{URL}/{endpoint_id}/test")
     lists = (URL, f"{URL}/{endpoint_id}/deliveries")
-    trips_of_one = [trips_of(lambda url=url: brand.get(url)) for url in lists]
+    trips_of_one = [count_round_trips(lambda url=url: brand.get(url)) for url in lists]
     for number in range(9):
         _create(brand, url=f"{HOOK}/{number}")
         brand.post(f"{URL}/{endpoint_id}/test")
 
-    assert [trips_of(lambda url=url: brand.get(url)) for url in lists] == trips_of_one
+    assert [count_round_trips(lambda url=url: brand.get(url)) for url in lists] == trips_of_one
 
 
 def test_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):

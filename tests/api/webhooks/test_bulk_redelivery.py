@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from pipelines.webhooks import redelivery
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.outside import receiver as receivers
 
 URL = "/api/v1/webhooks"
@@ -130,7 +130,9 @@ def test_call_queues_a_batch_and_a_cursor_continues(brand, rival, endpoint, rece
     monkeypatch.setattr(redelivery, "MAX_BATCH", 2)
     receiver.answers = [receivers.status(500)]
     ids = _send_tests(brand, endpoint, drain, 3)
-    brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")  # equal timestamps
+    brand.rows(
+        "update delivery set created_at = (select min(created_at) from delivery) returning id"
+    )  # equal timestamps
     since = _ago(5)
 
     first = _redeliver(brand, endpoint, since=since, status="Failed").json
@@ -219,9 +221,9 @@ def test_repeated_idempotency_key_queues_once(brand, endpoint, receiver, drain):
 def test_round_trips_do_not_grow_with_deliveries(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     _send_tests(brand, endpoint, drain, 1)
-    trips_of_one = trips_of(lambda: _redeliver(brand, endpoint, since=_ago(5)))
+    trips_of_one = count_round_trips(lambda: _redeliver(brand, endpoint, since=_ago(5)))
     with db.any_org_work():
         db.db.run("update delivery set status = 'Failed'")
     _send_tests(brand, endpoint, drain, 9)
 
-    assert trips_of(lambda: _redeliver(brand, endpoint, since=_ago(5))) == trips_of_one
+    assert count_round_trips(lambda: _redeliver(brand, endpoint, since=_ago(5))) == trips_of_one

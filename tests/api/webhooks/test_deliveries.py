@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.webhooks import events
-from tests.support.api.lists import cursors_are_refused
+from tests.support.api.lists import assert_foreign_cursors_refused
 from tests.support.outside import receiver as receivers
 
 URL = "/api/v1/webhooks"
@@ -138,7 +138,7 @@ def test_history_has_fifty_rows_per_page(brand, rival):
     assert [row["id"] for row in first["items"]] == delivery_ids[:1:-1]
     assert [row["id"] for row in second["items"]] == delivery_ids[1::-1]
     assert (second["hasMore"], second["nextCursor"]) == (False, None)
-    cursors_are_refused(
+    assert_foreign_cursors_refused(
         brand, url, foreign=(rival, f"{URL}/{rival_id}/deliveries"), other=(brand, f"{URL}/{other_id}/deliveries")
     )
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from tests.support.operators import Operator
-from tests.support.rows.paying import Payroll
-from tests.support.turning import turn
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def email():
 @pytest.fixture
 def payroll(app, site, monkeypatch):
     """A brand that may pay; the service is where its settings say."""
-    turn(monkeypatch, web={"public_base_url": site})
+    override_settings(monkeypatch, web={"public_base_url": site})
     return Payroll.create(app)
 
 

@@ -7,21 +7,23 @@ from playwright.sync_api import expect
 
 from tests.support.operators import Operator
 from tests.support.pages import full
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture
-def filled(app):
+def full_brand(app):
     """A brand with something of everything."""
-    return full.make(app)
+    return full.create_full_brand(app)
 
 
 @pytest.fixture
-def page(window, site, app, filled):
+def page(window, site, app, full_brand):
     """What opens a window in which somebody of the brand is signed in."""
 
     def enter(who):
-        more = {"owner": ("--org", filled.brand.id), "affiliate": ("--email", filled.email), "operator": ()}[who]
+        more = {"owner": ("--org", full_brand.brand.id), "affiliate": ("--email", full_brand.email), "operator": ()}[
+            who
+        ]
         link = Operator(app).json("sign-in", who, *more)["url"]
         opened = window()
         opened.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
@@ -44,8 +46,8 @@ def _lacks(page, address, *wanted):
     ]
 
 
-def test_the_dashboard_has_the_names(page, filled):
-    opened, names = page("owner"), filled.names
+def test_dashboard_matches_the_page_contract(page, full_brand):
+    opened, names = page("owner"), full_brand.names
     program, endpoint = f"/dashboard/programs/{names['program_id']}", f"/dashboard/webhooks/{names['endpoint_id']}"
     wrong = [
         *_lacks(opened, "/dashboard", ("heading", "Waiting for you"), ("navigation", "Dashboard")),
@@ -98,10 +100,10 @@ def test_the_dashboard_has_the_names(page, filled):
     assert wrong == []
 
 
-def test_every_page_names_its_list_once(page, filled):
+def test_every_page_names_its_list_once(page, full_brand):
     """A name that two tables bear would be none."""
     opened, wrong = page("owner"), []
-    names = filled.names
+    names = full_brand.names
     for address, name in (
         ("/dashboard/affiliates/applications", "Applications"),
         ("/dashboard/conversions", "Conversions"),
@@ -115,7 +117,7 @@ def test_every_page_names_its_list_once(page, filled):
     assert wrong == []
 
 
-def test_the_steps_of_why_stand_in_their_order_and_one_decided(page, filled):
+def test_attribution_steps_are_in_order_with_one_decisive(page, full_brand):
     opened = page("owner")
     opened.goto("/dashboard/conversions?status=Pending")
     table = opened.get_by_role("table", name="Conversions")
@@ -137,7 +139,7 @@ def test_the_steps_of_why_stand_in_their_order_and_one_decided(page, filled):
     expect(opened.locator("time").first).to_have_attribute("datetime", re.compile(r"^\d{4}-\d\d-\d\dT"))
 
 
-def test_the_portal_has_the_names(page):
+def test_portal_matches_the_page_contract(page):
     opened = page("affiliate")
     wrong = [
         *_lacks(
@@ -165,8 +167,8 @@ def test_the_portal_has_the_names(page):
     assert opened.get_by_role("textbox", name=_begins("Your link")).first.get_attribute("readonly") is not None
 
 
-def test_the_console_has_the_names(page, filled):
-    opened, number = page("operator"), filled.names["number"]
+def test_console_matches_the_page_contract(page, full_brand):
+    opened, number = page("operator"), full_brand.names["number"]
     wrong = [
         *_lacks(
             opened,

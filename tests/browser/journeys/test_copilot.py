@@ -6,12 +6,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
-from tests.support.outside.model import says
-from tests.support.pages.arriving import press
-from tests.support.rows.paying import Payroll
-from tests.support.turning import turn
+from tests.support.outside.model import build_reply
+from tests.support.pages.navigation import press
+from tests.support.rows.payroll import Payroll
+from tests.support.settings_overrides import override_settings
 
 _AXE = Axe()
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -21,15 +21,15 @@ _MARKUP = "<b>Ada Ek</b> waits: ![x](https://evil.test/x.png)\nShall I let her i
 @pytest.fixture
 def payroll(app, site, monkeypatch):
     """A brand at a service that has a model, which proposes to approve who waits."""
-    with models.played() as model:
+    with models.play_model() as model:
         copilot = {"url": model.url, "model": "scripted", "timeout_s": 10}
-        turn(monkeypatch, web={"public_base_url": site}, copilot=copilot)
+        override_settings(monkeypatch, web={"public_base_url": site}, copilot=copilot)
         made = Payroll.create(app)
         ada = str(made.brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada Ek"))
         model.script(
-            says("", ("list_affiliates", {"status": "Pending"})),
-            says(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
-            says("Ada Ek is approved."),
+            build_reply("", ("list_affiliates", {"status": "Pending"})),
+            build_reply(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
+            build_reply("Ada Ek is approved."),
         )
         yield made
 
@@ -54,7 +54,7 @@ def _until(page, words):
     expect(page.get_by_text(words)).to_be_visible()
 
 
-def _check_everybody_can_read(page):
+def _check_accessibility(page):
     page.evaluate(_AXE.axe_script)
     for scheme, width in (("light", 1280), ("dark", 320)):
         page.emulate_media(color_scheme=scheme)
@@ -64,7 +64,7 @@ def _check_everybody_can_read(page):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_question_leads_to_an_answer_and_a_proposal_that_is_confirmed(page, payroll):
+def test_copilot_answers_and_runs_a_confirmed_proposal(page, payroll):
     press(page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Co-pilot"))
     page.get_by_label("Your question").fill("Who waits?")
     press(page.get_by_role("button", name="Ask"))
@@ -74,7 +74,7 @@ def test_a_question_leads_to_an_answer_and_a_proposal_that_is_confirmed(page, pa
     assert page.get_by_role("heading", name="Approve affiliate").count() == 1
     assert page.locator("main img, main a[href*=evil]").count() == 0
     if page.has_scripts:
-        _check_everybody_can_read(page)
+        _check_accessibility(page)
     assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Pending",)]
     press(page.get_by_role("button", name="Confirm Approve affiliate"))
     _until(page, "Ada Ek is approved.")

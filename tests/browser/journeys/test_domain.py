@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 from domain import jobs
 from models import db
 from pipelines import work
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.operators import Operator
 from tests.support.outside.brand_dns import TARGET, answering
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def dns(site, monkeypatch):
         yield server
 
 
-def test_from_a_name_to_a_proof_that_comes_by_itself(app, brand, site, window, dns):
+def test_domain_is_verified_automatically_after_it_is_entered(app, brand, site, window, dns):
     program, domain = brand.program(), f"partners.{brand.id.hex}.example"
     page = window()
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])

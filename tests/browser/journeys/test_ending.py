@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press
-from tests.support.turning import turn
+from tests.support.pages.navigation import press
+from tests.support.settings_overrides import override_settings
 
 _KEPT_S = 1
 
@@ -12,7 +12,7 @@ _KEPT_S = 1
 @pytest.fixture
 def browsers(window, enter, payroll, site, monkeypatch):
     """Two browsers of the Owner that both look at their screens, and one of somebody else there."""
-    turn(monkeypatch, web={"public_base_url": site, "key_cache_s": _KEPT_S})
+    override_settings(monkeypatch, web={"public_base_url": site, "key_cache_s": _KEPT_S})
     return [enter(window(), email=f"{who}@example.com") for who in ("ada", "ada", "bo")]
 
 
@@ -21,7 +21,7 @@ def _is_signed_in(page):
     return page.get_by_role("heading", level=1).inner_text() == "Conversions"
 
 
-def test_signing_out_everywhere_ends_the_second_browser_and_nobody_elses(browsers, site):
+def test_sign_out_everywhere_ends_only_the_persons_own_sessions(browsers, site):
     here, there, somebody = browsers
     assert all(_is_signed_in(page) for page in browsers)
     press(here.get_by_role("link", name="Settings"))
@@ -34,7 +34,7 @@ def test_signing_out_everywhere_ends_the_second_browser_and_nobody_elses(browser
     assert _is_signed_in(somebody)
 
 
-def test_another_role_ends_what_the_person_had_before(browsers, window, enter):
+def test_role_change_ends_earlier_sessions(browsers, window, enter):
     here, there, somebody = browsers
     here.goto("/dashboard/programs/new")
     expect(here.get_by_role("button", name="Create program")).to_be_visible()

@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from models import db
 from pipelines import mail
-from tests.support.api.applying import apply
-from tests.support.draining import drain
+from tests.support.api.applications import apply
+from tests.support.job_queues import drain
 from tests.support.outside.shop_site import SHOP
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def brand(payroll):
     return payroll.brand
 
 
-def _mailed(email):
+def _read_sign_in_link(email):
     """Return the address in the newest sign-in letter to somebody."""
     drain("mail")
     with db.any_org_work():
@@ -30,7 +30,7 @@ def _mailed(email):
         return re.search(r"http\S+", mail.any_org_open(ids[-1][0]).text)[0]
 
 
-def _bought(browser, link, brand):
+def _buy(browser, link, brand):
     """Have a stranger follow the link to the shop and buy there; the shop tells the sale with whom the tag names."""
     context = browser.new_context()
     page = context.new_page()
@@ -43,16 +43,16 @@ def _bought(browser, link, brand):
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
-def opened(request, window):
+def open_browser_window(request, window):
     """What opens a window, with scripts or without."""
     return lambda: window(java_script_enabled=request.param)
 
 
 @pytest.fixture
-def approved(opened, enter, tab_to, brand, email):
+def approved_email(open_browser_window, enter, tab_to, brand, email):
     """The address of a stranger who applied, and whom a Manager let in by keyboard alone."""
     assert apply(brand, email=email, fullName="Ada Ek").status_code < 300
-    manager = enter(opened(), "Manager", "manager@example.com")
+    manager = enter(open_browser_window(), "Manager", "manager@example.com")
     manager.goto("/dashboard/affiliates/applications")
     tab_to(manager, "button", "Approve Ada Ek")
     press_enter(manager)
@@ -60,14 +60,14 @@ def approved(opened, enter, tab_to, brand, email):
     return email
 
 
-def test_a_stranger_becomes_an_affiliate_who_sees_when_the_share_is_payable(browser, opened, approved, payroll):
-    ada = opened()
+def test_new_affiliate_sees_when_the_commission_is_payable(browser, open_browser_window, approved_email, payroll):
+    ada = open_browser_window()
     ada.goto("/portal/earnings")
-    ada.get_by_role("textbox", name="Email").fill(approved)
+    ada.get_by_role("textbox", name="Email").fill(approved_email)
     press(ada.get_by_role("button", name="Send me a link"))
     expect(ada.get_by_role("heading", level=1)).to_have_text("Look into your mail")
-    letter = _mailed(approved)
-    scanner = opened()
+    letter = _read_sign_in_link(approved_email)
+    scanner = open_browser_window()
     for _ in range(2):
         scanner.goto(letter)
         expect(scanner.get_by_role("button", name="Sign in")).to_be_visible()
@@ -76,7 +76,7 @@ def test_a_stranger_becomes_an_affiliate_who_sees_when_the_share_is_payable(brow
     expect(ada.get_by_role("heading", level=1)).to_have_text("Earnings")  # where Ada wanted to go
 
     press(ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Home"))
-    _bought(browser, ada.get_by_role("textbox", name="Your link").input_value(), payroll.brand)
+    _buy(browser, ada.get_by_role("textbox", name="Your link").input_value(), payroll.brand)
     ((hold_until,),) = payroll.brand.rows("select hold_until from conversion")
     ada.reload()
     held = ada.get_by_role("table", name="Balances").get_by_role("row", name="USD").get_by_role("cell")

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press_enter
 from tests.support.pages.keys import choose_by_keyboard
+from tests.support.pages.navigation import press_enter
 
 
 def _press(page, tab_to, role, name):
@@ -13,7 +13,7 @@ def _press(page, tab_to, role, name):
     press_enter(page)
 
 
-def test_from_signing_in_to_signing_out_no_pointer_is_needed(window, enter, tab_to, payroll, site):
+def test_whole_session_works_with_the_keyboard(window, enter, tab_to, payroll, site):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
     payroll.brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 # At 200 % a window of 1280 by 800 has half of each.
 _ROOMS = {
@@ -28,7 +28,7 @@ def narrow(request, window, enter):
     return page
 
 
-def test_a_run_is_confirmed_and_paid(narrow, payroll):
+def test_payout_run_is_confirmed_and_paid_on_a_narrow_screen(narrow, payroll):
     for slug in ("ann", "ben"):
         payroll.affiliate(slug)
         payroll.sell(slug, 10_000)
@@ -51,7 +51,7 @@ def test_a_run_is_confirmed_and_paid(narrow, payroll):
     narrow.fits()
 
 
-def test_a_delivery_is_sent_again(narrow, payroll, receiver, drain):
+def test_webhook_delivery_is_resent_on_a_narrow_screen(narrow, payroll, receiver, drain):
     brand = payroll.brand
     receiver.answers = [status(503, b"<html>upstream timed out")]
     endpoint = brand.endpoint(receiver.url, ["conversion.created"])

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture
-def listed(payroll):
+def listed_program(payroll):
     """A brand, and the id and the name of a program that it lists, in a currency that hardly anybody has."""
     brand, name = payroll.brand, f"Tea {payroll.brand.id.hex}"
     brand.set(bankBalanceCents="1", currency="MOP")
@@ -18,7 +18,7 @@ def listed(payroll):
 
 
 @pytest.fixture
-def entered(app):
+def enter_as(app):
     """What signs a page in as somebody, by a link from the shell."""
 
     def go(page, *words):
@@ -28,16 +28,14 @@ def entered(app):
     return go
 
 
-def test_an_operator_lists_it_an_affiliate_applies_and_it_comes_and_goes_with_the_plan(
-    entered, window, enter, email, listed
-):
-    brand, program_id, name = listed
-    operator = entered(window(), "operator")
+def test_listed_program_takes_applications_while_the_plan_allows(enter_as, window, enter, email, listed_program):
+    brand, program_id, name = listed_program
+    operator = enter_as(window(), "operator")
     operator.goto(f"/console/network/{program_id}")
     press(operator.get_by_role("button", name=f"Approve {name}"))
     expect(operator.get_by_role("heading", level=1)).to_have_text("Network")
 
-    ada = entered(window(java_script_enabled=False), "affiliate", "--email", email)
+    ada = enter_as(window(java_script_enabled=False), "affiliate", "--email", email)
     press(ada.get_by_role("navigation", name="Portal").get_by_role("link", name="Discover"))
     ada.get_by_role("textbox", name="Currency").fill("mop")
     ada.get_by_role("combobox", name="Category").select_option("Food")

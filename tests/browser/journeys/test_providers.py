@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from models import db
-from tests.support.outside.openid_provider import signing_in
-from tests.support.pages.arriving import press
+from tests.support.outside.openid_provider import sign_in_with_provider
+from tests.support.pages.navigation import press
 
 _AXE = Axe()
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -17,7 +17,7 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "b
 @pytest.fixture
 def provider(app, brand, site, monkeypatch):
     brand.program()
-    with signing_in(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
+    with sign_in_with_provider(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
         yield made
 
 
@@ -32,7 +32,7 @@ def _log_in(page, path="/sign-in"):
     press(page.get_by_role("link", name="Log in"))
 
 
-def _let_pass(provider, minutes, *columns):
+def _age_sessions(provider, minutes, *columns):
     aged = ", ".join(f"{name} = {name} - interval '{minutes} minutes'" for name in columns)
     with db.any_org_work():
         db.db.run(f"update web_session set {aged} where subject = %s returning 1", (provider.person["sub"],))
@@ -49,13 +49,13 @@ def _back(page, **changes):
     return url
 
 
-def _is_nobody(page):
+def _is_signed_out(page):
     heading = page.get_by_role("heading", level=1).inner_text()
     return heading == "Not signed in" and "finderfee" not in {cookie["name"] for cookie in page.context.cookies()}
 
 
 @pytest.mark.parametrize("has_refresh_token", [True, False])
-def test_a_role_that_changes_at_the_provider_takes_effect(page, provider, site, has_refresh_token):
+def test_role_change_at_the_provider_takes_effect(page, provider, site, has_refresh_token):
     if not has_refresh_token:
         provider.about = {"scopes_supported": ["openid"]}
     provider.remembers = True
@@ -65,21 +65,21 @@ def test_a_role_that_changes_at_the_provider_takes_effect(page, provider, site, 
     expect(page.get_by_role("link", name="New program")).to_be_visible()
 
     provider.person["role"] = "Viewer"
-    _let_pass(provider, 16, "refreshed_at", "refresh_from")
+    _age_sessions(provider, 16, "refreshed_at", "refresh_from")
     page.reload()
     expect(page).to_have_url(f"{site}/dashboard/programs")
     expect(page.get_by_role("link", name="New program")).to_have_count(0)
     expect(page.get_by_text("Viewer")).to_be_visible()
 
     provider.person["role"] = "none of ours"
-    _let_pass(provider, 16, "refreshed_at", "refresh_from")
+    _age_sessions(provider, 16, "refreshed_at", "refresh_from")
     page.goto("/dashboard/programs")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in" if has_refresh_token else "Not signed in")
 
 
-def test_money_asks_for_a_new_login_over_there_and_the_form_is_still_filled_in(page, provider, site):
+def test_payout_form_keeps_its_values_over_a_fresh_login(page, provider, site):
     _log_in(page, "/sign-in?next=/dashboard/api-keys")
-    _let_pass(provider, 61, "signed_in_at")
+    _age_sessions(provider, 61, "signed_in_at")
     provider.remembers = True  # which does not help: a new login is asked for
     page.get_by_role("textbox", name="Name").fill("for the shop")
     press(page.get_by_role("button", name="Create key"))
@@ -93,7 +93,7 @@ def test_money_asks_for_a_new_login_over_there_and_the_form_is_still_filled_in(p
     expect(page.get_by_role("main")).to_contain_text("ff_live_")
 
 
-def test_nothing_but_the_right_answer_signs_anybody_in(page, provider):
+def test_wrong_provider_answers_sign_nobody_in(page, provider):
     for changes in (
         {"state": "another"},
         {"state": ...},
@@ -102,23 +102,23 @@ def test_nothing_but_the_right_answer_signs_anybody_in(page, provider):
         {"code": "x"},
     ):
         _back(page, **changes)
-        assert _is_nobody(page), changes
+        assert _is_signed_out(page), changes
     for changed in ({"nonce": "another"}, {"iss": "https://id.example.org"}, {"aud": "another"}, {"role": "Emperor"}):
         provider.changed = changed
         _back(page)
-        assert _is_nobody(page), changed
+        assert _is_signed_out(page), changed
 
 
-def test_an_answer_signs_in_once_and_in_its_own_browser(page, window, provider, site):
+def test_provider_answer_works_once_and_only_in_its_browser(page, window, provider, site):
     url = _back(page)
     expect(page).to_have_url(f"{site}/dashboard")
     press(page.get_by_role("button", name="Sign out"))
     page.goto(url)
-    assert _is_nobody(page)
+    assert _is_signed_out(page)
 
     stranger = window(also=provider.issuer, meets=(403,))
     stranger.goto(_back_address(page))
-    assert _is_nobody(stranger)
+    assert _is_signed_out(stranger)
 
 
 def _back_address(page):
@@ -128,13 +128,13 @@ def _back_address(page):
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example/dashboard", "/\\evil.example"])
-def test_nobody_is_led_to_another_site(page, provider, site, elsewhere):
+def test_sign_in_never_redirects_to_another_site(page, provider, site, elsewhere):
     _log_in(page, f"/sign-in?{urlencode({'next': elsewhere})}")
 
     expect(page).to_have_url(f"{site}/dashboard")
 
 
-def test_two_tabs_sign_in_beside_each_other(page, provider, site):
+def test_two_tabs_sign_in_at_the_same_time(page, provider, site):
     other = page.context.new_page()
     for tab in (page, other):
         tab.goto("/sign-in?next=/dashboard/payouts")
@@ -144,7 +144,7 @@ def test_two_tabs_sign_in_beside_each_other(page, provider, site):
         expect(tab).to_have_url(f"{site}/dashboard/payouts")
 
 
-def test_the_pages_of_signing_in_can_be_read_by_everybody(page, provider, site):
+def test_sign_in_pages_are_accessible(page, provider, site):
     for path in ("/sign-in", "/sign-in/callback?state=none"):
         for width, scheme in ((320, "dark"), (1280, "light")):
             page.set_viewport_size({"width": width, "height": 720})

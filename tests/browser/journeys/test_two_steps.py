@@ -8,16 +8,16 @@ from playwright.sync_api import expect
 
 from models import db
 from models.organization import organizations
-from tests.support.api.applying import asked_again, happened
-from tests.support.draining import drain
-from tests.support.pages.arriving import press
+from tests.support.api.applications import list_events, list_second_step_links
+from tests.support.job_queues import drain
+from tests.support.pages.navigation import press
 
 _AXE = Axe()
 _OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
 _NARROW = {"width": 320, "height": 800}
 
 
-def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, enter, window):
+def test_two_step_application_is_completed(payroll, site, email, enter, window):
     brand, handle = payroll.brand, f"steps-{payroll.brand.id.hex}"
     with db.unit_of_work(brand.id):
         organizations.update(brand.id, {"subdomain": handle})
@@ -32,7 +32,7 @@ def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, 
     press(stranger.get_by_role("button", name="Send application"))
     stranger.get_by_role("heading", name="Thank you").wait_for()
     drain("mail")
-    (link,) = asked_again(brand, email)
+    (link,) = list_second_step_links(brand, email)
     stranger.goto(site + link)
     stranger.get_by_label("Where mostly?").select_option("Blog")
     press(stranger.get_by_role("button", name="Send the answers"))
@@ -43,7 +43,9 @@ def test_a_brand_asks_and_a_stranger_answers_in_two_steps(payroll, site, email, 
     said = owner.get_by_role("table", name="Applications")
     expect(said).to_contain_text("Who are you?", use_inner_text=True)
     expect(said).to_contain_text("Ada & Ben", use_inner_text=True)
-    assert [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    assert [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     for address in (f"/dashboard/programs/{brand.programs[0]}/application-form", f"/p/{handle}", link):
         looked_at = window(viewport=_NARROW, storage_state=owner.context.storage_state())
         assert _faults(looked_at, address) == [], address

@@ -12,7 +12,7 @@ import pytest
 from tests.browser.screens import test_sweep
 from tests.support.pages import screens
 from tests.support.pages.full import FullBrand
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 brands, sign_in = test_sweep.brands, test_sweep.sign_in
 _KEPT = Path(__file__).parents[3] / "docs" / "pictures"
@@ -23,7 +23,7 @@ _EVERY = os.environ.get("EVERY", "")
 @pytest.mark.skipif(not _EVERY, reason="EVERY=DIR says where to")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_pictures_of_every_screen(app, window, sign_in, brands, kind):
+def test_screenshots_of_every_screen(app, window, sign_in, brands, kind):
     for which, looks in (("full", test_sweep.LOOKS), ("empty", test_sweep.LOOKS[:1])):
         brand = brands[which]()
         for scheme, width in looks:
@@ -56,7 +56,7 @@ def acme(app):
     "picture",
     [("payout-run", "/dashboard/payouts/new/confirm", "light"), ("conversion", "/dashboard/conversions/{}", "dark")],
 )
-def test_pictures_of_the_readme(window, sign_in, acme, picture):
+def test_screenshots_for_the_readme(window, sign_in, acme, picture):
     name, path, scheme = picture
     page = window(viewport={"width": 1120, "height": 640}, color_scheme=scheme)
     sign_in(page, "member", acme)

@@ -3,13 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 
 _HERE = "/dashboard/affiliates/applications"
 
 
 @pytest.fixture
-def waiting(brand, link):
+def waiting_applications(brand, link):
     """A link of the Owner; Ada, Ben and the one of `link` wait, in this order."""
     url = link("owner")
     for slug, name in (("ben", "Ben Osei"), ("ada", "Ada Ek")):
@@ -28,9 +28,9 @@ def _tab_to(page, words, most=60):
     raise AssertionError(f"{words} is not reached")
 
 
-def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, waiting, site, brand):
+def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_applications, site, brand):
     page = window()
-    page.goto(waiting)
+    page.goto(waiting_applications)
     page.goto(site + _HERE)
     _tab_to(page, "Approve Ada Ek")
     press_enter(page)
@@ -47,9 +47,9 @@ def test_somebody_is_let_in_by_keyboard_and_the_focus_goes_to_the_next(window, w
     expect(page.locator(":focus")).to_have_text("New")
 
 
-def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting, site):
+def test_last_decision_leaves_focus_on_the_result(window, waiting_applications, site):
     page = window()
-    page.goto(waiting)
+    page.goto(waiting_applications)
     page.goto(site + _HERE)
     for who in ("Ada Ek", "Ben Osei", "New"):
         press(page.get_by_role("button", name=f"Approve {who}"), "Enter")
@@ -59,9 +59,9 @@ def test_the_last_decision_leaves_the_focus_on_what_became_of_it(window, waiting
     assert page.get_by_text("Nobody waits").count() == 1
 
 
-def test_without_scripts_somebody_is_let_in_and_somebody_turned_down_with_a_reason(window, waiting, site, brand):
+def test_applications_are_decided_without_scripts(window, waiting_applications, site, brand):
     page = window(java_script_enabled=False)
-    page.goto(waiting)
+    page.goto(waiting_applications)
     page.goto(site + _HERE)
     press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import buried, staged
-from tests.support.pages.arriving import press
+from tests.support.outside.console import stage_failed_job, stage_job
+from tests.support.pages.navigation import press
 
 
 @pytest.fixture
@@ -31,13 +31,13 @@ def _letter(page, number):
     return page.locator(f"#dead-{number}")
 
 
-def test_a_letter_arrives_while_somebody_types(console, brand):
-    first = buried(brand)
+def test_dead_letter_appears_while_the_operator_types(console, brand):
+    first = stage_failed_job(brand)
     console.goto("/console/dead")
     _letter(console, first).locator("summary").click()
     why = _letter(console, first).get_by_label("Or discard, because")
     why.fill("the brand has ")
-    second = buried(brand, job=jobs.REFUND_CASCADE)
+    second = stage_failed_job(brand, job=jobs.REFUND_CASCADE)
     _letter(console, second).wait_for()
     console.keyboard.type("paid it by hand")
 
@@ -60,7 +60,7 @@ def test_a_letter_arrives_while_somebody_types(console, brand):
     assert _dead() == []
 
 
-def test_a_queue_is_paused_fills_and_goes_on(console, brand):
+def test_paused_queue_fills_and_resumes(console, brand):
     table = console.get_by_role("table", name="Queues")
     row = table.get_by_role("row", name=re.compile("^sales"))
     waiting = row.get_by_role("cell").nth(1)
@@ -69,7 +69,7 @@ def test_a_queue_is_paused_fills_and_goes_on(console, brand):
     console.get_by_role("textbox", name="Why").fill("the processor is being mended")
     press(console.get_by_role("button", name="Pause sales"))
     row.get_by_text("the processor is being mended").wait_for()
-    staged(brand)
+    stage_job(brand)
     waiting.get_by_text(str(before + 1), exact=True).wait_for()
 
     press(row.get_by_role("button", name="Resume sales"))
@@ -78,7 +78,7 @@ def test_a_queue_is_paused_fills_and_goes_on(console, brand):
         assert db.db.run("select queue from queue_pause") == []
 
 
-def test_held_still_nothing_moves_and_then_it_does(console, brand):
+def test_frozen_console_updates_after_it_is_released(console, brand):
     on_their_way = set()
     console.on("request", lambda request: on_their_way.add(request))
     for over in ("requestfinished", "requestfailed"):
@@ -89,7 +89,7 @@ def test_held_still_nothing_moves_and_then_it_does(console, brand):
     expect(hold).to_have_attribute("aria-pressed", "true")
     while on_their_way:  # what was asked before may still be answered
         console.wait_for_timeout(20)
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     console.wait_for_timeout(3_000)
     assert _letter(console, letter).count() == 0
 
@@ -98,10 +98,10 @@ def test_held_still_nothing_moves_and_then_it_does(console, brand):
     expect(hold).to_have_attribute("aria-pressed", "false")
 
 
-def test_letters_are_replayed_and_queues_paused_without_scripts(window, link, brand):
+def test_console_actions_work_without_scripts(window, link, brand):
     page = window(java_script_enabled=False)
     page.goto(link("operator"))
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     page.goto("/console/dead")
     _letter(page, letter).locator("summary").click()
     press(_letter(page, letter).get_by_role("button", name="Replay"))

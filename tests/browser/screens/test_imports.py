@@ -6,8 +6,8 @@ Source: the pages' interface, "New import" and "Import".
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.pages.arriving import press
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.pages.navigation import press
 
 _HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
 _WRONG = f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EURO,2024-02-01\n,1.00,0.10,EUR,2024-02-01\n"
@@ -29,7 +29,7 @@ def _row(page, number):
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand, scripts):
+def test_import_is_previewed_corrected_and_undone(window, link, brand, scripts):
     page = window(java_script_enabled=scripts)
     page.goto(link("owner"))
     press(page.get_by_role("link", name="Imports"))
@@ -58,10 +58,10 @@ def test_a_file_is_looked_at_mended_imported_and_taken_back(window, link, brand,
     assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
 
 
-def test_an_import_of_which_something_was_refunded_says_how_much_holds_it(window, link, brand):
+def test_import_with_a_refund_shows_what_blocks_its_undo(window, link, brand):
     page = window()
     page.goto(link("owner"))
-    rows = [past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]
+    rows = [build_past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]
     job_id = import_sales(brand, *rows, confirmUnpaidPayout=True).json["jobId"]
     page.goto(f"/dashboard/imports/{job_id}/undo")
     brand.rows("update conversion set refunded_cents = 1 where external_event_id in ('1', '2') returning id")

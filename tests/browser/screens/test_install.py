@@ -6,17 +6,17 @@ import pytest
 from playwright.sync_api import expect
 
 from api.clicks import tag_sightings
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.operators import Operator
 from tests.support.outside.shop_site import SHOP
-from tests.support.pages.arriving import press
-from tests.support.turning import turn
+from tests.support.pages.navigation import press
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
 def dashboard(app, brand, site, window, monkeypatch):
     """The overview of an Owner who opened their link; the service is where its settings say."""
-    turn(monkeypatch, web={"public_base_url": site})
+    override_settings(monkeypatch, web={"public_base_url": site})
     tag_sightings.clear_cache()
     page = window()
     page.goto(Operator(app).json("sign-in", "owner", "--org", brand.id)["url"])
@@ -51,7 +51,7 @@ def _make_program(page):
     press(page.get_by_role("link", name="Install"))
 
 
-def test_from_the_first_link_to_a_tag_that_works(brand, dashboard, shop):
+def test_install_page_confirms_a_working_tag(brand, dashboard, shop):
     page = dashboard
     _make_program(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -80,7 +80,7 @@ def test_from_the_first_link_to_a_tag_that_works(brand, dashboard, shop):
     expect(page.get_by_role("textbox", name="Page to check")).to_be_focused()
 
 
-def test_without_scripts_a_page_is_checked_and_the_options_rewrite_the_tag(app, brand, dashboard, window, site):
+def test_install_page_works_without_scripts(app, brand, dashboard, window, site):
     program = brand.program(name="Knives")
     page = window(java_script_enabled=False, storage_state=dashboard.context.storage_state())
     page.goto(f"{site}/dashboard/programs/{program}/install")

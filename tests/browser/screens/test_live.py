@@ -69,30 +69,30 @@ def live(browser, site, board):
     assert wrong == []
 
 
-def _waits(live, board, more=3):
+def _wait_for_polls(live, board, more=3):
     until = board.asked + more
     while board.asked < until:  # as long as the test may take
         live.wait_for_timeout(25)
 
 
-def _stands_still(live):
+def _assert_no_poll(live):
     asked = live.evaluate("asked")
     assert asked > 0
     live.wait_for_timeout(500)
     assert live.evaluate("asked") == asked
 
 
-def test_what_changes_is_shown_and_what_somebody_does_there_stays(live, board):
+def test_live_update_keeps_what_the_user_does(live, board):
     live.locator("summary").click()
     live.get_by_label("Why").fill("because")
     live.get_by_label("Why").press("ArrowLeft")
-    _waits(live, board)
+    _wait_for_polls(live, board)
     assert set(board.statuses) == {204}
     assert live.evaluate("history.state") is None  # going back is the browser's own
 
     board.figure = 2
     live.locator("#figure", has_text="2").wait_for()
-    _waits(live, board)
+    _wait_for_polls(live, board)
 
     assert board.statuses[-1] == 204  # the new version is asked for from now on
     expect(live.get_by_label("Why")).to_have_value("because")
@@ -101,25 +101,25 @@ def test_what_changes_is_shown_and_what_somebody_does_there_stays(live, board):
     assert live.locator("details").evaluate("one => one.open")
 
 
-def test_held_still_it_asks_nothing_and_then_goes_on(live, board):
-    _waits(live, board)
+def test_frozen_live_part_sends_no_request(live, board):
+    _wait_for_polls(live, board)
     hold = live.get_by_role("button", name="Hold still")
     hold.click()
     expect(hold).to_have_attribute("aria-pressed", "true")
-    _stands_still(live)
+    _assert_no_poll(live)
 
     hold.click()
     expect(hold).to_have_attribute("aria-pressed", "false")
-    _waits(live, board)
+    _wait_for_polls(live, board)
 
 
-def test_hidden_it_asks_nothing(live, board):
-    _waits(live, board)
+def test_hidden_page_sends_no_request(live, board):
+    _wait_for_polls(live, board)
     live.evaluate("Object.defineProperty(document, 'hidden', {get: () => true, configurable: true})")
-    _stands_still(live)
+    _assert_no_poll(live)
 
 
-def test_when_it_fails_it_says_since_when_asks_less_often_and_comes_back(live, board):
+def test_failing_live_part_backs_off_and_recovers(live, board):
     board.status = 503
     live.get_by_text("Not live since").wait_for()
     expect(live.locator("#figure")).to_have_text("1")

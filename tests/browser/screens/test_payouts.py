@@ -11,8 +11,8 @@ from models import db
 from models.payouts import payouts
 from pipelines.payouts import decisions, transfer
 from tests.support.operators import Operator
-from tests.support.pages.arriving import press, press_enter
-from tests.support.rows.paying import Payroll
+from tests.support.pages.navigation import press, press_enter
+from tests.support.rows.payroll import Payroll
 
 NEW = "/dashboard/payouts/new"
 _AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
@@ -60,7 +60,7 @@ def _confirm(page, total):
     press(page.get_by_role("button", name=re.compile("^Pay ")))
 
 
-def _on_its_way(page):
+def _start_run(page):
     press(page.get_by_role("link", name="Continue"))
     _confirm(page, "52.50 USD")
     expect(page).to_have_url(re.compile("/dashboard/payouts/runs/"))
@@ -70,13 +70,13 @@ def _row(page, whom):
     return page.get_by_role("table", name="Payouts").get_by_role("row", name=whom)
 
 
-def _alone(payroll, slug):
+def _payout_id_of(payroll, slug):
     """Return the payout of an affiliate."""
     ((payout_id,),) = payroll.brand.rows("select id from payout where affiliate_id = %s", payroll.affiliates[slug])
     return payout_id
 
 
-def test_from_the_preview_to_the_money_being_there(page, payroll):
+def test_payout_run_from_preview_to_paid(page, payroll):
     expect(page.get_by_role("heading", level=1)).to_have_text("New run")
     expect(page.locator(".total")).to_have_text("52.50 USD")
     expect(page.get_by_role("table", name="Stays behind").get_by_role("row", name="Cyd")).to_contain_text(
@@ -103,8 +103,8 @@ def test_from_the_preview_to_the_money_being_there(page, payroll):
     expect(page.get_by_role("table", name="Lines").get_by_role("row")).to_have_count(3)
 
 
-def test_the_page_of_a_payout_is_live(page, payroll):
-    _on_its_way(page)
+def test_payout_page_updates_live(page, payroll):
+    _start_run(page)
     press(page.get_by_role("link", name="Ann"))
     expect(page.get_by_role("main")).to_contain_text("Pending")
     page.get_by_role("textbox", name="Reference of your payment").fill("bank 1")
@@ -114,7 +114,7 @@ def test_the_page_of_a_payout_is_live(page, payroll):
     expect(page.get_by_role("textbox", name="Reference of your payment")).to_have_value("bank 1")
 
 
-def test_a_refund_between_preview_and_confirmation(page, payroll):
+def test_refund_after_the_preview_is_shown_at_confirmation(page, payroll):
     press(page.get_by_role("link", name="Continue"))
     payroll.brand.refund("first", 5_000)
     _confirm(page, "52.50")
@@ -126,7 +126,7 @@ def test_a_refund_between_preview_and_confirmation(page, payroll):
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
 
 
-def test_a_double_click_makes_one_run(page, payroll):
+def test_double_click_creates_one_run(page, payroll):
     press(page.get_by_role("link", name="Continue"))
     page.get_by_role("textbox", name="Type the total in USD").fill("52.50")
     page.get_by_role("button", name="Pay 2 affiliates").dblclick()
@@ -139,7 +139,7 @@ def test_a_double_click_makes_one_run(page, payroll):
     expect(page.get_by_text("Nothing is due")).to_be_visible()
 
 
-def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign_in, site):
+def test_sign_in_after_an_hour_restores_the_form(page, payroll, sign_in, site):
     press(page.get_by_role("link", name="Continue"))
     with db.any_org_work():
         db.db.run(_AGE)
@@ -156,7 +156,7 @@ def test_after_an_hour_a_new_link_brings_back_what_was_typed(page, payroll, sign
 
 def _refuse(payroll, slug):
     """Let the rail say at last that it has not paid."""
-    payout_id = _alone(payroll, slug)
+    payout_id = _payout_id_of(payroll, slug)
     with db.unit_of_work(payroll.brand.id):
         payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
         refused = Rejected("account_closed", "The account is closed.")
@@ -164,8 +164,8 @@ def _refuse(payroll, slug):
         assert payouts.find(organization_id=payroll.brand.id, payout_id=payout.id).status == "Failed"
 
 
-def test_a_rail_that_is_silent_and_then_refuses_is_retried_voided_or_paid_by_hand(page, payroll):
-    _on_its_way(page)
+def test_refused_payouts_are_retried_voided_or_paid_by_hand(page, payroll):
+    _start_run(page)
     payroll.brand.set(sandboxRail="ambiguous")
     payroll.pay()
     expect(_row(page, "Ann")).to_contain_text("Processing")
@@ -204,7 +204,7 @@ def _tab_to(page, role, name):
     raise AssertionError(f"{name} is not reached by keyboard")
 
 
-def test_it_is_confirmed_by_keyboard_alone(page, payroll):
+def test_run_is_confirmed_with_the_keyboard(page, payroll):
     _tab_to(page, "link", "Continue")
     press_enter(page)
     _tab_to(page, "textbox", "Type the total in USD")
@@ -220,11 +220,11 @@ def test_it_is_confirmed_by_keyboard_alone(page, payroll):
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
 
 
-def test_it_is_confirmed_without_scripts(window, sign_in, payroll):
+def test_run_is_confirmed_without_scripts(window, sign_in, payroll):
     page = window(java_script_enabled=False)
     sign_in(page)
     page.goto(NEW)
-    _on_its_way(page)
+    _start_run(page)
     payroll.brand.set(sandboxRail="fail")
     payroll.pay()
     payroll.brand.set(sandboxRail="ok")
@@ -236,8 +236,8 @@ def test_it_is_confirmed_without_scripts(window, sign_in, payroll):
     expect(page.get_by_text("1 of 2 paid")).to_be_visible()
 
 
-def test_a_receipt_is_printed_without_what_is_not_on_paper(page, payroll):
-    _on_its_way(page)
+def test_printed_receipt_leaves_out_controls(page, payroll):
+    _start_run(page)
     press(page.get_by_role("link", name="Ann"))
     page.emulate_media(media="print")
 

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
-from tests.support.pages.arriving import press, press_enter
 from tests.support.pages.keys import choose_by_keyboard
-from tests.support.rows.paying import Payroll
+from tests.support.pages.navigation import press, press_enter
+from tests.support.rows.payroll import Payroll
 
 _WINDOWS = {
     "wide": {},
@@ -65,7 +65,7 @@ def _balances(page):
 
 
 @pytest.mark.parametrize("options", _WINDOWS.values(), ids=_WINDOWS)
-def test_a_share_is_on_hold_until_its_day_and_then_payable(window, enter, payroll, options):
+def test_commission_is_on_hold_until_its_due_day(window, enter, payroll, options):
     payroll.sell("rita", 4_900)
     ((hold_until,),) = payroll.brand.rows("select hold_until from conversion")
     page = enter(window(**options))
@@ -88,7 +88,7 @@ def test_a_share_is_on_hold_until_its_day_and_then_payable(window, enter, payrol
     assert page.evaluate("document.documentElement.scrollWidth") <= options.get("viewport", {"width": 1280})["width"]
 
 
-def test_a_payout_account_is_said_by_keyboard(window, enter, payroll):
+def test_payout_account_is_entered_with_the_keyboard(window, enter, payroll):
     page = enter(window())
     page.goto("/portal/payout-account")
     choose_by_keyboard(page.get_by_label("Method"), "Wallet")
@@ -111,7 +111,7 @@ def test_a_payout_account_is_said_by_keyboard(window, enter, payroll):
     assert page.get_by_text("rita@wallet.example.com").count() == 1
 
 
-def test_a_payout_account_is_said_without_scripts(window, enter, payroll):
+def test_payout_account_is_entered_without_scripts(window, enter, payroll):
     page = enter(window(java_script_enabled=False))
     page.goto("/portal/payout-account")
     page.get_by_label("Method").select_option("Wallet")
@@ -124,7 +124,7 @@ def test_a_payout_account_is_said_without_scripts(window, enter, payroll):
     assert page.get_by_text("You have not said it.").count() == 1
 
 
-def test_a_link_is_made_and_scanned_and_ended(window, enter, payroll):
+def test_link_is_created_scanned_and_deactivated(window, enter, payroll):
     page = enter(window())
     page.goto("/portal/links")
     page.get_by_role("textbox", name="Its word").fill("rita-tv")
@@ -138,7 +138,7 @@ def test_a_link_is_made_and_scanned_and_ended(window, enter, payroll):
     assert page.get_by_role("textbox", name="Link rita-tv").count() == 0
 
 
-def test_the_portal_wears_its_brand_and_asks_for_no_more(window, enter, payroll):
+def test_branded_portal_loads_only_its_own_files(window, enter, payroll):
     owner = payroll.brand.person("Owner")
     assert owner.post(
         "/api/organizations/me/logo", {"dataBase64": base64.b64encode(_square(32)).decode()}
@@ -156,7 +156,7 @@ def test_the_portal_wears_its_brand_and_asks_for_no_more(window, enter, payroll)
     assert cold.locator(".brand img").evaluate("image => image.naturalWidth") == 32
 
 
-def test_times_are_in_the_zone_of_the_browser_from_the_sign_in_on(window, enter, payroll, site):
+def test_times_use_the_browsers_zone_after_sign_in(window, enter, payroll, site):
     payroll.execute("update organization set timezone = 'Europe/Berlin' where id = %s", payroll.brand.id)
     payroll.sell("rita", 4_900)
     page = window(timezone_id="Asia/Tokyo")
@@ -168,7 +168,7 @@ def test_times_are_in_the_zone_of_the_browser_from_the_sign_in_on(window, enter,
     expect(page.get_by_role("table", name="Earnings")).to_contain_text("Asia/Tokyo")
 
 
-def test_without_scripts_times_are_in_the_zone_of_the_brand(window, enter, payroll, site):
+def test_times_use_the_brands_zone_without_scripts(window, enter, payroll, site):
     payroll.execute("update organization set timezone = 'Europe/Berlin' where id = %s", payroll.brand.id)
     payroll.sell("rita", 4_900)
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.arriving import arriving, press
+from tests.support.pages.navigation import arriving, press
 
 
 @pytest.fixture
@@ -19,11 +19,11 @@ def _amounts(page):
     return [text.split(" ")[0] for text in page.locator("[data-item] b.num").all_text_contents()]
 
 
-def _focused(page):
+def _focused_index(page):
     return page.evaluate("[...document.querySelectorAll('[data-item]')].indexOf(document.activeElement)")
 
 
-def test_keys_go_through_the_queue_while_the_focus_is_in_it(queue):
+def test_keys_walk_the_review_queue_while_it_has_focus(queue):
     assert _amounts(queue) == ["0.20", "1,234,567.89"]
     queue.keyboard.press("d")
     assert len(_amounts(queue)) == 2  # the focus was elsewhere
@@ -31,7 +31,7 @@ def test_keys_go_through_the_queue_while_the_focus_is_in_it(queue):
     queue.locator("[data-item]").first.focus()
     for key, place in (("j", 1), ("j", 1), ("k", 0), ("k", 0)):
         queue.keyboard.press(key)
-        assert _focused(queue) == place
+        assert _focused_index(queue) == place
     queue.keyboard.press("Control+d")
     queue.keyboard.press("x")
     assert len(_amounts(queue)) == 2
@@ -42,7 +42,7 @@ def test_keys_go_through_the_queue_while_the_focus_is_in_it(queue):
     expect(queue.locator("[data-item]")).to_be_focused()
 
 
-def test_the_first_button_of_a_sale_leads_to_crediting_it(queue):
+def test_first_button_of_a_sale_opens_crediting(queue):
     queue.locator("[data-item]").first.focus()
     with arriving(queue):
         queue.keyboard.press("a")
@@ -51,7 +51,7 @@ def test_the_first_button_of_a_sale_leads_to_crediting_it(queue):
     assert queue.get_by_label("Amount of the sale").input_value() == "0.20"
 
 
-def test_the_queue_is_decided_by_buttons_without_scripts(window, link):
+def test_review_queue_is_decided_without_scripts(window, link):
     page = window(java_script_enabled=False)
     page.goto(link("owner"))
     page.goto("/dashboard/review")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.pages.arriving import press, press_enter
+from tests.support.pages.navigation import press, press_enter
 from tests.support.pages.screens import is_poll
 
 _PEOPLE = {
@@ -23,7 +23,7 @@ _CLIPPED = """
 
 
 @pytest.mark.parametrize("who", _PEOPLE)
-def test_a_link_signs_in_once_and_signing_out_ends_it(window, link, site, who):
+def test_sign_in_link_works_once(window, link, site, who):
     home, area, heading = _PEOPLE[who]
     url, page = link(who), window()
     page.goto(url)
@@ -47,7 +47,7 @@ def test_a_link_signs_in_once_and_signing_out_ends_it(window, link, site, who):
 
 
 @pytest.mark.parametrize("who", _PEOPLE)
-def test_everything_is_reached_by_keyboard_and_its_focus_is_seen(window, link, site, who):
+def test_every_control_is_reachable_by_keyboard_with_visible_focus(window, link, site, who):
     page = window()
     page.goto(link(who))
     page.keyboard.press("Tab")
@@ -67,7 +67,7 @@ def test_everything_is_reached_by_keyboard_and_its_focus_is_seen(window, link, s
 
 
 @pytest.mark.parametrize("who", _PEOPLE)
-def test_it_works_without_scripts(window, link, site, who):
+def test_dashboard_works_without_scripts(window, link, site, who):
     home, _, heading = _PEOPLE[who]
     page = window(java_script_enabled=False)
     page.goto(link(who))
@@ -81,7 +81,7 @@ def test_it_works_without_scripts(window, link, site, who):
 
 
 @pytest.mark.parametrize("who", _PEOPLE)
-def test_nothing_sticks_out_or_is_cut_off(window, link, who):
+def test_nothing_overflows_or_is_clipped(window, link, who):
     page = window()
     page.goto(link(who))
 
@@ -97,7 +97,7 @@ def test_nothing_sticks_out_or_is_cut_off(window, link, who):
 
 
 @pytest.mark.parametrize("who", _PEOPLE)
-def test_a_page_is_light_and_asks_little(window, link, who):
+def test_page_is_small_and_needs_few_requests(window, link, who):
     page = window()
     finished = []
     page.on("requestfinished", lambda request: None if is_poll(request.url) else finished.append(request))
@@ -114,7 +114,7 @@ def test_icons_are_drawn(window, link):
     page.wait_for_function("document.querySelector('nav svg use').getBoundingClientRect().width > 5")
 
 
-def test_a_form_of_another_site_signs_nobody_out(browser, link, site):
+def test_cross_site_form_does_not_sign_out(browser, link, site):
     context = browser.new_context()
     page = context.new_page()
     page.goto(link("owner"))

@@ -48,7 +48,7 @@ _MOST_BYTES, _MOST_REQUESTS = 100_000, 6
 def brands(app):
     """What makes a brand with something of everything, and what makes one with nothing."""
     return {
-        "full": lambda: full.make(app),
+        "full": lambda: full.create_full_brand(app),
         "empty": lambda: full.FullBrand(Brand.create(app), "nobody@nothing.example"),
     }
 
@@ -108,7 +108,7 @@ def _faults(page, looks):
         page.set_viewport_size({"width": width, "height": 800})
         for found in page.evaluate("options => axe.run(document, options)", options)["violations"]:
             yield f"{scheme} {width} {found['id']}: {[node['html'][:120] for node in found['nodes'][:3]]}"
-        for stands in _sticks_out(page, width):
+        for stands in _overflow_faults(page, width):
             yield f"{scheme} {width} {stands}"
 
 
@@ -122,21 +122,21 @@ def _bytes(request):
         return 0
 
 
-def _weighs(requests):
+def _weight_faults(requests):
     """Yield it where a page asks for much, or often."""
     weight = sum(map(_bytes, requests))
     if len(requests) > _MOST_REQUESTS or weight > _MOST_BYTES:
         yield f"{weight} bytes in {len(requests)} requests"
 
 
-def _keeps_in(page, path):
+def _sign_out_faults(page, path):
     """Yield it where a page has no button to sign out, or several; a preview is the page that strangers see."""
     found = page.get_by_role("button", name="Sign out", exact=True).count()
     if found != 1 and not path.endswith("/preview"):
         yield f"{found} buttons to sign out"
 
 
-def _sticks_out(page, width):
+def _overflow_faults(page, width):
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         yield f"{wide} px wide"
     if cut_off := page.evaluate(_CUT_OFF):
@@ -147,14 +147,14 @@ def _sticks_out(page, width):
 
 @pytest.mark.parametrize(("kind", "part"), _PARTS)
 @pytest.mark.parametrize(("which", "looks"), [("full", LOOKS), ("empty", LOOKS[-1:])], ids=["full", "empty"])
-def test_every_screen_is_for_everybody_and_asks_little(walk, kind, part, which, looks):
+def test_every_screen_is_accessible_and_small(walk, kind, part, which, looks):
     wrong, seen = {}, 0
     for path, answer, page, requests in walk(kind, which, part):
-        found = list(_weighs(requests))
+        found = list(_weight_faults(requests))
         if _is_whole(page):
             seen += 1
             found += [f"answered {answer.status}"] if answer.status != 200 else []
-            found += [*_keeps_in(page, path), *_faults(page, looks)] if answer.status == 200 else []
+            found += [*_sign_out_faults(page, path), *_faults(page, looks)] if answer.status == 200 else []
         wrong |= {path: found} if found else {}
 
     assert wrong == {}
@@ -162,7 +162,7 @@ def test_every_screen_is_for_everybody_and_asks_little(walk, kind, part, which, 
 
 
 @pytest.fixture
-def longer():
+def longer_words():
     """Every sentence of the pages two fifths longer, as in a language that takes more room."""
 
     def stretched(words):
@@ -176,13 +176,13 @@ def longer():
     documents.TEMPLATES.install_null_translations(newstyle=True)
 
 
-@pytest.mark.usefixtures("longer")
+@pytest.mark.usefixtures("longer_words")
 @pytest.mark.parametrize("kind", screens.KINDS)
-def test_every_screen_has_room_for_longer_words(walk, kind):
+def test_every_screen_fits_longer_words(walk, kind):
     wrong = {}
     for path, _, page, _ in walk(kind, "full"):
         for width in (320, 1280) if _is_whole(page) else ():
             page.set_viewport_size({"width": width, "height": 800})
-            wrong |= {f"{path} {width}": found} if (found := list(_sticks_out(page, width))) else {}
+            wrong |= {f"{path} {width}": found} if (found := list(_overflow_faults(page, width))) else {}
 
     assert wrong == {}

@@ -5,10 +5,10 @@ import json
 from playwright.sync_api import expect
 
 from tests.support.outside.receiver import status
-from tests.support.pages.arriving import press
+from tests.support.pages.navigation import press
 
 
-def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, brand, receiver, drain):
+def test_failed_delivery_is_inspected_and_resent_live(window, link, brand, receiver, drain):
     receiver.answers = [status(503, b"<html>upstream timed out")]
     endpoint = brand.endpoint(receiver.url, ["conversion.created"])
     page = window()
@@ -45,7 +45,7 @@ def _give_up(brand):
     brand.rows("delete from job where name = 'webhook.deliver' returning id")
 
 
-def test_a_new_endpoint_shows_its_secret_and_a_failed_one_is_told_all_again(window, link, brand, receiver, drain):
+def test_new_endpoint_shows_its_secret_and_replays_failures(window, link, brand, receiver, drain):
     page = window()
     page.goto(link("owner"))
     page.goto("/dashboard/webhooks")

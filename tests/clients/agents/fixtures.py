@@ -110,7 +110,7 @@ def app_with_key(app: Flask, key: str) -> Callable[[WSGIEnvironment, StartRespon
 
 
 @contextmanager
-def added_to(app: Flask) -> Iterator[None]:
+def add_fixtures(app: Flask) -> Iterator[None]:
     """Add the fixtures to an application that has answered nothing yet, and to the methods of this process."""
     app.register_blueprint(_blueprint)
     shared = {
@@ -134,12 +134,12 @@ def _with_asking(
 ) -> Callable[[McpRequest], Mapping[str, Any]]:
     def answer(request: McpRequest) -> Mapping[str, Any]:
         name = request.params.get("name")
-        return _asked(request, str(name), done) if name in _ASKING else ours(request)
+        return _next_answer(request, str(name), done) if name in _ASKING else ours(request)
 
     return answer
 
 
-def _asked(request: McpRequest, name: str, done: Mapping[str, Any]) -> Mapping[str, Any]:
+def _next_answer(request: McpRequest, name: str, done: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what is asked next; a round that was answered is passed over."""
     rounds, answers = _ASKING[name], object_member(request.params, "inputResponses")
     number = _round(request, name)

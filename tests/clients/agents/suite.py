@@ -48,7 +48,7 @@ def _conform(npx: Npx) -> None:
     from app import create_app
 
     app = create_app()
-    with fixtures.added_to(app), tempfile.TemporaryDirectory() as results:
+    with fixtures.add_fixtures(app), tempfile.TemporaryDirectory() as results:
         for revision in _REVISIONS:
             brand = Brand.create(None)  # each has a minute's requests of its own
             server = ThreadedWSGIServer("127.0.0.1", 0, fixtures.app_with_key(app, brand.api_key), _Quiet)

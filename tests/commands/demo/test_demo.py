@@ -18,8 +18,8 @@ from app import create_app
 from commands.demo import banner, certificate, demo, loopback, own_api
 from models import db
 from tests.support.rows.brands import Brand
-from tests.support.rows.rates import stored
-from tests.support.turning import turn, turned
+from tests.support.rows.rates import list_rates
+from tests.support.settings_overrides import build_settings, override_settings
 
 _LINK = re.compile(r"(\w+) +http://127\.0\.0\.1:[0-9]+/sign-in/link/([\w-]{43})")
 
@@ -27,7 +27,7 @@ _LINK = re.compile(r"(\w+) +http://127\.0\.0\.1:[0-9]+/sign-in/link/([\w-]{43})"
 @pytest.fixture
 def data_dir(app, tmp_path, monkeypatch):
     """A data folder that no demo was made in."""
-    chosen = turn(monkeypatch, servers={"data_dir": tmp_path / "data"}, web={"port": 8123})
+    chosen = override_settings(monkeypatch, servers={"data_dir": tmp_path / "data"}, web={"port": 8123})
     return chosen.servers.data_dir
 
 
@@ -201,7 +201,7 @@ def _refused():
 
 
 def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask, monkeypatch):
-    turn(monkeypatch, servers={"database_url": None})
+    override_settings(monkeypatch, servers={"database_url": None})
     today = datetime.now(UTC).date()
     with db.any_org_work():
         db.db.run(
@@ -212,9 +212,9 @@ def test_a_private_machine_has_sample_rates_of_today_where_there_are_none(flask,
 
     flask("demo", "--json", "--show-secrets")
 
-    known = {row[0] for row in stored("EUR", "GBP", "AUD", "JPY") if row[1] >= today - timedelta(days=3)}
+    known = {row[0] for row in list_rates("EUR", "GBP", "AUD", "JPY") if row[1] >= today - timedelta(days=3)}
     assert known == {"EUR", "GBP", "AUD", "JPY"}
-    assert stored("CAD")[-1][1:] == (today - timedelta(days=3), Decimal("1.25"))
+    assert list_rates("CAD")[-1][1:] == (today - timedelta(days=3), Decimal("1.25"))
 
 
 def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
@@ -222,7 +222,7 @@ def test_sample_rates_never_come_to_somebodys_own_database(flask, monkeypatch):
 
     flask("demo", "--json", "--show-secrets")
 
-    assert stored("GYD") == []
+    assert list_rates("GYD") == []
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_what_the_operator_says_of_webhooks_stands_beside_the_demos_receiver(dat
 
 def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(data_dir, monkeypatch, tmp_path):
     (tmp_path / "mine.pem").write_text("what I trust\n")
-    chosen = turned(webhooks={"ca_bundle": str(tmp_path / "mine.pem")})
+    chosen = build_settings(webhooks={"ca_bundle": str(tmp_path / "mine.pem")})
 
     bundle = Path(loopback.receiver_environment(chosen, {})["WEBHOOK_CA_BUNDLE"])
 
     assert bundle.read_text() == "what I trust\n\n" + (data_dir / "receiver" / "cert.pem").read_text()
-    absent = turned(webhooks={"ca_bundle": str(tmp_path / "none.pem")})
+    absent = build_settings(webhooks={"ca_bundle": str(tmp_path / "none.pem")})
     with pytest.raises(click.ClickException, match=r"WEBHOOK_CA_BUNDLE cannot be read: .*none\.pem"):
         loopback.receiver_environment(absent, {})
 
@@ -259,7 +259,7 @@ def test_a_receiver_whose_port_is_in_use_says_what_to_do(data_dir):
 
 
 def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(flask, app, monkeypatch):
-    turn(monkeypatch, webhooks={"allow_private": False, "also_allow": (("127.0.0.1", 8124),)})
+    override_settings(monkeypatch, webhooks={"allow_private": False, "also_allow": (("127.0.0.1", 8124),)})
 
     made = json.loads(flask("demo", "--json", "--show-secrets"))
 
@@ -271,7 +271,7 @@ def test_with_private_addresses_off_the_demo_reaches_its_receiver_and_no_other(f
 
 def test_the_demos_endpoint_follows_its_receiver_to_another_port(flask, app, monkeypatch):
     made = json.loads(flask("demo", "--json", "--show-secrets"))
-    turn(monkeypatch, web={"port": 8200}, webhooks={"also_allow": (("127.0.0.1", 8201),)})
+    override_settings(monkeypatch, web={"port": 8200}, webhooks={"also_allow": (("127.0.0.1", 8201),)})
 
     assert json.loads(flask("demo", "--json", "--show-secrets")) == made
 

@@ -15,7 +15,7 @@ import pytest
 from commands.demo.certificate import write_bundle
 from commands.demo.prompt_handler import PromptHandler
 from tests.support import trees
-from tests.support.installation.raw_web import running
+from tests.support.installation.raw_web import run_server
 
 _LIBRARY = {
     "BaseHTTPRequestHandler",
@@ -31,9 +31,9 @@ _DATA_SEGMENTS_IN = 152
 
 def test_every_handler_of_a_library_server_has_nagle_off():
     handlers = {
-        f"{trees.named(path)}: {node.name}": _NAGLE_OFF in map(ast.unparse, node.body)
-        for path in trees.files(*trees.PRODUCT, "tests", "integrations")
-        for node in ast.walk(trees.parsed(path))
+        f"{trees.relative_name(path)}: {node.name}": _NAGLE_OFF in map(ast.unparse, node.body)
+        for path in trees.list_files(*trees.PRODUCT, "tests", "integrations")
+        for node in ast.walk(trees.parse_file(path))
         if isinstance(node, ast.ClassDef) and _LIBRARY & set(map(_last_name, node.bases))
     }
 
@@ -76,7 +76,7 @@ def test_a_kept_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Pa
 
 
 def test_the_web_server_sends_head_and_body_in_one_segment(tmp_path: Path):
-    with running(tmp_path) as (web, _), closing(http.client.HTTPConnection("127.0.0.1", web.port)) as client:
+    with run_server(tmp_path) as (web, _), closing(http.client.HTTPConnection("127.0.0.1", web.port)) as client:
         bodies = [_get(client, "/healthz") for _ in range(3)]
         segments = _data_segments_in(client.sock)
 

@@ -183,8 +183,8 @@ def test_only_the_named_events_come_and_without_a_server_they_are_only_shown(bra
 
 
 def test_a_server_that_does_not_run_is_a_502_that_says_so(brand, listening):
-    with closing(ports.hold()) as nobody:
-        one = listening("--org", str(brand.id), "--forward-to", f"http://127.0.0.1:{ports.number(nobody)}/in")
+    with closing(ports.hold_port()) as nobody:
+        one = listening("--org", str(brand.id), "--forward-to", f"http://127.0.0.1:{ports.port_number(nobody)}/in")
         one.until("Ready")
         _sell(brand)
 

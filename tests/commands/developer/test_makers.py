@@ -7,7 +7,7 @@ import pytest
 
 from commands.developer import makers
 from domain.webhooks import events
-from tests.support.trees import ROOT, files
+from tests.support.trees import ROOT, list_files
 
 _TELLERS = ("event", "events_of_type", "frozen")
 
@@ -28,7 +28,7 @@ def _types(call: ast.Call, module: ast.Module) -> Iterator[str]:
 def _emitted() -> dict[str, str]:
     """Return where each type, or the beginning of several, is told."""
     found = {}
-    for path in files("pipelines"):
+    for path in list_files("pipelines"):
         module = ast.parse(path.read_text())
         for call in ast.walk(module):
             match call:

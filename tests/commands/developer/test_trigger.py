@@ -8,8 +8,8 @@ import pytest
 from commands.developer import coupons, deals, makers, targets
 from domain.webhooks import events
 from models import db
-from tests.support.gateways.playing import be_for_trying_out, connected, played
-from tests.support.turning import turn
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.settings_overrides import override_settings
 
 _IN_THE_SANDBOX = [
     "payout.created",
@@ -43,7 +43,7 @@ def workers(drain, monkeypatch, stage):
 @pytest.fixture
 def stage():
     """A gateway that is played for a test, where nothing is connected."""
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -53,8 +53,8 @@ def sandboxed(brand, stage):
     brand.set(sandboxRail="ok", verified="on")
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     brand.affiliate("ben", recruited_by_affiliate_id=brand.affiliate("rita"))
-    be_for_trying_out(stage)
-    connected(brand.person("Owner"), stage)
+    switch_to_test_mode(stage)
+    connect_gateway(brand.person("Owner"), stage)
     return brand
 
 
@@ -168,7 +168,7 @@ def test_in_the_sandbox_nobody_real_is_owed_anything_when_it_ends(flask, sandbox
 @pytest.mark.usefixtures("workers")
 def test_the_demo_brand_is_the_default_and_its_sales_can_be_paid(flask, sandboxed, monkeypatch, tmp_path):
     (tmp_path / "demo.json").write_text(json.dumps({"organizationId": str(sandboxed.id)}))
-    turn(monkeypatch, servers={"data_dir": tmp_path})
+    override_settings(monkeypatch, servers={"data_dir": tmp_path})
 
     made = flask.json("trigger", "conversion.created")
 
@@ -180,7 +180,7 @@ def test_the_demo_brand_is_the_default_and_its_sales_can_be_paid(flask, sandboxe
 def test_coupons_are_of_the_demos_brand_with_a_gateway(flask, sandboxed, rival, monkeypatch, tmp_path):
     kept = tmp_path / "demo.json"
     kept.write_text(json.dumps({"organizationId": str(rival.id), "gatewayOrganizationId": str(sandboxed.id)}))
-    turn(monkeypatch, servers={"data_dir": tmp_path})
+    override_settings(monkeypatch, servers={"data_dir": tmp_path})
 
     code, said = flask("trigger", "affiliate_coupon.created")
     assert (code, said.startswith("affiliate_coupon.created of Brand, about ")) == (0, True)
@@ -199,7 +199,7 @@ def test_no_code_is_made_that_is_worth_money(flask, brand, stage, type):
     brand.program()
     brand.affiliate("ben")
     none = flask("trigger", type, "--org", str(brand.id))
-    connected(brand.person("Owner"), stage)
+    connect_gateway(brand.person("Owner"), stage)
     live = flask("trigger", type, "--org", str(brand.id))
 
     assert (none[0], "Connect a payment processor first" in none[1]) == (1, True)
@@ -218,7 +218,7 @@ def test_a_deal_whose_charge_the_sandbox_refuses_is_one_line(flask, sandboxed):
 
 
 def test_without_a_demo_brand_it_says_what_to_do(flask, monkeypatch, tmp_path):
-    turn(monkeypatch, servers={"data_dir": tmp_path})
+    override_settings(monkeypatch, servers={"data_dir": tmp_path})
 
     code, said = flask("trigger", "conversion.created")
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.gateways.playing import connected, played
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
@@ -12,7 +12,7 @@ NOBODY = "01890000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def stage():
-    with played() as playing:
+    with play_gateway() as playing:
         yield playing
 
 
@@ -21,7 +21,7 @@ def made(brand, stage):
     """A connection whose brand has an affiliate, jane."""
     brand.program()
     brand.affiliate("jane")
-    return connected(brand.person("Owner"), stage)
+    return connect_gateway(brand.person("Owner"), stage)
 
 
 def _post(brand, made, *sent):
@@ -31,7 +31,7 @@ def _post(brand, made, *sent):
 
 
 def test_connections_are_listed_with_what_waits_and_no_secret(flask, brand, stage, made, drain):
-    _post(brand, made, stage.malformed(), *stage.refund(stage.pay(Purchase()), 100))
+    _post(brand, made, stage.create_malformed_event(), *stage.refund(stage.pay(Purchase()), 100))
     drain("gateways")
     (listed,) = flask.json("connection", "list", "--org", brand.id)
     code, said = flask("connection", "list", "--org", brand.id)
@@ -80,7 +80,7 @@ def test_a_list_that_ends_early_is_said_and_exits_with_1(flask, stage, made):
 
 def test_events_are_narrowed_by_status(flask, brand, stage, made, drain):
     assert flask("connection", "events", made["id"]) == (0, "No events yet.\n")
-    _post(brand, made, stage.malformed(), stage.unknown())
+    _post(brand, made, stage.create_malformed_event(), stage.create_unknown_event())
     drain("gateways")
     (failed,) = flask.json("connection", "events", made["id"], "--status", "Failed")
     code, said = flask("connection", "events", made["id"])

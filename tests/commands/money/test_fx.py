@@ -8,8 +8,8 @@ import pytest
 from adapters import fx_feed
 from models import db
 from pipelines import fx_intake
-from tests.support.rows.program_rows import conversion
-from tests.support.rows.rates import published, stored
+from tests.support.rows.program_rows import insert_conversion
+from tests.support.rows.rates import list_rates, serve_feed
 
 
 def _today():
@@ -32,7 +32,7 @@ def test_rates_of_a_file_are_stored(flask, file):
     code, output = flask("fx", "load", file("AOA,912.5,2024-05-01", "AOA,913,2024-05-02"))
 
     assert (code, output) == (0, "2 new, 0 replaced, 0 known already; up to 2024-05-02\nNext: flask fx status\n")
-    assert [(str(on), rate) for _, on, rate in stored("AOA")] == [
+    assert [(str(on), rate) for _, on, rate in list_rates("AOA")] == [
         ("2024-05-01", Decimal("912.5")),
         ("2024-05-02", Decimal(913)),
     ]
@@ -44,7 +44,7 @@ def test_republished_rate_replaces_the_earlier_one(flask, file):
     loaded = flask.json("fx", "load", file("BAM,1,2024-05-01", "BAM,2.5,2024-05-02", "BAM,3,2024-05-03"))
 
     assert loaded == {"new": 1, "replaced": 1, "known": 1, "newest": "2024-05-03", "skipped": []}
-    assert [rate for *_, rate in stored("BAM")] == [Decimal(1), Decimal("2.5"), Decimal(3)]
+    assert [rate for *_, rate in list_rates("BAM")] == [Decimal(1), Decimal("2.5"), Decimal(3)]
 
 
 def test_load_is_audited(flask, file):
@@ -68,7 +68,7 @@ def test_invalid_line_is_reported_and_nothing_is_stored(flask, file):
         1,
         f"Error: {path}: line 3: '0' is not a positive decimal number. Nothing was stored.\n",
     )
-    assert stored("BIF") == []
+    assert list_rates("BIF") == []
 
 
 def test_future_rate_is_refused(flask, file):
@@ -85,7 +85,7 @@ def test_file_of_several_batches_is_stored(flask, file, monkeypatch):
     code, output = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))
 
     assert (code, output.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {_today()}")
-    assert len(stored("BOB")) == 50
+    assert len(list_rates("BOB")) == 50
 
 
 def test_rates_are_loaded_from_a_url(flask):
@@ -93,18 +93,21 @@ def test_rates_are_loaded_from_a_url(flask):
         b"<Envelope><Cube><Cube time='2019-05-06'><Cube currency='USD' rate='1.25'/>"
         b"<Cube currency='THB' rate='40'/><Cube currency='HRK' rate='7.4'/></Cube></Cube></Envelope>"
     )
-    with published(content) as url:
+    with serve_feed(content) as url:
         loaded = flask.json("fx", "load", url)
 
     assert loaded["skipped"] == ["HRK"]
-    assert [rate for _, on, rate in stored("EUR", "THB") if str(on) == "2019-05-06"] == [Decimal("0.8"), Decimal(32)]
+    assert [rate for _, on, rate in list_rates("EUR", "THB") if str(on) == "2019-05-06"] == [
+        Decimal("0.8"),
+        Decimal(32),
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "status", "why"), [(b"", 503, "it responded 503"), (b"<html></html>", 200, "no rate")]
 )
 def test_url_without_rates_stores_nothing(flask, content, status, why):
-    with published(content, status) as url:
+    with serve_feed(content, status) as url:
         code, output = flask("fx", "load", url)
 
     assert code == 1
@@ -138,7 +141,7 @@ def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, file, brand
     brand.program()
     ben = brand.affiliate("ben")
     for currency in ("BYN", "BZD", "CDF", "CRC"):
-        conversion(brand, ben, currency=currency)
+        insert_conversion(brand, ben, currency=currency)
     days = {"BYN": 3, "BZD": 4}
     flask(
         "fx",
@@ -164,7 +167,7 @@ def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, file, brand
 
 def test_status_table_lists_the_oldest_first(flask, brand):
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="CLP")
+    insert_conversion(brand, brand.affiliate("ben"), currency="CLP")
 
     lines = flask("fx", "status")[1].splitlines()
 
@@ -182,8 +185,8 @@ def test_home_and_minimum_payout_currencies_are_in_use(flask, brand):
 def test_age_of_rates_is_a_metric(app, brand, flask, file):
     brand.program()
     ben = brand.affiliate("ben")
-    conversion(brand, ben, currency="DKK")
-    conversion(brand, ben, currency="DOP")
+    insert_conversion(brand, ben, currency="DKK")
+    insert_conversion(brand, ben, currency="DOP")
     flask("fx", "load", file(f"DKK,6.4,{_today() - timedelta(days=2)}"))
 
     page = app.test_client().get("/metrics").text

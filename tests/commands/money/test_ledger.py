@@ -12,7 +12,7 @@ from domain import jobs
 from models import db
 from models.ledger import results
 from pipelines import work
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_failed_check_prints_the_consequence(flask, damaged_payroll):
     assert "payout runs wait for a review" in output
 
 
-def test_check_without_an_organization_checks_all(flask, alone, payroll, rival):
+def test_check_without_an_organization_checks_all(flask, isolated_database, payroll, rival):
     with db.unit_of_work(payroll.brand.id):
         db.db.run("update conversion set paid_cents = paid_cents - 1 where status = 'Paid'")
 
@@ -93,7 +93,7 @@ def test_status_shows_the_last_result(flask, damaged_payroll):
     assert str(damaged_payroll.brand.id) in flask("ledger", "status")[1]
 
 
-def test_scheduled_check_covers_every_organization(alone, payroll, rival, drain):
+def test_scheduled_check_covers_every_organization(isolated_database, payroll, rival, drain):
     with db.any_org_work():
         work.enqueue(jobs.LEDGER_CHECK, organization_id=None)
 

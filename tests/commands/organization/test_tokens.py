@@ -11,7 +11,7 @@ from adapters import clock
 from adapters.fraud import human_check
 from adapters.identity import tokens
 from models import db
-from tests.support.rows.paid_leads import verified_by
+from tests.support.rows.paid_leads import configure_human_check
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_external_issuer_is_reported_instead_of_a_token(flask, brand, foreign_is
 
 
 def test_human_token_is_accepted_by_the_local_check(flask):
-    with verified_by(URL="local"):
+    with configure_human_check(URL="local"):
         token = _token(flask, "human")
 
         assert human_check.verify(token, ip="", about="", now=clock.now())

@@ -21,7 +21,7 @@ class _Restored:
     def forget_server(self):
         self.moment = clock.now().isoformat()
         for table in ("known_server", "restore_listing"):
-            databases.run(os.environ["DATABASE_OWNER_URL"], f"delete from {table}")
+            databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], f"delete from {table}")
         db.db.drop_connection()
 
     def reconcile(self, *rows, method="ProcessorConnect", code=0, words=()):
@@ -51,5 +51,5 @@ def server(app, flask, tmp_path):
         "delete from restore_listing",
         "insert into known_server (name) values (this_server()) on conflict do nothing",
     ):
-        databases.run(os.environ["DATABASE_OWNER_URL"], end)
+        databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], end)
     db.db.drop_connection()

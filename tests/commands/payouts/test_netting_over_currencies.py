@@ -4,8 +4,8 @@ import pytest
 
 from domain.refusals import Refused
 from tests.commands.payouts.transfer_rows import is_whole, make_row
-from tests.support.api.payouts import owner
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import owner_session
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.mark.parametrize("is_sold_before", [True, False], ids=["sales first", "reconcile first"])
@@ -59,7 +59,7 @@ def test_total_below_nought_is_confirmed_as_0(app, flask, server):
     server.release()
     payroll.sell("ann", 35_000, "EUR")
 
-    person = owner(payroll)
+    person = owner_session(payroll)
     preview = person.post("/api/v1/payouts/preview", {}).json
     assert preview["nativeTotalsForRun"] == {"EUR": 7_000, "USD": -10_000}
     assert (preview["totalEligibleCents"], preview["payoutTotalUsdCents"]) == (0, 4_000)

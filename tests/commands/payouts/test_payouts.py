@@ -11,8 +11,8 @@ import pytest
 from adapters import clock
 from models import db
 from models.payouts import rail_events
-from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_two_reviewers_at_once_decide_once(reviewed):
             return refusal.code
         return len(found)
 
-    answers = at_once(lambda: decide(True), lambda: decide(False))
+    answers = run_concurrently(lambda: decide(True), lambda: decide(False))
     payroll.pay()
 
     assert sorted(map(str, answers)) == ["2", "invalid_status_transition"]

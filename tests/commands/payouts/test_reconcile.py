@@ -7,13 +7,13 @@ import pytest
 from domain.refusals import Refused
 from models import db
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes
-from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
@@ -35,7 +35,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
 
 
 def test_same_list_again_books_nothing_more(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
 
@@ -47,7 +47,7 @@ def test_same_list_again_books_nothing_more(app, flask, server):
 
 
 def test_dry_run_writes_nothing(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
 
     result = server.reconcile(make_row(payroll), words=["--dry-run"])
@@ -60,7 +60,7 @@ def test_dry_run_writes_nothing(app, server):
 
 
 def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
@@ -74,7 +74,7 @@ def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app
 
 
 def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id::text")
     server.forget_server()
@@ -88,7 +88,7 @@ def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
 
 
 def test_forgotten_payment_by_hand_is_booked(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
 
@@ -99,7 +99,7 @@ def test_forgotten_payment_by_hand_is_booked(app, flask, server):
 
 
 def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     server.forget_server()
     server.reconcile(make_row(payroll, amount="15.00"))
@@ -123,7 +123,7 @@ def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app,
 
 
 def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.brand.set(sandboxRail="fail")
     payroll.run()
     payroll.pay()
@@ -138,7 +138,7 @@ def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
 
 
 def test_held_server_makes_no_run_and_lists_nothing_to_pay_by_hand(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     ((run_id,),) = payroll.brand.rows("select id from payout_run")
     payroll.sell("ann")
@@ -164,7 +164,7 @@ _STRANGE = [
 
 @pytest.mark.parametrize(("columns", "problem"), _STRANGE)
 def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, columns, problem):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, **columns)
 
@@ -182,7 +182,7 @@ def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, column
 
 
 def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
     row = make_row(payroll, amount="25.00", affiliate_id=str(uuid4()))
@@ -207,7 +207,7 @@ def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app
 
 
 def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_it(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
@@ -225,7 +225,7 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
 
 
 def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
     server.reconcile(row)
@@ -236,7 +236,7 @@ def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server
 
 
 def test_transfers_of_a_former_release_are_matched_by_their_account(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.execute(
         "update affiliate set payout_destination = 'acct_only_ann' where organization_id = %s", payroll.brand.id
     )
@@ -249,8 +249,8 @@ def test_transfers_of_a_former_release_are_matched_by_their_account(app, server)
 
 
 def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, server):
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(50_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
     ((milestone_id,),) = dealing.brand.rows("select id::text from deal_milestone")
     server.forget_server()
@@ -261,7 +261,7 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
     assert outcomes(server.reconcile(row, method="Wallet")) == {"Resumed": 1}
 
     assert dealing.payouts() == [("Paid", 50_000)]
-    assert dealing.shown(deal_id)["status"] == "Completed"
+    assert dealing.get_deal(deal_id)["status"] == "Completed"
     server.release()
     dealing.tick()
     drain("payouts")
@@ -270,7 +270,7 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
 
 
 def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     other = Payroll.create(app)
     server.forget_server()
     row = make_row(payroll)

@@ -7,12 +7,12 @@ import pytest
 
 from adapters import clock
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 def _paid_by_hand(app, reference):
     """Make a brand that has paid ann by hand, under a reference, before the restore."""
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": reference})
@@ -36,7 +36,7 @@ def test_known_payment_by_hand_that_names_no_payout_is_not_booked_again(app, fla
 
 
 def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.pay()
     ((reference,),) = payroll.payouts("processor_transfer_id")
@@ -50,7 +50,7 @@ def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server
 
 @pytest.mark.parametrize("first", ["Manual", "ProcessorConnect"])
 def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, server, first):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     rows = {"ProcessorConnect": make_row(payroll)}
     rows["Manual"] = rows["ProcessorConnect"] | {"key": ""}
@@ -64,7 +64,7 @@ def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, ser
 
 
 def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, key="", paid_at=(clock.now() - timedelta(hours=2)).isoformat())
 
@@ -77,7 +77,7 @@ def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision
 
 
 def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
     server.reconcile(row | {"state": "in_flight"}, code=1)
@@ -90,7 +90,7 @@ def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, se
 
 
 def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, affiliate_id=str(uuid4()), amount="1.00")
     server.reconcile(row, code=1)
@@ -103,7 +103,7 @@ def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask,
 
 
 def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, amount="2.00")
     server.reconcile(row)
@@ -121,7 +121,7 @@ def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened
 
 @pytest.mark.parametrize("state", ["came_back", "booked_otherwise"])
 def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, server, state):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, key="")
     server.reconcile(row, method="Manual")
@@ -154,7 +154,7 @@ def test_assigned_transfer_is_netted_in_the_currencies_that_its_rail_names(app, 
 
 
 def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another(app, flask, server):
-    payroll, other = Payroll.owing(app), Payroll.owing(app)
+    payroll, other = Payroll.create_owing(app), Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
@@ -171,7 +171,7 @@ def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another
 
 
 def test_known_payout_that_came_back_is_reported(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.pay()
     ((payout_id, reference),) = payroll.payouts("id, processor_transfer_id")
@@ -191,7 +191,7 @@ def test_moment_that_is_not_over_is_refused(flask, server):
 
 
 def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     server.forget_server()
     server.moment = (clock.now() - timedelta(days=1)).isoformat()
@@ -203,7 +203,7 @@ def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
 
 
 def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.execute("update payout set exported_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()
@@ -215,7 +215,7 @@ def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, s
 
 
 def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_sent(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     server.reconcile()
     server.release()
@@ -231,7 +231,7 @@ def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_s
 
 
 def test_deleted_affiliate_keeps_what_a_forgotten_payout_has_paid(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.execute("update affiliate set deleted_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()
 

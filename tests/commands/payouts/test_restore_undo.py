@@ -5,11 +5,11 @@ from uuid import uuid4
 import pytest
 
 from tests.commands.payouts.transfer_rows import is_whole, make_row
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
@@ -35,7 +35,7 @@ def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, f
 
 @pytest.mark.parametrize("key", ["", None])
 def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(app, flask, server, key):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.affiliate("ben")
     payroll.sell("ben")
     server.forget_server()
@@ -54,7 +54,7 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
 
 
 def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, flask, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, amount="15.00")
     server.reconcile(row)
@@ -77,7 +77,7 @@ def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, fla
 
 
 def test_transfer_that_is_not_booked_is_not_undone(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, affiliate_id=str(uuid4()))
     server.reconcile(row, code=1)
@@ -87,7 +87,7 @@ def test_transfer_that_is_not_booked_is_not_undone(app, server):
 
 
 def test_undone_payout_is_failed_for_the_brand_and_cannot_be_retried(app, server):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
     server.reconcile(row)

@@ -7,7 +7,7 @@ import pytest
 from adapters import clock
 from models import db
 from tests.support import databases
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 NOTHING_PAID = tuple(
     word for method in ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual") for word in ("--none", method)
@@ -19,11 +19,11 @@ def restore(app):
     """Return a call after which nobody knows this server, as after a restore; it is known again in the end."""
 
     def forget_server():
-        databases.run(os.environ["DATABASE_OWNER_URL"], "delete from known_server")
+        databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], "delete from known_server")
         db.db.drop_connection()
 
     yield forget_server
-    databases.run(
+    databases.run_as_owner(
         os.environ["DATABASE_OWNER_URL"],
         "insert into known_server (name) values (this_server()) on conflict do nothing",
     )
@@ -35,7 +35,7 @@ def _states(payroll):
 
 
 def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, flask, restore):
-    payroll = Payroll.owing(app)
+    payroll = Payroll.create_owing(app)
     payroll.run()
     restore()
     payroll.pay()

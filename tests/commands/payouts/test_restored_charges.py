@@ -6,7 +6,7 @@ from adapters.funding.processor import ProcessorFunding
 from domain.deals.funding import FundingCall, FundingKind, charge_key
 from models import ids
 from tests.adapters.rails import fake_processor as fake
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.deal_scene import DealScene
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def _charge(source, deal_id, organization_id):
 
 
 def test_charges_whose_deal_is_not_here_or_not_funded_are_named(app, server, source):
-    dealing = Dealing.create(app)
-    funded, accepted, unknown = dealing.funded(50_000), dealing.accepted(50_000), str(ids.new_id())
+    dealing = DealScene.create(app)
+    funded, accepted, unknown = dealing.create_funded(50_000), dealing.create_accepted(50_000), str(ids.new_id())
     server.forget_server()
     for deal_id in (funded, accepted, unknown):
         _charge(source, deal_id, dealing.brand.id)

@@ -5,17 +5,17 @@ from uuid import uuid4
 import pytest
 
 from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
-from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
 
 
 class _PaidDeal:
     """A deal that the books have as accepted, and whose only milestone was funded and paid after that."""
 
     def __init__(self, app):
-        self.dealing = Dealing.create(app)
-        self.id = self.dealing.accepted(50_000)
+        self.dealing = DealScene.create(app)
+        self.id = self.dealing.create_accepted(50_000)
         ((self.milestone_id,),) = self.dealing.brand.rows("select id::text from deal_milestone")
         self.payroll = Payroll(self.dealing.brand, {"cleo": self.dealing.affiliate_id})
 
@@ -60,7 +60,7 @@ def test_milestone_that_was_paid_before_is_not_paid_again_when_its_deal_is_as_fa
 
     assert deal.dealing.payouts() == [("Paid", 50_000)]
     assert deal.payroll.payouts("method") == [(method,)]
-    assert deal.dealing.shown(deal.id)["status"] == "Completed"
+    assert deal.dealing.get_deal(deal.id)["status"] == "Completed"
     assert outcomes(server.reconcile(row, method=method)) == {"Known": 1}
     assert is_whole(flask, deal.payroll)
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.commands.payouts.transfer_rows import is_whole, make_row
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _SLUGS = ("ann", "ben", "cid")
 _RATE = {"USD": 1, "EUR": 2}  # US cents for a native cent

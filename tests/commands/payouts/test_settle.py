@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

@@ -4,20 +4,20 @@ import re
 
 import pytest
 
-from tests.support.platforms.playing import asked, connected
+from tests.support.platforms.platform_connections import connect_platform, play_platform
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
 def platform():
-    with asked() as playing:
+    with play_platform() as playing:
         yield playing
 
 
 @pytest.fixture
 def made(brand, platform):
-    return connected(brand.person("Owner"), platform, slugField="partner")
+    return connect_platform(brand.person("Owner"), platform, slugField="partner")
 
 
 def test_platforms_are_listed_and_no_secret(flask, brand, platform, made):

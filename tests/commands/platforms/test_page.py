@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from commands.platforms import catalogue
-from tests.support.platforms.playing import STAGES
+from tests.support.platforms.platform_connections import STAGES
 
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 

@@ -30,13 +30,13 @@ def test_migrating_wants_an_address_that_leads_past_the_pool(flask, pooled):
 
 def test_a_migration_that_was_changed_is_named_and_nothing_is_applied(flask):
     owner_url = os.environ["DATABASE_OWNER_URL"]
-    databases.run(owner_url, "update migration set sha256 = 'another' where name = '0002_access'")
+    databases.run_as_owner(owner_url, "update migration set sha256 = 'another' where name = '0002_access'")
     try:
         listed = flask.json("db", "status")
         shown = flask("db", "status")[1]
         code, said = flask("db", "migrate")
     finally:
-        databases.run(owner_url, "update migration set sha256 = null where name = '0002_access'")
+        databases.run_as_owner(owner_url, "update migration set sha256 = null where name = '0002_access'")
 
     assert [one["name"] for one in listed if one["changed"]] == ["0002_access"]
     assert shown.count("CHANGED SINCE") == 1

@@ -5,7 +5,7 @@ import pytest
 from commands.service import discarding
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited, buried
+from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
 def _ids():
@@ -14,8 +14,8 @@ def _ids():
 
 
 def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
-    first, second = buried(brand), buried(brand)
-    refund, theirs = buried(brand, job=jobs.REFUND_CASCADE), buried(rival)
+    first, second = stage_failed_job(brand), stage_failed_job(brand)
+    refund, theirs = stage_failed_job(brand, job=jobs.REFUND_CASCADE), stage_failed_job(rival)
     filters = ["--org", str(brand.id), "--name", "sale.settle", "--error", "LOOKUPERROR"]
 
     planned = flask.json("jobs", "discard", *filters, "--dry-run")
@@ -31,7 +31,7 @@ def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
     assert discarded["discarded"] == [first, second]
     assert _ids() == [refund, theirs]
     for number in (first, second):
-        ((actor, _, where, after),) = audited("job.discarded", f"[{number}]")
+        ((actor, _, where, after),) = list_audit_entries("job.discarded", f"[{number}]")
         assert (actor, where, after["why"]) == ("operator", brand.id, f"a test shop {brand.id}")
 
 
@@ -53,7 +53,7 @@ def test_discard_by_filter_sums_money_per_kind_and_currency(flask, brand):
 
 @pytest.mark.parametrize(("typed", "is_gone"), [("2", True), ("3", False), ("yes", False)])
 def test_discard_on_a_terminal_wants_the_number_typed(flask, brand, monkeypatch, typed, is_gone):
-    buried(brand), buried(brand)
+    stage_failed_job(brand), stage_failed_job(brand)
     monkeypatch.setattr(discarding, "_is_terminal", lambda: True)
 
     code, output = flask("jobs", "discard", "--queue", "sales", "--why", "w", input=f"{typed}\n")
@@ -62,7 +62,7 @@ def test_discard_on_a_terminal_wants_the_number_typed(flask, brand, monkeypatch,
 
 
 def test_discard_limit_takes_the_oldest_ids(flask, brand):
-    _, second = buried(brand), buried(brand)
+    _, second = stage_failed_job(brand), stage_failed_job(brand)
 
     limited = ["jobs", "discard", "--queue", "sales", "--limit", "1"]
     _, planned = flask(*limited, "--dry-run")
@@ -97,7 +97,7 @@ def test_discard_of_a_paid_for_sale_says_what_it_leaves(flask, brand):
 
 
 def test_replay_by_error_takes_those_alone(flask, brand):
-    first, second = buried(brand), buried(brand)
+    first, second = stage_failed_job(brand), stage_failed_job(brand)
     with db.any_org_work():
         db.db.run("update job set last_error = 'ValueError: odd' where id = %s returning 1", (second,))
 
@@ -106,7 +106,7 @@ def test_replay_by_error_takes_those_alone(flask, brand):
 
 
 def test_lists_show_the_message_and_not_the_context_of_a_postgresql_error(flask, brand):
-    dead = buried(brand)
+    dead = stage_failed_job(brand)
     error = 'Traceback (most recent call last):\n  File "x.py", line 1\nDataError: too long\nCONTEXT:  PL/pgSQL f()\n'
     with db.any_org_work():
         db.db.run("update job set last_error = %s where id = %s", (error, dead))

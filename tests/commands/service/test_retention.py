@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from pipelines import retention
-from tests.support.rows.program_rows import ago, click
+from tests.support.rows.program_rows import insert_click, time_ago
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def _status(flask):
 
 def test_every_kind_is_shown_with_its_setting_and_what_is_due(flask, brand, ben):
     flask("retention", "run")
-    click(brand, ben, occurred_at=ago(days=1))
+    insert_click(brand, ben, occurred_at=time_ago(days=1))
     before = _status(flask)
-    old = ago(days=120)
+    old = time_ago(days=120)
     for days in (100, 120):
-        click(brand, ben, occurred_at=ago(days=days))
+        insert_click(brand, ben, occurred_at=time_ago(days=days))
 
     after = _status(flask)
 
@@ -43,7 +43,7 @@ def test_what_is_due_ends_when_somebody_says_so_and_the_last_run_is_shown(flask,
         retention.any_org_start(now=clock.now())
     drain("upkeep")
     for days in (100, 120):
-        click(brand, ben, occurred_at=ago(days=days))
+        insert_click(brand, ben, occurred_at=time_ago(days=days))
 
     ended = flask.json("retention", "run", "--kind", "clicks")
 

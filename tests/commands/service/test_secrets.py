@@ -21,9 +21,9 @@ from pipelines.affiliates import tax_form_files
 from pipelines.leads import page_leads
 from pipelines.organization import provider_sessions
 from tests.support import databases
-from tests.support.api.inviting import invite
-from tests.support.gateways.playing import be_for_trying_out, connected, played
-from tests.support.platforms import playing as platforms
+from tests.support.api.invite_requests import invite
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.platforms import platform_connections as platforms
 from tests.support.rows.brands import Brand
 
 _NEW, _OTHER = "the new key which is long enough too", "a key that never sealed anything here"
@@ -50,35 +50,37 @@ def keys(monkeypatch):
 @pytest.fixture
 def alone(app):
     """A database without the organizations of other tests, and a brand in it."""
-    with databases.alone():
+    with databases.isolated_database():
         yield Brand.create(app)
 
 
 @pytest.fixture
-def everything(alone):
+def everything(isolated_database):
     """A brand with one sealed value of every kind; it has two keys, and had two connections."""
-    alone.program(name="Spring")
-    affiliate_id = alone.affiliate("ben")
-    alone.other_key()
-    alone.endpoint("https://localhost/hook")
-    invite(alone)
-    alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
+    isolated_database.program(name="Spring")
+    affiliate_id = isolated_database.affiliate("ben")
+    isolated_database.other_key()
+    isolated_database.endpoint("https://localhost/hook")
+    invite(isolated_database)
+    isolated_database.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         page_leads.any_org_stage(
             lead={"slug": "ben", "program_id": None}, visitor="00" * 16, network="00" * 16, now=datetime.now(UTC)
         )
         assert _session_of_a_provider() is not None
-    with played() as stage, platforms.asked() as platform:
-        be_for_trying_out(stage)
-        platforms.connected(alone.person(), platform)
-        made = connected(alone.person(), stage)
+    with play_gateway() as stage, platforms.play_platform() as platform:
+        switch_to_test_mode(stage)
+        platforms.connect_platform(isolated_database.person(), platform)
+        made = connect_gateway(isolated_database.person(), stage)
         path = f"/api/v1/connections/{made['id']}"
-        assert alone.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
-    with played("shopify") as store:
-        path = f"/api/v1/connections/{connected(alone.person(), store)['id']}"
-        assert alone.person().call("DELETE", path).status_code == 204
-    return alone
+        assert (
+            isolated_database.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
+        )
+    with play_gateway("shopify") as store:
+        path = f"/api/v1/connections/{connect_gateway(isolated_database.person(), store)['id']}"
+        assert isolated_database.person().call("DELETE", path).status_code == 204
+    return isolated_database
 
 
 def _session_of_a_provider() -> Any:
@@ -284,7 +286,7 @@ def test_two_at_once_reseal_everything_once(everything, keys):
     assert sum(sum(one.values()) for one in found) == 17
 
 
-def test_every_place_with_a_sealed_value_is_a_kind(alone):
+def test_every_place_with_a_sealed_value_is_a_kind(isolated_database):
     with db.any_org_work():
         named = db.db.run("select table_name, column_name from information_schema.columns where column_name ~ 'sealed'")
     held = {(kind.table, kind.sealed) for kind in sealed_rows.KINDS}
@@ -318,16 +320,16 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
     }
 
 
-def test_a_list_goes_on_where_it_was(alone, keys):
+def test_a_list_goes_on_where_it_was(isolated_database, keys):
     for name in ("a", "b"):
-        alone.program(name=name)
-    first = alone.get("/api/v1/programs?take=1").json
+        isolated_database.program(name=name)
+    first = isolated_database.get("/api/v1/programs?take=1").json
     path = f"/api/v1/programs?take=1&cursor={first['nextCursor']}"
 
     keys(_NEW, _FORMER)
-    while_listed = alone.get(path)
+    while_listed = isolated_database.get(path)
     keys(_NEW)
 
     assert (while_listed.status_code, while_listed.json["items"] != first["items"]) == (200, True)
     # The key of the caller is sealed with the former one, but nobody asks for its signing secret here.
-    assert alone.get(path).status_code == 400
+    assert isolated_database.get(path).status_code == 400

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from commands.service import up
-from tests.support.turning import turned
+from tests.support.settings_overrides import build_settings
 
 # Something that no test and nothing of ours imports.
 _ONLY_THERE = "tabnanny"
@@ -19,7 +19,9 @@ _ONLY_THERE = "tabnanny"
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
 def test_it_greets_when_the_address_answers(app, capsys, address):
     with closing(socket.create_server((address, 0))) as server:
-        up._greet_when_listening(turned(web={"bind": address, "port": server.getsockname()[1]}).web, "Good morning")
+        up._greet_when_listening(
+            build_settings(web={"bind": address, "port": server.getsockname()[1]}).web, "Good morning"
+        )
 
     assert capsys.readouterr().out == "Good morning\n"
 
@@ -27,7 +29,7 @@ def test_it_greets_when_the_address_answers(app, capsys, address):
 def test_it_greets_when_the_socket_answers(app, capsys, tmp_path):
     path = str(tmp_path / "web.sock")
     with closing(socket.create_server(path, family=socket.AF_UNIX)):
-        up._greet_when_listening(turned(web={"bind": f"unix:{path}", "port": 1}).web, "Good morning")
+        up._greet_when_listening(build_settings(web={"bind": f"unix:{path}", "port": 1}).web, "Good morning")
 
     assert capsys.readouterr().out == "Good morning\n"
 
@@ -54,7 +56,7 @@ def test_what_fails_there_fails_here():
     ],
 )
 def test_programs_with_nothing_to_do_are_not_started(chosen, needless):
-    assert list(up._list_idle_programs(turned(**chosen))) == needless
+    assert list(up._list_idle_programs(build_settings(**chosen))) == needless
 
 
 def _prepare(greeting):

@@ -5,7 +5,7 @@ import pytest
 from domain.gateways import referrals
 from domain.gateways.facts import Carrier
 from domain.gateways.referrals import Claim
-from tests.support.rows.visiting import in_every_form
+from tests.support.rows.link_visits import in_every_form
 
 PARAMETERS = ("pk", "via", "ref", "referrer")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.platforms.signups import SignupRecord, list_slugs
-from tests.support.rows.visiting import in_every_form
+from tests.support.rows.link_visits import in_every_form
 
 NAMES, PARAMETERS = ("affiliate_slug", "via"), ("pk", "via", "utm_campaign")
 

@@ -42,8 +42,8 @@ def carrier(request: pytest.FixtureRequest, _machine: Machine) -> Iterator[Carri
     try:
         _machine.note(f"=== the broker is {request.param}")
         _machine.restore()
-        _machine.carry_by(started.environment)
+        _machine.restart_with_broker(started.environment)
         yield started
     finally:
-        _machine.carry_by({})
+        _machine.restart_with_broker({})
         started.close()

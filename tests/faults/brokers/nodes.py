@@ -55,7 +55,7 @@ class Node:
         assert data_folder.wait_until(self.answers, timeout_s=_PATIENCE_S), (self._folder / "log").read_text()
 
     def answers(self) -> bool:
-        """Say whether it answers, be it only that it loads."""
+        """Return whether it answers, be it only that it loads."""
         try:
             return bool(self.client().ping())
         except redis.RedisError:

@@ -16,28 +16,26 @@ from tests.faults.brokers.conftest import Carrier
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.click_rows import raw
+from tests.support.rows.click_rows import build_click
 
 # RabbitMQ alone takes half a minute to start where others are at work, too.
 pytestmark = pytest.mark.timeout(400)
 
 
-def test_sales_refunds_and_deliveries_are_done_once_though_every_message_comes_thrice_and_late(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_triple_late_messages_have_one_effect(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
     machine.kill("workers", "webhooks")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.echo"])
 
     # when: what was handed out to a fleet that is asleep is handed out again before it wakes
     shop.sell_many(10)
-    machine.settle()
+    machine.wait_until_settled()
     machine.pause("workers-echo")
     shop.sell_many(5)
     handed_out_again = "select from job where organization_id = %s and queue = 'sales' and attempt > 1"
-    machine.until(lambda: bool(machine.rows(handed_out_again, shop.id)), "a lease ends")
+    machine.wait_until(lambda: bool(machine.rows(handed_out_again, shop.id)), "a lease ends")
     machine.resume("workers-echo")
     shop.sell_many(10)
     for order in list(shop.sold)[:5]:
@@ -50,43 +48,39 @@ def test_sales_refunds_and_deliveries_are_done_once_though_every_message_comes_t
     assert carrier.buried() == []
 
 
-def test_fleets_that_end_or_die_under_load_give_back_what_they_hold_and_what_cannot_be_done_is_a_dead_letter(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_ended_and_killed_fleets_return_their_jobs(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
 
     # when
-    with shop.selling():
-        shop.until_sold(5)
+    with shop.sell_continuously():
+        shop.wait_until_sold(5)
         machine.stop("workers", "webhooks")
-        shop.until_sold(5)
+        shop.wait_until_sold(5)
         machine.start("workers", "webhooks")
-        shop.until_sold(5)
+        shop.wait_until_sold(5)
         machine.kill("workers")
         machine.start("workers")
     machine.insert_job(shop.id, "sale.settle", max_attempts=1, sale_id="no id")
 
     # then
-    machine.until(lambda: bool(machine.rows("select from job where failed_at is not null")), "it is buried")
+    machine.wait_until(lambda: bool(machine.rows("select from job where failed_at is not null")), "it is buried")
     assert machine.rows("delete from job where failed_at is not null returning name, attempt") == [("sale.settle", 1)]
     outcome.check(machine, shop)
     assert carrier.buried() == []
 
 
-def test_a_broker_that_dies_and_forgets_and_changes_hands_under_load_loses_nothing(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_broker_loss_and_failover_under_load_loses_nothing(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     # given
     shop.subscribe()
 
     # when
-    with shop.selling():
+    with shop.sell_continuously():
         for fails in (carrier.lose_primary, carrier.forget, carrier.demote_primary):
-            shop.until_sold(10)
+            shop.wait_until_sold(10)
             fails()
             machine.note(f"{fails.__name__} of the broker")
-            shop.until_sold(10)
+            shop.wait_until_sold(10)
 
     # then
     outcome.check(machine, shop)
@@ -94,14 +88,12 @@ def test_a_broker_that_dies_and_forgets_and_changes_hands_under_load_loses_nothi
     assert carrier.buried() == []
 
 
-def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server(
-    machine: Machine, shop: Shop, carrier: Carrier
-) -> None:
+def test_clicks_limits_and_wake_ups_work_as_on_one_server(machine: Machine, shop: Shop, carrier: Carrier) -> None:
     url = carrier.environment["REDIS_URL"]
 
     # clicks, with the limits that are counted beside them
     stream = ClickStream(url)
-    sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(20)]
+    sent = [build_click(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(20)]
     windows = {"LIMITS:{finderfee:clicks}:own": 20, "LIMITS:{finderfee:clicks}:site": 100}
     answers = [
         stream.append(append_call(serialization.to_bytes(click), windows=windows, window_s=60))
@@ -111,8 +103,8 @@ def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server
     assert answers[-1] is not None
     assert answers[-1][0] == 0
     written = "select count(distinct id)::int from click where organization_id = %s"
-    machine.until(lambda: machine.rows(written, str(shop.id)) == [(20,)], "every click is written")
-    machine.until(lambda: stream.length() == 0, "and acknowledged")
+    machine.wait_until(lambda: machine.rows(written, str(shop.id)) == [(20,)], "every click is written")
+    machine.wait_until(lambda: stream.length() == 0, "and acknowledged")
 
     # limits alone
     limiter = Limiter(url, {"standard": 2})
@@ -121,12 +113,12 @@ def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server
 
     # wake-ups: the relay has taken this one
     broker.client(url).lpush(broker.WAKE_LIST, 1)
-    machine.until(lambda: broker.client(url).llen(broker.WAKE_LIST) == 0, "the relay is woken")
+    machine.wait_until(lambda: broker.client(url).llen(broker.WAKE_LIST) == 0, "the relay is woken")
 
     # what is told
     assert _get(machine, "/readyz") == {"database": "ok", "broker": "ok"}
-    assert machine.counted("finderfee_click_stream_kept_on_disk") == 1
-    assert machine.counted("finderfee_click_stream_entries") == 0
+    assert machine.sum_metric("finderfee_click_stream_kept_on_disk") == 1
+    assert machine.sum_metric("finderfee_click_stream_entries") == 0
 
 
 def _get(machine: Machine, path: str) -> object:

@@ -10,21 +10,21 @@ _ATTEMPTS = "select attempt, count(*)::int from job where name = 'sale.settle' a
 _MIDDLE = "lock table affiliate_revenue in exclusive mode"
 
 
-def _settled(machine: Machine, shop: Shop) -> int:
+def _count_settled(machine: Machine, shop: Shop) -> int:
     ((number,),) = machine.rows(
         "select count(*)::int from conversion where organization_id = %s and parent_id is null", shop.id
     )
     return int(number)
 
 
-def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machine, shop: Shop) -> None:
+def test_kill_9_within_a_batch_leaves_each_effect_once(machine: Machine, shop: Shop) -> None:
     # given: a batch whose rows are written and not committed
     shop.subscribe()
     machine.lengthen_leases()
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("sales"):
             shop.sell_many(60)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when
         machine.kill("workers")
@@ -37,17 +37,17 @@ def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machin
     machine.end_leases(shop.id)
     machine.start("workers", "workers-2")
     outcome.check(machine, shop)
-    assert _settled(machine, shop) == 60
+    assert _count_settled(machine, shop) == 60
 
 
-def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Machine, shop: Shop) -> None:
+def test_poison_sale_in_a_batch_becomes_the_only_dead_letter(machine: Machine, shop: Shop) -> None:
     failed = ("finderfee_job_attempts_total", 'job="sale.settle"', 'outcome="failed"')
-    failed_before = machine.counted(*failed)
-    batches_before = machine.counted("finderfee_job_batches_failed_total", "sale.settle")
+    failed_before = machine.sum_metric(*failed)
+    batches_before = machine.sum_metric("finderfee_job_batches_failed_total", "sale.settle")
 
     # given: something that no attempt settles, in the midst of the backlog
     machine.stop("workers")
-    machine.start("workers", told=PATIENT_FLEET)
+    machine.start("workers", variables=PATIENT_FLEET)
     machine.lengthen_leases()
     with machine.backlog("sales"):
         shop.sell_many(25)
@@ -55,34 +55,34 @@ def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Mac
         shop.sell_many(25)
 
     # when
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: a batch met it and nobody paid for that but itself
     dead = machine.rows("select args ->> 'sale_id', attempt from job where organization_id = %s", shop.id)
     assert dead == [("of nobody", 2)]
-    assert _settled(machine, shop) == 50
-    assert machine.counted("finderfee_job_batches_failed_total", "sale.settle") > batches_before
-    machine.until(lambda: machine.counted(*failed) >= failed_before + 2, "both attempts are counted")
-    assert machine.counted(*failed) == failed_before + 2
+    assert _count_settled(machine, shop) == 50
+    assert machine.sum_metric("finderfee_job_batches_failed_total", "sale.settle") > batches_before
+    machine.wait_until(lambda: machine.sum_metric(*failed) >= failed_before + 2, "both attempts are counted")
+    assert machine.sum_metric(*failed) == failed_before + 2
     machine.execute("delete from job where organization_id = %s", str(shop.id))
     outcome.check(machine, shop)
 
 
-def test_what_a_worker_held_that_froze_in_a_batch_is_redone_by_its_lease(machine: Machine, shop: Shop) -> None:
+def test_batch_of_a_frozen_worker_is_redone_after_its_lease(machine: Machine, shop: Shop) -> None:
     # given: a batch in the hands of a fleet; another fleet sleeps so far
     shop.subscribe()
     machine.start("workers-2")
     machine.pause("workers-2")
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("sales"):
             shop.sell_many(40)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when: it freezes and gets its lock
         machine.pause("workers")
         machine.resume("workers-2")
 
     # then
-    machine.until(lambda: _settled(machine, shop) == 40, "all is settled")
+    machine.wait_until(lambda: _count_settled(machine, shop) == 40, "all is settled")
     machine.resume("workers")
     outcome.check(machine, shop)

@@ -21,9 +21,9 @@ from tests.support.installation import outcome, shifted_clock
 from tests.support.installation.machine import COMMANDS, Machine
 from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
-from tests.support.rows.click_rows import raw
-from tests.support.rows.paying import Payroll
-from tests.support.rows.visiting import BROWSER, CLICK
+from tests.support.rows.click_rows import build_click
+from tests.support.rows.link_visits import BROWSER, CLICK
+from tests.support.rows.payroll import Payroll
 
 _SHIFT = timedelta(hours=3, minutes=25)
 _WIDTH = timedelta(minutes=10)
@@ -56,9 +56,9 @@ class Shift:
 def shift(request: pytest.FixtureRequest, machine: Machine) -> Shift:
     """Restart every process of the machine with a clock that is off."""
     machine.kill(*list(machine.processes))
-    machine.forget_the_dead()
-    shift = Shift(request.param, {name: len(machine.said(name)) for name in COMMANDS})
-    machine.start(*COMMANDS, told=shift.environment)
+    machine.forget_killed_fleets()
+    shift = Shift(request.param, {name: len(machine.read_output(name)) for name in COMMANDS})
+    machine.start(*COMMANDS, variables=shift.environment)
     return shift
 
 
@@ -80,14 +80,14 @@ def _shifted_values(machine: Machine, shop: Shop, shift: Shift) -> list[tuple[st
 def _click(machine: Machine, shop: Shop) -> None:
     """Click twice: once at the web server, once as another web server, whose clock is right, puts it on the stream."""
     body = json.dumps({"slug": "ben", "programId": str(shop.brand.programs[0])}).encode()
-    answer = shop.once(CLICK, body, {"User-Agent": BROWSER})
+    answer = shop.send_once(CLICK, body, {"User-Agent": BROWSER})
     assert answer is not None
     assert answer[0] == 200
-    machine.valkey().xadd(KEY, {FIELD: serialization.to_bytes(raw(shop.brand, shop.ben, at=datetime.now(UTC)))})
-    machine.until(lambda: machine.valkey().xlen(KEY) == 0, "the clicks are written")
+    machine.valkey().xadd(KEY, {FIELD: serialization.to_bytes(build_click(shop.brand, shop.ben, at=datetime.now(UTC)))})
+    machine.wait_until(lambda: machine.valkey().xlen(KEY) == 0, "the clicks are written")
 
 
-def test_sales_clicks_and_deliveries_carry_the_databases_times(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_rows_carry_database_time_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
     # given: a receiver that refuses the first attempt
     shop.subscribe()
     shop.receiver.answers = [status(500), status(200)]
@@ -103,42 +103,44 @@ def test_sales_clicks_and_deliveries_carry_the_databases_times(machine: Machine,
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_payouts_without_an_answer_are_asked_about_at_the_usual_pace(
+def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
 ) -> None:
     # given: a payout that the rail carries out and does not confirm
-    with machine.own_models():
+    with machine.use_models():
         payroll = Payroll(shop.brand)
         payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
         payroll.affiliate("ann")
     shop.sell(affiliateSlug="ann")
-    machine.settle()
+    machine.wait_until_settled()
     service.next("500_after", "500_before")
 
     # when
-    with machine.own_models():
+    with machine.use_models():
         payroll.run(2_000)
-    machine.settle()
+    machine.wait_until_settled()
 
     # then
     assert machine.rows("select status from payout where organization_id = %s", shop.id) == [("Paid",)]
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_charges_of_deals_without_an_answer_are_asked_about_at_the_usual_pace(
+def test_unanswered_deal_charges_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
 ) -> None:
     deals = Deals(machine, shop)
     service.next("500_after")
 
     deals.fund()
-    machine.settle()
+    machine.wait_until_settled()
 
     assert machine.rows("select distinct status from deal where organization_id = %s", shop.id) == [("Funded",)]
     assert _shifted_values(machine, shop, shift) == []
 
 
-def test_refused_deliveries_are_attempted_at_the_usual_pace(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_refused_deliveries_are_retried_at_the_usual_pace_under_clock_skew(
+    machine: Machine, shop: Shop, shift: Shift
+) -> None:
     # given
     attempted_at: list[float] = []
 
@@ -152,7 +154,7 @@ def test_refused_deliveries_are_attempted_at_the_usual_pace(machine: Machine, sh
     # when
     sold_at = time.time()
     shop.sell(affiliateSlug="rita")  # who was recruited by no one, so there is one event
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: none came before its time; how much later is the machine's affair
     schedule = [float(part) for part in machine.environment()["WEBHOOK_ATTEMPTS_AT_S"].split(",")]
@@ -160,26 +162,24 @@ def test_refused_deliveries_are_attempted_at_the_usual_pace(machine: Machine, sh
     assert [at for at, due in zip(attempted_at, schedule, strict=False) if at < sold_at + due] == []
 
 
-def test_a_killed_workers_sale_is_settled_by_another_whose_clock_is_off(
-    machine: Machine, shop: Shop, shift: Shift
-) -> None:
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+def test_sale_of_a_killed_worker_is_settled_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         shop.sell()
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
         machine.kill("workers")
     machine.end_waiting()
 
-    machine.start("workers", told=shift.environment)
+    machine.start("workers", variables=shift.environment)
 
     outcome.check(machine, shop)
 
 
-def test_a_tick_is_fired_once_and_not_before_it_is_due(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_tick_fires_once_when_due_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
     name = next(entry.job.name for entry in SCHEDULE if entry.job.name == "deals.release")
     ((before,),) = machine.rows("select clock_timestamp()")
 
     machine.execute("delete from tick where name = %s", name)
-    machine.until(lambda: bool(_ticks(machine, name)), "the tick is fired")
+    machine.wait_until(lambda: bool(_ticks(machine, name)), "the tick is fired")
 
     ((after,),) = machine.rows("select clock_timestamp()")
     assert all(before - timedelta(hours=1) < at <= after for (at,) in _ticks(machine, name))
@@ -189,11 +189,11 @@ def _ticks(machine: Machine, name: str) -> list[tuple[Any, ...]]:
     return machine.rows("select scheduled_for from tick where name = %s", name)
 
 
-def test_every_process_reports_once_that_its_clock_is_off(machine: Machine, shop: Shop, shift: Shift) -> None:
+def test_every_process_reports_its_clock_skew_once(machine: Machine, shop: Shop, shift: Shift) -> None:
     shop.sell()
-    machine.settle()
+    machine.wait_until_settled()
 
-    machine.until(lambda: all(_reports(machine, shift, name) for name in COMMANDS), "every process reports it")
+    machine.wait_until(lambda: all(_reports(machine, shift, name) for name in COMMANDS), "every process reports it")
     reports = {name: _reports(machine, shift, name) for name in COMMANDS}
     seconds = {report["ahead_s"] for lines in reports.values() for report in lines}
     assert {round(ahead_s / 60) for ahead_s in seconds} == {shift.ahead.total_seconds() / 60}
@@ -202,5 +202,5 @@ def test_every_process_reports_once_that_its_clock_is_off(machine: Machine, shop
 
 def _reports(machine: Machine, shift: Shift, name: str) -> list[dict[str, Any]]:
     """Return what the running process has reported of its clock."""
-    lines = machine.said(name)[shift.log_lengths[name] :].splitlines()
+    lines = machine.read_output(name)[shift.log_lengths[name] :].splitlines()
     return [json.loads(line) for line in lines if '"clock.differs"' in line]

@@ -15,25 +15,25 @@ _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 _ROOM = 8
 
 
-def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine: Machine, shop: Shop) -> None:
+def test_rolling_deploy_under_load_loses_nothing_and_uses_no_attempts(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.stop("workers", "webhooks")
-    machine.start("workers", "webhooks", told=PATIENT_FLEET)
-    failed = machine.counted(*_FAILED)
+    machine.start("workers", "webhooks", variables=PATIENT_FLEET)
+    failed = machine.sum_metric(*_FAILED)
 
     # when
-    with shop.selling():
+    with shop.sell_continuously():
         for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
-            machine.start(new, told=PATIENT_FLEET)
+            machine.start(new, variables=PATIENT_FLEET)
             machine.stop(old)
 
     # then
     outcome.check(machine, shop)
-    assert machine.counted(*_FAILED) == failed
+    assert machine.sum_metric(*_FAILED) == failed
 
 
-def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, shop: Shop) -> None:
+def test_poison_job_fails_without_its_neighbours(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.kill("workers")
@@ -48,11 +48,11 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
         return bool(machine.rows("select from job where name = %s and failed_at is not null", POISON.name))
 
     # when: a supervisor starts again what dies (a hand-out that nobody lived to take is an attempt, too)
-    machine.until(has_ended, "the poison kills")
+    machine.wait_until(has_ended, "the poison kills")
     while has_ended():
         machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
-        machine.until(lambda: has_ended() or is_dead(), "the poison kills again or is a dead letter")
-    machine.until(is_dead, "the poison is a dead letter")
+        machine.wait_until(lambda: has_ended() or is_dead(), "the poison kills again or is a dead letter")
+    machine.wait_until(is_dead, "the poison is a dead letter")
     # The last fleet's master may take longer to follow its worker than the lease takes to run out: a new fleet it is.
     machine.kill("workers-poisoned")
     machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
@@ -66,15 +66,15 @@ def test_a_poison_job_dies_by_itself_and_its_neighbours_live(machine: Machine, s
     outcome.check(machine, shop)
 
 
-def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Machine, shop: Shop) -> None:
+def test_unknown_job_waits_for_a_newer_worker(machine: Machine, shop: Shop) -> None:
     # given: no lease ends meanwhile, which would count an attempt
     machine.lengthen_leases()
     machine.insert_job(shop.id, NEWER.name, max_attempts=2)
     waits = "select from job where name = %s and deadline is null and failed_at is null and max_attempts - attempt = 2"
-    machine.until(
-        lambda: f'"job":"{NEWER.name}"' in machine.said("workers"), "the old fleet is asked, and says for what"
+    machine.wait_until(
+        lambda: f'"job":"{NEWER.name}"' in machine.read_output("workers"), "the old fleet is asked, and says for what"
     )
-    machine.until(lambda: bool(machine.rows(waits, NEWER.name)), "the job waits again, with every attempt left")
+    machine.wait_until(lambda: bool(machine.rows(waits, NEWER.name)), "the job waits again, with every attempt left")
     shop.sell()
 
     # when
@@ -85,22 +85,22 @@ def test_a_job_that_no_worker_knows_yet_waits_for_the_one_that_does(machine: Mac
     outcome.check(machine, shop)
 
 
-def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Machine, shop: Shop) -> None:
+def test_backlog_without_workers_is_dispatched_once(machine: Machine, shop: Shop) -> None:
     # given
     machine.kill("workers")
-    machine.forget_the_dead()
-    before = machine.counted(*_HANDED_OUT)
+    machine.forget_killed_fleets()
+    before = machine.sum_metric(*_HANDED_OUT)
     shop.sell_many(250)
     posted = machine.rows("select clock_timestamp()")[0][0]
 
     # when: several leases pass
     late = f"select clock_timestamp() > %s + interval '{2 * LEASE_S} seconds'"
-    machine.until(lambda: machine.rows(late, posted)[0][0], "leases pass")
+    machine.wait_until(lambda: machine.rows(late, posted)[0][0], "leases pass")
 
     # then
     untouched = "select count(*) from job where organization_id = %s and attempt = 0 and deadline is null"
     assert machine.rows(untouched, shop.id) == [(250,)]
-    assert machine.counted(*_HANDED_OUT) == before
+    assert machine.sum_metric(*_HANDED_OUT) == before
     begun = time.monotonic()
     machine.start("workers")
     outcome.check(machine, shop)
@@ -108,13 +108,13 @@ def test_a_backlog_without_workers_is_not_handed_out_again_and_again(machine: Ma
     # is handed out again when its lease ends, and that is never more than there is room for.
     leases = (time.monotonic() - begun) / LEASE_S
     together = jobs.SALE_SETTLE.batch_size
-    assert 500 // together <= machine.counted(*_HANDED_OUT) - before <= 500 + _ROOM * leases
+    assert 500 // together <= machine.sum_metric(*_HANDED_OUT) - before <= 500 + _ROOM * leases
 
 
-def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: Machine, shop: Shop) -> None:
+def test_hanging_endpoint_does_not_delay_others(machine: Machine, shop: Shop) -> None:
     # given: hundreds of deliveries for one endpoint, dozens behind them for three others, and nobody to send them yet
     machine.kill("webhooks")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     slow = shop.subscribe("/slow")
     for path in ("/one", "/two", "/three"):
         shop.subscribe(path, events=["conversion.refunded"])
@@ -123,12 +123,12 @@ def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: 
     for order in orders[:20]:
         shop.refund(order)
     waiting = "select count(*) from job where organization_id = %s and name = 'webhook.deliver'"
-    machine.until(lambda: machine.rows(waiting, shop.id) == [(240 + 3 * 40,)], "every event is there")
+    machine.wait_until(lambda: machine.rows(waiting, shop.id) == [(240 + 3 * 40,)], "every event is there")
 
     # when: a call of the slow one takes longer than all the others
     machine.lengthen_leases()
     machine.execute("update job set lease_s = 3600 where organization_id = %s", str(shop.id))
-    machine.start("relay-2", "webhooks", told={"WEBHOOK_TIMEOUT_S": "60"})
+    machine.start("relay-2", "webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
 
     # then: the others are told everything while hardly anything of the slow one's backlog has moved
     delivered = (
@@ -143,7 +143,7 @@ def test_a_hanging_endpoint_with_a_backlog_does_not_hold_up_the_others(machine: 
         most = max(most, machine.rows(in_flight, str(slow))[0][0])
         return machine.rows(delivered, shop.id) == [(120,)]
 
-    machine.until(are_told, "the healthy ones are told everything")
+    machine.wait_until(are_told, "the healthy ones are told everything")
     assert most == 4
     begun = "select count(*) from delivery where organization_id = %s and status = 'Pending' and attempt_count = 0"
     assert machine.rows(begun, shop.id)[0][0] > 100

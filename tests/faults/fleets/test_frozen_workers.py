@@ -20,47 +20,47 @@ where application_name = 'finderfee' and state = 'idle in transaction' and state
 """
 
 
-def test_what_a_worker_held_that_froze_in_mid_transaction_is_redone_by_its_lease(machine: Machine, shop: Shop) -> None:
+def test_transaction_of_a_frozen_worker_is_redone_after_its_lease(machine: Machine, shop: Shop) -> None:
     # given: a sale in the hands of a fleet, whose transaction waits for a lock; another fleet sleeps so far
     shop.subscribe()
     machine.start("workers-2")
     machine.pause("workers-2")
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         order = shop.sell()
-        machine.until_waiting(1)
+        machine.wait_for_lock_waiters(1)
 
         # when: it freezes and gets its lock
         machine.pause("workers")
         machine.resume("workers-2")
 
     # then: it would hold its lock until it wakes
-    machine.until(lambda: _has_override(machine, shop, order), "the override is written")
+    machine.wait_until(lambda: _has_override(machine, shop, order), "the override is written")
     machine.resume("workers")
     outcome.check(machine, shop)
 
 
 @pytest.mark.parametrize("froze_at", [b"update sale set settled_at", b"delete from job"])
-def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_sale(
-    machine: Machine, shop: Shop, froze_at: bytes
-) -> None:
+def test_worker_frozen_while_preparing_statements_blocks_no_sale(machine: Machine, shop: Shop, froze_at: bytes) -> None:
     # given: a fleet whose connections are new, and which freezes before it learns that a statement is prepared
     machine.lengthen_leases()
     machine.kill("workers")
     machine.start("workers-2")
     machine.pause("workers-2")
     with _freezing(machine, "workers", at=b" as " + froze_at) as freezing:
-        machine.start("workers", told=PATIENT_FLEET | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
+        machine.start("workers", variables=PATIENT_FLEET | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
 
         # when
         shop.sell()
-        machine.until(lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate")
+        machine.wait_until(
+            lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate"
+        )
         machine.resume("workers-2")
         ((others_since,),) = machine.rows("select clock_timestamp()")
         others = [shop.sell() for _ in range(3)]
 
         # then: nobody waits for it, for its lease does not end
         settled = "select count(*) from conversion where organization_id = %s and parent_id is null"
-        machine.until(lambda: machine.rows(settled, shop.id)[0][0] >= len(others), "the others settle")
+        machine.wait_until(lambda: machine.rows(settled, shop.id)[0][0] >= len(others), "the others settle")
 
         # and what it has is done when its lease is over
         machine.execute(_END_FROZEN, others_since)
@@ -83,7 +83,7 @@ def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
             machine.pause(name)
         return Fate.PASSES
 
-    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked, answered=answered)
+    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked, answered=answered)
     try:
         yield proxy
     finally:

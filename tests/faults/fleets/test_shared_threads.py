@@ -24,32 +24,30 @@ _OTHERS = (
 
 
 @pytest.mark.parametrize("endpoints", [1, 3])
-def test_every_other_kind_begins_while_slow_receivers_hold_their_share(
-    machine: Machine, shop: Shop, endpoints: int
-) -> None:
+def test_slow_receivers_do_not_block_other_jobs(machine: Machine, shop: Shop, endpoints: int) -> None:
     # given: the fleet of `make run` with a backlog for receivers that do not answer
     machine.lengthen_leases()
     machine.kill("webhooks", "payouts", "gateways")
-    machine.forget_the_dead()
-    machine.launch("outside", told=_LONG_CALL)
-    machine.until(lambda: bool(machine.rows(_IS_THERE, _THREADS)), "the fleet announces itself")
+    machine.forget_killed_fleets()
+    machine.launch("outside", variables=_LONG_CALL)
+    machine.wait_until(lambda: bool(machine.rows(_IS_THERE, _THREADS)), "the fleet announces itself")
     slow = [f"/slow-{number}" for number in range(endpoints)]
     for path in slow:
         shop.subscribe(path, events=("conversion.created",))
         shop.gate.shut(path)
     shop.sell_many(24)
     expected = 4 if endpoints == 1 else _THREADS // 2 - 1  # the last thread of a kind is for a server that holds none
-    machine.until(lambda: _count_unanswered(shop, slow) == expected, "the receivers hold their share")
+    machine.wait_until(lambda: _count_unanswered(shop, slow) == expected, "the receivers hold their share")
 
     # when: a quick receiver is to be notified and every other kind has work
     shop.subscribe("/quick", events=("conversion.created",))
     shop.sell()
-    machine.until(lambda: shop.gate.most["/quick"] > 0, "the quick receiver is notified")
-    machine.until(lambda: not machine.rows(_UNSETTLED, shop.id), "every sale is settled")
+    machine.wait_until(lambda: shop.gate.most["/quick"] > 0, "the quick receiver is notified")
+    machine.wait_until(lambda: not machine.rows(_UNSETTLED, shop.id), "every sale is settled")
     for queue, name, argument in _OTHERS * 3:
         machine.insert_job(shop.id, name, queue=queue, **{argument: str(uuid4())})
     waiting = "select queue from job where organization_id = %s and queue <> 'webhooks' and queue <> 'upkeep'"
-    machine.until(lambda: not machine.rows(waiting, shop.id), "every other kind is done")
+    machine.wait_until(lambda: not machine.rows(waiting, shop.id), "every other kind is done")
 
     # then: no slow call has ended, and none of their queue took more than half of the threads
     requests = [received for received in shop.receiver.received if received.path in slow]

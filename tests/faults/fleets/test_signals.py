@@ -16,13 +16,13 @@ _ANNOUNCED = "select id from worker_process where queues = '{payouts}' and id::t
 def _a_second(machine: Machine, known: list[str]) -> Process:
     """Start another fleet beside those that are known, and return it when it has announced itself."""
     fleet = machine.launch("payouts-2")
-    machine.until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself")
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself")
     return fleet
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_says_so_and_ends_well(machine: Machine, told: signal.Signals) -> None:
-    known = machine.announced()
+def test_signal_stops_the_process_with_status_0(machine: Machine, told: signal.Signals) -> None:
+    known = machine.list_announced()
     fleet = _a_second(machine, known)
 
     fleet.ask_to_end(told)
@@ -31,31 +31,31 @@ def test_it_stops_says_so_and_ends_well(machine: Machine, told: signal.Signals) 
     assert machine.rows("select from worker_process where id::text <> all(%s)", known) == []
 
 
-def test_a_hangup_starts_it_anew_in_the_same_place(machine: Machine) -> None:
-    known = machine.announced()
+def test_hangup_restarts_the_process(machine: Machine) -> None:
+    known = machine.list_announced()
     fleet = _a_second(machine, known)
-    known = machine.announced()
+    known = machine.list_announced()
 
     fleet.ask_to_end(signal.SIGHUP)
-    machine.until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself by another name")
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself by another name")
 
     assert not fleet.has_ended
     fleet.ask_to_end()
     assert fleet.wait() == 0
 
 
-def test_who_is_told_twice_waits_for_no_job(machine: Machine, shop: Shop) -> None:
+def test_second_signal_stops_without_waiting_for_jobs(machine: Machine, shop: Shop) -> None:
     # given
     machine.kill("workers")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     machine.start("workers-2", modules=["tests.support.installation.actors"])
     fleet = machine.processes["workers-2"]
     machine.insert_job(shop.id, ENDLESS.name, max_attempts=2)
-    machine.until(lambda: "endless.begins" in machine.said("workers-2"), "it is at work")
+    machine.wait_until(lambda: "endless.begins" in machine.read_output("workers-2"), "it is at work")
 
     # when
     fleet.ask_to_end()
-    machine.until(lambda: bool(machine.rows("select from worker_process where queues = '{}'")), "it is leaving")
+    machine.wait_until(lambda: bool(machine.rows("select from worker_process where queues = '{}'")), "it is leaving")
     assert not fleet.has_ended
     fleet.ask_to_end()
 
@@ -63,7 +63,7 @@ def test_who_is_told_twice_waits_for_no_job(machine: Machine, shop: Shop) -> Non
     assert fleet.wait() == 1
     machine.kill("workers-2")
     machine.rows("delete from job where name = %s returning 1", ENDLESS.name)
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     machine.start("workers")
     shop.sell()
     outcome.check(machine, shop)

@@ -17,19 +17,19 @@ _WITHIN_S = 90
 _IN_SALES = "select id::text from worker_process where 'sales' = any(queues)"
 
 
-def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine: Machine, shop: Shop) -> None:
+def test_jobs_of_killed_fleets_are_done_within_20_seconds(machine: Machine, shop: Shop) -> None:
     # given: four overrides in mid-transaction, others fetched and not begun; four deliveries in the receiver's hands,
     # which are its endpoint's share, and others that wait for them
     machine.lengthen_leases()
     machine.kill("relay", "webhooks")
-    machine.start("relay", "webhooks", told=_MANY_SLOTS | _LONG_CALL)
+    machine.start("relay", "webhooks", variables=_MANY_SLOTS | _LONG_CALL)
     endpoint = shop.subscribe()
     shop.gate.shut("/hook")
     _hold_calls(machine, shop, 4)
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         _hold_up(machine, shop, 4)
         shop.sell_many(36)
-        machine.until(lambda: _out(machine, "sales") > 20, "others are handed out")
+        machine.wait_until(lambda: _count_leased(machine, "sales") > 20, "others are handed out")
 
         # when
         machine.kill("workers", "webhooks")
@@ -45,76 +45,74 @@ def test_kill_9_of_fleets_has_every_job_of_theirs_done_within_20_seconds(machine
     assert len(done_after_s) > 40
     assert sorted(done_after_s)[int(len(done_after_s) * 0.95) - 1] < _WITHIN_S
     outcome.check(machine, shop)
-    machine.until(lambda: machine.fetched() == 0, "nothing is left in anybody's hands")
+    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
 
 
-def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when_it_wakes(
-    machine: Machine, shop: Shop
-) -> None:
+def test_frozen_fleet_loses_its_calls_and_undoes_nothing(machine: Machine, shop: Shop) -> None:
     # given: two deliveries in the receiver's hands, so that their sender is in no transaction
     machine.lengthen_leases()
     machine.kill("webhooks")
-    machine.start("webhooks", told=_LONG_CALL)
+    machine.start("webhooks", variables=_LONG_CALL)
     shop.subscribe(events=["conversion.created"])
     shop.gate.shut("/hook")
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         _hold_calls(machine, shop, 2)
 
         # when: it freezes, and another is told of the overrides as well
         machine.pause("webhooks")
-    machine.start("webhooks-2", told=_LONG_CALL)
+    machine.start("webhooks-2", variables=_LONG_CALL)
     again = "select from delivery where organization_id = %s and attempt_count = 2"
-    machine.until(lambda: bool(machine.rows(again, shop.id)), "another calls")
+    machine.wait_until(lambda: bool(machine.rows(again, shop.id)), "another calls")
     shop.gate.open()
-    machine.settle()
+    machine.wait_until_settled()
     ((awake_at,),) = machine.rows("select clock_timestamp()")
     machine.resume("webhooks")
     both = "select from worker_process where queues = '{webhooks}' and seen_at > %s having count(*) = 2"
-    machine.until(lambda: bool(machine.rows(both, awake_at)), "the first fleet speaks again")
+    machine.wait_until(lambda: bool(machine.rows(both, awake_at)), "the first fleet speaks again")
 
     # then
     outcome.check(machine, shop)
-    machine.until(lambda: machine.fetched() == 0, "nothing is left in anybody's hands")
+    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
 
 
-def test_pointers_that_nobody_took_wait_in_the_broker_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
+def test_untaken_pointers_wait_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
     # given: jobs that were handed out to a fleet that is dead, which the relay has yet to learn
     machine.lengthen_leases()
     machine.kill("relay", "workers")
-    machine.start("relay", told=_MANY_SLOTS)
+    machine.start("relay", variables=_MANY_SLOTS)
     dead = uuid4()
 
     def is_handed_out() -> bool:
         machine.execute(_SPEAK, str(dead))
-        return _out(machine, "sales") == 20
+        return _count_leased(machine, "sales") == 20
 
     shop.sell_many(20)
-    machine.until(is_handed_out, "they are handed out")
+    machine.wait_until(is_handed_out, "they are handed out")
 
     # when
     machine.start("workers")
 
     # then
     outcome.check(machine, shop)
-    machine.until(lambda: not machine.valkey().exists("finderfee:sales.msgs"), "the broker holds nothing any more")
+    machine.wait_until(lambda: not machine.valkey().exists("finderfee:sales.msgs"), "the broker holds nothing any more")
 
 
-def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(machine: Machine, shop: Shop) -> None:
+def test_dispatch_follows_live_fleets_after_silence(machine: Machine, shop: Shop) -> None:
     # given: a job in each thread's hand, four threads in a fleet, and of two fleets one dies, and has been silent for
     # as long as that takes
     machine.lengthen_leases()
     machine.kill("relay", "workers")
     dead = [process_id for (process_id,) in machine.rows(_IN_SALES)]
-    machine.start("relay", "workers-2", told={"JOB_SLOTS": "sales=1"})
+    machine.start("relay", "workers-2", variables={"JOB_SLOTS": "sales=1"})
     machine.execute("update worker_process set seen_at = now() - interval '12 s' where id::text = any(%s)", dead)
 
     # when: there is more to do than both could take
-    with machine.holding(f"select from affiliate where id = '{shop.rita}' for update"):
+    with machine.hold_locks(f"select from affiliate where id = '{shop.rita}' for update"):
         _hold_up(machine, shop, 4)
         shop.sell_many(36)
 
         # then: fewer, where the machine is so slow that one has waited for its lock as long as anybody may
-        assert _out(machine, "sales") <= 4
+        assert _count_leased(machine, "sales") <= 4
     outcome.check(machine, shop)
 
 
@@ -132,17 +130,17 @@ def _hold_calls(machine: Machine, shop: Shop, calls: int) -> None:
     """
     while (held := shop.gate.held["/hook"]) < calls:
         shop.sell()
-        machine.until(lambda: shop.gate.held["/hook"] > held, "the receiver has one more")
+        machine.wait_until(lambda: shop.gate.held["/hook"] > held, "the receiver has one more")
 
 
 def _hold_up(machine: Machine, shop: Shop, threads: int) -> None:
     """Sell until so many threads wait for a lock with an override, one after the other for the same reason."""
     for number in range(threads):
         shop.sell()
-        machine.until_waiting(number + 1)
+        machine.wait_for_lock_waiters(number + 1)
 
 
-def _out(machine: Machine, queue: str) -> int:
+def _count_leased(machine: Machine, queue: str) -> int:
     return int(machine.rows("select count(*) from job where queue = %s and deadline > now()", queue)[0][0])
 
 
@@ -156,6 +154,6 @@ def _until_done(machine: Machine, jobs: set[int]) -> list[float]:
         after_s.extend([time.monotonic() - begun] * (len(jobs) - len(left) - len(after_s)))
         return not left
 
-    machine.until(are_done, "every job is done")
+    machine.wait_until(are_done, "every job is done")
     machine.note(f"done after {after_s[0]:.1f} to {after_s[-1]:.1f} s")
     return after_s

@@ -16,28 +16,28 @@ _SOON_S = 25
 
 
 @pytest.mark.parametrize("is_up", [False, True], ids=["before it is up", "when it is up"])
-def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is_up: bool) -> None:
+def test_fleet_ends_when_its_worker_is_killed(machine: Machine, is_up: bool) -> None:
     # given
     begun = time.monotonic()
     fleet = machine.launch("pair")
-    machine.until(lambda: bool(fleet.children), "it starts its workers")
+    machine.wait_until(lambda: bool(fleet.children), "it starts its workers")
     if is_up:
         alive = "select from worker_process where queues = '{payouts}' and threads = 1 having count(*) = 2"
-        machine.until(lambda: bool(machine.rows(alive)), "the workers announce themselves")
+        machine.wait_until(lambda: bool(machine.rows(alive)), "the workers announce themselves")
 
     # when
     started_s = time.monotonic() - begun
     os.kill(fleet.children[0], signal.SIGKILL)
 
     # then: the other one may have to come up first, which takes as long here as the first one took
-    machine.until(lambda: fleet.has_ended, "the fleet ends", within_s=_SOON_S + 2 * started_s)
+    machine.wait_until(lambda: fleet.has_ended, "the fleet ends", within_s=_SOON_S + 2 * started_s)
     last = [line for line in _lines(machine, "pair") if "exited unexpectedly" in line["event"]][-1]
     assert (last["level"], last["logger"].partition(".")[0]) == ("critical", "dramatiq")
 
 
-def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
-    fleet = machine.launch("payouts-2", told={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
-    machine.until(lambda: fleet.has_ended, "the fleet ends")
+def test_failed_fleet_start_logs_one_line(machine: Machine) -> None:
+    fleet = machine.launch("payouts-2", variables={"PROMETHEUS_MULTIPROC_DIR": "/no/such/place"})
+    machine.wait_until(lambda: fleet.has_ended, "the fleet ends")
 
     said = [line for line in _lines(machine, "payouts-2") if line["event"] == "fleet.does_not_start"]
 
@@ -45,24 +45,24 @@ def test_a_fleet_that_cannot_start_says_why_in_a_line(machine: Machine) -> None:
     assert said[-1]["exception"].count("\n") > 5
 
 
-def test_a_setting_that_does_not_do_ends_a_fleet_with_one_sentence(machine: Machine) -> None:
+def test_invalid_setting_ends_the_fleet_with_one_sentence(machine: Machine) -> None:
     log = machine.home / "payouts-3.out"
 
-    fleet = machine.launch("payouts-3", told={"JOB_LEASE_S": "soon"})
-    machine.until(lambda: fleet.has_ended, "the fleet ends")
+    fleet = machine.launch("payouts-3", variables={"JOB_LEASE_S": "soon"})
+    machine.wait_until(lambda: fleet.has_ended, "the fleet ends")
 
     assert log.read_text().startswith("finderfee: JOB_LEASE_S")
     assert log.read_text().count("\n") == 1
 
 
-def test_what_dramatiq_says_when_the_broker_stops_answering_is_json(machine: Machine, shop: Shop) -> None:
+def test_dramatiq_messages_about_a_lost_broker_are_json(machine: Machine, shop: Shop) -> None:
     # when: consumers wait in vain for an answer, and then nobody is there
     before = len(_lines(machine, "workers"))
     machine.freeze_valkey()
-    machine.until(lambda: "unexpected error" in _said(machine, before), "a consumer tells of it")
+    machine.wait_until(lambda: "unexpected error" in _read_new_output(machine, before), "a consumer tells of it")
     machine.freeze_valkey(signal.SIGCONT)
     servers.stop_valkey(machine.home, save=True)
-    machine.until(lambda: "connection error" in _said(machine, before), "a consumer finds nobody")
+    machine.wait_until(lambda: "connection error" in _read_new_output(machine, before), "a consumer finds nobody")
     machine.start_valkey()
     shop.sell()
     outcome.check(machine, shop)
@@ -73,11 +73,11 @@ def test_what_dramatiq_says_when_the_broker_stops_answering_is_json(machine: Mac
     assert told[0]["exception"].startswith("Traceback (most recent call last):\n")
 
 
-def _said(machine: Machine, before: int) -> str:
+def _read_new_output(machine: Machine, before: int) -> str:
     """Return what the workers wrote after so many lines."""
-    return "\n".join(machine.said("workers").splitlines()[before:])
+    return "\n".join(machine.read_output("workers").splitlines()[before:])
 
 
 def _lines(machine: Machine, name: str) -> list[dict[str, str]]:
     """Return what a process wrote, every line of which must be an object."""
-    return [json.loads(line) for line in machine.said(name).splitlines()]
+    return [json.loads(line) for line in machine.read_output(name).splitlines()]

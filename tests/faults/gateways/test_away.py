@@ -13,9 +13,7 @@ _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="gateways"')
 _CUSTOMERS = {f"/v1/customers/cus_{number}" for number in range(3)}
 
 
-def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
-    machine: Machine, till: Till, stage: StripeStage
-) -> None:
+def test_day_without_gateway_api_loses_no_event(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: payments of which only the customer's object says who sent them, and an API that fails in every way
     till.subscribe()
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(3)]
@@ -24,11 +22,11 @@ def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
     stage.faults.extend(["fail", "busy", "cut", "html"] * 100)
 
     # when: every four hours they are tried again, and it is still away
-    till.tell(*(sale.sent[0] for sale in sales))
+    till.deliver(*(sale.notifications[0] for sale in sales))
     for _ in range(7):
         _until_tried(machine, till)
         assert till.events("type, status") == [("invoice.paid", "Received")] * 3
-        stage.asked.clear()
+        stage.calls.clear()
         _four_hours_pass(machine, till)
     _until_tried(machine, till)
 
@@ -40,28 +38,28 @@ def test_a_day_without_the_gateways_api_fails_no_event_and_loses_none(
     assert till.events("status") == [("Processed",)] * 3
 
 
-def test_an_api_that_hangs_holds_up_one_brand_and_no_other(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_hanging_gateway_api_delays_only_its_brand(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: more events of one brand than a fleet has threads, each of which needs an answer that does not come
     machine.lengthen_leases()
     with closing(Till(machine, stage)) as other:
-        stage.asked.clear()
+        stage.calls.clear()
         stage.faults.extend(["hang"] * 12)
-        till.tell(*(till.pay(slug=None, customer=str(number), email=None).sent[0] for number in range(12)))
-        machine.until(lambda: len(stage.asked) >= 6, "the API has as many as it may have")
+        till.deliver(*(till.pay(slug=None, customer=str(number), email=None).notifications[0] for number in range(12)))
+        machine.wait_until(lambda: len(stage.calls) >= 6, "the API has as many as it may have")
 
         # when
-        other.tell(other.pay(customer="another").sent[0])
+        other.deliver(other.pay(customer="another").notifications[0])
 
         # then: the other brand's is booked while none of the first one's is, of which no more are out than its share
-        machine.until(lambda: other.events("status") == [("Processed",)], "the other brand's is booked")
+        machine.wait_until(lambda: other.events("status") == [("Processed",)], "the other brand's is booked")
         assert till.events("status") == [("Received",)] * 12
         assert machine.rows(_OUT, till.id)[0][0] <= 6
 
 
-def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_job_waiting_for_a_slow_api_is_dispatched_once(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: an API that takes its time, though not as long as a lease is
     machine.lengthen_leases()
-    before = machine.counted(*_HANDED_OUT)
+    before = machine.sum_metric(*_HANDED_OUT)
     stage.slow_s = 0.5
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(64)]
     for path in (f"/v1/customers/cus_{number}" for number in range(64)):
@@ -69,28 +67,28 @@ def test_what_waits_for_a_slow_api_is_handed_out_once(machine: Machine, till: Ti
     stage.faults.extend(["slow"] * 64)
 
     # when
-    till.tell(*(sale.sent[0] for sale in sales))
+    till.deliver(*(sale.notifications[0] for sale in sales))
     most = 0
 
     def is_over() -> bool:
         nonlocal most
         most = max(most, machine.rows(_OUT, till.id)[0][0])
-        return not machine.left()
+        return not machine.list_unsettled()
 
-    machine.until(is_over, "everything settles")
+    machine.wait_until(is_over, "everything settles")
 
     # then: all that was out had a thread, so that none outlived its lease in somebody's hand and counted an attempt
     outcome.check(machine, till)
     assert most <= 6
-    assert machine.counted(*_HANDED_OUT) - before == 64
+    assert machine.sum_metric(*_HANDED_OUT) - before == 64
 
 
 def _until_tried(machine: Machine, till: Till) -> None:
     def are_tried() -> bool:
-        asked = {call.path for call in list(till.stage.asked)}
+        asked = {call.path for call in list(till.stage.calls)}
         return asked >= _CUSTOMERS and machine.rows(_WAITING, till.id) == [(3,)]
 
-    machine.until(are_tried, "every event is tried and waits")
+    machine.wait_until(are_tried, "every event is tried and waits")
 
 
 def _four_hours_pass(machine: Machine, till: Till) -> None:

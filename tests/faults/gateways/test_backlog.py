@@ -12,10 +12,10 @@ _MIDDLE = "lock table affiliate_revenue in exclusive mode"
 def _pay(till: Till, payments: int) -> None:
     for _ in range(payments):
         customer = str(till.stage.number())
-        till.tell(till.pay(customer=customer, email=f"{customer}@x.test").sent[0])
+        till.deliver(till.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
 
 
-def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
+def _count_booked(machine: Machine, till: Till) -> tuple[int, ...]:
     """Return how many conversions, payments, buyers that were counted once, and events that are done there are."""
     (found,) = machine.rows(
         "select (select count(*)::int from conversion where organization_id = o.id and parent_id is null),"
@@ -28,31 +28,31 @@ def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
     return found
 
 
-def test_kill_9_amid_a_backlog_of_events_leaves_each_effect_once(machine: Machine, till: Till) -> None:
+def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, till: Till) -> None:
     # given: events whose rows are written and not committed
     till.subscribe()
     machine.lengthen_leases()
-    with machine.holding(_MIDDLE):
+    with machine.hold_locks(_MIDDLE):
         with machine.backlog("gateways"):
             _pay(till, 60)
-        machine.until_locked_out("affiliate_revenue")
+        machine.wait_for_table_lock("affiliate_revenue")
 
         # when
         machine.kill("gateways")
         machine.end_waiting()
 
     # then: nothing is booked, only what was handed out has an attempt less, and two fleets at once do all of it
-    assert _booked(machine, till) == (0, 0, 0, 0)
+    assert _count_booked(machine, till) == (0, 0, 0, 0)
     tried = dict(machine.rows(_ATTEMPTS, till.id))
     assert tried[0] >= 60 - 8
     assert sum(tried.values()) == 60
     machine.end_leases(till.id)
     machine.start("gateways")
     outcome.check(machine, till)
-    assert _booked(machine, till) == (60, 60, 60, 60)
+    assert _count_booked(machine, till) == (60, 60, 60, 60)
 
 
-def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine, till: Till) -> None:
+def test_poison_event_becomes_the_only_dead_letter(machine: Machine, till: Till) -> None:
     # given: something that no attempt books, in the midst of the backlog
     machine.lengthen_leases()
     with machine.backlog("gateways"):
@@ -61,11 +61,11 @@ def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine,
         _pay(till, 20)
 
     # when
-    machine.settle()
+    machine.wait_until_settled()
 
     # then: nobody paid for that but itself
     dead = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", till.id)
     assert dead == [("of nobody", 2)]
-    assert _booked(machine, till) == (40, 40, 40, 40)
+    assert _count_booked(machine, till) == (40, 40, 40, 40)
     machine.execute("delete from job where organization_id = %s", str(till.id))
     outcome.check(machine, till)

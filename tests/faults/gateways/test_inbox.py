@@ -9,8 +9,8 @@ from adapters.embedded import data_folder
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
-from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
@@ -24,47 +24,47 @@ def paddle(machine: Machine) -> Iterator[Till]:
     stage.stop()
 
 
-def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(machine: Machine, till: Till) -> None:
+def test_event_resent_after_a_killed_web_process_counts_once(machine: Machine, till: Till) -> None:
     # given: a web server that dies in the moment in which the database has kept an event, and says so
     sale = till.pay()
     till.subscribe()
     kept = "select from gateway_event where organization_id = %s"
 
-    dying = Dying(machine, "web", is_now=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id)))
+    dying = ProcessKiller(machine, "web", is_now=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id)))
 
     machine.kill("web")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
-        assert till.once(till.path, sale.sent[0].body, sale.sent[0].headers) is None
-        dying.until_dead()
+        assert till.send_once(till.path, sale.notifications[0].body, sale.notifications[0].headers) is None
+        dying.wait_until_dead()
     machine.start("web")
-    till.tell(*sale.sent)
+    till.deliver(*sale.notifications)
 
     # then
     outcome.check(machine, till)
     assert till.events("type, status") == [("invoice.paid", "Processed"), ("invoice_payment.paid", "Processed")]
 
 
-def test_ten_deliveries_of_each_event_at_once_are_one(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_deliveries_count_once(machine: Machine, till: Till) -> None:
     till.subscribe()
     sale = till.pay()
-    events = [*sale.sent, *till.give_back(sale, 4_000)]
+    events = [*sale.notifications, *till.refund(sale, 4_000)]
 
-    till.tell_at_once(*events * 10)
+    till.deliver_concurrently(*events * 10)
 
     outcome.check(machine, till)
     assert sorted(till.events("type")) == [("charge.refunded",), ("invoice.paid",), ("invoice_payment.paid",)]
     assert dict(till.statuses) == {200: 30}
 
 
-def test_ten_refunds_of_one_payment_at_once_add_up(machine: Machine, paddle: Till) -> None:
+def test_ten_concurrent_refunds_add_up(machine: Machine, paddle: Till) -> None:
     paddle.subscribe()
     sale = paddle.pay()
-    refunds = [sent for number in range(1, 11) for sent in paddle.give_back(sale, 100 + number)]
+    refunds = [sent for number in range(1, 11) for sent in paddle.refund(sale, 100 + number)]
 
-    paddle.tell_at_once(*refunds, *sale.sent)
+    paddle.deliver_concurrently(*refunds, *sale.notifications)
 
     outcome.check(machine, paddle)
     assert paddle.refunded_cents[sale.id] == 1_055
@@ -72,29 +72,27 @@ def test_ten_refunds_of_one_payment_at_once_add_up(machine: Machine, paddle: Til
     assert machine.rows(once_each, paddle.id) == [(10, 1_055)]
 
 
-def test_ten_refunds_that_tell_the_total_at_once_end_at_the_last_one(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_refund_totals_end_at_the_last(machine: Machine, till: Till) -> None:
     till.subscribe()
     sale = till.pay()
-    refunds = [sent for number in range(1, 11) for sent in till.give_back(sale, 100 + number)]
+    refunds = [sent for number in range(1, 11) for sent in till.refund(sale, 100 + number)]
 
-    till.tell_at_once(*refunds, *sale.sent)
+    till.deliver_concurrently(*refunds, *sale.notifications)
 
     outcome.check(machine, till)
     assert till.refunded_cents[sale.id] == 1_055
 
 
-def test_the_same_events_at_two_brands_are_booked_for_each_and_cross_nowhere(
-    machine: Machine, till: Till, stage: StripeStage
-) -> None:
+def test_same_events_at_two_brands_stay_separate(machine: Machine, till: Till, stage: StripeStage) -> None:
     # given: two brands behind one account, so that what proves well for one proves well for the other
     with closing(Till(machine, stage)) as other:
         sale = till.pay()
         other.sold[sale.id] = None
-        refund = till.give_back(sale, 4_000)
+        refund = till.refund(sale, 4_000)
 
         # when
-        till.tell_at_once(*[*sale.sent, *refund] * 3)
-        other.tell_at_once(*sale.sent * 3)
+        till.deliver_concurrently(*[*sale.notifications, *refund] * 3)
+        other.deliver_concurrently(*sale.notifications * 3)
 
         # then: only the first was told of the refund
         outcome.check(machine, till)

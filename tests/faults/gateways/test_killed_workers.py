@@ -6,8 +6,8 @@ import pytest
 
 from adapters.embedded import data_folder
 from tests.support.installation import outcome
-from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
@@ -15,29 +15,27 @@ _DUE = "select from job where organization_id = %s and (deadline is not null or 
 _MONEY = "refunded_cents, reversed_cents, status, disputed_at is not null"
 
 
-def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_none_of_them(
-    machine: Machine, till: Till
-) -> None:
+def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: Till) -> None:
     # given: a payment whose conversion is written and whose other ids are not; a refund that is kept and not taken from
     # the conversion; a dispute whose conversion waits; and a lost one that has not given back
     till.subscribe()
     refunded, disputed, lost = (till.pay(customer=str(number)) for number in range(3))
-    till.tell(*refunded.sent, *disputed.sent, *lost.sent)
-    machine.settle()
+    till.deliver(*refunded.notifications, *disputed.notifications, *lost.notifications)
+    machine.wait_until_settled()
     new = till.pay(customer="new")
     till.refunded_cents[lost.id] = 10_000
-    with machine.holding(
+    with machine.hold_locks(
         "lock table gateway_alias in share mode",
         "lock table refund in share mode",
         f"select from conversion where external_event_id = '{disputed.id}' for update",
     ):
-        till.tell(
-            new.sent[0],
-            *till.give_back(refunded, 4_000),
+        till.deliver(
+            new.notifications[0],
+            *till.refund(refunded, 4_000),
             *till.stage.dispute(disputed, "opened"),
             *till.stage.dispute(lost, "lost"),
         )
-        machine.until_waiting(4)
+        machine.wait_for_lock_waiters(4)
 
         # when
         machine.kill("gateways")
@@ -47,7 +45,7 @@ def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_no
 
     # then
     machine.start("gateways")
-    till.tell(new.sent[1])
+    till.deliver(new.notifications[1])
     outcome.check(machine, till)
     assert _conversions(machine, till) == [
         (0, 0, "Pending", False),
@@ -63,16 +61,14 @@ def test_kill_9_between_two_writes_of_a_payment_a_refund_and_a_dispute_leaves_no
 
 
 @pytest.mark.parametrize("told", ["payment", "alias", "refund", "dispute"])
-def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_nothing_twice(
-    machine: Machine, till: Till, told: str
-) -> None:
+def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(machine: Machine, till: Till, told: str) -> None:
     # given: a fleet that dies in the moment in which the database has booked an event, and says so
     till.subscribe()
     sale = till.pay()
     sent = {
-        "payment": sale.sent[:1],
-        "alias": sale.sent[1:],
-        "refund": till.give_back(sale, 4_000),
+        "payment": sale.notifications[:1],
+        "alias": sale.notifications[1:],
+        "refund": till.refund(sale, 4_000),
         "dispute": till.stage.dispute(sale, "lost"),
     }
     (last,) = sent.pop(told)
@@ -80,8 +76,8 @@ def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_no
         till.refunded_cents[sale.id] = 10_000
     else:
         del sent["dispute"]
-    till.tell(*(one for others in sent.values() for one in others))
-    machine.until(lambda: not machine.rows(_DUE, till.id), "all that was told is booked, or waits for the rest")
+    till.deliver(*(one for others in sent.values() for one in others))
+    machine.wait_until(lambda: not machine.rows(_DUE, till.id), "all that was told is booked, or waits for the rest")
     booked = (
         "select from gateway_event where organization_id = %s having count(*) filter (where status = 'Processed') > %s"
     )
@@ -90,18 +86,18 @@ def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_no
     def is_booked(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(booked, till.id, before))
 
-    dying = Dying(machine, "gateways", is_now=is_booked)
+    dying = ProcessKiller(machine, "gateways", is_now=is_booked)
     machine.kill("gateways")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
-        till.tell(last)
-        dying.until_dead()
+        till.deliver(last)
+        dying.wait_until_dead()
     machine.start("gateways")
 
     # then
-    till.tell(last)
+    till.deliver(last)
     outcome.check(machine, till)
     refunded = till.refunded_cents[sale.id]
     assert _conversions(machine, till) == [

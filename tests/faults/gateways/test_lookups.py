@@ -7,8 +7,8 @@ import pytest
 
 from adapters.embedded import data_folder
 from tests.support.installation import outcome
-from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 from tests.support.platforms.kit import KitStage
@@ -22,7 +22,7 @@ _DEAD = "select id from job where organization_id = %s and failed_at is not null
 def platform(machine: Machine, till: Till) -> Iterator[KitStage]:
     """Return kit, where the machine expects every platform, connected to the till's brand."""
     playing = KitStage(machine.platform_port)
-    status, made = till.asked("POST", "/api/v1/platforms", {"platform": "kit", "credentials": playing.credentials})
+    status, made = till.call_api("POST", "/api/v1/platforms", {"platform": "kit", "credentials": playing.credentials})
     assert status == 201, made
     yield playing
     playing.stop()
@@ -30,17 +30,17 @@ def platform(machine: Machine, till: Till) -> Iterator[KitStage]:
 
 def _sell(till: Till) -> None:
     for number, email in enumerate(_BUYERS):
-        till.tell(*till.pay(slug=None, customer=str(number), email=email).sent)
+        till.deliver(*till.pay(slug=None, customer=str(number), email=email).notifications)
 
 
-def test_kill_9_in_the_middle_of_a_look_up_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
+def test_kill_9_during_a_lookup_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
     # given: a platform that has the questions and does not answer
     till.subscribe()
     platform.faults.extend(["hang"] * 1_000)
     for email in _BUYERS:
-        platform.know(email, slug="ben")
+        platform.add_person(email, slug="ben")
     _sell(till)
-    machine.until(lambda: platform.looks() >= 2, "as many buyers are asked for as one brand's may at once")
+    machine.wait_until(lambda: platform.count_lookups() >= 2, "as many buyers are asked for as one brand's may at once")
 
     # when
     machine.kill("gateways")
@@ -54,24 +54,22 @@ def test_kill_9_in_the_middle_of_a_look_up_credits_once(machine: Machine, till: 
     assert machine.rows("select from platform_lookup where organization_id = %s", till.id) == []
 
 
-def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_once(
-    machine: Machine, till: Till, platform: KitStage
-) -> None:
+def test_kill_9_after_the_commit_of_a_credit_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
     # given: a fleet that dies in the moment in which the database has credited a sale, and says so
     till.subscribe()
-    platform.know(_BUYERS[0], slug="ben")
+    platform.add_person(_BUYERS[0], slug="ben")
 
     def is_credited(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_METHODS, till.id))
 
-    dying = Dying(machine, "gateways", is_now=is_credited)
+    dying = ProcessKiller(machine, "gateways", is_now=is_credited)
     machine.kill("gateways")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
-        till.tell(*till.pay(slug=None, email=_BUYERS[0]).sent)
-        dying.until_dead()
+        till.deliver(*till.pay(slug=None, email=_BUYERS[0]).notifications)
+        dying.wait_until_dead()
     machine.start("gateways")
 
     # then
@@ -79,22 +77,20 @@ def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_o
     assert machine.rows(_METHODS, till.id) == [("crm_lookup:kit",)]
 
 
-def test_a_platform_that_is_away_for_the_whole_time_costs_no_sale_and_is_asked_when_it_is_back(
-    machine: Machine, till: Till, platform: KitStage
-) -> None:
+def test_unreachable_platform_loses_no_sale(machine: Machine, till: Till, platform: KitStage) -> None:
     # given
     till.subscribe()
     for email in _BUYERS:
-        platform.know(email, slug="ben")
+        platform.add_person(email, slug="ben")
     platform.stop()
 
     # when: sales go on, and the times of the look-ups pass
     _sell(till)
     named = till.pay(customer="named")
-    till.tell(*named.sent)
-    machine.until(lambda: machine.rows(_METHODS, till.id), "a sale that names somebody is credited meanwhile")
+    till.deliver(*named.notifications)
+    machine.wait_until(lambda: machine.rows(_METHODS, till.id), "a sale that names somebody is credited meanwhile")
     begun = "select from platform_lookup where organization_id = %s"
-    machine.until(lambda: len(machine.rows(begun, till.id)) == len(_BUYERS), "every look-up has begun")
+    machine.wait_until(lambda: len(machine.rows(begun, till.id)) == len(_BUYERS), "every look-up has begun")
     machine.execute(
         "update platform_lookup set started_at = started_at - interval '2 hours' where organization_id = %s",
         str(till.id),
@@ -111,7 +107,7 @@ def test_a_platform_that_is_away_for_the_whole_time_costs_no_sale_and_is_asked_w
         )
         return len(machine.rows(_DEAD, till.id)) == len(_BUYERS)
 
-    machine.until(are_dead, "every look-up is a dead letter")
+    machine.wait_until(are_dead, "every look-up is a dead letter")
 
     # then
     assert {status for (status,) in till.events("status")} == {"Processed"}

@@ -12,10 +12,10 @@ from adapters.embedded import data_folder
 from tests.support.coupons import COUPON
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.codes import CodeBooks
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.gateways.storefront.shopify import ShopifyStage
-from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
+from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
@@ -44,21 +44,21 @@ class Mint:
         """Ask for a code, or for something else about it, and do not wait for the answer."""
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
         body = json.dumps({"campaignCouponId": self._coupon_id, "code": _TEXT}).encode() if method == "POST" else b""
-        self._pool.submit(self.till.once, self.path + path, body, headers, method)
+        self._pool.submit(self.till.send_once, self.path + path, body, headers, method)
 
     def makes(self) -> int:
         """Return how often the gateway was asked to make a code."""
-        return sum(map(_is_making, self.stage.asked))
+        return sum(map(_is_making, self.stage.calls))
 
     def ends(self) -> int:
         """Return how often the gateway was asked to end a code."""
-        return sum(map(_is_ending, self.stage.asked))
+        return sum(map(_is_ending, self.stage.calls))
 
-    def hang_in(self, is_held: Callable[[Asked], bool]) -> None:
+    def hang_in(self, is_held: Callable[[ApiCall], bool]) -> None:
         """Have the gateway hold such calls, and act on them when `goes_on` is set."""
         answer = self.stage.answer
 
-        def held(asked: Asked) -> tuple[int, Any]:
+        def held(asked: ApiCall) -> tuple[int, Any]:
             if is_held(asked):
                 self.stage.goes_on.wait()
             return answer(asked)
@@ -78,10 +78,10 @@ class Mint:
 
     def check(self) -> None:
         """Wait until nothing is being minted, and compare the list with the gateway's own books."""
-        self.machine.until(self._hurried, "the code is minted")
-        (minted,) = self.books.live(_TEXT)
+        self.machine.wait_until(self._hurried, "the code is minted")
+        (minted,) = self.books.list_live_ids(_TEXT)
         assert self.rows() == [("Active", minted)]
-        status, listed = self.till.asked("GET", self.path)
+        status, listed = self.till.call_api("GET", self.path)
         assert (status, [one["processorPromotionCodeId"] for one in listed["items"]]) == (200, [minted])
         assert len(self.machine.rows(_TOLD, self.till.id)) == 1
 
@@ -95,12 +95,12 @@ class Mint:
         self._pool.shutdown()
 
 
-def _is_making(asked: Asked) -> bool:
+def _is_making(asked: ApiCall) -> bool:
     is_store = b"discountCodeBasicCreate" in asked.body
     return is_store or (asked.method, asked.path) == ("POST", "/v1/promotion_codes")
 
 
-def _is_ending(asked: Asked) -> bool:
+def _is_ending(asked: ApiCall) -> bool:
     is_store = b"discountCodeDelete" in asked.body
     return is_store or (asked.method == "POST" and asked.path.startswith("/v1/promotion_codes/"))
 
@@ -112,32 +112,30 @@ def mint(request: pytest.FixtureRequest, machine: Machine) -> Iterator[Mint]:
         stage: StripeStage | ShopifyStage = StripeStage(machine.gateway_port)
         stack.callback(lambda: stage.stop())
         till = stack.enter_context(closing(Till(machine, stage)))
-        status, made = till.asked("POST", f"/api/v1/campaigns/{till.brand.programs[-1]}/coupons", COUPON)
+        status, made = till.call_api("POST", f"/api/v1/campaigns/{till.brand.programs[-1]}/coupons", COUPON)
         assert status == 201, made
         if request.param == "shopify":
             stage.stop()
             stage = ShopifyStage(machine.gateway_port)
             wanted = {"gateway": "shopify", "mode": "live", "credentials": dict(stage.credentials)}
-            status, answer = till.asked("POST", "/api/v1/connections", wanted)
+            status, answer = till.call_api("POST", "/api/v1/connections", wanted)
             assert status == 201, answer
         yield stack.enter_context(closing(Mint(machine, till, made["id"], stage)))
 
 
-def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_once(
-    machine: Machine, mint: Mint
-) -> None:
+def test_web_kill_9_before_the_call_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given: a web process that dies in the moment in which the database has the row, and says so
     def is_written(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_MINTING, mint.till.id))
 
-    dying = Dying(machine, "web", is_now=is_written)
+    dying = ProcessKiller(machine, "web", is_now=is_written)
     machine.kill("web")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         mint.ask()
-        dying.until_dead()
+        dying.wait_until_dead()
     assert (mint.makes(), mint.rows()) == (0, [("Minting", None)])
 
     # then
@@ -145,18 +143,16 @@ def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_o
     mint.check()
 
 
-def test_kill_9_of_the_web_process_between_the_call_and_what_is_written_of_it_mints_the_code_once(
-    machine: Machine, mint: Mint
-) -> None:
+def test_web_kill_9_after_the_call_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given
     mint.hang_in(_is_making)
     mint.ask()
-    machine.until(lambda: mint.makes() > 0, "the gateway is asked for the code")
+    machine.wait_until(lambda: mint.makes() > 0, "the gateway is asked for the code")
 
     # when: the gateway acts after whoever asked is dead
     machine.kill("web")
     mint.stage.goes_on.set()
-    machine.until(lambda: bool(mint.books.live(_TEXT)), "the gateway has the code")
+    machine.wait_until(lambda: bool(mint.books.list_live_ids(_TEXT)), "the gateway has the code")
     assert mint.rows() == [("Minting", None)]
 
     # then
@@ -164,22 +160,22 @@ def test_kill_9_of_the_web_process_between_the_call_and_what_is_written_of_it_mi
     mint.check()
 
 
-def test_kill_9_of_the_worker_that_mints_a_code_mints_it_once(machine: Machine, mint: Mint) -> None:
+def test_worker_kill_9_while_minting_mints_the_code_once(machine: Machine, mint: Mint) -> None:
     # given: a request whose gateway was away, so that a job does it
     mint.stage.faults.extend(["fail"] * 2)
     mint.ask()
-    machine.until(
+    machine.wait_until(
         lambda: machine.rows(f"{_MINTING} and unanswered_at is not null", mint.till.id), "the request is answered"
     )
     before = mint.makes()
     mint.hang_in(_is_making)
     mint.hurry()
-    machine.until(lambda: mint.makes() > before, "the worker has asked the gateway for the code")
+    machine.wait_until(lambda: mint.makes() > before, "the worker has asked the gateway for the code")
 
     # when
     machine.kill("gateways")
     mint.stage.goes_on.set()
-    machine.until(lambda: bool(mint.books.live(_TEXT)), "the gateway has the code")
+    machine.wait_until(lambda: bool(mint.books.list_live_ids(_TEXT)), "the gateway has the code")
     assert mint.rows() == [("Minting", None)]
 
     # then
@@ -187,7 +183,7 @@ def test_kill_9_of_the_worker_that_mints_a_code_mints_it_once(machine: Machine, 
     mint.check()
 
 
-def test_kill_9_of_the_web_process_while_a_code_ends_ends_it(machine: Machine, mint: Mint) -> None:
+def test_web_kill_9_while_ending_a_code_still_ends_it(machine: Machine, mint: Mint) -> None:
     # given
     mint.ask()
     mint.check()
@@ -197,14 +193,14 @@ def test_kill_9_of_the_web_process_while_a_code_ends_ends_it(machine: Machine, m
 
     # when: it is revoked here, and the gateway has not answered
     mint.ask("DELETE", f"/{code_id}")
-    machine.until(lambda: mint.ends() > 0, "the gateway is asked to end it")
+    machine.wait_until(lambda: mint.ends() > 0, "the gateway is asked to end it")
     machine.kill("web")
     assert mint.rows() == [("Revoked", minted)]
-    assert mint.books.live(_TEXT) == [minted]
+    assert mint.books.list_live_ids(_TEXT) == [minted]
     mint.stage.goes_on.set()
 
     # then
     machine.start("web")
     ended = "select from affiliate_coupon where organization_id = %s and switched_off_at is not null"
-    machine.until(lambda: mint.hurry() or machine.rows(ended, mint.till.id), "the code has ended")
-    assert mint.books.live(_TEXT) == []
+    machine.wait_until(lambda: mint.hurry() or machine.rows(ended, mint.till.id), "the code has ended")
+    assert mint.books.list_live_ids(_TEXT) == []

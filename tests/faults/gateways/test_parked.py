@@ -8,27 +8,27 @@ from tests.support.installation.till import Till
 _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 
 
-def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machine, till: Till) -> None:
+def test_parked_refund_replayed_during_wake_up_counts_once(machine: Machine, till: Till) -> None:
     machine.stop("gateways")
-    machine.start("gateways", told=PATIENT_FLEET)
+    machine.start("gateways", variables=PATIENT_FLEET)
 
     # given: a refund that waits, and what wakes it in the middle of being booked, holding the locks of both
     till.subscribe()
     sale = till.pay()
-    till.tell(sale.sent[0], *till.give_back(sale, 4_000))
-    machine.until(lambda: till.events("status") == [("Processed",), ("Parked",)], "the refund waits")
+    till.deliver(sale.notifications[0], *till.refund(sale, 4_000))
+    machine.wait_until(lambda: till.events("status") == [("Processed",), ("Parked",)], "the refund waits")
     ((event_id,),) = till.events("id::text")[1:]
-    failed = machine.counted(*_FAILED)
-    with machine.holding("lock table gateway_alias in share mode"):
-        till.tell(sale.sent[1])
-        machine.until_locked_out("gateway_alias")
+    failed = machine.sum_metric(*_FAILED)
+    with machine.hold_locks("lock table gateway_alias in share mode"):
+        till.deliver(sale.notifications[1])
+        machine.wait_for_table_lock("gateway_alias")
 
         # when: the job that plays it again has begun as well
-        status, _ = till.asked("POST", f"/api/v1/connections/{till.connection['id']}/events/{event_id}/replay")
-        machine.until_waiting(2)
+        status, _ = till.call_api("POST", f"/api/v1/connections/{till.connection['id']}/events/{event_id}/replay")
+        machine.wait_for_lock_waiters(2)
 
     # then
     assert status == 202
     outcome.check(machine, till)
-    assert machine.counted(*_FAILED) == failed
+    assert machine.sum_metric(*_FAILED) == failed
     assert till.events("status") == [("Processed",)] * 3

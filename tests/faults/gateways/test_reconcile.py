@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.till import Till
@@ -21,17 +21,17 @@ def missed(till: Till) -> Till:
     for number in range(_SALES):
         sale = till.pay(customer=str(number), email=f"{number}@example.com")
         if number % 10 == 0:
-            till.give_back(sale, 4_000)
+            till.refund(sale, 4_000)
     return till
 
 
-def test_kill_9_while_a_page_is_asked_for_is_made_up_for_within_20_seconds(machine: Machine, missed: Till) -> None:
+def test_kill_9_during_a_page_request_is_recovered_within_20_seconds(machine: Machine, missed: Till) -> None:
     # given: a run that has taken in one page and waits for the next
     machine.lengthen_leases()
     began = _good_until(machine, missed)
     is_asked_for = _hang_in_second_page(missed)
     job_id = _ask(missed)
-    machine.until(is_asked_for.is_set, "the second page is asked for")
+    machine.wait_until(is_asked_for.is_set, "the second page is asked for")
     assert len(missed.events()) == 100
 
     # when
@@ -40,20 +40,18 @@ def test_kill_9_while_a_page_is_asked_for_is_made_up_for_within_20_seconds(machi
     machine.start("gateways")
 
     # then: the run is done anew, though its lease is not over
-    machine.until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
+    machine.wait_until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
     assert _good_until(machine, missed) > began
     outcome.check(machine, missed)
     assert len(missed.events()) == 2 * _SALES + _SALES // 10
 
 
-def test_kill_9_in_the_middle_of_a_page_takes_nothing_of_it_and_the_next_run_all(
-    machine: Machine, missed: Till
-) -> None:
+def test_kill_9_within_a_page_leaves_it_to_the_next_run(machine: Machine, missed: Till) -> None:
     # given: a run whose page is listed, and neither its events nor their jobs are committed
     began = _good_until(machine, missed)
-    with machine.holding("lock table gateway_event in share mode"):
+    with machine.hold_locks("lock table gateway_event in share mode"):
         job_id = _ask(missed)
-        machine.until_locked_out("gateway_event")
+        machine.wait_for_table_lock("gateway_event")
 
         # when
         machine.kill("gateways")
@@ -62,7 +60,7 @@ def test_kill_9_in_the_middle_of_a_page_takes_nothing_of_it_and_the_next_run_all
 
     # then
     machine.start("gateways")
-    machine.until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
+    machine.wait_until(lambda: not machine.rows("select from job where id = %s", job_id), "the run is done")
     assert _good_until(machine, missed) > began
     outcome.check(machine, missed)
 
@@ -71,7 +69,7 @@ def _hang_in_second_page(till: Till) -> threading.Event:
     """Hold the gateway's next answer with a page after the first until it goes on; say when it is asked for one."""
     answer, is_asked_for = till.stage.answer, threading.Event()
 
-    def held(asked: Asked) -> tuple[int, Any]:
+    def held(asked: ApiCall) -> tuple[int, Any]:
         if "starting_after" in asked.params and not is_asked_for.is_set():
             is_asked_for.set()
             till.stage.goes_on.wait()
@@ -82,7 +80,7 @@ def _hang_in_second_page(till: Till) -> threading.Event:
 
 
 def _ask(till: Till) -> int:
-    status, answer = till.asked("POST", f"/api/v1/connections/{till.connection['id']}/reconcile")
+    status, answer = till.call_api("POST", f"/api/v1/connections/{till.connection['id']}/reconcile")
     assert status == 202, answer
     return int(answer["jobId"])
 

@@ -48,12 +48,12 @@ def following_log(machine: Machine, backups: Path) -> Iterator[Operator]:
     operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
     following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
     try:
-        machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
+        machine.wait_until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
         operator("backup", "make", backups)
         yield operator
         machine.rows("select pg_logical_emit_message(true, 'finderfee', 'a segment without a record does not end')")
         segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
-        machine.until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
+        machine.wait_until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
     finally:
         following.send_signal(signal.SIGINT)
         following.wait()
@@ -62,7 +62,7 @@ def following_log(machine: Machine, backups: Path) -> Iterator[Operator]:
 
 def drop_slot(machine: Machine) -> None:
     """Drop the slot of the process that followed the log, once the server has noticed that it ended."""
-    machine.until(lambda: bool(machine.rows(SLOT_WITHOUT_FOLLOWER)), "the server misses the follower")
+    machine.wait_until(lambda: bool(machine.rows(SLOT_WITHOUT_FOLLOWER)), "the server misses the follower")
     machine.execute("select pg_drop_replication_slot('finderfee_backup')")
 
 
@@ -76,13 +76,13 @@ def restored(machine: Machine, backups: Path, folder: Path, moment: datetime) ->
     before, urls = machine.urls, server_pair.start(folder, valkey=False, durable=True)
     _lead_to(machine, replace(before, database_url=urls.database_url, database_owner_url=urls.database_owner_url))
     try:
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
         machine.start("web", "relay", "workers", "webhooks", "payouts")
         yield Operator(machine, DATABASE_OWNER_URL=urls.database_owner_url)
     finally:
         machine.kill(*machine.processes)
         _lead_to(machine, before)
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
         server_pair.stop(folder)
 
 

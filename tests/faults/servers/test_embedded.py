@@ -66,7 +66,7 @@ def _count(kept: _Kept) -> int:
         connection.close()
 
 
-def test_kill_9_of_postgresql_brings_it_back_with_what_was_committed(kept: _Kept) -> None:
+def test_killed_postgresql_restarts_with_committed_data(kept: _Kept) -> None:
     connection = psycopg2.connect(kept.urls.database_owner_url)
     with connection, connection.cursor() as cursor:  # this session lives on while the server under it is killed
         cursor.execute("create table sale as select generate_series(1, 50)")
@@ -79,7 +79,7 @@ def test_kill_9_of_postgresql_brings_it_back_with_what_was_committed(kept: _Kept
     assert "Valkey" not in kept.said()
 
 
-def test_kill_9_of_valkey_brings_it_back_with_what_it_had_answered(kept: _Kept) -> None:
+def test_killed_valkey_restarts_with_acknowledged_data(kept: _Kept) -> None:
     with redis.Redis.from_url(kept.urls.redis_url) as client:
         for number in range(2_000):
             client.xadd("clicks", {"number": number})
@@ -93,7 +93,7 @@ def test_kill_9_of_valkey_brings_it_back_with_what_it_had_answered(kept: _Kept) 
         assert client.xlen("clicks") == 2_000
 
 
-def test_they_come_back_as_often_as_they_die_and_both_at_once(kept: _Kept) -> None:
+def test_servers_restart_after_every_kill(kept: _Kept) -> None:
     for said in (2, 4):
         kept.kill("Valkey")
         kept.kill("PostgreSQL")
@@ -103,7 +103,7 @@ def test_they_come_back_as_often_as_they_die_and_both_at_once(kept: _Kept) -> No
     assert kept.said().count("Valkey runs again") == 2
 
 
-def test_one_that_cannot_be_started_is_tried_again_until_it_can(kept: _Kept) -> None:
+def test_failed_server_start_is_retried(kept: _Kept) -> None:
     version = kept.home / "postgres" / "PG_VERSION"
     written = version.read_text()
     version.write_text("9\n")
@@ -115,7 +115,7 @@ def test_one_that_cannot_be_started_is_tried_again_until_it_can(kept: _Kept) -> 
     kept.until_said("PostgreSQL is running again (process ")
 
 
-def test_one_that_cannot_be_started_holds_up_no_other_and_nothing_that_is_said_of_it(kept: _Kept) -> None:
+def test_failed_server_start_delays_no_other_server(kept: _Kept) -> None:
     version = kept.home / "postgres" / "PG_VERSION"
     written = version.read_text()
     version.write_text("9\n")
@@ -130,7 +130,7 @@ def test_one_that_cannot_be_started_holds_up_no_other_and_nothing_that_is_said_o
     kept.until_said("PostgreSQL is running again (process ")
 
 
-def test_told_to_end_it_leaves_the_servers_running(kept: _Kept) -> None:
+def test_ended_supervisor_leaves_the_servers_running(kept: _Kept) -> None:
     kept.kill("Valkey")
     kept.until_said("Valkey is running again (process ")
 

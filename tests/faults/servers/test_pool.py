@@ -21,28 +21,26 @@ def pooled(machine: Machine) -> Iterator[Pool]:
     between = Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS)
     names = list(machine.processes)
     machine.kill(*names)
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     try:
-        machine.start(*names, told=between.environment)
+        machine.start(*names, variables=between.environment)
         yield between
         machine.kill(*names)
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
     finally:
         between.close()
 
 
-def test_sales_refunds_and_deliveries_are_done_once_on_connections_that_all_share(
-    machine: Machine, shop: Shop, pooled: Pool
-) -> None:
+def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, pooled: Pool) -> None:
     # given
     shop.subscribe()
     other = Shop(machine)
     other.subscribe()
 
     # when: two tenants take turns on the same connections
-    with shop.selling(threads=4), other.selling(threads=4):
-        shop.until_sold(100)
-        other.until_sold(100)
+    with shop.sell_continuously(threads=4), other.sell_continuously(threads=4):
+        shop.wait_until_sold(100)
+        other.wait_until_sold(100)
     for order in list(shop.sold)[:5]:
         shop.refund(order)
 
@@ -56,15 +54,15 @@ def test_sales_refunds_and_deliveries_are_done_once_on_connections_that_all_shar
     assert machine.rows(served)[0][0] <= _CONNECTIONS
 
 
-def test_a_pool_that_crashes_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
     # given
     shop.subscribe()
 
     # when
-    with shop.selling(threads=6):
-        shop.until_sold(20)
+    with shop.sell_continuously(threads=6):
+        shop.wait_until_sold(20)
         pooled.crash()
-        shop.until_sold(20)
+        shop.wait_until_sold(20)
 
     # then
     outcome.check(machine, shop)

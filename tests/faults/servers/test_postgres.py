@@ -5,16 +5,16 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
 
-def test_a_crash_of_postgresql_under_load_is_a_503_and_then_nothing(machine: Machine, shop: Shop) -> None:
+def test_postgresql_crash_under_load_returns_503_and_recovers(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     running = dict(machine.processes)
 
     # when
-    with shop.selling(threads=6):
-        shop.until_sold(20)
+    with shop.sell_continuously(threads=6):
+        shop.wait_until_sold(20)
         machine.restart_postgres()
-        shop.until_sold(20)
+        shop.wait_until_sold(20)
 
     # then
     outcome.check(machine, shop)
@@ -23,11 +23,11 @@ def test_a_crash_of_postgresql_under_load_is_a_503_and_then_nothing(machine: Mac
     assert [name for name, process in running.items() if process.has_ended] == []
 
 
-def test_a_crash_between_two_requests_costs_no_request(machine: Machine, shop: Shop) -> None:
+def test_postgresql_crash_between_requests_fails_no_request(machine: Machine, shop: Shop) -> None:
     # given: every thread of the web server has a connection with prepared statements
     for _ in range(5):
         shop.sell_many(24)
-    machine.settle()
+    machine.wait_until_settled()
     shop.statuses.clear()
 
     # when

@@ -27,15 +27,15 @@ def replica(machine: Machine) -> Iterator[Replica]:
     """Restart the web server with a replica to read at."""
     made = Replica(machine.home)
     machine.kill("web")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     try:
         # A broker's server that was there before: a new one is believed after the longest lag.
         machine.valkey().set("{finderfee:reads}:known", 1)
         told = {"DATABASE_READ_URL": made.url, "DATABASE_READ_LAG_S": str(_LAG_S)}
-        machine.start("web", modules=_PATIENT, told=told)
+        machine.start("web", modules=_PATIENT, variables=told)
         yield made
         machine.kill("web")
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
     finally:
         made.close()
 
@@ -49,15 +49,15 @@ def behind_pools(machine: Machine) -> Iterator[Replica]:
         Pool(machine.home, made.url, size=_CONNECTIONS, wait_s=5),
     ]
     machine.kill("web")
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     try:
         machine.valkey().set("{finderfee:reads}:known", 1)
         read_url = pools[1].environment["DATABASE_URL"]
         told = {"DATABASE_READ_URL": read_url, "DATABASE_READ_LAG_S": str(_LAG_S)}
-        machine.start("web", modules=_PATIENT, told=pools[0].environment | told)
+        machine.start("web", modules=_PATIENT, variables=pools[0].environment | told)
         yield made
         machine.kill("web")
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
     finally:
         for each in pools:
             each.close()
@@ -74,7 +74,7 @@ def other(shop: Shop) -> Iterator[Shop]:
 
 def _ask(shop: Shop, method: str, path: str, body: object = None) -> dict[str, object]:
     headers = {"Authorization": f"Bearer {shop.brand.api_key}", "Content-Type": "application/json"}
-    answer = shop.once(path, b"" if body is None else json.dumps(body).encode(), headers, method)
+    answer = shop.send_once(path, b"" if body is None else json.dumps(body).encode(), headers, method)
     assert answer is not None
     assert answer[0] in (200, 201), answer
     return json.loads(answer[1])
@@ -91,11 +91,11 @@ def _add(shop: Shop, name: str) -> str:
 
 
 def _read(machine: Machine, server: str, why: str) -> int:
-    return machine.counted("finderfee_reads_total{", f'server="{server}"', f'why="{why}"')
+    return machine.sum_metric("finderfee_reads_total{", f'server="{server}"', f'why="{why}"')
 
 
 def _number(shop: Shop, name: str) -> float:
-    answer = shop.once("/metrics", b"", {}, "GET")
+    answer = shop.send_once("/metrics", b"", {}, "GET")
     assert answer is not None
     return next(float(line.split()[1]) for line in answer[1].decode().splitlines() if line.startswith(f"{name} "))
 
@@ -107,15 +107,17 @@ def _until_read_at_the_replica(shop: Shop) -> None:
         _emails(shop)
         return _read(shop.machine, "replica", "") > before
 
-    shop.machine.until(is_read, "the replica is read")
+    shop.machine.wait_until(is_read, "the replica is read")
 
 
 def _let_stand_still(machine: Machine, replica: Replica) -> None:
     replica.ask("select pg_wal_replay_pause()::text")
-    machine.until(lambda: replica.ask("select pg_get_wal_replay_pause_state()") == "paused", "the replay is paused")
+    machine.wait_until(
+        lambda: replica.ask("select pg_get_wal_replay_pause_state()") == "paused", "the replay is paused"
+    )
 
 
-def test_who_wrote_is_shown_it_while_the_replica_stands_still(
+def test_caller_reads_own_writes_while_the_replica_lags(
     machine: Machine, replica: Replica, shop: Shop, other: Shop
 ) -> None:
     # given: both are read at the replica
@@ -146,7 +148,7 @@ def test_who_wrote_is_shown_it_while_the_replica_stands_still(
     assert set(added) <= _emails(shop)
 
 
-def test_a_replica_that_dies_costs_no_request_and_shows_nobody_others_rows(
+def test_dead_replica_fails_no_request_and_leaks_no_rows(
     machine: Machine, replica: Replica, shop: Shop, other: Shop
 ) -> None:
     # given
@@ -166,10 +168,10 @@ def test_a_replica_that_dies_costs_no_request_and_shows_nobody_others_rows(
     with ThreadPoolExecutor(3) as pool:
         looking = [pool.submit(look) for _ in range(3)]
         try:
-            machine.until(lambda: len(rounds) > 20, "lists are read")
+            machine.wait_until(lambda: len(rounds) > 20, "lists are read")
             replica.kill()
             seen = len(rounds)
-            machine.until(lambda: len(rounds) > seen + 20, "lists are read without the replica")
+            machine.wait_until(lambda: len(rounds) > seen + 20, "lists are read without the replica")
             assert _read(machine, "primary", "away") > 0
             assert _number(shop, "finderfee_replica_up") == 0
             replica.start()
@@ -184,7 +186,7 @@ def test_a_replica_that_dies_costs_no_request_and_shows_nobody_others_rows(
 
 
 @pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
-def test_behind_pools_that_all_share_it_is_the_same(
+def test_replica_reads_work_behind_connection_pools(
     machine: Machine, behind_pools: Replica, shop: Shop, other: Shop
 ) -> None:
     # given: both are read at the replica, which then stands still
@@ -212,5 +214,5 @@ def test_behind_pools_that_all_share_it_is_the_same(
 
     # then
     _until_read_at_the_replica(other)
-    machine.until(lambda: _emails(shop) == ours, "it has what was written")
+    machine.wait_until(lambda: _emails(shop) == ours, "it has what was written")
     assert set(shop.statuses) | set(other.statuses) <= {200, 201}

@@ -18,7 +18,7 @@ from tests.faults.servers import restoring
 from tests.faults.servers.restoring import Operator, following_log
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _SLUGS = ("ann", "cid")
 _CENTS = 2_000
@@ -42,36 +42,36 @@ def _own_server(cluster: Path, password: Path) -> Iterator[str]:
 
 
 @pytest.mark.timeout(600)
-def test_a_restore_to_before_the_transfers_pays_nobody_twice(
+def test_restore_to_before_transfers_pays_no_one_twice(
     machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
 ) -> None:
     # given: a copy, the log after it, sales that are settled, and a run whose payouts wait
     backups, again = tmp_path / "backups", tmp_path / "again"
     operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
-    with machine.own_models():
+    with machine.use_models():
         payroll = Payroll(shop.brand)
         payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
         for slug in _SLUGS:
             payroll.affiliate(slug)
     following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
     try:
-        machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
+        machine.wait_until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
         made = operator("backup", "make", backups)
         assert [one["name"] for one in operator("backup", "list", backups)] == [made["name"]]
         for slug in _SLUGS:
             shop.sell(affiliateSlug=slug)
-        machine.settle()
+        machine.wait_until_settled()
         with machine.paused_queue("payouts"):
-            with machine.own_models():
+            with machine.use_models():
                 payroll.run(len(_SLUGS) * _CENTS)
             (moment,) = machine.rows("select clock_timestamp()")[0]
 
             # when: they are paid after that moment, and the log of it is kept
             later = shop.sell(affiliateSlug="ann")
-        machine.until(lambda: len(service.books) == len(_SLUGS), "they are paid")
-        machine.settle()
+        machine.wait_until(lambda: len(service.books) == len(_SLUGS), "they are paid")
+        machine.wait_until_settled()
         segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
-        machine.until(
+        machine.wait_until(
             lambda: (backups / "log" / segment).exists(),
             f"{segment} of the log is received",
         )
@@ -95,7 +95,7 @@ def test_a_restore_to_before_the_transfers_pays_nobody_twice(
         assert sorted(one.key for one in service.books) == keys
     finally:
         machine.kill(*machine.processes)
-        machine.forget_the_dead()
+        machine.forget_killed_fleets()
         server_pair.stop(again)
 
 
@@ -109,12 +109,12 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
 
     # the restored database is worked on: payouts are due and stay
     machine.kill(*machine.processes)
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     operator("jobs", "resume", "payouts")
     for name in ("relay", "payouts"):
-        machine.launch(name, told=told)
+        machine.launch(name, variables=told)
     waiting = "select count(*) from job where name = 'payout.transfer' and run_at > now()"
-    machine.until(lambda: restoring.rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
+    machine.wait_until(lambda: restoring.rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
     assert _payouts(url, shop) == [("Pending",)]
     assert operator("restore", "status")["held"]
 
@@ -126,20 +126,20 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("update job set run_at = now()")
         connection.commit()
-    machine.until(lambda: _payouts(url, shop) == [("Paid",)], "they are known to be paid")
+    machine.wait_until(lambda: _payouts(url, shop) == [("Paid",)], "they are known to be paid")
     assert operator("ledger", "check")["broken"] == []
 
 
 @pytest.mark.timeout(600)
-def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine: Machine, tmp_path: Path) -> None:
+def test_external_server_is_restored_from_the_unpruned_backup(machine: Machine, tmp_path: Path) -> None:
     # given: two copies, what a killed one left behind, and the log of what was written before a moment and after it
     backups, cluster = tmp_path / "back 'ups", tmp_path / "cluster"
     operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
     following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
     is_read = ("finderfee_log_slot_read{", 'slot="finderfee_backup"')
     try:
-        machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
-        machine.until(lambda: machine.counted(*is_read) == 1, "the page says that somebody follows")
+        machine.wait_until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
+        machine.wait_until(lambda: machine.sum_metric(*is_read) == 1, "the page says that somebody follows")
         older = operator("backup", "make", backups)
         (backups / "base/20200101T000000Z.draft/pg_wal").mkdir(parents=True)
         machine.execute("create table note (n int)")
@@ -148,18 +148,18 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
         (moment,) = machine.rows("select clock_timestamp()")[0]
         machine.execute("insert into note values (2)")
         segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
-        machine.until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
+        machine.wait_until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
 
         # when
         assert [one["name"] for one in operator("backup", "prune", backups, "--keep", 1)] == [older["name"]]
     finally:
         following.send_signal(signal.SIGINT)
         following.wait()
-        machine.until(lambda: machine.counted(*is_read) == 0, "nobody follows, and the page says so")
+        machine.wait_until(lambda: machine.sum_metric(*is_read) == 0, "nobody follows, and the page says so")
         machine.execute("select pg_logical_emit_message(true, 'note', '3')")
         kept = ("finderfee_log_slot_kept_bytes{", 'slot="finderfee_backup"')
-        machine.until(
-            lambda: machine.counted(*kept) > 0, "what is written is kept for who follows, and the page says so"
+        machine.wait_until(
+            lambda: machine.sum_metric(*kept) > 0, "what is written is kept for who follows, and the page says so"
         )
         restoring.drop_slot(machine)
         machine.execute("drop table if exists note")
@@ -169,12 +169,12 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
     assert "--into" in operator("restore", "run", backups, code=1)
     operator("restore", "run", backups, "--to", moment.isoformat(), "--into", cluster)
     with _own_server(cluster, data_folder.resolve(machine.home).owner_password) as url:
-        machine.until(lambda: _answers(url), "the log is replayed")
+        machine.wait_until(lambda: _answers(url), "the log is replayed")
         assert restoring.rows(url, "select n from note") == [(1,)]
         assert "recovery" not in (cluster / "postgresql.auto.conf").read_text()
         told = Operator(machine, DATABASE_OWNER_URL=url)
         assert told.start("backup", "follow", backups, log=machine.home / "follow.out").wait() == 1
-        assert "follow into a new folder" in machine.said("follow")
+        assert "follow into a new folder" in machine.read_output("follow")
     (backups / "server").write_text("7")
     assert "another server" in operator("backup", "make", backups, code=1)
 
@@ -187,7 +187,7 @@ def _answers(url: str) -> bool:
 
 
 @pytest.mark.timeout(600)
-def test_copy_says_whether_the_log_after_it_is_received(machine: Machine, tmp_path: Path) -> None:
+def test_backup_reports_whether_its_log_is_received(machine: Machine, tmp_path: Path) -> None:
     backups = tmp_path / "backups"
 
     def warns(operator: Operator) -> bool:

@@ -14,7 +14,7 @@ from tests.faults.servers.restoring import Operator, following_log, restored
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
 # Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.
@@ -37,7 +37,7 @@ class _Brand:
 
     def __init__(self, machine: Machine, shop: Shop) -> None:
         self.machine, self.shop = machine, shop
-        with machine.own_models():
+        with machine.use_models():
             self.payroll = Payroll(shop.brand)
             self.payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
             self.payroll.rate("EUR", "0.92")
@@ -53,22 +53,22 @@ class _Brand:
             event_id = f"{self.shop.id}-{slug}-{amount_cents}"
             self.shop.sold.pop(event_id, None)
             self.shop.sell(event_id, affiliateSlug=slug, amount_cents=amount_cents, currency=currency)
-        self.machine.settle()
+        self.machine.wait_until_settled()
 
     def run(self) -> None:
         """Pay what is due, and wait until it is paid."""
-        with self.machine.own_models():
+        with self.machine.use_models():
             self.payroll.run()
-        self.machine.settle()
+        self.machine.wait_until_settled()
 
     def refused_run(self) -> str:
         """Try to pay what is due; return the code of the refusal."""
-        with self.machine.own_models(), pytest.raises(Refused) as refusal:
+        with self.machine.use_models(), pytest.raises(Refused) as refusal:
             self.payroll.run()
         return refusal.value.code
 
 
-def _paid(service: FakeProcessor) -> dict[str, int]:
+def _sum_paid_by_account(service: FakeProcessor) -> dict[str, int]:
     """Return what the service paid to each account, in US cents."""
     sums: defaultdict[str, int] = defaultdict(int)
     for one in service.books:
@@ -101,7 +101,7 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
             brand.sell(sales)
             brand.run()
         assert len(service.books) == len(_METHODS) + 1
-    before = _paid(service)
+    before = _sum_paid_by_account(service)
 
     with restored(machine, backups, tmp_path / "again", moment) as operator:
         assert operator("restore", "status")["held"]
@@ -116,12 +116,14 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
 
         # then: nothing of it is due, and who earns more gets exactly that
         assert brand.refused_run() == "nothing_to_pay"
-        assert _paid(service) == before
+        assert _sum_paid_by_account(service) == before
         assert operator("ledger", "check")["broken"] == []
         brand.sell([("ann", 10_000, "USD"), ("dan", 4_600, "EUR")])
         brand.run()
         more = {"acct_ann": 2_000, "acct_dan": 1_000}
-        assert _paid(service) == {account: cents + more.get(account, 0) for account, cents in before.items()}
+        assert _sum_paid_by_account(service) == {
+            account: cents + more.get(account, 0) for account, cents in before.items()
+        }
         assert operator("ledger", "check")["broken"] == []
 
 
@@ -136,9 +138,9 @@ def _type_reconcile(
     release = ("restore", "release", "--restored-to", moment.isoformat(), "--why", "in a hurry")
     assert "Wallet was not compared" in operator(*release, code=1)
     words += ["--list", f"Wallet={_wallet_list(service, folder / 'wallet.csv')}", "--none", "Manual"]
-    with machine.holding("lock table restored_transfer in exclusive mode"):
+    with machine.hold_locks("lock table restored_transfer in exclusive mode"):
         killed = operator.start(*words, log=machine.home / "killed.out")
-        machine.until_waiting(1, about="restored_transfer")
+        machine.wait_for_lock_waiters(1, about="restored_transfer")
         killed.kill()
         killed.wait()
     assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now cut off
@@ -153,7 +155,7 @@ def _type_reconcile(
         "select count(*), sum(amount_cents) from payout where organization_id = %s and status = 'Paid'",
         str(brand.shop.id),
     )
-    assert booked == [(len(service.books), sum(_paid(service).values()))]
+    assert booked == [(len(service.books), sum(_sum_paid_by_account(service).values()))]
 
 
 @pytest.mark.timeout(900)
@@ -165,7 +167,7 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
     with following_log(machine, tmp_path / "backups"):
         (moment,) = machine.rows("select clock_timestamp()")[0]
         deals.fund()
-        machine.settle()
+        machine.wait_until_settled()
     charges = sorted(one.id for one in service.books)
     assert len(charges) == len(deals.ids)
     service.expire_keys()
@@ -180,7 +182,7 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
         assert {one["problem"] for one in result["charges"]} == {"deal_not_funded"}
         operator("restore", "release", *words, "--why", "compared")
         deals.fund()
-        machine.settle()
+        machine.wait_until_settled()
 
         # then
         funded = "select status, count(*) from deal where organization_id = %s group by status"

@@ -17,14 +17,14 @@ def collector(machine: Machine) -> Iterator[Collector]:
     """Restart every process of the machine so that it sends its spans on."""
     started = Collector()
     try:
-        machine.carry_by({"OTEL_EXPORTER_OTLP_ENDPOINT": started.url, "OTEL_BSP_SCHEDULE_DELAY": "100"})
+        machine.restart_with_broker({"OTEL_EXPORTER_OTLP_ENDPOINT": started.url, "OTEL_BSP_SCHEDULE_DELAY": "100"})
         yield started
     finally:
-        machine.carry_by({})
+        machine.restart_with_broker({})
         started.close()
 
 
-def test_a_sale_is_followed_through_processes_and_a_receiver_of_spans_that_goes_away_is_not_missed(
+def test_trace_spans_processes_and_survives_a_lost_collector(
     machine: Machine, shop: Shop, collector: Collector
 ) -> None:
     # given
@@ -33,7 +33,7 @@ def test_a_sale_is_followed_through_processes_and_a_receiver_of_spans_that_goes_
     # when: one after the other, for of several that are done together one has a span
     for _ in range(5):
         shop.sell()
-        machine.settle()
+        machine.wait_until_settled()
     outcome.check(machine, shop)
 
     # then
@@ -43,7 +43,7 @@ def test_a_sale_is_followed_through_processes_and_a_receiver_of_spans_that_goes_
             names.setdefault(span.trace_id, set()).add(span.name)
         return [trace_id for trace_id, found in names.items() if found >= _WALK]
 
-    machine.until(lambda: len(walked()) == 5, "every sale is one trace")
+    machine.wait_until(lambda: len(walked()) == 5, "every sale is one trace")
 
     # and when nobody answers any more
     collector.status = None

@@ -18,9 +18,9 @@ _AWAY_S = 6.0
 def test_flushall_under_load_loses_nothing(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
-    with shop.selling():
+    with shop.sell_continuously():
         for _ in range(3):
-            shop.until_sold(10)
+            shop.wait_until_sold(10)
             machine.valkey().flushall()
             machine.note("FLUSHALL")
 
@@ -31,11 +31,11 @@ def test_flushall_under_load_loses_nothing(machine: Machine, shop: Shop) -> None
 def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
-    with shop.selling(threads=1):
-        shop.until_sold(5)
-        with _away(machine, wiped=False):
+    with shop.sell_continuously(threads=1):
+        shop.wait_until_sold(5)
+        with _without_valkey(machine, wiped=False):
             _wait(machine, _AWAY_S)
-            shop.until_sold(5)
+            shop.wait_until_sold(5)
 
     outcome.check(machine, shop)
     assert set(shop.statuses) <= {200, 422}
@@ -44,10 +44,10 @@ def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(m
 def test_sales_are_accepted_while_valkey_dies_and_comes_back_empty(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
-    with shop.selling():
-        shop.until_sold(10)
-        with _away(machine, wiped=True):
-            shop.until_sold(10)
+    with shop.sell_continuously():
+        shop.wait_until_sold(10)
+        with _without_valkey(machine, wiped=True):
+            shop.wait_until_sold(10)
 
     outcome.check(machine, shop)
     assert set(shop.statuses) <= {200, 422}
@@ -61,11 +61,13 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
 
     # when
     shop.sell_many(20)
-    machine.until(lambda: machine.said("relay").count("maxmemory") > 1, "the relay is refused again and again")
+    machine.wait_until(
+        lambda: machine.read_output("relay").count("maxmemory") > 1, "the relay is refused again and again"
+    )
 
     # then
     waiting = "select count(*) from job where organization_id = %s and deadline is null and max_attempts - attempt = 20"
-    machine.until(lambda: machine.rows(waiting, shop.id) == [(20,)], "every job waits with every attempt left")
+    machine.wait_until(lambda: machine.rows(waiting, shop.id) == [(20,)], "every job waits with every attempt left")
     assert set(shop.statuses) == {200}
     machine.valkey().config_set("maxmemory", 0)
     machine.note("Valkey has room")
@@ -95,7 +97,7 @@ class _Losing:
     ],
     ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
 )
-def test_words_with_the_broker_that_are_lost_strand_nothing(
+def test_lost_broker_messages_strand_no_job(
     machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Fate
 ) -> None:
     # given: a fleet that loses some words with the broker, with leases that are far off
@@ -103,8 +105,8 @@ def test_words_with_the_broker_that_are_lost_strand_nothing(
     long_lease = {"JOB_LEASE_S": "3600"}
     machine.kill("relay", "workers")
     with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, **{way: losing})) as proxy:
-        machine.start("relay", told=long_lease)
-        machine.start("workers", told=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
+        machine.start("relay", variables=long_lease)
+        machine.start("workers", variables=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
         for _ in range(3):
@@ -113,11 +115,11 @@ def test_words_with_the_broker_that_are_lost_strand_nothing(
         # then: with the process alive that lost them
         outcome.check(machine, shop)
         assert losing.lost == 3
-        machine.until(lambda: not _carried(machine), "nothing stays in the broker")
+        machine.wait_until(lambda: not _list_message_keys(machine), "nothing stays in the broker")
         machine.kill("workers")
 
 
-def _carried(machine: Machine) -> list[bytes]:
+def _list_message_keys(machine: Machine) -> list[bytes]:
     return [key for place in ("*.msgs", "__acks__.*") for key in machine.valkey().scan_iter(f"finderfee:{place}")]
 
 
@@ -138,7 +140,7 @@ def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop
 
 
 @contextmanager
-def _away(machine: Machine, *, wiped: bool) -> Iterator[None]:
+def _without_valkey(machine: Machine, *, wiped: bool) -> Iterator[None]:
     machine.note("Valkey is killed and wiped" if wiped else "Valkey stops with what it has")
     if wiped:
         servers.kill_valkey(machine.home)
@@ -152,4 +154,4 @@ def _away(machine: Machine, *, wiped: bool) -> Iterator[None]:
 def _wait(machine: Machine, seconds: float) -> None:
     begun = machine.rows("select clock_timestamp()")[0][0]
     elapsed = "select clock_timestamp() > %s + make_interval(secs => %s)"
-    machine.until(lambda: machine.rows(elapsed, begun, seconds)[0][0], f"{seconds} s pass")
+    machine.wait_until(lambda: machine.rows(elapsed, begun, seconds)[0][0], f"{seconds} s pass")

@@ -12,9 +12,9 @@ def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine
     shop.subscribe()
     shop.sell_many(16, customerId="regular")
     with ThreadPoolExecutor(1) as pool:
-        with machine.holding(f"select from program_customer where organization_id = '{shop.id}' for update"):
+        with machine.hold_locks(f"select from program_customer where organization_id = '{shop.id}' for update"):
             posting = pool.submit(shop.sell, "order-cut-off", customerId="regular")
-            machine.until_waiting(1, about="order-cut-off")
+            machine.wait_for_lock_waiters(1, about="order-cut-off")
 
             # when
             machine.kill("web")
@@ -27,28 +27,28 @@ def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine
     outcome.check(machine, shop)
 
 
-def test_web_killed_under_load_makes_no_sale_twice(machine: Machine, shop: Shop) -> None:
+def test_web_kill_under_load_duplicates_no_sale(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
-    with shop.selling():
-        shop.until_sold(10)
+    with shop.sell_continuously():
+        shop.wait_until_sold(10)
         machine.kill("web")
         machine.start("web")
 
     outcome.check(machine, shop)
 
 
-def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(machine: Machine, shop: Shop) -> None:
+def test_relay_kill_between_claim_and_push_is_recovered_after_the_lease(machine: Machine, shop: Shop) -> None:
     # given: a claim that is committed, whose push gets no answer and never will; and nobody of whom a relay learns that
     # they are dead, for it asks the broker what they held before it claims
-    machine.forget_the_dead()
+    machine.forget_killed_fleets()
     shop.subscribe()
     machine.pause("relay")
     shop.sell()
     machine.freeze_valkey()
     machine.resume("relay")
     claimed = "select from job where organization_id = %s and attempt > 0 and deadline is not null"
-    machine.until(lambda: bool(machine.rows(claimed, shop.id)), "the sale is claimed")
+    machine.wait_until(lambda: bool(machine.rows(claimed, shop.id)), "the sale is claimed")
 
     # when
     machine.kill("relay")
@@ -60,12 +60,12 @@ def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(mach
     outcome.check(machine, shop)
 
 
-def test_relay_killed_under_load_again_and_again_loses_nothing(machine: Machine, shop: Shop) -> None:
+def test_repeated_relay_kills_under_load_lose_nothing(machine: Machine, shop: Shop) -> None:
     shop.subscribe()
 
-    with shop.selling():
+    with shop.sell_continuously():
         for _ in range(3):
-            shop.until_sold(10)
+            shop.wait_until_sold(10)
             machine.kill("relay")
             machine.start("relay")
 

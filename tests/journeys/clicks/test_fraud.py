@@ -12,7 +12,7 @@ from adapters.fraud import scorer as fraud_scorer
 from domain import jobs
 from domain.fraud import Verdict
 from models import db
-from tests.support.rows.click_rows import HOUR, aggregates, outcomes, raw, write
+from tests.support.rows.click_rows import HOUR, build_click, list_aggregates, list_outcomes, write
 
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
@@ -26,11 +26,11 @@ def _events(brand):
 
 
 def test_suspicious_click_is_held_with_a_quarantined_conversion(click_brand, ben):
-    click = raw(click_brand, ben, is_data_centre=True)
+    click = build_click(click_brand, ben, is_data_centre=True)
 
     write(click_brand, click)
 
-    assert outcomes(click_brand, [click]) == ["held"]
+    assert list_outcomes(click_brand, [click]) == ["held"]
     assert click_brand.rows("select external_event_id, status, commission_cents, type from conversion") == [
         (f"cpc-held:{click.id}", "Invalidated", 10, "ClickReward")
     ]
@@ -39,7 +39,7 @@ def test_suspicious_click_is_held_with_a_quarantined_conversion(click_brand, ben
 
 
 def test_held_click_is_listed_and_earns_once_validated(click_brand, ben):
-    write(click_brand, raw(click_brand, ben, is_data_centre=True))
+    write(click_brand, build_click(click_brand, ben, is_data_centre=True))
     (held_row,) = click_brand.get("/api/v1/conversions?status=Invalidated").json["items"]
 
     answer = click_brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})
@@ -53,23 +53,23 @@ def test_held_click_is_listed_and_earns_once_validated(click_brand, ben):
 def test_held_click_is_not_spent_until_validated(brand):
     brand.program(click_reward_cents=10, budget_cents=20)
     ben = brand.affiliate("ben")
-    batch = [raw(brand, ben, is_data_centre=n < 5) for n in range(8)]
+    batch = [build_click(brand, ben, is_data_centre=n < 5) for n in range(8)]
 
     write(brand, *batch)
     (held_id,) = brand.rows("select id from conversion where status = 'Invalidated' limit 1")[0]
     answer = brand.person("Manager").post(f"/api/v1/conversions/{held_id}/validate", {})
 
-    assert outcomes(brand, batch) == ["held"] * 5 + ["earned"] * 2 + ["over_budget"]
+    assert list_outcomes(brand, batch) == ["held"] * 5 + ["earned"] * 2 + ["over_budget"]
     assert answer.status_code == 200
     assert brand.rows("select sum(spent_cents)::int from reward_spend") == [(30,)]
 
 
 def test_blocked_click_is_stored_and_creates_only_an_event(click_brand, ben):
-    click = raw(click_brand, ben, agent=HEADLESS)
+    click = build_click(click_brand, ben, agent=HEADLESS)
 
     write(click_brand, click)
 
-    assert outcomes(click_brand, [click]) == ["blocked"]
+    assert list_outcomes(click_brand, [click]) == ["blocked"]
     assert click_brand.rows("select score, reasons from click") == [(80, ["headless"])]
     assert click_brand.rows("select count(*) from conversion") == [(0,)]
     assert _events(click_brand) == [("click", click.id, "blocked", 80, ["headless"], "open")]
@@ -81,11 +81,11 @@ def test_blocked_click_is_stored_and_creates_only_an_event(click_brand, ben):
 )
 def test_unpaid_clicks_are_scored_and_only_blocked_ones_listed(brand, fields, outcome, score, expected_actions):
     brand.program()
-    click = raw(brand, brand.affiliate("ben"), **fields)
+    click = build_click(brand, brand.affiliate("ben"), **fields)
 
     write(brand, click)
 
-    assert outcomes(brand, [click]) == [outcome]
+    assert list_outcomes(brand, [click]) == [outcome]
     assert brand.rows("select score from click") == [(score,)]
     assert [action for _, _, action, *_ in _events(brand)] == expected_actions
     assert brand.rows("select count(*) from conversion") == [(0,)]
@@ -95,17 +95,17 @@ def test_unpaid_clicks_are_scored_and_only_blocked_ones_listed(brand, fields, ou
 def test_blocked_clicks_are_grouped_by_link_reasons_and_hour(brand, terms):
     brand.program(**terms)
     ben, cleo = (brand.affiliate(name) for name in ("ben", "cleo"))
-    flood = [raw(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
+    flood = [build_click(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
     others = [
-        raw(brand, ben, agent=HEADLESS, at=_at(3600)),
-        raw(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
-        raw(brand, cleo, agent=HEADLESS, at=_at(50)),
+        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
+        build_click(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
+        build_click(brand, cleo, agent=HEADLESS, at=_at(50)),
     ]
 
     for batch in (flood[:1], flood[1:25], flood[25:] + others, flood):
         write(brand, *batch)
 
-    assert set(outcomes(brand, flood + others)) == {"blocked"}
+    assert set(list_outcomes(brand, flood + others)) == {"blocked"}
     assert brand.rows(
         "select subject_id::text, affiliate_id, occurrences, status from fraud_event order by occurrences, subject_id"
     )[-1] == (flood[0].id, ben, 40, "open")
@@ -115,11 +115,15 @@ def test_blocked_clicks_are_grouped_by_link_reasons_and_hour(brand, terms):
 def test_dismissed_event_is_not_reopened_within_its_hour(brand):
     brand.program()
     ben = brand.affiliate("ben")
-    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(0)))
+    write(brand, build_click(brand, ben, agent=HEADLESS, at=_at(0)))
     (event,) = brand.get("/api/v1/fraud-events").json
     response = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
 
-    write(brand, raw(brand, ben, agent=HEADLESS, at=_at(10)), raw(brand, ben, agent=HEADLESS, at=_at(3600)))
+    write(
+        brand,
+        build_click(brand, ben, agent=HEADLESS, at=_at(10)),
+        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
+    )
 
     assert response.status_code == 200
     response_body = brand.get("/api/v1/fraud-events?status=all").json
@@ -130,13 +134,16 @@ def test_dismissed_event_is_not_reopened_within_its_hour(brand):
 
 
 def test_strictness_of_the_brand_decides_the_outcome(click_brand, ben):
-    lenient, strict = raw(click_brand, ben, is_data_centre=True), raw(click_brand, ben, is_data_centre=True)
+    lenient, strict = (
+        build_click(click_brand, ben, is_data_centre=True),
+        build_click(click_brand, ben, is_data_centre=True),
+    )
     click_brand.set(fraudStrictness="lenient")
     write(click_brand, lenient)
     click_brand.set(fraudStrictness="strict")
     write(click_brand, strict)
 
-    assert outcomes(click_brand, [lenient, strict]) == ["earned", "held"]
+    assert list_outcomes(click_brand, [lenient, strict]) == ["earned", "held"]
 
 
 def test_banned_referrer_raises_the_score(click_brand, ben):
@@ -144,18 +151,18 @@ def test_banned_referrer_raises_the_score(click_brand, ben):
         "update organization set banned_referrers = '{spam.example}' where id = %s returning id", click_brand.id
     )
     banned, fine = (
-        raw(click_brand, ben, referrer_host="www.spam.example"),
-        raw(click_brand, ben, referrer_host="ham.example"),
+        build_click(click_brand, ben, referrer_host="www.spam.example"),
+        build_click(click_brand, ben, referrer_host="ham.example"),
     )
 
     write(click_brand, banned, fine)
 
-    assert outcomes(click_brand, [banned, fine]) == ["held", "earned"]
+    assert list_outcomes(click_brand, [banned, fine]) == ["held", "earned"]
     assert click_brand.rows("select reasons from click where id = %s", banned.id) == [(["banned_referrer"],)]
 
 
 def test_paid_ad_visit_raises_the_score(click_brand, ben):
-    click = raw(click_brand, ben, query_names=["via", "gclid"])
+    click = build_click(click_brand, ben, query_names=["via", "gclid"])
 
     write(click_brand, click)
 
@@ -164,9 +171,9 @@ def test_paid_ad_visit_raises_the_score(click_brand, ben):
 
 def test_language_foreign_to_the_country_raises_the_score(click_brand, ben):
     batch = [
-        raw(click_brand, ben, country="BR", languages=["ru-RU", "ru"]),
-        raw(click_brand, ben, country="BR", languages=["pt-BR"]),
-        raw(click_brand, ben, languages=["ru"]),
+        build_click(click_brand, ben, country="BR", languages=["ru-RU", "ru"]),
+        build_click(click_brand, ben, country="BR", languages=["pt-BR"]),
+        build_click(click_brand, ben, languages=["ru"]),
     ]
 
     write(click_brand, *batch)
@@ -182,8 +189,10 @@ def test_language_foreign_to_the_country_raises_the_score(click_brand, ben):
 
 @pytest.mark.parametrize("sizes", [(21,), (20, 1), (10, 10, 1)])
 def test_twenty_first_click_of_a_network_per_hour_is_a_burst(click_brand, ben, sizes):
-    remaining = [raw(click_brand, ben, network="n", at=_at(60 * number)) for number in range(21)]
-    write(click_brand, raw(click_brand, ben, network="n", at=_at(-3_600)))  # a click of an hour ago no longer counts
+    remaining = [build_click(click_brand, ben, network="n", at=_at(60 * number)) for number in range(21)]
+    write(
+        click_brand, build_click(click_brand, ben, network="n", at=_at(-3_600))
+    )  # a click of an hour ago no longer counts
 
     for size in sizes:
         write(click_brand, *remaining[:size])
@@ -194,14 +203,16 @@ def test_twenty_first_click_of_a_network_per_hour_is_a_burst(click_brand, ben, s
 
 
 def test_clicks_of_a_network_on_different_links_are_no_burst(click_brand, ben):
-    write(click_brand, *[raw(click_brand, ben, network="n", slug=f"ben-{number}") for number in range(25)])
+    write(click_brand, *[build_click(click_brand, ben, network="n", slug=f"ben-{number}") for number in range(25)])
 
     assert click_brand.rows("select count(*) from click where score > 0") == [(0,)]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_sixth_link_of_an_affiliate_on_one_device_is_device_spread(click_brand, ben, at_once):
-    batch = [raw(click_brand, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)]
+    batch = [
+        build_click(click_brand, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)
+    ]
 
     for part in [batch] if at_once else [[click] for click in batch]:
         write(click_brand, *part)
@@ -216,8 +227,8 @@ def test_sixth_link_of_an_affiliate_on_one_device_is_device_spread(click_brand, 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_second_click_of_a_device_within_a_second_is_rapid(click_brand, ben, seconds, score, at_once):
     batch = [
-        raw(click_brand, ben, visitor="v", at=_at(0)),
-        raw(click_brand, ben, visitor="v", slug="ben-2", at=_at(seconds)),
+        build_click(click_brand, ben, visitor="v", at=_at(0)),
+        build_click(click_brand, ben, visitor="v", slug="ben-2", at=_at(seconds)),
     ]
 
     for part in [batch] if at_once else [[click] for click in batch]:
@@ -227,17 +238,17 @@ def test_second_click_of_a_device_within_a_second_is_rapid(click_brand, ben, sec
 
 
 def test_duplicate_is_scored_without_an_event(click_brand, ben):
-    batch = [raw(click_brand, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
+    batch = [build_click(click_brand, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
 
     write(click_brand, *batch)
 
-    assert outcomes(click_brand, batch) == ["blocked", "duplicate"]
+    assert list_outcomes(click_brand, batch) == ["blocked", "duplicate"]
     assert len(_events(click_brand)) == 1
 
 
 def test_fraud_summary_counts_real_clicks(click_brand, ben):
-    headless = [raw(click_brand, ben, agent=HEADLESS) for _ in range(3)]
-    write(click_brand, *headless, raw(click_brand, ben, is_data_centre=True), raw(click_brand, ben))
+    headless = [build_click(click_brand, ben, agent=HEADLESS) for _ in range(3)]
+    write(click_brand, *headless, build_click(click_brand, ben, is_data_centre=True), build_click(click_brand, ben))
 
     response_body = (
         click_brand.person("Manager").get(f"/api/v1/fraud-events/summary?programId={click_brand.programs[-1]}").json
@@ -270,39 +281,39 @@ def scorer(monkeypatch):
 
 def test_click_earns_once_the_scorer_has_responded(click_brand, ben, scorer, drain):
     answers, requests = scorer
-    click = raw(click_brand, ben, query_names=["gclid"])
+    click = build_click(click_brand, ben, query_names=["gclid"])
     write(click_brand, click)
-    state_before = outcomes(click_brand, [click]), aggregates(click_brand)
+    state_before = list_outcomes(click_brand, [click]), list_aggregates(click_brand)
     answers.append(Verdict(5, ("odd_hour",)))
 
     drain()
 
     assert state_before == (["unscored"], [])
-    assert outcomes(click_brand, [click]) == ["earned"]
-    assert [row[1] for row in aggregates(click_brand)] == [10]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
+    assert [row[1] for row in list_aggregates(click_brand)] == [10]
     assert click_brand.rows("select score, reasons from click") == [(35, ["paid_ads", "odd_hour"])]
     assert (requests[0].agent, requests[0].query_names) == (click.agent, frozenset({"gclid"}))
 
 
 @pytest.mark.parametrize(("points", "outcome"), [(50, "held"), (80, "blocked")])
 def test_score_of_the_scorer_decides_like_own_rules(click_brand, ben, scorer, drain, *, points, outcome):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     write(click_brand, click)
     scorer[0].append(Verdict(points, ("odd",)))
 
     drain()
 
-    assert outcomes(click_brand, [click]) == [outcome]
+    assert list_outcomes(click_brand, [click]) == [outcome]
     assert [row[2:5] for row in _events(click_brand)] == [(outcome, points, ["odd"])]
 
 
 def test_clicks_wait_while_the_scorer_is_unreachable(click_brand, ben, scorer, drain):
-    click = raw(click_brand, ben)
+    click = build_click(click_brand, ben)
     write(click_brand, click)
 
     drain()
 
-    assert outcomes(click_brand, [click]) == ["unscored"]
+    assert list_outcomes(click_brand, [click]) == ["unscored"]
     assert click_brand.rows("select name, failed_at, run_at > now() + interval '30 seconds' from job") == [
         (jobs.CLICKS_RESCORE.name, None, True)
     ]
@@ -311,11 +322,11 @@ def test_clicks_wait_while_the_scorer_is_unreachable(click_brand, ben, scorer, d
     with db.any_org_work():
         db.db.stage("update job set run_at = now()")
     drain()
-    assert outcomes(click_brand, [click]) == ["earned"]
+    assert list_outcomes(click_brand, [click]) == ["earned"]
 
 
 def test_click_is_settled_once_despite_duplicate_jobs(click_brand, ben, scorer, drain):
-    write(click_brand, raw(click_brand, ben))
+    write(click_brand, build_click(click_brand, ben))
     with db.any_org_work():
         db.db.stage(
             "insert into job (organization_id, queue, name, args, fair_key, max_attempts)"
@@ -325,27 +336,27 @@ def test_click_is_settled_once_despite_duplicate_jobs(click_brand, ben, scorer, 
 
     drain()
 
-    assert [row[1] for row in aggregates(click_brand)] == [10]
+    assert [row[1] for row in list_aggregates(click_brand)] == [10]
 
 
 def test_budget_limits_clicks_scored_late(brand, scorer, drain):
     brand.program(click_reward_cents=10, budget_cents=25)
     ben = brand.affiliate("ben")
-    batch = [raw(brand, ben, at=_at(60 * n)) for n in range(4)]
+    batch = [build_click(brand, ben, at=_at(60 * n)) for n in range(4)]
     write(brand, *batch)
     scorer[0].extend([Verdict(0, ())] * 4)
 
     drain()
 
-    assert outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
+    assert list_outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
 
 
 def test_click_waiting_for_the_scorer_makes_later_ones_duplicates(click_brand, ben, scorer):
-    batch = [raw(click_brand, ben, visitor="v", at=_at(n)) for n in (0, 5)]
+    batch = [build_click(click_brand, ben, visitor="v", at=_at(n)) for n in (0, 5)]
 
     write(click_brand, batch[0])
     write(click_brand, batch[1])
 
-    assert outcomes(click_brand, batch) == ["unscored", "duplicate"]
+    assert list_outcomes(click_brand, batch) == ["unscored", "duplicate"]
     (args,) = click_brand.rows("select args from job")[0]
     assert list(json.loads(args["clicks"])) == [batch[0].id]

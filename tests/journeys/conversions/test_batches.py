@@ -45,7 +45,9 @@ def _create_campaigns(brand: Brand) -> None:
         ]
         performance_tiers.stage_replacement(organization_id=brand.id, program_id=tiered, tiers=tiers)
     for affiliate_id, email in ((ann, "ada@x.test"), (fay, "bob@x.test"), (cid, "bob@x.test")):
-        lead_rows.record(brand, affiliate_id, email, occurred_at=clock.now() - timedelta(days=2), sub_id="of the lead")
+        lead_rows.record_lead(
+            brand, affiliate_id, email, occurred_at=clock.now() - timedelta(days=2), sub_id="of the lead"
+        )
     brand.endpoint("https://hooks.test/all")
     brand.endpoint("https://hooks.test/created", ["conversion.created"])
 
@@ -176,4 +178,4 @@ def test_batched_settlement_equals_settlement_one_by_one(brand, rival):
         for what, rows in one_by_one.items():
             assert rows == batched[what], f"seed {seed}: {what}"
     assert len({row for row in one_by_one["conversions"] if "'tier'" in row}) > 10
-    assert [books.broken(tenant.id, is_finished=False) for tenant in (brand, rival)] == [[], []]
+    assert [books.list_violations(tenant.id, is_finished=False) for tenant in (brand, rival)] == [[], []]

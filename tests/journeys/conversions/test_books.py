@@ -22,10 +22,10 @@ def test_damage_is_found_as_by_each_rule_separately(brand, rival, drain, damage)
         tenant.affiliate("ben")
         tenant.sale()
     drain()
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
 
     alter(brand, damage)
 
-    violations_by_rule = invariants.broken(brand.rows, organization_id=brand.id)
-    assert sorted(books.broken(brand.id)) == sorted(violations_by_rule) != []
-    assert books.broken(rival.id) == []
+    violations_by_rule = invariants.list_violations(brand.rows, organization_id=brand.id)
+    assert sorted(books.list_violations(brand.id)) == sorted(violations_by_rule) != []
+    assert books.list_violations(rival.id) == []

@@ -8,8 +8,8 @@ import pytest
 from domain.programs import terms
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
-from tests.support.rows.program_rows import rate
-from tests.support.rows.refunding import refund
+from tests.support.rows.program_rows import store_rate
+from tests.support.rows.refund_requests import post_refund
 
 MAX_CENTS = 1_000_000_000_000
 
@@ -138,7 +138,7 @@ def test_refund_reduces_tier_revenue(brand, drain):
     brand.affiliate("ben")
 
     _sell(brand, drain, 10_000, externalEventId="order-a")
-    refund(brand, "order-a", 1)
+    post_refund(brand, "order-a", 1)
     _sell(brand, drain, 10_000, externalEventId="order-b")
     _sell(brand, drain, 10_000, externalEventId="order-c")
 
@@ -171,7 +171,7 @@ def test_tier_revenue_is_in_home_currency(brand, drain):
 )
 def test_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
     if per_usd is not None:
-        rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
+        store_rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
@@ -188,7 +188,7 @@ def test_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, 
 
 
 def test_tier_threshold_is_not_rounded_down(brand, drain):
-    rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
+    store_rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
     brand.program(**_percent(10))
     _tiers(brand, (3, "Percentage", 20))  # 2.4 cents of a NAD, which would round to 2
     brand.affiliate("ben")

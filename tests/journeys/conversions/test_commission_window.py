@@ -8,7 +8,7 @@ import pytest
 from models import db
 from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 _NUMBERS = itertools.count(1)
 
@@ -123,7 +123,7 @@ def test_refunds_do_not_renumber_invoices(brand, drain):
 
     first = _sell(brand, customerId="cus_1")
     drain()
-    assert refund(brand, first).status_code == 200
+    assert post_refund(brand, first).status_code == 200
     for _ in range(2):
         _sell(brand, customerId="cus_1")
         drain()
@@ -135,7 +135,7 @@ def test_refunded_first_payment_stays_first(brand, drain):
     brand.program(recurring_months=0)
     brand.affiliate("ben")
 
-    refund(brand, _sell(brand, customerId="cus_1"))
+    post_refund(brand, _sell(brand, customerId="cus_1"))
     drain()
     _sell(brand, customerId="cus_1")
     drain()
@@ -237,7 +237,7 @@ def test_second_payment_refunded_unsettled_leaves_the_first(brand, drain):
     _sell(brand, "2025-03-01T00:00Z", customerId="cus_1")
     second = _sell(brand, "2025-03-02T00:00Z", customerId="cus_1")
 
-    refund(brand, second)
+    post_refund(brand, second)
     drain()
 
     assert _list_commissions(brand) == [(2_000, "OneTime"), (0, "Recurring")]

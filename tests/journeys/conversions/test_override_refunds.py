@@ -9,9 +9,9 @@ import pytest
 from adapters import clock
 from models import advisory_locks, db
 from pipelines.conversions import refund as refunds
-from tests.support.api.racing import begun
+from tests.support.api.concurrency import start_call
 from tests.support.recruits import Recruits
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 
 def _fixed(value):
@@ -51,7 +51,7 @@ def test_override_is_reversed_by_the_refunded_fraction(brand, drain, *, amount, 
     drain()
 
     for part in parts:
-        assert refund(brand, "order-a", part).status_code == 200
+        assert post_refund(brand, "order-a", part).status_code == 200
         drain(deliveries=2)
 
     events = pair.events("conversion.refunded", is_override=True)
@@ -68,7 +68,7 @@ def test_partial_refund_keeps_the_status_of_both_rows(brand, drain):
     drain()
     pair.change("update conversion set status = 'Approved'")
 
-    refund(brand, "order-a", 4_000)
+    post_refund(brand, "order-a", 4_000)
     drain()
 
     assert _state(pair) == ([("Approved", 1_200, False)], [("Approved", 120, False)])
@@ -80,9 +80,9 @@ def test_both_refunds_are_reported_with_all_fields(brand, drain):
     drain()
     (override_id,) = pair.overrides("id::text")[0]
 
-    refund(brand, "order-a", 2_500)
+    post_refund(brand, "order-a", 2_500)
     drain()
-    refund(brand, "order-a")
+    post_refund(brand, "order-a")
     drain()
 
     times = brand.rows('select to_char(created_at, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') from refund order by created_at')
@@ -122,14 +122,14 @@ def test_refunds_before_the_override_give_the_same_result(brand, rival, drain, p
     refunded_after.sell(externalEventId="order-a")
     drain()
     for part in parts:
-        refund(brand, "order-a", part)
+        post_refund(brand, "order-a", part)
         drain()
 
     conversion_id = refunded_before.sell(externalEventId="order-a")
     if settles_first:
         refunded_before.settle(conversion_id)
     for part in parts:
-        assert refund(rival, "order-a", part).status_code == 200
+        assert post_refund(rival, "order-a", part).status_code == 200
     assert refunded_before.overrides("id") == []
     drain(deliveries=2)
 
@@ -151,7 +151,7 @@ def test_refunds_concurrent_with_the_override_give_the_same_result(brand, drain)
     def send(amount):
         start.wait()
         try:
-            return refund(brand, "order-a", amount).status_code if amount else drain() and None
+            return post_refund(brand, "order-a", amount).status_code if amount else drain() and None
         finally:
             db.db.drop_connection()
 
@@ -171,12 +171,12 @@ def test_override_with_pending_refunds_waits_for_a_payout_run(brand, drain):
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a")
     pair.settle(conversion_id)
-    refund(brand, "order-a", 4_000)
+    post_refund(brand, "order-a", 4_000)
 
     # when: a payout run is in progress and locks the sale
     with db.unit_of_work(brand.id):
         advisory_locks.take_payout_run_lock(brand.id)
-        join_writer = begun(lambda: drain("sales"))
+        join_writer = start_call(lambda: drain("sales"))
         db.db.run("select from conversion where id = %s for key share", (conversion_id,))
     join_writer()
 
@@ -193,7 +193,7 @@ def test_repeated_cascade_reverses_nothing_more(brand, drain):
     pair = Recruits.create(brand)
     conversion_id = pair.sell(externalEventId="order-a")
     drain()
-    refund(brand, "order-a", 4_000)
+    post_refund(brand, "order-a", 4_000)
     drain()
 
     for _ in range(3):
@@ -209,7 +209,7 @@ def test_cascade_without_an_override_does_nothing(brand, drain):
     pair.sell(externalEventId="order-a")
     drain()
 
-    refund(brand, "order-a")
+    post_refund(brand, "order-a")
     assert drain() == 0
 
     assert pair.events("conversion.refunded", is_override=True) == []
@@ -223,7 +223,7 @@ def test_paid_override_is_not_reversed(brand, drain, part):
     drain()
     pair.change("update conversion set status = 'Paid'")
 
-    refund(brand, "order-a", part)
+    post_refund(brand, "order-a", part)
     drain()
 
     assert pair.overrides("status, reversed_cents, refunded_at") == [("Paid", 0, None)]
@@ -236,11 +236,11 @@ def test_override_paid_after_a_partial_refund_keeps_the_rest(brand, drain):
     pair = Recruits.create(brand)
     pair.sell(externalEventId="order-a")
     drain()
-    refund(brand, "order-a", 4_000)
+    post_refund(brand, "order-a", 4_000)
     drain()
     pair.change("update conversion set status = 'Paid' where parent_id is not null")
 
-    refund(brand, "order-a")
+    post_refund(brand, "order-a")
     drain()
 
     assert pair.overrides("status, reversed_cents") == [("Paid", 80)]
@@ -268,7 +268,7 @@ def test_override_of_a_denied_sale_reverses_nothing(brand, drain, status, is_lat
     pair.change(f"update conversion set status = '{status}'")
 
     for part in (4_000, None):
-        assert refund(brand, "order-a", part).status_code == 200
+        assert post_refund(brand, "order-a", part).status_code == 200
     drain()
 
     assert pair.parents("status, reversed_cents, refunded_cents") == [(status, 0, 10_000)]

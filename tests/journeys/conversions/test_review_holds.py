@@ -10,9 +10,9 @@ from models import db
 from models.conversions import reviews
 from pipelines import schedule, work
 from pipelines.conversions import release
-from tests.support.api.racing import at_once, begun
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def _statuses(brand):
 
 
 def test_conversion_past_its_hold_is_approved(brand, ben):
-    past_hold = conversion(brand, ben, hold_until=ago(seconds=1))
-    within_hold = conversion(brand, ben, hold_until=began() + timedelta(hours=1))
+    past_hold = insert_conversion(brand, ben, hold_until=time_ago(seconds=1))
+    within_hold = insert_conversion(brand, ben, hold_until=test_started_at() + timedelta(hours=1))
 
     _release()
 
@@ -46,7 +46,7 @@ def test_conversion_past_its_hold_is_approved(brand, ben):
 
 
 def test_release_sends_no_event(brand, ben):
-    conversion(brand, ben, hold_until=ago(days=1))
+    insert_conversion(brand, ben, hold_until=time_ago(days=1))
 
     _release()
 
@@ -56,7 +56,7 @@ def test_release_sends_no_event(brand, ben):
 
 @pytest.mark.parametrize("status", ["Approved", "Paid", "Refunded", "Denied", "Invalidated"])
 def test_only_pending_conversions_are_released(brand, ben, status):
-    row = conversion(brand, ben, status=status, hold_until=ago(days=1))
+    row = insert_conversion(brand, ben, status=status, hold_until=time_ago(days=1))
 
     _release()
 
@@ -64,7 +64,7 @@ def test_only_pending_conversions_are_released(brand, ben, status):
 
 
 def test_locked_history_is_not_released(brand, ben):
-    row = conversion(brand, ben, payout_locked=True, hold_until=ago(days=100))
+    row = insert_conversion(brand, ben, payout_locked=True, hold_until=time_ago(days=100))
 
     _release()
 
@@ -73,8 +73,8 @@ def test_locked_history_is_not_released(brand, ben):
 
 def test_every_tenant_is_processed(brand, rival, ben):
     rival.program()
-    conversion(brand, ben, hold_until=ago(days=1))
-    conversion(rival, rival.affiliate("ben"), hold_until=ago(days=1))
+    insert_conversion(brand, ben, hold_until=time_ago(days=1))
+    insert_conversion(rival, rival.affiliate("ben"), hold_until=time_ago(days=1))
 
     _release()
 
@@ -86,7 +86,7 @@ def test_more_than_one_batch_is_released(brand, ben, drain, monkeypatch):
         pass  # rows that other tests left due
     monkeypatch.setattr("pipelines.conversions.release._BATCH", 2)
     for _ in range(5):
-        conversion(brand, ben, hold_until=ago(days=1))
+        insert_conversion(brand, ben, hold_until=time_ago(days=1))
     with db.any_org_work():
         work.enqueue(jobs.HOLD_RELEASE, organization_id=None)
 
@@ -98,21 +98,21 @@ def test_more_than_one_batch_is_released(brand, ben, drain, monkeypatch):
 
 def test_concurrent_and_repeated_releases_change_nothing_more(brand, ben):
     for _ in range(20):
-        conversion(brand, ben, hold_until=ago(days=1))
+        insert_conversion(brand, ben, hold_until=time_ago(days=1))
 
-    at_once(_release, _release)
+    run_concurrently(_release, _release)
     _release()
 
     assert set(_statuses(brand).values()) == {"Approved"}
 
 
 def test_locked_row_is_released_on_the_next_run(brand, ben):
-    row = conversion(brand, ben, hold_until=ago(days=1))
-    other = conversion(brand, ben, hold_until=ago(days=1))
+    row = insert_conversion(brand, ben, hold_until=time_ago(days=1))
+    other = insert_conversion(brand, ben, hold_until=time_ago(days=1))
 
     with db.unit_of_work(brand.id):
         db.db.run("select from conversion where id = %s for update", (row,))
-        begun(_release)()
+        start_call(_release)()
     statuses_while_locked = _statuses(brand)
     _release()
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import books
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
@@ -56,10 +56,10 @@ def test_ledger_matches_after_any_sequence_of_decisions(app, amount_cents, steps
 
     for step in steps:
         _perform(recruits, manager, sale_id, order, step)
-        assert books.broken(brand.id, is_finished=False) == []
+        assert books.list_violations(brand.id, is_finished=False) == []
     drain()
 
-    assert books.broken(brand.id) == []
+    assert books.list_violations(brand.id) == []
     sale_rows = recruits.parents("status, commission_cents, reversed_cents")
     override_rows = recruits.overrides("status, commission_cents, reversed_cents")
     assert recruits.balance(recruits.ben) == sum(_net_commission(row) for row in sale_rows)

@@ -10,7 +10,7 @@ from models import db, ids
 from models.programs import partner_groups, performance_tiers
 from pipelines.conversions import acceptance
 from schemas.conversions.sale import SaleBody
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 _NUMBERS = itertools.count(1)
 
@@ -229,7 +229,7 @@ def test_changed_grace_days_move_the_hold_of_a_partly_refunded_sale(brand, drain
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a")
     drain()
-    assert refund(brand, "order-a", 1).status_code == 200
+    assert post_refund(brand, "order-a", 1).status_code == 200
 
     brand.set(payoutGraceDays="7")
 

@@ -15,10 +15,10 @@ from pipelines import ledger_check
 from pipelines.conversions import acceptance
 from tests.api.gateways.conftest import Shop
 from tests.journeys.customers.reference import Lead, Payment, Reference
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows import lead_rows
 
 _EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", "c@x.test", "d@x.test", "e@x.test", None)
@@ -76,7 +76,7 @@ class _History:
             earns=700,
             is_locked=True,
         )
-        row = past_sale(
+        row = build_past_sale(
             affiliateSlug=payment.slug,
             externalId=payment.id,
             commissionCents=700,
@@ -127,7 +127,7 @@ class _History:
         if any(lead.inbox == inbox for lead in self.reference.leads):
             return  # one person is one lead of a campaign
         ((affiliate_id,),) = self.brand.rows("select affiliate_id from tracking_link where slug = %s", slug)
-        lead_rows.record(self.brand, affiliate_id, email, occurred_at=self.now)
+        lead_rows.record_lead(self.brand, affiliate_id, email, occurred_at=self.now)
         self.reference.leads.append(Lead(self.now, inbox, slug))
 
     def sell(self):
@@ -146,7 +146,7 @@ class _History:
             sales = [shop.stage.pay(purchase)]
         for sale in sales:
             for _ in range(self.draw.choice([1, 2])):
-                shop.hear(*sale.sent)
+                shop.hear(*sale.notifications)
             self.part_of[sale.id] = sales[0].id
         payment = Payment(
             sales[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=purchase.slug
@@ -202,9 +202,9 @@ def test_random_customer_histories_match_the_reference(brand, seed):
     brand.program(default_commission_type="Percentage", default_commission_value=20, **terms)
     brand.affiliate("ann")
     brand.affiliate("ben")
-    with played("stripe") as stripe, played("woocommerce") as woocommerce, played("mollie") as mollie:
+    with play_gateway("stripe") as stripe, play_gateway("woocommerce") as woocommerce, play_gateway("mollie") as mollie:
         owner = brand.person("Owner")
-        shops = [Shop(brand, stage, connected(owner, stage)) for stage in (stripe, woocommerce, mollie)]
+        shops = [Shop(brand, stage, connect_gateway(owner, stage)) for stage in (stripe, woocommerce, mollie)]
         brand.rows("update gateway_connection set connected_at = %s returning 1", _START - timedelta(days=1))
         history = _History(brand, shops, seed, months=months, delay=delay)
         for _ in range(24):

@@ -23,8 +23,8 @@ from models import db
 from models.deals.deals import Deal
 from models.ledger import rules
 from pipelines.deals import dispute, money, release
-from tests.support.draining import drain
-from tests.support.rows.dealing import URLS, Dealing
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import URLS, DealScene
 
 _EXAMPLES, _STEPS = map(int, os.environ.get("FINDERFEE_LONG_MACHINE", "8,25").split(","))
 _MODES = ("ok", "ok", "fail", "ambiguous", "slow")
@@ -43,7 +43,7 @@ class Deals(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        self.dealing = Dealing.create(self.app)
+        self.dealing = DealScene.create(self.app)
         self.dealing.rate("EUR", "0.8")
         self.dealing.rate("JPY", "151.37")
         self.fees: dict[str, list[int]] = {}
@@ -173,7 +173,7 @@ class Deals(RuleBasedStateMachine):
         assert states <= {"paid", "rejected"}
 
     def _accepted(self, amounts: list[int], currency: str) -> str:
-        deal_id = self.dealing.accepted(*amounts, currency=currency)
+        deal_id = self.dealing.create_accepted(*amounts, currency=currency)
         self.fees[deal_id] = amounts
         return deal_id
 
@@ -234,7 +234,7 @@ class Deals(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
-def test_escrow_adds_up_after_any_sequence_of_actions(app: Any, alone: Any) -> None:
+def test_escrow_adds_up_after_any_sequence_of_actions(app: Any, isolated_database: Any) -> None:
     Deals.app = app
     run_state_machine_as_test(
         Deals,

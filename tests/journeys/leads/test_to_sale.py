@@ -9,7 +9,7 @@ import pytest
 from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from models import db, ids
 from pipelines.conversions import credit
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.recruits import Recruits
 
 MAIL = "cleo@example.org"
@@ -25,7 +25,7 @@ def shop(brand):
 
 
 def _lead(brand, email=MAIL, *, slug="ben", **fields):
-    answer = brand.signed("/api/tracking/lead", {"affiliateSlug": slug, "email": email, "subId": "news"} | fields)
+    answer = brand.post_signed("/api/tracking/lead", {"affiliateSlug": slug, "email": email, "subId": "news"} | fields)
     assert "leadId" in (answer.json or {}), answer.data
     return UUID(answer.json["leadId"])
 
@@ -106,7 +106,7 @@ def test_concurrent_sales_convert_the_lead_once(shop):
     lead_id = _lead(shop)
     conversion_ids = [shop.sale(customerEmail=MAIL).json["conversionId"] for _ in range(2)]
 
-    detail = at_once(
+    detail = run_concurrently(
         *[
             lambda conversion_id=conversion_id: shop.get(f"/api/v1/conversions/{conversion_id}").json
             for conversion_id in conversion_ids

@@ -10,7 +10,7 @@ from domain import jobs
 from models import db
 from models import mail as messages
 from tests.support.databases import alter_any
-from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
+from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage
 
 
 def test_emails_are_sent_one_by_one_at_the_pace(office, brand, drain):
@@ -19,8 +19,8 @@ def test_emails_are_sent_one_by_one_at_the_pace(office, brand, drain):
     stage(brand, *subjects)
 
     jobs_run = drain()
-    sent_first, waits = len(office.subjects), sorted(waits_of(brand))
-    hurry()
+    sent_first, waits = len(office.subjects), sorted(list_waits_s(brand))
+    make_jobs_due()
     drain()
 
     assert jobs_run == 5
@@ -36,7 +36,7 @@ def test_later_email_waits_longer(office, brand, rival, drain):
         stage(sender)
         drain()
 
-    (third,), (second, fourth) = waits_of(brand), waits_of(rival)
+    (third,), (second, fourth) = list_waits_s(brand), list_waits_s(rival)
 
     assert [third - second, fourth - third] == pytest.approx([60, 60], abs=20)
 
@@ -48,8 +48,8 @@ def test_waiting_emails_run_once_for_their_slot_without_an_attempt(office, brand
     jobs_run = drain()
 
     assert 500 <= jobs_run <= 505  # emails whose slot came up in the meantime ran a second time, to be sent
-    assert set(jobs_of(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
-    assert max(waits_of(brand)) == pytest.approx(499 * 60, abs=5 * 60)
+    assert set(list_jobs(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
+    assert max(list_waits_s(brand)) == pytest.approx(499 * 60, abs=5 * 60)
 
 
 def test_pace_is_shared_by_all_tenants(office, brand, rival, drain):
@@ -60,7 +60,7 @@ def test_pace_is_shared_by_all_tenants(office, brand, rival, drain):
     drain()
 
     assert len(office.subjects) == 1
-    assert waits_of(brand) + waits_of(rival) == pytest.approx([60], abs=30)
+    assert list_waits_s(brand) + list_waits_s(rival) == pytest.approx([60], abs=30)
 
 
 def test_missed_slots_cause_no_burst(office, brand, drain):
@@ -71,23 +71,23 @@ def test_missed_slots_cause_no_burst(office, brand, drain):
     alter_any("update mail_pace set next_at = now() - interval '1 minute'")
     alter_any("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
 
-    hurry(slots=False)
+    make_jobs_due(slots=False)
     drain()
 
     assert len(office.subjects) == 1
-    assert all(0 < wait_s <= 120 for wait_s in waits_of(brand))
+    assert all(0 < wait_s <= 120 for wait_s in list_waits_s(brand))
 
 
 def test_job_run_too_early_keeps_its_slot(office, brand, drain):
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand)
     drain()
-    slot_at = message(brand, "slot_at")
+    slot_at = read_message(brand, "slot_at")
 
-    hurry(slots=False)
+    make_jobs_due(slots=False)
     drain()
 
-    assert message(brand, "slot_at") == slot_at
+    assert read_message(brand, "slot_at") == slot_at
     assert brand.rows("select run_at from job") == [slot_at]
 
 
@@ -97,11 +97,11 @@ def test_retry_waits_for_a_slot(office, brand, drain):
     drain()
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
 
-    hurry()
+    make_jobs_due()
     drain()
 
-    assert message(brand)[:2] == ("Queued", 1)
-    assert waits_of(brand) == pytest.approx([3600], abs=60)
+    assert read_message(brand)[:2] == ("Queued", 1)
+    assert list_waits_s(brand) == pytest.approx([3600], abs=60)
 
 
 def test_concurrent_workers_get_distinct_slots(office):

@@ -10,7 +10,7 @@ from models import mail as messages
 from models.jobs import admin_queries
 from pipelines import mail, upkeep
 from tests.support.databases import alter_any
-from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
+from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage
 from tests.support.outside.smtp_sink import HANG_UP
 
 
@@ -24,7 +24,7 @@ def test_email_is_sent_once_despite_repeated_jobs(office, brand, drain):
     assert delivered.text == "Hello Ben"
     assert delivered.message.get_body(("html",)).get_content().strip() == "<p>Hello Ben</p>"
     assert delivered.message["Message-ID"] == f"<{message_id}@localhost>"
-    assert jobs_of(brand) == []
+    assert list_jobs(brand) == []
 
 
 def test_body_is_deleted_once_sent(office, brand, drain):
@@ -34,7 +34,7 @@ def test_body_is_deleted_once_sent(office, brand, drain):
     drain()
 
     assert b"one-time" not in bytes(sealed)
-    assert message(brand, "status, attempts, last_error, body_sealed, sent_at <= now()") == (
+    assert read_message(brand, "status, attempts, last_error, body_sealed, sent_at <= now()") == (
         "Sent",
         1,
         None,
@@ -91,7 +91,7 @@ def test_subject_and_address_in_any_script_arrive(office, brand, drain, to):
     drain()
 
     assert office.subjects == ["Grüße ✓ 日本"]
-    assert message(brand, "status, recipient") == ("Sent", to)
+    assert read_message(brand, "status, recipient") == ("Sent", to)
 
 
 def test_unsupported_address_fails_with_the_reason(office, brand, drain):
@@ -99,11 +99,11 @@ def test_unsupported_address_fails_with_the_reason(office, brand, drain):
     stage(brand, to="jörg@example.com")
 
     drain()
-    status, attempts, reason = message(brand)
+    status, attempts, reason = read_message(brand)
 
     assert (status, attempts) == ("Failed", 1)
     assert "SMTPUTF8" in reason
-    assert jobs_of(brand) == []
+    assert list_jobs(brand) == []
 
 
 def test_rejected_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
@@ -112,9 +112,9 @@ def test_rejected_recipient_fails_at_once_without_a_dead_letter(office, brand, d
 
     drain()
 
-    assert message(brand) == ("Failed", 1, "550 5.1.1 no such user")
-    assert message(brand, "body_sealed is not null, sent_at") == (True, None)
-    assert jobs_of(brand) == []
+    assert read_message(brand) == ("Failed", 1, "550 5.1.1 no such user")
+    assert read_message(brand, "body_sealed is not null, sent_at") == (True, None)
+    assert list_jobs(brand) == []
 
 
 def test_temporary_rejection_is_retried_after_a_minute(office, brand, drain):
@@ -122,22 +122,22 @@ def test_temporary_rejection_is_retried_after_a_minute(office, brand, drain):
     stage(brand)
 
     drain()
-    queued_message, (wait_s,) = message(brand), waits_of(brand)
-    hurry()
+    queued_message, (wait_s,) = read_message(brand), list_waits_s(brand)
+    make_jobs_due()
     drain()
 
     assert queued_message == ("Queued", 1, "451 greylisted")
     assert wait_s == pytest.approx(60, abs=30)
-    assert message(brand) == ("Sent", 2, None)
+    assert read_message(brand) == ("Sent", 2, None)
 
 
 def test_email_is_sent_after_an_outage(office, brand, drain):
     stage(brand)
-    with office.away():
+    with office.take_offline():
         drain()
-    queued_message = message(brand)
+    queued_message = read_message(brand)
 
-    hurry()
+    make_jobs_due()
     drain()
 
     assert queued_message[:2] == ("Queued", 1)
@@ -150,13 +150,13 @@ def test_unknown_outcome_is_resent_with_the_same_message_id(office, brand, drain
     stage(brand)
 
     drain()
-    hurry()
+    make_jobs_due()
     drain()
     first, second = office.sink.taken
 
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert first.message["Date"] == second.message["Date"]
-    assert message(brand)[:2] == ("Sent", 2)
+    assert read_message(brand)[:2] == ("Sent", 2)
 
 
 def test_waits_grow_and_the_eighth_failure_is_a_replayable_dead_letter(office, brand, drain):
@@ -164,10 +164,10 @@ def test_waits_grow_and_the_eighth_failure_is_a_replayable_dead_letter(office, b
     stage(brand)
     waits = []
     for _ in range(8):
-        hurry()
+        make_jobs_due()
         drain()
-        waits += waits_of(brand)
-    dead_jobs, queued_message = jobs_of(brand), message(brand)
+        waits += list_waits_s(brand)
+    dead_jobs, queued_message = list_jobs(brand), read_message(brand)
 
     office.sink.scripts = []
     with db.any_org_work():
@@ -190,7 +190,7 @@ def test_undecryptable_body_fails_with_the_reason(office, brand, drain):
 
     drain()
 
-    assert message(brand, "status, last_error like '%%SECRET_KEY%%'") == ("Failed", True)
+    assert read_message(brand, "status, last_error like '%%SECRET_KEY%%'") == ("Failed", True)
     assert office.sink.said == []
 
 
@@ -201,9 +201,9 @@ def test_email_without_a_mail_server_is_kept_without_a_slot(office, brand, drain
 
     drain()
 
-    assert message(brand) == ("Kept", 0, None)
-    assert message(brand, "body_sealed is not null") == (True,)
-    assert jobs_of(brand) == []
+    assert read_message(brand) == ("Kept", 0, None)
+    assert read_message(brand, "body_sealed is not null") == (True,)
+    assert list_jobs(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -231,4 +231,4 @@ def test_bodies_are_deleted_after_fourteen_days(brand, status, days, expected):
     with db.any_org_work():
         upkeep.delete_expired()
 
-    assert message(brand, "status, body_sealed is not null, last_error") == expected
+    assert read_message(brand, "status, body_sealed is not null, last_error") == expected

@@ -13,7 +13,7 @@ from models import db
 from models.payouts import payouts
 from pipelines.conversions import review
 from pipelines.payouts import decisions, transfer
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _PAID = Paid({"processorTransferId": "tr_1"})
 _ACCEPTED = Accepted({"processorTransferId": "tr_1"})

@@ -10,8 +10,8 @@ from models.jobs import rows
 from models.ledger import rules
 from pipelines.payouts import decisions, transfer
 from pipelines.payouts.sandbox_rail import SandboxRail
-from tests.support.draining import drain, run
-from tests.support.rows.paying import Payroll
+from tests.support.job_queues import drain, run_pointer
+from tests.support.rows.payroll import Payroll
 from workers.batching.batch_pauses import batch_pauses
 
 _SLUGS = ("ann", "ben", "cyd", "dee", "eve")
@@ -56,7 +56,7 @@ def rail_calls(monkeypatch):
 def _run_one_pointer():
     with db.any_org_work():
         (pointer,) = rows.any_org_dispatch(queue=jobs.PAYOUT_TRANSFER.queue, per_thread=1, share=1, lease_s=30)
-    run(pointer)
+    run_pointer(pointer)
 
 
 def _count_events(payroll, kind):

@@ -14,8 +14,8 @@ from domain.payouts import cadence
 from models import db
 from pipelines import work
 from pipelines.payouts import propose
-from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.payroll import Payroll
 
 URL = "/api/v1/payouts/drafts"
 PROFILE = "/api/organizations/me"
@@ -131,7 +131,7 @@ def test_dismissed_draft_returns_in_the_next_period(payroll, drain):
 
     assert payroll.brand.person("Manager").call("DELETE", address).status_code == 403
     assert payroll.brand.call("DELETE", address).status_code == 403
-    answers = at_once(*[lambda: payroll.brand.person("Admin").call("DELETE", address) for _ in range(2)])
+    answers = run_concurrently(*[lambda: payroll.brand.person("Admin").call("DELETE", address) for _ in range(2)])
 
     assert sorted(answer.status_code for answer in answers) == [204, 404]
     assert drafts(payroll) == payroll.payouts() == []
@@ -180,7 +180,7 @@ def test_missed_periods_give_one_draft(payroll, drain):
 def test_concurrent_workers_create_one_draft(payroll):
     now = clock.now() + timedelta(days=7)
 
-    at_once(*[lambda: make(payroll, now)] * 5)
+    run_concurrently(*[lambda: make(payroll, now)] * 5)
 
     assert payroll.brand.rows("select status from payout_proposal") == [("Open",)]
     assert len(mail(payroll)) == 1
@@ -190,7 +190,7 @@ def test_concurrent_workers_confirm_once(payroll):
     choose(payroll, automaticPayoutEnabled=True)
     now = clock.now() + timedelta(days=7)
 
-    at_once(*[lambda: make(payroll, now)] * 5)
+    run_concurrently(*[lambda: make(payroll, now)] * 5)
     payroll.pay()
 
     assert payroll.payouts() == [("Paid", 2_000)]
@@ -201,7 +201,7 @@ def test_concurrent_owner_and_cadence_pay_once(payroll):
     choose(payroll, automaticPayoutEnabled=True)
     now, owner = clock.now() + timedelta(days=7), payroll.brand.person("Owner")
 
-    at_once(
+    run_concurrently(
         lambda: make(payroll, now),
         lambda: owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000}).status_code,
     )

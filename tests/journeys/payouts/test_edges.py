@@ -12,10 +12,10 @@ from models.ledger import rules
 from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import rail_setups
-from tests.support.api.payouts import one_payout
-from tests.support.api.racing import begun
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import start_call
+from tests.support.api.payouts import create_payout
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def payroll(app):
 
 
 def test_status_change_to_banned_voids_unsent_payouts(payroll):
-    one_payout(payroll)
+    create_payout(payroll)
     answer = payroll.brand.call("PATCH", f"/api/v1/affiliates/{payroll.affiliates['ann']}", {"status": "Banned"})
     assert answer.status_code == 200
     payroll.pay()
@@ -41,13 +41,13 @@ def test_ban_waits_for_a_run_and_voids_its_payouts(payroll):
     with db.unit_of_work(payroll.brand.id):
         run.create(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
-        join_ban = begun(lambda: payroll.brand.post(ann))
+        join_ban = start_call(lambda: payroll.brand.post(ann))
     join_ban()
     assert payroll.payouts("status, failure_code") == [("Failed", "affiliate_banned")]
 
 
 def test_payout_paid_contains_only_its_methods_reference(payroll):
-    one_payout(payroll, externalTransactionId="batch 7", notes="july")
+    create_payout(payroll, externalTransactionId="batch 7", notes="july")
     payroll.pay()
     ((data,),) = payroll.brand.rows("select body::jsonb -> 'data' from event where type = 'payout.paid'")
     common_fields = {"payoutId", "affiliateId", "amountCents", "currency", "method", "paidAt"}
@@ -103,7 +103,7 @@ def use_only(monkeypatch):
 
 def _sent_without_an_answer(payroll, rail, fault="500_before"):
     payroll.execute("update organization set sandbox_rail = null")
-    one_payout(payroll)
+    create_payout(payroll)
     rail.misbehave(fault)
     payroll.pay()
     assert payroll.payouts() == [("Processing", 2_000)]
@@ -193,7 +193,7 @@ def test_deleted_affiliate_is_paid(payroll):
 
 
 def test_affiliate_approved_after_a_ban_is_paid(payroll):
-    one_payout(payroll)
+    create_payout(payroll)
     ann = f"/api/v1/affiliates/{payroll.affiliates['ann']}"
     payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
     assert [candidate.blocked for candidate in payroll.preview().planned.candidates] == ["affiliate_not_approved"]
@@ -280,7 +280,7 @@ def test_override_follows_refunds_until_it_is_paid(payroll, is_sent, paid):
 def test_rejected_credentials_are_retried_with_new_ones(payroll, service, use_only):
     rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     payroll.execute("update organization set sandbox_rail = null")
-    one_payout(payroll)
+    create_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
         use_only(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
         _ask_again(payroll)

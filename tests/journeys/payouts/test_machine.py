@@ -35,8 +35,8 @@ from pipelines.affiliates import management
 from pipelines.conversions import review
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
-from tests.support.draining import drain
-from tests.support.rows.paying import EVERYTHING, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import EVERYTHING, Payroll
 
 _EXAMPLES, _STEPS = map(int, os.environ.get("FINDERFEE_LONG_MACHINE", "8,25").split(","))
 _MODES = ("ok", "fail", "fail", "ambiguous", "slow")
@@ -328,7 +328,9 @@ def _age_rates(currency: str) -> None:
 
 
 @pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
-def test_money_adds_up_after_any_sequence_of_actions(app, alone):  # the checks after each step read whole tables
+def test_money_adds_up_after_any_sequence_of_actions(
+    app, isolated_database
+):  # the checks after each step read whole tables
     Payouts.app = app
     run_state_machine_as_test(
         Payouts,

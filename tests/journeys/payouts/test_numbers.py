@@ -9,9 +9,9 @@ from domain.money import fx
 from domain.payouts.confirmation import RunFilters
 from models import db
 from pipelines.payouts import decisions
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 # 0.8 EUR or 0.3 KWD (three decimals) are one US dollar; UNKNOWN has no published rate.
 RATES = {"EUR": Decimal("0.8"), "KWD": Decimal("0.3")}

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from adapters import clock
 from tests.journeys.payouts.test_cadence import after, choose, drafts, mail
-from tests.support.api.payouts import RUN, URL, owner
-from tests.support.rows.paying import Payroll
+from tests.support.api.payouts import RUN, URL, owner_session
+from tests.support.rows.payroll import Payroll
 
 _EXPONENTS = {"USD": 2, "EUR": 2, "JPY": 0, "VND": 0, "KWD": 3, "IDR": 2}
 _PAYEES = ("ann", "ben", "cid")
@@ -70,7 +70,7 @@ class _Books:
 
     def check_preview_and_run(self):
         """Compare the preview with the lines that are due, then the run with the preview."""
-        person = owner(self.payroll)
+        person = owner_session(self.payroll)
         preview = person.post(f"{URL}/preview").json
         preview_cents = defaultdict(int)
         for candidate in preview["candidates"]:

@@ -16,11 +16,11 @@ from pipelines import work
 from pipelines.affiliates import management
 from pipelines.fraud import ban
 from pipelines.payouts import decisions
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.payouts import URL, owner
-from tests.support.api.racing import at_once, begun
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.api.payouts import URL, owner_session
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
 
 _PEOPLE = ("ann", "ben", "cid", "dan")
 
@@ -43,7 +43,7 @@ def _sell_for_all(payroll):
 
 
 def _run(payroll, total):
-    return lambda: owner(payroll).post(f"{URL}/run", {"confirmTotalCents": total})
+    return lambda: owner_session(payroll).post(f"{URL}/run", {"confirmTotalCents": total})
 
 
 def _refund(payroll, sale, cents=None):
@@ -51,7 +51,7 @@ def _refund(payroll, sale, cents=None):
 
 
 def _act(payroll, payout_id, what, body=None):
-    return lambda: owner(payroll).post(f"{URL}/{payout_id}/{what}", body or {})
+    return lambda: owner_session(payroll).post(f"{URL}/{payout_id}/{what}", body or {})
 
 
 def _statuses(answers):
@@ -76,7 +76,7 @@ def _settle_all(payroll):
 def test_concurrent_identical_runs_pay_once(payroll):
     _sell_for_all(payroll)
 
-    answers = at_once(*[_run(payroll, 8_000)] * 10)
+    answers = run_concurrently(*[_run(payroll, 8_000)] * 10)
 
     assert _statuses(answers) == [200] + [409] * 9
     assert {answer.json["error"] for answer in answers if answer.status_code == 409} == {"confirm_total_mismatch"}
@@ -86,7 +86,7 @@ def test_concurrent_identical_runs_pay_once(payroll):
 def test_concurrent_runs_with_different_totals_pay_once(payroll):
     _sell_for_all(payroll)
 
-    answers = at_once(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
+    answers = run_concurrently(*[_run(payroll, total) for total in (8_000, 7_999, 8_000, 0, 8_001)])
 
     assert _statuses(answers) == [200, 409, 409, 409, 409]
     assert _settle_all(payroll) == (8_000, 0)
@@ -96,11 +96,11 @@ def test_concurrent_runs_with_different_totals_pay_once(payroll):
 def test_refund_during_a_run_is_excluded_or_deducted(payroll, round_):
     sales = _sell_for_all(payroll)
 
-    answers = at_once(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
+    answers = run_concurrently(_run(payroll, 8_000), *[_refund(payroll, sale, 5_000) for sale, _ in sales])
 
     assert set(_statuses(answers)) <= {200, 409}
     _settle_all(payroll)
-    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    run_concurrently(_run(payroll, payroll.preview().planned.confirm_total_cents))
     assert _settle_all(payroll) == (4_000, 0)
 
 
@@ -109,7 +109,7 @@ def test_refund_during_a_transfer_reduces_it_or_is_owed_back(payroll, round_):
     sales = _sell_for_all(payroll)
     assert _run(payroll, 8_000)().status_code == 200
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda: drain("payouts"), lambda: drain("payouts"), *[_refund(payroll, sale, 5_000) for sale, _ in sales]
     )
 
@@ -123,17 +123,17 @@ def test_refund_during_a_transfer_reduces_it_or_is_owed_back(payroll, round_):
 def test_denial_during_a_run_is_excluded_or_released(payroll, round_):
     sales = _sell_for_all(payroll)
     deny = [
-        lambda conversion_id=conversion_id: owner(payroll).post(
+        lambda conversion_id=conversion_id: owner_session(payroll).post(
             f"/api/conversions/{conversion_id}/deny", {"reason": "fraud"}
         )
         for _, conversion_id in sales[:2]
     ]
 
-    answers = at_once(_run(payroll, 8_000), *deny)
+    answers = run_concurrently(_run(payroll, 8_000), *deny)
 
     assert set(_statuses(answers)) <= {200, 409}
     _settle_all(payroll)
-    at_once(_run(payroll, payroll.preview().planned.confirm_total_cents))
+    run_concurrently(_run(payroll, payroll.preview().planned.confirm_total_cents))
     paid, owed = _settle_all(payroll)
     assert (paid, owed) == (4_000, 0)
 
@@ -146,7 +146,7 @@ def test_concurrent_retry_and_void_have_one_winner(payroll, round_):
     drain("payouts")
     failed = [payout_id for (payout_id,) in payroll.payouts("id")]
 
-    answers = at_once(*[_act(payroll, payout_id, what) for payout_id in failed for what in ("retry", "void")])
+    answers = run_concurrently(*[_act(payroll, payout_id, what) for payout_id in failed for what in ("retry", "void")])
 
     assert _statuses(answers) == [200] * 4 + [409] * 4
     paid, owed = _settle_all(payroll)
@@ -162,7 +162,7 @@ def test_payout_marked_paid_while_sent_is_paid_once(payroll, round_):
     pending = [payout_id for (payout_id,) in payroll.payouts("id")]
     marks = [_act(payroll, payout_id, "mark-paid", {"externalTransactionId": "wire"}) for payout_id in pending]
 
-    answers = at_once(lambda: drain("payouts"), *marks)
+    answers = run_concurrently(lambda: drain("payouts"), *marks)
 
     assert set(_statuses(answers)) <= {200, 409}
     assert _settle_all(payroll) == (8_000, 0)
@@ -173,8 +173,8 @@ def test_refund_waiting_for_a_run_does_not_block_sales(payroll):
     payroll.brand.sale(affiliateSlug="ann", amountCents=10_000, externalEventId="new")
     with db.unit_of_work(payroll.brand.id):
         advisory_locks.take_payout_run_lock(payroll.brand.id)
-        join_refund = begun(_refund(payroll, "new"))
-        begun(lambda: drain("sales"))
+        join_refund = start_call(_refund(payroll, "new"))
+        start_call(lambda: drain("sales"))
         settled = db.db.run("select count(*) from conversion")
 
     assert (settled, join_refund().status_code) == ([(1,)], 200)
@@ -188,7 +188,7 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
         for (payout_id,) in db.db.run("select id from payout"):
             work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payroll.brand.id, payout_id=payout_id)
 
-    at_once(*[lambda: drain("payouts", deliveries=2)] * 3)
+    run_concurrently(*[lambda: drain("payouts", deliveries=2)] * 3)
 
     assert _settle_all(payroll) == (8_000, 0)
     assert payroll.brand.rows("select count(*) from sandbox_transfer") == [(4,)]
@@ -197,12 +197,12 @@ def test_two_jobs_of_one_payout_send_it_once(payroll):
 
 @pytest.mark.parametrize("round_", range(2))
 def test_import_undone_during_a_run_is_removed_or_paid(payroll, round_):
-    rows = [past_sale(affiliateSlug=slug) for slug in _PEOPLE]
+    rows = [build_past_sale(affiliateSlug=slug) for slug in _PEOPLE]
     imported = import_sales(payroll.brand, *rows, confirmUnpaidPayout=True)
     total = payroll.preview().planned.confirm_total_cents
     assert total == 8_000
 
-    answers = at_once(
+    answers = run_concurrently(
         _run(payroll, total), lambda: payroll.brand.person("Admin").post(f"/api/imports/{imported.json['jobId']}/undo")
     )
 
@@ -226,7 +226,7 @@ def test_concurrent_review_and_ban_fail_each_payout_once(payroll):
             dan = management.lock(**where, affiliate_id=payroll.affiliates["dan"])
             ban.ban(affiliate=dan, now=clock.now())
 
-    at_once(reject, ban_dan)
+    run_concurrently(reject, ban_dan)
 
     assert payroll.payouts() == [("Failed", 2_000)] * 4
     assert payroll.brand.rows("select count(*) from event where type = 'payout.failed'") == [(4,)]

@@ -4,7 +4,7 @@ import pytest
 
 from domain.payouts.confirmation import RunFilters
 from domain.refusals import Refused
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

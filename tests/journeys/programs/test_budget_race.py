@@ -11,8 +11,8 @@ import pytest
 from domain.programs.fees import Fee
 from models import db
 from pipelines.programs import rewards
-from tests.support.api.racing import at_once
-from tests.support.rows.program_rows import ago, conversion, rate
+from tests.support.api.concurrency import run_concurrently
+from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 _FEE = Fee(300, "USD")
 
@@ -53,14 +53,14 @@ def affiliate_id(brand):
 
 
 def test_concurrent_spenders_spend_exactly_the_budget(brand, affiliate_id):
-    fitted = at_once(*[lambda: _buy(brand, affiliate_id) for _ in range(16)])
+    fitted = run_concurrently(*[lambda: _buy(brand, affiliate_id) for _ in range(16)])
 
     assert sorted(fitted) == [0] * 9 + [1] * 7
     assert _read_spent(brand) == {"USD": 2_100}
 
 
 def test_concurrent_batches_share_the_budget(brand, affiliate_id):
-    assert sum(at_once(*[lambda: _buy(brand, affiliate_id, 5) for _ in range(8)])) == 7
+    assert sum(run_concurrently(*[lambda: _buy(brand, affiliate_id, 5) for _ in range(8)])) == 7
 
 
 def test_second_spend_in_a_transaction_sees_the_first(brand, affiliate_id):
@@ -114,7 +114,7 @@ def test_many_spend_rows_are_compacted_without_loss(brand, affiliate_id):
 @pytest.mark.parametrize("kind", ["ClickReward", "LeadReward"])
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Paid"])
 def test_payable_reward_is_spent(brand, affiliate_id, kind, status):
-    conversion(brand, affiliate_id, type=kind, status=status, commission_cents=300, amount_cents=0)
+    insert_conversion(brand, affiliate_id, type=kind, status=status, commission_cents=300, amount_cents=0)
 
     assert _read_spent(brand) == {"USD": 300}
 
@@ -133,13 +133,17 @@ def test_payable_reward_is_spent(brand, affiliate_id, kind, status):
     ],
 )
 def test_unpayable_row_is_not_spent(brand, affiliate_id, columns):
-    conversion(brand, affiliate_id, **{"type": "LeadReward", "commission_cents": 300, "amount_cents": 0} | columns)
+    insert_conversion(
+        brand, affiliate_id, **{"type": "LeadReward", "commission_cents": 300, "amount_cents": 0} | columns
+    )
 
     assert _read_spent(brand) == {}
 
 
 def test_every_change_of_a_reward_updates_the_spent_total(brand, affiliate_id):
-    conversion_id = str(conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0))
+    conversion_id = str(
+        insert_conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
+    )
 
     def spent_after(change: str) -> dict[str, int]:
         brand.rows(f"update conversion set {change} where id = %s returning 1", conversion_id)
@@ -155,31 +159,33 @@ def test_every_change_of_a_reward_updates_the_spent_total(brand, affiliate_id):
 
 
 def test_denial_does_not_wait_for_a_spender(brand, affiliate_id):
-    conversion_id = conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
+    conversion_id = insert_conversion(brand, affiliate_id, type="ClickReward", commission_cents=300, amount_cents=0)
 
     with db.unit_of_work(brand.id):
         rewards.lock_purse(organization_id=brand.id, program_id=brand.programs[-1])
         _stage(brand, affiliate_id, _FEE)
         db.db.run("select 1")
-        (answer,) = at_once(lambda: brand.person().post(f"/api/conversions/{conversion_id}/deny", {}))
+        (answer,) = run_concurrently(lambda: brand.person().post(f"/api/conversions/{conversion_id}/deny", {}))
 
     assert answer.status_code == 200
     assert _read_spent(brand) == {"USD": 300}
 
 
 def test_reward_in_another_currency_uses_the_newest_rate(brand, affiliate_id):
-    rate("PGK", "1000", ago(days=800))
-    rate("PGK", "2000", ago(days=700))
-    conversion(brand, affiliate_id, type="LeadReward", commission_cents=4_000_000, currency="PGK", amount_cents=0)
+    store_rate("PGK", "1000", time_ago(days=800))
+    store_rate("PGK", "2000", time_ago(days=700))
+    insert_conversion(
+        brand, affiliate_id, type="LeadReward", commission_cents=4_000_000, currency="PGK", amount_cents=0
+    )
 
     assert _buy(brand, affiliate_id, 9) == 1  # 2000 of 2300 cents are spent
 
 
 def test_reward_without_a_rate_blocks_the_budget_until_there_is_one(brand, affiliate_id):
-    conversion(brand, affiliate_id, type="LeadReward", commission_cents=100, currency="SOS", amount_cents=0)
+    insert_conversion(brand, affiliate_id, type="LeadReward", commission_cents=100, currency="SOS", amount_cents=0)
     assert _buy(brand, affiliate_id, 9) == 0
 
-    rate("SOS", "500", ago(days=900))
+    store_rate("SOS", "500", time_ago(days=900))
 
     assert _buy(brand, affiliate_id, 9) == 7
 

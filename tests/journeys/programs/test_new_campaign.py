@@ -3,12 +3,12 @@
 import pytest
 
 from tests.support.rows.brands import Partner
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
 def portals(monkeypatch):
-    turn(monkeypatch, web={"portal_domain": "partners.test"})
+    override_settings(monkeypatch, web={"portal_domain": "partners.test"})
 
 
 @pytest.fixture

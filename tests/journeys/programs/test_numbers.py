@@ -4,10 +4,10 @@ import pytest
 
 from tests.support.rows import leads as lead_calls
 from tests.support.rows import paid_leads
-from tests.support.rows.click_rows import consume
-from tests.support.rows.program_rows import rate
-from tests.support.rows.visiting import BROWSER, click, new_slug
-from tests.support.running.hours import began
+from tests.support.rows.click_rows import consume_stream
+from tests.support.rows.link_visits import BROWSER, new_slug, post_click
+from tests.support.rows.program_rows import store_rate
+from tests.support.running.hours import test_started_at
 
 # Ten VALUED are one US dollar; UNKNOWN has no published rate.
 VALUED, UNKNOWN = "SCR", "WST"
@@ -16,7 +16,7 @@ HEADLESS = BROWSER.replace("Firefox", "HeadlessFirefox")
 
 @pytest.fixture(autouse=True)
 def _rates(app):
-    rate(VALUED, "10", began())
+    store_rate(VALUED, "10", test_started_at())
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def slug(brand):
 
 
 def _visit(app, slug, number, agent=BROWSER, **fields):
-    answer = click(app, slug, ip=f"198.51.{number}.1", headers={"User-Agent": agent}, **fields)
+    answer = post_click(app, slug, ip=f"198.51.{number}.1", headers={"User-Agent": agent}, **fields)
     assert answer.status_code == 200, answer.json
 
 
@@ -42,12 +42,12 @@ def _traffic(app, brand, slug, drain):
     _visit(app, slug, 5, referrer="https://www.spam.example/page")
     _visit(app, slug, 6, agent=HEADLESS)
     _visit(app, slug, 7, agent="Googlebot/2.1")
-    assert consume() == 8
+    assert consume_stream() == 8
     for currency in ("USD", VALUED, UNKNOWN):
         assert brand.sale(affiliateSlug=slug, currency=currency, externalEventId=currency).status_code == 200
     drain()
     assert brand.refund("USD", 5_000).status_code == 200
-    assert lead_calls.signed(brand, affiliateSlug=slug).status_code == 200
+    assert lead_calls.post_signed_lead(brand, affiliateSlug=slug).status_code == 200
     drain()
 
 
@@ -153,10 +153,10 @@ def test_fraud_summary_excludes_validated_clicks(app, brand, slug, drain):
 
 
 def test_leads_without_an_exchange_rate_are_excluded_from_totals(brand):
-    with paid_leads.verified_by(URL="local"):
-        slug = paid_leads.campaign(brand, fee_currency=UNKNOWN)
-        assert paid_leads.send(brand, slug).status_code == 200
-        assert paid_leads.send(brand, slug, email="eve@mailinator.com").status_code == 200
+    with paid_leads.configure_human_check(URL="local"):
+        slug = paid_leads.create_campaign(brand, fee_currency=UNKNOWN)
+        assert paid_leads.send_lead(brand, slug).status_code == 200
+        assert paid_leads.send_lead(brand, slug, email="eve@mailinator.com").status_code == 200
 
     stats, budget, summary = _stats(brand), _read(brand, "budget-status"), _summary(brand)
 
@@ -169,12 +169,12 @@ def test_leads_without_an_exchange_rate_are_excluded_from_totals(brand):
 
 def test_refused_lead_is_not_quarantined(brand):
     brand.set(leadsPerDay="1")
-    with paid_leads.verified_by(URL="local"):
-        slug = paid_leads.campaign(brand)
+    with paid_leads.configure_human_check(URL="local"):
+        slug = paid_leads.create_campaign(brand)
         for email in ("eve@mailinator.com", "ada@example.org", f"{slug}@example.com"):
-            assert paid_leads.send(brand, slug, email=email).status_code == 200
+            assert paid_leads.send_lead(brand, slug, email=email).status_code == 200
 
-    assert [(row[0], row[2]) for row in paid_leads.fraud_events(brand)] == [
+    assert [(row[0], row[2]) for row in paid_leads.list_fraud_events(brand)] == [
         ("held", ["disposable_domain"]),
         ("blocked", ["daily_cap"]),
         ("blocked", ["self_lead", "daily_cap"]),
@@ -184,10 +184,10 @@ def test_refused_lead_is_not_quarantined(brand):
 
 
 def test_budget_rejects_a_lead_without_an_exchange_rate(brand):
-    with paid_leads.verified_by(URL="local"):
-        slug = paid_leads.campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
+    with paid_leads.configure_human_check(URL="local"):
+        slug = paid_leads.create_campaign(brand, fee_currency=UNKNOWN, budget_cents=10_000)
 
-        answer = paid_leads.send(brand, slug)
+        answer = paid_leads.send_lead(brand, slug)
 
     assert (answer.status_code, answer.json["error"]) == (409, "campaign_budget_reached")
     assert _read(brand, "budget-status")["spentCents"] == 0
@@ -195,9 +195,9 @@ def test_budget_rejects_a_lead_without_an_exchange_rate(brand):
 
 
 def test_validated_quarantined_lead_is_spent(brand):
-    with paid_leads.verified_by(URL="local"):
-        slug = paid_leads.campaign(brand, budget_cents=1_000)
-        paid_leads.send(brand, slug, email="eve@mailinator.com")
+    with paid_leads.configure_human_check(URL="local"):
+        slug = paid_leads.create_campaign(brand, budget_cents=1_000)
+        paid_leads.send_lead(brand, slug, email="eve@mailinator.com")
     status_before = (_read(brand, "budget-status")["spentCents"], _summary(brand)["estimatedNotBilledCents"])
     (held_row,) = brand.get("/api/v1/conversions?status=Invalidated").json["items"]
     brand.person("Manager").post(f"/api/v1/conversions/{held_row['id']}/validate", {})

@@ -8,8 +8,8 @@ from domain import jobs
 from domain.webhooks import signing
 from models import db
 from models.jobs import rows
-from tests.support.draining import drain, run
 from tests.support.endpoints import Endpoint
+from tests.support.job_queues import drain, run_pointer
 from tests.support.outside.receiver import status
 from workers.batching.batch_pauses import batch_pauses
 
@@ -38,7 +38,7 @@ def expired_cache(monkeypatch):
 def _run_one_pointer():
     with db.any_org_work():
         (pointer,) = rows.any_org_dispatch(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=1, share=1, lease_s=30)
-    run(pointer)
+    run_pointer(pointer)
 
 
 def _at_request(receiver, number, act, answer=200):

@@ -12,7 +12,7 @@ import pytest
 from models import db
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ def test_sale_and_two_refunds_arrive_as_three_events(shop, receiver, drain):
 
     shop.sale(externalEventId="order-a")
     drain()
-    refund(shop, "order-a", 4_000)
+    post_refund(shop, "order-a", 4_000)
     drain()
-    refund(shop, "order-a")
+    post_refund(shop, "order-a")
     drain()
 
     assert [event["type"] for event in receiver.events] == [
@@ -132,7 +132,7 @@ def test_endpoint_gets_only_subscribed_event_types(shop, receiver, drain, subscr
 
     shop.sale(externalEventId="order-a")
     drain()
-    refund(shop, "order-a")
+    post_refund(shop, "order-a")
     drain()
 
     assert [event["type"] for event in receiver.events] == expected_types

@@ -5,14 +5,14 @@ Source: tracking spec, section 6 "Event types and payloads".
 """
 
 from domain.webhooks import events
-from tests.support.api.applying import apply, two_steps
-from tests.support.coupons import code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.api.applications import apply, build_two_step_form
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.click_rows import minutes_on, raw, write
-from tests.support.rows.dealing import Dealing
-from tests.support.rows.paying import Payroll
-from tests.support.rows.refunding import refund
+from tests.support.rows.click_rows import build_click, minutes_after_hour, write
+from tests.support.rows.deal_scene import DealScene
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.refund_requests import post_refund
 
 
 def test_every_delivered_event_matches_its_schema(app, receiver, drain):
@@ -41,7 +41,7 @@ def _conversions(payroll: Payroll) -> None:
     _assert_success(owner.post(f"/api/conversions/{denied}/deny", {"reason": "A purchase of their own."}))
     _assert_success(payroll.brand.post(f"/api/v1/conversions/{invalidated}/invalidate", {"reason": "It looks odd."}))
     _assert_success(payroll.brand.post(f"/api/v1/conversions/{invalidated}/validate", {}))
-    _assert_success(refund(payroll.brand, "order-3", 4_000))
+    _assert_success(post_refund(payroll.brand, "order-3", 4_000))
 
 
 def _payouts(payroll: Payroll) -> None:
@@ -55,7 +55,7 @@ def _payouts(payroll: Payroll) -> None:
 
 
 def _affiliates(brand: Brand) -> None:
-    brand.program(application_form=two_steps())
+    brand.program(application_form=build_two_step_form())
     email = f"ada-{brand.id.hex}@example.com"
     apply(brand, email=email, answers={"team": "Tea"})
     ((affiliate_id,),) = brand.rows("select id from affiliate where status = 'Pending'")
@@ -69,12 +69,12 @@ def _clicks(brand: Brand) -> None:
     brand.program(click_reward_cents=10)
     ben = brand.affiliate("ben")
     for minute in range(2):
-        write(brand, raw(brand, ben, at=minutes_on(minute)))
+        write(brand, build_click(brand, ben, at=minutes_after_hour(minute)))
 
 
 def _deals(brand: Brand) -> None:
-    dealing = Dealing.of(brand)
-    deal_id = dealing.funded(50_000, 20_000)
+    dealing = DealScene.for_brand(brand)
+    deal_id = dealing.create_funded(50_000, 20_000)
     for seq in (1, 2):
         _assert_success(dealing.submit(deal_id, seq))
     _assert_success(dealing.approve(deal_id))
@@ -85,14 +85,14 @@ def _coupons(brand: Brand, drain) -> None:
     email = f"jane-{brand.id.hex}@example.com"
     jane = brand.affiliate("jane", program_id=brand.programs[0], email=email, email_normalized=email)
     coupons = f"/api/v1/campaigns/{brand.programs[0]}/coupons"
-    with played() as stage:
-        connected(brand.person("Owner"), stage)
+    with play_gateway() as stage:
+        connect_gateway(brand.person("Owner"), stage)
         kept_id, unused_id = (
-            coupon(brand, selfMintMode="AllAffiliates", name=name)["id"] for name in ("Kept", "Unused")
+            create_coupon(brand, selfMintMode="AllAffiliates", name=name)["id"] for name in ("Kept", "Unused")
         )
         _assert_success(brand.call("PATCH", f"{coupons}/{kept_id}", {"name": "Partner 20"}))
         _assert_success(brand.call("DELETE", f"{coupons}/{unused_id}"))
-        by_brand = code(brand, jane, kept_id)["id"]
+        by_brand = mint_code(brand, jane, kept_id)["id"]
         _assert_success(brand.call("DELETE", f"/api/v1/affiliates/{jane}/coupons/{by_brand}"))
         partner = Partner(brand.app, email)
         own_id = partner.post("/api/me/coupons/mint", {"campaignCouponId": kept_id}).json["id"]

@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from models.webhooks import hooks
 from pipelines.webhooks import deliver
-from tests.support.api.lists import trips_of
+from tests.support.api.lists import count_round_trips
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
 
@@ -105,11 +105,11 @@ def test_concurrent_410_deletes_the_hook_once(hook):
         with db.unit_of_work(brand.id):
             deliver.record([(prepared, deliver.DeliveryOutcome(clock.now(), clock.now(), status=answer))])
 
-    usual_trips = trips_of(lambda: record(prepared_attempts[0], 500))
+    usual_trips = count_round_trips(lambda: record(prepared_attempts[0], 500))
     with db.unit_of_work(brand.id):
         (again,) = deliver.prepare(organization_id=brand.id, requests=requested_attempts[:1], now=clock.now())
     for prepared in (again, prepared_attempts[1]):
-        assert trips_of(lambda prepared=prepared: record(prepared, 410)) == usual_trips == 1
+        assert count_round_trips(lambda prepared=prepared: record(prepared, 410)) == usual_trips == 1
 
     assert len(_list_deletions(hook)) == 1
     assert hook.deliveries("d.status") == [("Failed",)] * 2

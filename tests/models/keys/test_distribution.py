@@ -87,7 +87,7 @@ def test_referenced_tables_are_placed_first(plans):
         assert unplaced == ({"stored_file"} if plan.table == "organization" else set()), plan.table
 
 
-def test_prepared_statement_reads_rows_of_one_organization(alone, plans):
+def test_prepared_statement_reads_rows_of_one_organization(isolated_database, plans):
     distributed = {plan.table for plan in plans if plan.placement == "distributed"}
     with db.any_org_work():
         looks = {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
@@ -101,7 +101,7 @@ def test_prepared_statement_reads_rows_of_one_organization(alone, plans):
 
 
 def test_undistributable_table_is_refused_with_its_reason(empty_database):
-    databases.run(
+    databases.run_as_owner(
         empty_database,
         "create table organization (id uuid primary key);"
         "create table member (id uuid primary key, organization_id uuid not null references organization);"

@@ -23,15 +23,17 @@ _ANY_ORG = "set app.any_org = 'on';"
 
 def test_second_delivery_or_one_without_its_event_is_refused(empty_database):
     migrate.up(empty_database)
-    databases.run(empty_database, _ANY_ORG + _DELIVERED)
+    databases.run_as_owner(empty_database, _ANY_ORG + _DELIVERED)
 
-    (options,) = databases.rows(empty_database, "select reloptions from pg_class where relname = 'delivery_default'")
+    (options,) = databases.select_as_owner(
+        empty_database, "select reloptions from pg_class where relname = 'delivery_default'"
+    )
     assert options == (["fillfactor=80"],)
     again = _DELIVERED[_DELIVERED.index("insert into delivery ") :]
     for other, constraint in ((_EVENT, "delivery_earlier_pkey"), (ids.new_id(), "event_id_fkey")):
         twice = again.replace(str(_DELIVERY), str(ids.new_id())).replace(str(_EVENT), str(other))
         with pytest.raises(Exception, match=constraint):
-            databases.run(empty_database, _ANY_ORG + twice)
+            databases.run_as_owner(empty_database, _ANY_ORG + twice)
 
 
 # An index built concurrently on the first partition and then on the table must be attached, not built twice.
@@ -42,4 +44,4 @@ where relispartition and not exists (select from pg_inherits where inhrelid = in
 
 
 def test_each_partition_index_is_attached_to_the_tables_index():
-    assert databases.rows(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []
+    assert databases.select_as_owner(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []

@@ -22,7 +22,7 @@ _PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._
 
 
 @pytest.fixture
-def plans(alone):
+def plans(isolated_database):
     with db.any_org_work():
         return {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
 

@@ -9,8 +9,8 @@ from models import db
 from models.ledger import deal_rules, rules
 from pipelines.deals import dispute, money
 from tests.support import databases
-from tests.support.draining import drain
-from tests.support.rows.dealing import Dealing
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import DealScene
 
 # Damage to the tables, as the owner could do it, and the rule that must detect it.
 _DAMAGE = {
@@ -44,15 +44,15 @@ _DAMAGE = {
 @pytest.fixture(scope="module")
 def owner_url(app):
     """Yield a separate database, because the rules read every row."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def dealing(app, owner_url):
     """Return a deal with a released, a submitted and a partly refunded, settled milestone."""
-    dealing = Dealing.create(app)
-    deal_id = dealing.funded(1_000, 2_000, 3_000)
+    dealing = DealScene.create(app)
+    deal_id = dealing.create_funded(1_000, 2_000, 3_000)
     dealing.submit(deal_id, 1)
     dealing.approve(deal_id, 1)
     dealing.submit(deal_id, 2)
@@ -62,7 +62,7 @@ def dealing(app, owner_url):
         deal = money.lock_for_payment_request(organization_id=dealing.brand.id, deal_id=row_deal_id)
         dispute.settle(deal, milestone_id, to_affiliate_cents=500, now=deal.created_at)
     drain("payouts")
-    assert dealing.statuses(deal_id) == ["Released", "Submitted", "Settled"]
+    assert dealing.list_statuses(deal_id) == ["Released", "Submitted", "Settled"]
     return dealing
 
 
@@ -96,7 +96,7 @@ def test_every_deal_rule_has_a_damage():
 
 
 def test_damage_of_another_organization_is_not_reported(owner_url, dealing, rival):
-    assert _find_broken_rules(owner_url, Dealing.of(rival), "delete from deal_release") == []
+    assert _find_broken_rules(owner_url, DealScene.for_brand(rival), "delete from deal_release") == []
 
 
 @pytest.mark.parametrize(

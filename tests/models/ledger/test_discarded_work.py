@@ -9,9 +9,9 @@ from domain import jobs
 from models import db
 from models.jobs import losses, rows
 from models.ledger import rules
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 from tests.support.recruits import Recruits
-from tests.support.rows.leads import browser, slug_of
+from tests.support.rows.leads import post_browser_lead, slug_of
 
 _TRACED = [job for job in jobs.ALL if losses.loss_of(job.name).is_traced]
 _MONEY_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups", "tracking")
@@ -86,7 +86,7 @@ def _create_dead_letter_of(pair, brand, drain, job):
         return _create_dead_letter(brand, job, {"event_id": str(_create_event(brand))}, organization_id=own), "evt_a"
     if job == jobs.LEAD_CAPTURE:
         brand.affiliate(slug_of(brand))
-        assert browser(brand).status_code in (200, 202, 204)
+        assert post_browser_lead(brand).status_code in (200, 202, 204)
         with db.any_org_work():
             ((job_id,),) = db.db.run("update job set failed_at = now() where name = 'lead.capture' returning id")
         return job_id, "lead.capture of job "
@@ -133,7 +133,7 @@ def test_discarded_work_is_reported_until_its_loss_is_accepted(dead_letter, bran
     assert acceptance == {"accepted": [loss]}
     assert _find_exceptions(brand) == _find_exceptions(rival) == []
     assert _losses(flask, brand) == []
-    ((_, _, audited_id, after),) = audited("job.loss_accepted", job_id)
+    ((_, _, audited_id, after),) = list_audit_entries("job.loss_accepted", job_id)
     assert (audited_id, after["why"], after["leaves"]) == (brand.id, "a test shop", loss["leaves"])
 
 

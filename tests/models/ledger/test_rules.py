@@ -8,7 +8,7 @@ import pytest
 from models import db
 from models.ledger import rules
 from tests.support import databases
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 # Damage to the tables, as the owner could do it, and the rule that must detect it.
 _TWO_HOURS_AGO = "now() - interval '2 hours'"
@@ -49,7 +49,7 @@ _DAMAGE = {
 @pytest.fixture(scope="module")
 def owner_url(app):
     """Yield a separate database, because the rules read every row."""
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         yield url
 
 

@@ -87,7 +87,7 @@ def read(cursor: Any) -> Catalogue:
 
 def read_from(owner_url: str) -> Catalogue:
     """Return the catalogue of a database."""
-    with databases.owner(owner_url) as cursor:
+    with databases.owner_cursor(owner_url) as cursor:
         return read(cursor)
 
 

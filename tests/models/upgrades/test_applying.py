@@ -37,7 +37,7 @@ def test_index_is_built_while_writers_write_and_other_migrations_wait(empty_data
             if "waiting for writers before build, for 1" in line and not second.ident:
                 second.start()
                 assert is_waiting.wait(120)
-                databases.run(empty_database, "insert into thing values (3)")
+                databases.run_as_owner(empty_database, "insert into thing values (3)")
                 writer.commit()
 
         first = migrate.up(empty_database, report)
@@ -46,19 +46,19 @@ def test_index_is_built_while_writers_write_and_other_migrations_wait(empty_data
     assert (first, applied) == (["0002_index"], [[]])
     assert lines[0].startswith("0002_index 1/2: create unique index concurrently if not exists one_id on thing")
     assert lines[-1] == "0002_index 2/2: analyze thing"
-    assert databases.rows(empty_database, "select count(*) from thing") == [(3,)]
+    assert databases.select_as_owner(empty_database, "select count(*) from thing") == [(3,)]
     assert _validity(empty_database) == [(True,)]
 
 
 def test_index_with_a_failed_build_is_dropped_and_rebuilt(empty_database, folder):
     migrate.up(empty_database)
-    databases.run(empty_database, "insert into thing values (1)")
+    databases.run_as_owner(empty_database, "insert into thing values (1)")
     (folder / "0002_index.sql").write_text(_BUILD)
     with pytest.raises(psycopg2.errors.UniqueViolation):
         migrate.up(empty_database)
     assert _validity(empty_database) == [(False,)]
     assert not migrate.status(empty_database)[1].is_applied
-    databases.run(empty_database, "delete from thing where ctid = (select max(ctid) from thing)")
+    databases.run_as_owner(empty_database, "delete from thing where ctid = (select max(ctid) from thing)")
 
     assert migrate.up(empty_database) == ["0002_index"]
 
@@ -66,7 +66,7 @@ def test_index_with_a_failed_build_is_dropped_and_rebuilt(empty_database, folder
 
 
 def _validity(url: str) -> list[tuple[bool]]:
-    return databases.rows(url, "select indisvalid from pg_index where indexrelid = to_regclass('one_id')")
+    return databases.select_as_owner(url, "select indisvalid from pg_index where indexrelid = to_regclass('one_id')")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_lock_on_a_busy_table_is_retried_with_a_short_timeout(empty_database, fo
         with pytest.raises(steps.MigrationHalted, match="0002_more: others kept a table locked"):
             migrate.up(empty_database, lines.append)
         assert len(lines) == 2
-        assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
+        assert databases.select_as_owner(empty_database, "select to_regclass('other')") == [(None,)]
 
         def report(line: str) -> None:
-            assert databases.rows(empty_database, "set lock_timeout = 1; select id from thing") == [(1,)]
+            assert databases.select_as_owner(empty_database, "set lock_timeout = 1; select id from thing") == [(1,)]
             reader.rollback()
 
         assert migrate.up(empty_database, report) == ["0002_more"]
@@ -118,9 +118,9 @@ def test_file_changed_after_its_application_is_refused(empty_database, folder):
     ]
     with pytest.raises(steps.MigrationHalted, match="Changed after it was applied: 0001_thing") as refusal:
         migrate.up(empty_database)
-    assert databases.rows(empty_database, "select to_regclass('other')") == [(None,)]
+    assert databases.select_as_owner(empty_database, "select to_regclass('other')") == [(None,)]
 
     suggested_sql = str(refusal.value).partition("says now: ")[2].partition(", and")[0]
-    databases.run(empty_database, suggested_sql)
+    databases.run_as_owner(empty_database, suggested_sql)
     assert migrate.up(empty_database) == ["0002_other"]
     assert not any(migration.is_changed for migration in migrate.status(empty_database))

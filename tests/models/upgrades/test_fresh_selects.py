@@ -9,7 +9,7 @@ from models.prepared_statements import FreshSelect, PreparedStatement
 from tests.models.upgrades import rewriting
 from tests.models.upgrades.test_rewrites import prepared_selects
 from tests.support import databases
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 _LOCKED = """
 select relname from pg_locks l join pg_class c on c.oid = l.relation
@@ -33,7 +33,7 @@ def test_every_fresh_select_locks_the_tables_that_it_reads(app):
         name: statement for name, statement in prepared_selects().items() if isinstance(statement, FreshSelect)
     }
     assert len(statements) > 20
-    with databases.owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
+    with databases.owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         for name, statement in statements.items():
             cursor.execute(statement.prepare)
             read = _locked_tables(cursor, (statement.execute, [None] * statement.execute.count("%s")))
@@ -62,7 +62,7 @@ def test_fresh_select_costs_no_round_trip(brand, monkeypatch, is_pooled):
     with db.unit_of_work(brand.id):
         statement = FreshSelect("select name from program where id = %s")
         db.db.run(statement, brand.programs)  # prepared
-        with trips() as round_trips:
+        with record_round_trips() as round_trips:
             assert db.db.run(statement, brand.programs) == [("Campaign",)]
 
     assert len(round_trips) == 1

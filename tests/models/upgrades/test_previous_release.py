@@ -78,8 +78,8 @@ _ADDING = [
 
 
 def test_removals_are_detected_and_additions_are_not(empty_database):
-    databases.run(empty_database, _SHOP)
-    with databases.owner(empty_database) as cursor:
+    databases.run_as_owner(empty_database, _SHOP)
+    with databases.owner_cursor(empty_database) as cursor:
         before = catalogue.read(cursor)
         for change, expected in [*_REMOVING.items(), *((change, set()) for change in _ADDING)]:
             cursor.execute(f"begin; {change}")

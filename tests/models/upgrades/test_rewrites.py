@@ -21,17 +21,17 @@ from models.schema import steps
 from pipelines.conversions import settlement
 from tests.models.upgrades import rewriting
 from tests.support import databases
-from tests.support.gateways.playing import connected, played
-from tests.support.rows import visiting
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.rows import link_visits
 from tests.support.rows.leads import slug_of
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 _FOLDER = Path(migrate.__file__).parent / "migrations"
 
 
 def test_migration_rewrites_no_table_that_exists_already(empty_database):
     rewritten = {}
-    with databases.owner(empty_database) as cursor:
+    with databases.owner_cursor(empty_database) as cursor:
         for name in migrate.names():
             before = rewriting.read_storage(cursor)
             text = (_FOLDER / f"{name}.sql").read_text()
@@ -82,8 +82,8 @@ _KEEPING = [
 
 
 def test_every_rewriting_change_is_reported_and_no_other(empty_database):
-    databases.run(empty_database, _SHOP)
-    with databases.owner(empty_database) as cursor:
+    databases.run_as_owner(empty_database, _SHOP)
+    with databases.owner_cursor(empty_database) as cursor:
         before = rewriting.read_storage(cursor)
         for change, expected in [
             *((change, {"shop"}) for change in _REWRITING),
@@ -127,23 +127,23 @@ def _sale(brand):
 
 def _lead(brand):
     body = {"affiliateSlug": slug_of(brand), "email": f"ada-{next(_NUMBERS)}@example.com"}
-    return brand.signed("/api/tracking/lead", body)
+    return brand.post_signed("/api/tracking/lead", body)
 
 
 def _click(brand):
-    return visiting.click(brand.app, slug_of(brand))
+    return link_visits.post_click(brand.app, slug_of(brand))
 
 
 def _click_of_program(brand):
-    return visiting.click(brand.app, slug_of(brand), programId=str(brand.programs[-1]))
+    return link_visits.post_click(brand.app, slug_of(brand), programId=str(brand.programs[-1]))
 
 
 def _short_link(brand):
-    return visiting.follow(brand.app, slug_of(brand))
+    return link_visits.follow(brand.app, slug_of(brand))
 
 
 def _door(brand):
-    return visiting.visit(brand.app, f"/door/{brand.programs[-1]}/{slug_of(brand)}")
+    return link_visits.visit(brand.app, f"/door/{brand.programs[-1]}/{slug_of(brand)}")
 
 
 def _refund(brand):
@@ -214,8 +214,8 @@ def test_request_during_a_rewrite_of_its_table_finds_its_row(shop, send_request,
 
 
 def test_gateway_webhook_during_a_rewrite_finds_its_connection(brand):
-    with played() as stage:
-        path = "/" + connected(brand.person(), stage)["webhookUrl"].split("/", 3)[3]
+    with play_gateway() as stage:
+        path = "/" + connect_gateway(brand.person(), stage)["webhookUrl"].split("/", 3)[3]
 
         def send():
             return brand.app.test_client().post(path, data=b"{}").status_code
@@ -244,9 +244,9 @@ def test_only_a_missing_row_costs_a_second_statement(shop):
     lookup = Lookup("select id from program where id = %s")
     with db.unit_of_work(shop.id):
         db.db.run(lookup, shop.programs)  # prepared
-        with trips() as existing:
+        with record_round_trips() as existing:
             assert db.db.run(lookup, shop.programs) != []
-        with trips() as missing:
+        with record_round_trips() as missing:
             assert db.db.run(lookup, (shop.id,)) == []
 
     assert (len(existing), len(missing)) == (1, 2)

@@ -10,7 +10,7 @@ from models import db
 from models.webhooks import admin_queries, outbox, redeliveries
 from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
-from tests.support.databases import alter, owner, run
+from tests.support.databases import alter, owner_cursor, run_as_owner
 from tests.support.endpoints import Endpoint
 
 _MANY = """
@@ -32,11 +32,11 @@ _WHOLE = "select inhparent::regclass::text from pg_inherits where inhrelid = %s:
 
 
 @pytest.fixture
-def endpoint(alone, brand):
+def endpoint(isolated_database, brand):
     """Return an endpoint with 5000 deliveries in an otherwise empty, analyzed table."""
     endpoint = Endpoint.create(brand, "https://localhost/hook")
     alter(brand, _MANY, brand.id, endpoint.id)
-    run(alone, "analyze delivery")
+    run_as_owner(isolated_database, "analyze delivery")
     return endpoint
 
 
@@ -64,7 +64,7 @@ def _history(brand, endpoint, status):
     )
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_failed_deliveries_are_listed_by_their_own_index(brand, endpoint):
     failed, plan = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     all_deliveries, history_plan = _plan(brand, lambda: _history(brand, endpoint, None))
@@ -76,7 +76,7 @@ def test_failed_deliveries_are_listed_by_their_own_index(brand, endpoint):
     assert _indexes(brand, history_plan) == {"delivery_history"}, history_plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_window_of_failed_deliveries_uses_their_index(brand, endpoint):
     now = datetime.now(UTC)
     window = DeliveryWindow(brand.id, endpoint.id, now - timedelta(days=1), now, "Failed")
@@ -87,7 +87,7 @@ def test_window_of_failed_deliveries_uses_their_index(brand, endpoint):
     assert _indexes(brand, plan) == {"delivery_failed"}, plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_operators_list_of_failed_deliveries_uses_their_index(brand, endpoint):
     arguments = {
         "organization_id": brand.id,
@@ -104,7 +104,7 @@ def test_operators_list_of_failed_deliveries_uses_their_index(brand, endpoint):
     assert _indexes(brand, plan) == {"delivery_failed"}, plan
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_reopened_delivery_leaves_the_index(brand, endpoint):
     failed, _ = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     with db.unit_of_work(brand.id):
@@ -116,7 +116,7 @@ def test_reopened_delivery_leaves_the_index(brand, endpoint):
 
 def test_delivered_row_is_updated_without_index_writes():
     """In a copy of the table with one row, PostgreSQL writes HOT updates unless an index prevents it."""
-    with owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
+    with owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         cursor.execute("begin")
         cursor.execute("create temporary table arriving (like delivery including all) on commit drop")
         cursor.execute(

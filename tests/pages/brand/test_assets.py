@@ -21,7 +21,7 @@ def _send_image(owner, content, name="Banner", file_name="banner.png", **more):
     return owner.upload(f"{_HERE}/images", {"name": name, "programId": ""} | more, content, file_name)
 
 
-def test_an_image_is_given_looked_at_and_taken_away(owner, brand):
+def test_image_is_uploaded_shown_and_deleted(owner, brand):
     brand.program(name="Spring <i>1</i>")
     assert "No assets yet" in owner.open(_HERE).text
     answer = _send_image(owner, png(640, 320), "Banner <b>1</b>", '../"<b>.svg', programId=str(brand.programs[-1]))
@@ -44,7 +44,7 @@ def test_an_image_is_given_looked_at_and_taken_away(owner, brand):
     assert "No assets yet" in owner.open(_HERE).text
 
 
-def test_a_text_is_given_as_it_was_typed_once(owner, brand):
+def test_text_is_stored_as_typed_once(owner, brand):
     form = {"name": "Post", "programId": "", "text": "</textarea><script>\r\n\r\nalert(1)", "_key": "one-form"}
     assert [owner.send(f"{_HERE}/texts", form).status_code for _ in range(2)] == [303, 303]
 
@@ -75,7 +75,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
     assert brand.get("/api/v1/assets").json["items"] == []
 
 
-def test_the_list_is_narrowed_and_says_when_nothing_is_left(owner, brand):
+def test_asset_list_is_filtered_down_to_nothing(owner, brand):
     spring, autumn = (str(brand.program(name=name)) for name in ("Spring", "Autumn"))
     owner.send(f"{_HERE}/texts", {"name": "Of spring", "programId": spring, "text": "x"})
 

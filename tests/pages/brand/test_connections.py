@@ -6,11 +6,11 @@ import re
 import pytest
 
 from models import db
-from tests.support.draining import drain
-from tests.support.gateways import playing
+from tests.support.gateways import gateway_connections
 from tests.support.gateways.stage import Purchase
-from tests.support.platforms.playing import asked
-from tests.support.platforms.playing import connected as platform_connected
+from tests.support.job_queues import drain
+from tests.support.platforms.platform_connections import connect_platform as platform_connected
+from tests.support.platforms.platform_connections import play_platform
 
 _HERE = "/dashboard/connections"
 _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret": "whsec_fake"}
@@ -19,7 +19,7 @@ _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret
 @pytest.fixture
 def stage():
     """A gateway on this machine."""
-    with playing.played() as played:
+    with gateway_connections.play_gateway() as played:
         yield played
 
 
@@ -28,7 +28,7 @@ def shop(brand, stage):
     """The address of the page of a connected gateway."""
     brand.program()
     brand.affiliate("ben")
-    found = playing.connected(brand.person("Owner"), stage)
+    found = gateway_connections.connect_gateway(brand.person("Owner"), stage)
     found["page"] = f"{_HERE}/{found['id']}"
     return found
 
@@ -41,7 +41,7 @@ def _deliver(brand, connection, *sent):
     drain()
 
 
-def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
+def test_catalogue_links_to_each_gateways_form(brand, people):
     visitor = people()
     html = visitor.open(_HERE).text
     assert "No gateway is connected" in html
@@ -56,7 +56,7 @@ def test_the_catalogue_leads_to_what_each_gateway_needs(brand, people):
         assert 'class="field secret"' in page or not any(field["secret"] for field in offer["fields"])
 
 
-def test_a_gateway_is_connected_and_what_is_left_to_do_is_said(brand, people, stage):
+def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
     visitor = people("Admin")
     answer = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
     assert answer.status_code == 200
@@ -81,7 +81,7 @@ def test_credentials_refused_by_the_gateway_show_an_error_and_are_not_stored(bra
     assert brand.rows("select count(*) from gateway_connection") == [(0,)]
 
 
-def test_a_second_one_of_a_gateway_is_refused(people, shop):
+def test_second_connection_of_a_gateway_is_refused(people, shop):
     answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE)
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
@@ -89,7 +89,13 @@ def test_a_second_one_of_a_gateway_is_refused(people, shop):
 
 def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage):
     nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
-    _deliver(brand, shop, *stage.pay(Purchase(slug="ben")).sent, stage.malformed(), *nobodys.sent)
+    _deliver(
+        brand,
+        shop,
+        *stage.pay(Purchase(slug="ben")).notifications,
+        stage.create_malformed_event(),
+        *nobodys.notifications,
+    )
     visitor = people()
     html = visitor.open(shop["page"]).text
     tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
@@ -104,7 +110,7 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     assert "worked on again" in visitor.open(answer.headers["Location"]).text
 
 
-def test_it_is_checked_and_reconciled(brand, people, shop):
+def test_connection_is_checked_and_reconciled(brand, people, shop):
     visitor = people()
     for verb in ("check", "reconcile"):
         assert visitor.send(f"{shop['page']}/{verb}", {"_key": verb}).status_code == 303
@@ -112,7 +118,7 @@ def test_it_is_checked_and_reconciled(brand, people, shop):
     assert brand.rows("select last_checked_at is not null from gateway_connection") == [(True,)]
 
 
-def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
+def test_credentials_are_replaced_only_by_working_ones(brand, people, shop):
     visitor = people()
     good = visitor.send(f"{shop['page']}/credentials", {"_key": "a", "apiKey": "", "webhookSecret": "whsec_new"})
     assert good.status_code == 303
@@ -123,8 +129,8 @@ def test_credentials_are_replaced_only_by_those_that_work(brand, people, shop):
         assert 'role="alert"' in bad.text
 
 
-def test_trouble_stands_on_the_page(people, brand, shop, stage):
-    stage.is_let_in = lambda asked: False
+def test_connection_errors_are_shown(people, brand, shop, stage):
+    stage.is_authorized = lambda asked: False
     visitor = people()
     visitor.send(f"{shop['page']}/check", {"_key": "k"})
     ((said,),) = brand.rows("select last_error from gateway_connection")
@@ -137,7 +143,7 @@ def test_trouble_stands_on_the_page(people, brand, shop, stage):
     assert '<span class="chip bad">Broken</span>' in visitor.open(_HERE).text
 
 
-def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
+def test_ended_connection_stays_in_the_list(brand, people, shop):
     visitor = people()
     assert visitor.send(f"{shop['page']}/disconnect", {"_key": "k"}).status_code == 303
 
@@ -147,8 +153,8 @@ def test_a_connection_is_ended_and_stays_in_the_list(brand, people, shop):
     assert visitor.send(f"{shop['page']}/check", {"_key": "l"}).status_code == 404
 
 
-def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
-    with asked() as platform:
+def test_platform_is_connected_checked_switched_and_removed(brand, people):
+    with play_platform() as platform:
         visitor = people()
         form = {"_key": "k", "slugField": "", **platform.credentials}
         assert visitor.send(f"{_HERE}/new/platform/kit", form).status_code == 303
@@ -162,7 +168,7 @@ def test_a_platform_is_connected_checked_switched_and_removed(brand, people):
 
 
 def test_refusal_of_a_platform_is_shown(brand, people):
-    with asked() as platform:
+    with play_platform() as platform:
         wrong = dict.fromkeys(platform.credentials, "wrong")
         answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong})
 
@@ -171,7 +177,7 @@ def test_refusal_of_a_platform_is_shown(brand, people):
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
 def test_member_without_permission_reads_connections_and_changes_nothing(brand, people, shop, role):
-    with asked() as platform:
+    with play_platform() as platform:
         made = platform_connected(brand.person("Owner"), platform)
         visitor = people(role)
         for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
@@ -182,8 +188,8 @@ def test_member_without_permission_reads_connections_and_changes_nothing(brand, 
             assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path
 
 
-def test_another_brands_connection_is_a_page_that_is_not_there(people, rival, stage):
-    theirs = playing.connected(rival.person("Owner"), stage)
+def test_another_brands_connection_returns_404(people, rival, stage):
+    theirs = gateway_connections.connect_gateway(rival.person("Owner"), stage)
     visitor = people()
     for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
         assert visitor.open(f"{_HERE}/{wanted}").status_code == 404
@@ -200,9 +206,9 @@ def test_invalid_filter_shows_an_error(people, shop, query):
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
 
 
-def test_a_stores_page_says_how_its_web_pixel_stands(brand, people):
-    with playing.played("shopify") as store:
-        page = f"{_HERE}/{playing.connected(brand.person('Owner'), store)['id']}"
+def test_store_page_shows_the_web_pixel_status(brand, people):
+    with gateway_connections.play_gateway("shopify") as store:
+        page = f"{_HERE}/{gateway_connections.connect_gateway(brand.person('Owner'), store)['id']}"
         visitor = people()
         before = visitor.open(page).text
         store.pixels.has_extension = False

@@ -9,10 +9,10 @@ import re
 import pytest
 
 from pages.template_filters import state_colour
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.recruits import Recruits
-from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_conversion
 
 _HERE = "/dashboard/conversions"
 _STEPS = [
@@ -34,7 +34,7 @@ def campaign(brand):
 
 
 @pytest.fixture
-def sold(campaign, drain):
+def sale_id(campaign, drain):
     """The id of a signed sale of Ada's."""
     found = campaign.sale(affiliateSlug="ada", externalEventId="order-1", customerName="Cleo <C>").json["conversionId"]
     drain()
@@ -50,9 +50,9 @@ def _status(brand, conversion_id):
     return brand.rows("select status from conversion where id = %s", conversion_id)[0][0]
 
 
-def test_it_says_its_state_and_when_it_is_payable(campaign, sold, people):
-    html = people("Viewer").open(f"{_HERE}/{sold}").text
-    (hold_until,) = campaign.rows("select hold_until from conversion where id = %s", sold)[0]
+def test_conversion_shows_its_status_and_payable_date(campaign, sale_id, people):
+    html = people("Viewer").open(f"{_HERE}/{sale_id}").text
+    (hold_until,) = campaign.rows("select hold_until from conversion where id = %s", sale_id)[0]
 
     assert '<span class="chip wait">Pending</span>' in html
     assert re.search(rf'payable <time datetime="{hold_until:%Y-%m-%dT%H:%M:%S}Z">', html)
@@ -63,15 +63,15 @@ def test_it_says_its_state_and_when_it_is_payable(campaign, sold, people):
     assert "Cleo &lt;C&gt;" in html
 
 
-def test_all_six_steps_say_why_and_one_decided(sold, people):
-    found = _steps(people().open(f"{_HERE}/{sold}").text)
+def test_six_attribution_steps_show_one_decisive(sale_id, people):
+    found = _steps(people().open(f"{_HERE}/{sale_id}").text)
 
     assert [name for name, _ in found] == _STEPS
     assert [name for name, said in found if ">decided<" in said] == ["Carried referral"]
     assert [name for name, said in found if ">earlier<" in said] == _STEPS[2:]
 
 
-def test_a_share_names_its_recruiter_its_recruit_and_the_order(brand, people, drain):
+def test_recruiting_share_names_recruiter_recruit_and_order(brand, people, drain):
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     rita = brand.affiliate("rita", full_name="Rita Rec")
     brand.affiliate("ben", full_name="Ben Blog", recruited_by_affiliate_id=rita)
@@ -99,10 +99,10 @@ def test_conversion_without_a_payment_shows_its_source(campaign, people):
     assert "<h1>Bonus" in html
 
 
-def test_refunds_stand_in_its_history(campaign, sold, people, drain):
+def test_refunds_are_in_the_history(campaign, sale_id, people, drain):
     campaign.refund("order-1", 4_000)
     drain()
-    html = people().open(f"{_HERE}/{sold}").text
+    html = people().open(f"{_HERE}/{sale_id}").text
 
     assert '<table aria-label="History" role="table">' in html
     assert "refund" in html
@@ -110,7 +110,7 @@ def test_refunds_stand_in_its_history(campaign, sold, people, drain):
     assert "12.00 USD" in html
 
 
-def test_its_payout_is_named(app, flask, visitor):
+def test_conversion_names_its_payout(app, flask, visitor):
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     sold = payroll.sell("ann")
@@ -126,67 +126,67 @@ def test_its_payout_is_named(app, flask, visitor):
 @pytest.mark.parametrize(
     ("action", "status"), [("approve", "Approved"), ("invalidate", "Invalidated"), ("deny", "Denied")]
 )
-def test_a_manager_decides_with_a_reason(campaign, sold, people, action, status):
+def test_manager_decides_with_a_reason(campaign, sale_id, people, action, status):
     visitor = people("Manager")
-    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": action, "reason": "Asked <them>"})
+    answer = visitor.send(f"{_HERE}/{sale_id}", {"_key": "k", "action": action, "reason": "Asked <them>"})
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
-    assert f'<span class="chip {state_colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
-    ((after,),) = campaign.rows("select after from audit_entry where entity_id = %s", sold)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sale_id}")
+    assert f'<span class="chip {state_colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sale_id}").text
+    ((after,),) = campaign.rows("select after from audit_entry where entity_id = %s", sale_id)
     assert (after["status"], after["reason"]) == (status, "Asked <them>")
 
 
-def test_invalidated_conversion_is_validated_again(campaign, sold, people):
+def test_invalidated_conversion_is_validated_again(campaign, sale_id, people):
     visitor = people()
     for action, status in (("invalidate", "Invalidated"), ("validate", "Pending")):
-        assert visitor.send(f"{_HERE}/{sold}", {"_key": action, "action": action}).status_code == 303
-        assert _status(campaign, sold) == status
+        assert visitor.send(f"{_HERE}/{sale_id}", {"_key": action, "action": action}).status_code == 303
+        assert _status(campaign, sale_id) == status
 
 
-def test_a_double_click_decides_once(campaign, sold, people):
+def test_double_click_decides_once(campaign, sale_id, people):
     visitor = people()
     for _ in range(2):
-        assert visitor.send(f"{_HERE}/{sold}", {"_key": "same", "action": "approve"}).status_code == 303
+        assert visitor.send(f"{_HERE}/{sale_id}", {"_key": "same", "action": "approve"}).status_code == 303
     assert campaign.rows("select count(*) from audit_entry where action = 'conversion.approved'") == [(1,)]
 
 
-def test_decision_made_meanwhile_is_shown_and_the_reason_kept(campaign, sold, people):
+def test_decision_made_meanwhile_is_shown_and_the_reason_kept(campaign, sale_id, people):
     visitor = people()
-    visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "deny"})
-    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "approve", "reason": "late"})
+    visitor.send(f"{_HERE}/{sale_id}", {"_key": "a", "action": "deny"})
+    answer = visitor.send(f"{_HERE}/{sale_id}", {"_key": "b", "action": "approve", "reason": "late"})
 
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
     assert "cannot be approve" in answer.text
-    assert _status(campaign, sold) == "Denied"
+    assert _status(campaign, sale_id) == "Denied"
 
 
 @pytest.mark.parametrize("form", [{}, {"action": "pay"}, {"action": ""}])
-def test_form_without_an_action_shows_an_error(campaign, sold, people, form):
-    answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "reason": "kept"} | form)
+def test_form_without_an_action_shows_an_error(campaign, sale_id, people, form):
+    answer = people().send(f"{_HERE}/{sale_id}", {"_key": "k", "reason": "kept"} | form)
 
     assert answer.status_code == 422
     assert "kept</textarea>" in answer.text
-    assert _status(campaign, sold) == "Pending"
+    assert _status(campaign, sale_id) == "Pending"
 
 
-def test_too_long_reason_shows_an_error_at_its_field(campaign, sold, people):
-    answer = people().send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny", "reason": "x" * 1_001})
+def test_too_long_reason_shows_an_error_at_its_field(campaign, sale_id, people):
+    answer = people().send(f"{_HERE}/{sale_id}", {"_key": "k", "action": "deny", "reason": "x" * 1_001})
 
     assert answer.status_code == 400
     assert re.search(r'<textarea id="reason"[^>]* aria-invalid="true"', answer.text)
 
 
-def test_a_viewer_decides_nothing(campaign, sold, people):
+def test_viewer_decides_nothing(campaign, sale_id, people):
     visitor = people("Viewer")
 
-    assert f'action="{_HERE}/{sold}"' not in visitor.open(f"{_HERE}/{sold}").text
-    assert visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": "deny"}).status_code == 403
-    assert _status(campaign, sold) == "Pending"
+    assert f'action="{_HERE}/{sale_id}"' not in visitor.open(f"{_HERE}/{sale_id}").text
+    assert visitor.send(f"{_HERE}/{sale_id}", {"_key": "k", "action": "deny"}).status_code == 403
+    assert _status(campaign, sale_id) == "Pending"
 
 
 def test_final_status_offers_no_decisions(campaign, people):
-    made = conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
+    made = insert_conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
 
     html = people().open(f"{_HERE}/{made}").text
     assert f'action="{_HERE}/{made}"' not in html
@@ -204,46 +204,46 @@ def _forms(shown):
     return re.findall(r'<form [^>]*aria-label="(.*?)"', shown)
 
 
-def test_manager_refunds_a_part_with_reason_and_note(campaign, sold, people):
+def test_manager_refunds_a_part_with_reason_and_note(campaign, sale_id, people):
     visitor = people("Manager")
     form = {"_key": "k", "action": "refund", "amount": "40.00", "reason": "chargeback", "note": "Bank <7>"}
-    answer = visitor.send(f"{_HERE}/{sold}", form)
+    answer = visitor.send(f"{_HERE}/{sale_id}", form)
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
-    html = visitor.open(f"{_HERE}/{sold}").text
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sale_id}")
+    html = visitor.open(f"{_HERE}/{sale_id}").text
     assert "Chargeback: Bank &lt;7&gt;" in html
     assert "all that remains, 60.00 USD" in html
     assert _forms(html) == ["Refund", "Change the commission"]
 
 
-def test_empty_amount_refunds_what_remains_and_a_double_click_refunds_once(campaign, sold, people):
+def test_empty_amount_refunds_what_remains_and_a_double_click_refunds_once(campaign, sale_id, people):
     visitor = people("Manager")
     for _ in range(2):
         form = {"_key": "same", "action": "refund", "amount": " ", "reason": "refunded"}
-        assert visitor.send(f"{_HERE}/{sold}", form).status_code == 303
+        assert visitor.send(f"{_HERE}/{sale_id}", form).status_code == 303
     assert campaign.rows("select count(*), max(amount_cents) from refund") == [(1, 10_000)]
-    assert _status(campaign, sold) == "Refunded"
+    assert _status(campaign, sale_id) == "Refunded"
 
 
-def test_admin_undoes_a_refund_and_is_offered_it_no_more(campaign, sold, people):
+def test_admin_undoes_a_refund_once(campaign, sale_id, people):
     visitor = people("Admin")
-    visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "refund", "reason": "mistake"})
-    assert "Undo the refund" in _forms(visitor.open(f"{_HERE}/{sold}").text)
+    visitor.send(f"{_HERE}/{sale_id}", {"_key": "a", "action": "refund", "reason": "mistake"})
+    assert "Undo the refund" in _forms(visitor.open(f"{_HERE}/{sale_id}").text)
 
-    assert visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "restore"}).status_code == 303
-    html = visitor.open(f"{_HERE}/{sold}").text
+    assert visitor.send(f"{_HERE}/{sale_id}", {"_key": "b", "action": "restore"}).status_code == 303
+    html = visitor.open(f"{_HERE}/{sale_id}").text
     assert "Refund undone" in html
     assert "Undo the refund" not in _forms(html)
-    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "c", "action": "restore"})
+    answer = visitor.send(f"{_HERE}/{sale_id}", {"_key": "c", "action": "restore"})
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
 
 
-def test_manager_changes_the_commission(campaign, sold, people):
+def test_manager_changes_the_commission(campaign, sale_id, people):
     visitor = people("Manager")
     form = {"_key": "k", "action": "adjust", "commission": "12.34", "reason": "other", "note": "Agreed"}
-    assert visitor.send(f"{_HERE}/{sold}", form).status_code == 303
+    assert visitor.send(f"{_HERE}/{sale_id}", form).status_code == 303
 
-    html = visitor.open(f"{_HERE}/{sold}").text
+    html = visitor.open(f"{_HERE}/{sale_id}").text
     assert "12.34 USD" in html
     assert "Another reason: Agreed" in html
     assert "the commission was changed by hand since" in html
@@ -261,29 +261,29 @@ def test_manager_changes_the_commission(campaign, sold, people):
         (422, "adjust-commission", {"action": "adjust", "commission": "500.01", "reason": "other"}),
     ],
 )
-def test_mistake_in_a_correction_is_shown_at_its_field(sold, people, status, field, form):
-    answer = people("Manager").send(f"{_HERE}/{sold}", {"_key": "k"} | form)
+def test_mistake_in_a_correction_is_shown_at_its_field(sale_id, people, status, field, form):
+    answer = people("Manager").send(f"{_HERE}/{sale_id}", {"_key": "k"} | form)
 
     assert answer.status_code == status
     assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text)
 
 
-def test_amount_above_the_sale_is_shown_as_alert_and_stays_typed(campaign, sold, people):
+def test_amount_above_the_sale_is_shown_as_alert_and_stays_typed(campaign, sale_id, people):
     form = {"_key": "k", "action": "refund", "amount": "100.01", "reason": "other"}
-    answer = people("Manager").send(f"{_HERE}/{sold}", form)
+    answer = people("Manager").send(f"{_HERE}/{sale_id}", form)
 
     assert (answer.status_code, 'role="alert"' in answer.text, 'value="100.01"' in answer.text) == (422, True, True)
 
 
-def test_viewer_corrects_nothing_and_manager_undoes_nothing(campaign, sold, people):
-    people("Manager").send(f"{_HERE}/{sold}", {"_key": "a", "action": "refund", "reason": "other", "amount": "1"})
+def test_corrections_need_manager_and_undo_needs_admin(campaign, sale_id, people):
+    people("Manager").send(f"{_HERE}/{sale_id}", {"_key": "a", "action": "refund", "reason": "other", "amount": "1"})
     manager = people("Manager")
-    assert _forms(manager.open(f"{_HERE}/{sold}").text) == ["Refund", "Change the commission"]
-    assert manager.send(f"{_HERE}/{sold}", {"_key": "b", "action": "restore"}).status_code == 403
+    assert _forms(manager.open(f"{_HERE}/{sale_id}").text) == ["Refund", "Change the commission"]
+    assert manager.send(f"{_HERE}/{sale_id}", {"_key": "b", "action": "restore"}).status_code == 403
     viewer = people("Viewer")
-    assert _forms(viewer.open(f"{_HERE}/{sold}").text) == []
+    assert _forms(viewer.open(f"{_HERE}/{sale_id}").text) == []
     for action in ("refund", "restore", "adjust"):
-        answer = viewer.send(f"{_HERE}/{sold}", {"_key": action, "action": action, "reason": "other"})
+        answer = viewer.send(f"{_HERE}/{sale_id}", {"_key": action, "action": action, "reason": "other"})
         assert answer.status_code == 403, action
 
 
@@ -305,7 +305,7 @@ def test_bonus_has_no_field_for_an_amount(campaign, people):
         ("deny", ["It is denied and earns nothing."]),
     ],
 )
-def test_self_referral_says_so_and_what_became_of_it(campaign, drain, people, policy, words):
+def test_self_referral_shows_its_outcome(campaign, drain, people, policy, words):
     campaign.set(selfReferrals=policy)
     sold = campaign.sale(affiliateSlug="ada", customerEmail="ada@example.com").json["conversionId"]
     other = campaign.sale(affiliateSlug="ada", customerEmail="cleo@example.com").json["conversionId"]
@@ -324,7 +324,7 @@ def test_self_referral_says_so_and_what_became_of_it(campaign, drain, people, po
         assert "payable with the next run" in visitor.open(f"{_HERE}/{sold}").text
 
 
-def test_share_in_a_held_self_referral_says_what_it_waits_for(brand, drain, people):
+def test_share_in_a_held_self_referral_shows_the_reason(brand, drain, people):
     brand.set(selfReferrals="hold")
     recruits = Recruits.create(brand)
     recruits.sell(customerEmail="ben@example.com")
@@ -335,8 +335,8 @@ def test_share_in_a_held_self_referral_says_what_it_waits_for(brand, drain, peop
     assert "or the sale that it is a share of" in people("Manager").open(f"{_HERE}/{share}").text
 
 
-def test_locked_history_says_so_in_the_list_and_on_its_page(campaign, people):
-    import_sales(campaign, past_sale(affiliateSlug="ada"))
+def test_locked_history_is_marked_in_list_and_page(campaign, people):
+    import_sales(campaign, build_past_sale(affiliateSlug="ada"))
     ((found,),) = campaign.rows("select id from conversion")
 
     visitor = people("Viewer")

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 _HERE = "/dashboard/conversions"
 
@@ -21,13 +21,13 @@ def campaign(brand):
 
 
 @pytest.fixture
-def made(campaign):
+def sales_by_name(campaign):
     """The sales of its two affiliates, by name."""
     brand = campaign
     ada, ben = brand.affiliate("ada", full_name="Ada <Ek>"), brand.affiliate("ben", full_name="")
     return {
-        "first": conversion(brand, ada, external_event_id="order-1", created_at=ago(hours=2)),
-        "second": conversion(
+        "first": insert_conversion(brand, ada, external_event_id="order-1", created_at=time_ago(hours=2)),
+        "second": insert_conversion(
             brand, ben, external_event_id="order-2", currency="JPY", status="Approved", type="Recurring", sub_id="news"
         ),
     }
@@ -37,7 +37,7 @@ def _rows(shown):
     return re.findall(rf'<th scope="row" role="rowheader"><a href="{_HERE}/([0-9a-f-]+)">', shown)
 
 
-def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, people):
+def test_conversions_are_listed_with_links(campaign, made, people):
     visitor = people("Viewer")
     shown = visitor.open(_HERE).text
 
@@ -49,7 +49,7 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
     assert "10,000 JPY" in shown
     assert "Spring" in shown
     assert '<span class="chip wait">Pending</span>' in shown
-    assert f'<time datetime="{(began() + timedelta(days=29)):%Y-%m-%d}">' in shown
+    assert f'<time datetime="{(test_started_at() + timedelta(days=29)):%Y-%m-%d}">' in shown
     assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
 
 
@@ -68,14 +68,14 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
         ("status=&programId=&q=&kind=&since=&until=&sort=newest", ["second", "first"]),
     ],
 )
-def test_the_filter_stands_in_the_address(campaign, made, people, query, names):
+def test_filter_is_kept_in_the_address(campaign, made, people, query, names):
     html = people().open(f"{_HERE}?{query}").text
 
     assert _rows(html) == [str(made[name]) for name in names]
     assert ("With this filter there is no conversion" in html) == (not names)
 
 
-def test_the_filter_stands_in_the_form(campaign, made, people):
+def test_filter_is_kept_in_the_form(campaign, made, people):
     html = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
 
     assert '<form class="filters" method="get"' in html
@@ -116,9 +116,11 @@ def test_invalid_cursor_shows_an_error(campaign, made, people):
     assert "This is not a cursor of this list." in answer.text
 
 
-def test_older_keeps_the_filter(campaign, made, people):
+def test_older_link_keeps_the_filter(campaign, made, people):
     (affiliate,) = campaign.rows("select id from affiliate where email like 'ada%%'")[0]
-    made = [conversion(campaign, affiliate, status="Paid", created_at=ago(minutes=60 - n)) for n in range(52)]
+    made = [
+        insert_conversion(campaign, affiliate, status="Paid", created_at=time_ago(minutes=60 - n)) for n in range(52)
+    ]
     visitor = people()
     first = visitor.open(f"{_HERE}?status=Paid&sort=oldest").text
     older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
@@ -127,7 +129,7 @@ def test_older_keeps_the_filter(campaign, made, people):
     assert _rows(first) + _rows(visitor.open(older).text) == [str(one) for one in made]
 
 
-def test_the_list_is_a_file_too(campaign, made, people):
+def test_list_is_exported_as_a_file(campaign, made, people):
     visitor = people("Viewer")
     link = re.search(rf'href="({_HERE}/export.csv[^"]*)"', visitor.open(f"{_HERE}?status=Pending&kind=").text)[1]
     file = visitor.open(link)
@@ -146,9 +148,9 @@ def test_empty_list_shows_the_next_step(brand, people):
     assert '<table aria-label="Conversions" role="table">' not in html
 
 
-def test_no_other_brands_conversion_is_there(campaign, made, people, rival):
+def test_other_brands_conversions_are_not_listed(campaign, made, people, rival):
     rival.program()
-    foreign = conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
+    foreign = insert_conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
 
     visitor = people()
     assert "Lindqvist" not in visitor.open(_HERE).text

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.support.coupons import COUPON, NOBODY, code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 _HERE = "/dashboard/coupons"
 _NEW = {
@@ -22,10 +22,10 @@ _NEW = {
 @pytest.fixture
 def shop(brand):
     """The brand with one campaign, jane in it, and a connected gateway."""
-    with played() as stage:
+    with play_gateway() as stage:
         brand.program(name="Spring")
         brand.affiliate("jane", full_name="Jane <Ek>")
-        connected(brand.person("Owner"), stage)
+        connect_gateway(brand.person("Owner"), stage)
         yield brand
 
 
@@ -34,14 +34,14 @@ def _names(shown, label):
     return re.findall(r'<th scope="row" role="rowheader">(?:<a [^>]*>|<code>)([^<]+)<', table)
 
 
-def _new(brand):
+def _new_coupon(brand):
     return {**_NEW, "programId": str(brand.programs[0])}
 
 
-def test_a_coupon_is_made_here_and_at_the_gateway(shop, people):
+def test_coupon_is_created_here_and_at_the_gateway(shop, people):
     visitor = people()
     assert "New coupon</h1>" in visitor.open(f"{_HERE}/new").text
-    answer = visitor.send(f"{_HERE}/new", _new(shop))
+    answer = visitor.send(f"{_HERE}/new", _new_coupon(shop))
     html = visitor.open(answer.headers["Location"]).text
 
     assert answer.status_code == 303
@@ -50,9 +50,9 @@ def test_a_coupon_is_made_here_and_at_the_gateway(shop, people):
     assert _names(visitor.open(_HERE).text, "Coupons") == ["Partner 15"]
 
 
-def test_coupons_of_all_programs_are_one_list_that_is_narrowed(shop, people):
+def test_coupons_of_all_programs_are_filtered_in_one_list(shop, people):
     spring, autumn = str(shop.programs[0]), str(shop.program(name="Autumn"))
-    coupon(shop, name="Of spring")
+    create_coupon(shop, name="Of spring")
     made = shop.post(f"/api/v1/campaigns/{autumn}/coupons", COUPON | {"name": "Of autumn"})
     assert made.status_code == 201
     visitor = people()
@@ -63,8 +63,8 @@ def test_coupons_of_all_programs_are_one_list_that_is_narrowed(shop, people):
     assert _names(visitor.open(f"{_HERE}?programId={spring}").text, "Coupons") == ["Of spring"]
 
 
-def test_an_amount_is_typed_as_people_write_it(shop, people):
-    form = _new(shop) | {"discountType": "AmountOff", "discountValue": "5.50", "discountCurrency": "eur"}
+def test_amount_is_typed_in_major_units(shop, people):
+    form = _new_coupon(shop) | {"discountType": "AmountOff", "discountValue": "5.50", "discountCurrency": "eur"}
     form |= {"duration": "Repeating", "durationInMonths": "3", "expiresAt": "2099-12-31"}
     answer = people().send(f"{_HERE}/new", form)
 
@@ -90,7 +90,7 @@ def test_an_amount_is_typed_as_people_write_it(shop, people):
     ],
 )
 def test_invalid_coupon_shows_an_error_at_its_field_and_is_not_created(shop, people, typed, field):
-    form = _new(shop) | {"discountCurrency": "", "durationInMonths": "", "expiresAt": ""} | typed
+    form = _new_coupon(shop) | {"discountCurrency": "", "durationInMonths": "", "expiresAt": ""} | typed
     answer = people().send(f"{_HERE}/new", form)
 
     assert answer.status_code == 400
@@ -98,16 +98,16 @@ def test_invalid_coupon_shows_an_error_at_its_field_and_is_not_created(shop, peo
     assert shop.rows("select count(*) from campaign_coupon") == [(0,)]
 
 
-def test_without_a_gateway_it_says_why_and_keeps_what_was_typed(brand, people):
+def test_coupon_without_gateway_shows_the_reason_and_keeps_the_form(brand, people):
     brand.program()
-    answer = people().send(f"{_HERE}/new", _new(brand))
+    answer = people().send(f"{_HERE}/new", _new_coupon(brand))
 
     assert (answer.status_code, 'role="alert"' in answer.text) == (422, True)
     assert 'value="Partner 15"' in answer.text
 
 
-def test_a_code_is_given_out_to_whom_the_email_names(shop, people):
-    family = coupon(shop)
+def test_code_is_assigned_by_email(shop, people):
+    family = create_coupon(shop)
     here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
     answer = visitor.send(f"{here}/codes", {"_key": "k", "email": " JANE@example.com", "code": "JANE-15"})
     assert answer.status_code == 303, answer.text
@@ -122,10 +122,10 @@ def test_a_code_is_given_out_to_whom_the_email_names(shop, people):
     assert re.search(r'id="code-email"[^>]*value="zoe@example.com"[^>]*aria-invalid="true"', nobody.text)
 
 
-def test_a_code_is_revoked(shop, people):
-    family = coupon(shop)
+def test_code_is_revoked(shop, people):
+    family = create_coupon(shop)
     ((jane,),) = shop.rows("select id from affiliate")
-    made, visitor = code(shop, jane, family["id"], "JANE-15"), people()
+    made, visitor = mint_code(shop, jane, family["id"], "JANE-15"), people()
     (address,) = re.findall(r'action="([^"]+/revoke)"', visitor.open(_HERE).text)
     assert address == f"{_HERE}/codes/{jane}/{made['id']}/revoke"
 
@@ -148,7 +148,7 @@ def test_external_code_is_registered(brand, people):
 
 
 def test_changeable_fields_of_a_coupon_are_changed(shop, people):
-    family = coupon(shop)
+    family = create_coupon(shop)
     here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
     form = {"_key": "k", "name": "Partner", "selfMintMode": "AllAffiliates", "maxCodesPerAffiliate": "2"}
     assert visitor.send(f"{here}/change", form).status_code == 303
@@ -160,11 +160,11 @@ def test_changeable_fields_of_a_coupon_are_changed(shop, people):
     assert (wrong.status_code, 'value="many"' in wrong.text) == (400, True)
 
 
-def test_a_coupon_without_codes_is_deleted_and_one_with_codes_archived(shop, people):
+def test_coupon_is_deleted_without_codes_and_archived_with_codes(shop, people):
     visitor = people()
-    empty, used = coupon(shop, name="Empty"), coupon(shop, name="Used")
+    empty, used = create_coupon(shop, name="Empty"), create_coupon(shop, name="Used")
     ((jane,),) = shop.rows("select id from affiliate")
-    code(shop, jane, used["id"])
+    mint_code(shop, jane, used["id"])
     program = shop.programs[0]
     assert "Delete Empty" in visitor.open(f"{_HERE}/{program}/{empty['id']}").text
     assert visitor.send(f"{_HERE}/{program}/{empty['id']}/delete", {"_key": "a"}).status_code == 303
@@ -176,7 +176,7 @@ def test_a_coupon_without_codes_is_deleted_and_one_with_codes_archived(shop, peo
     assert "Archived" in visitor.open(_HERE).text
 
 
-def test_the_list_says_what_is_missing(brand, people):
+def test_empty_coupon_list_shows_what_is_missing(brand, people):
     visitor = people()
     assert "No programs yet" in visitor.open(_HERE).text
     brand.program()
@@ -193,8 +193,8 @@ def test_invalid_filter_shows_an_error(shop, people, query):
     assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
 
 
-def test_another_brands_coupon_is_a_page_that_is_not_there(shop, people, rival):
-    family = coupon(shop)
+def test_another_brands_coupon_returns_404(shop, people, rival):
+    family = create_coupon(shop)
     rival.program()
     visitor = people()
     for program, wanted in ((rival.programs[0], family["id"]), (shop.programs[0], "none"), ("x", family["id"])):
@@ -203,8 +203,8 @@ def test_another_brands_coupon_is_a_page_that_is_not_there(shop, people, rival):
             assert visitor.send(f"{_HERE}/{program}/{wanted}/{verb}", {"_key": "k", "name": "x"}).status_code == 404
 
 
-def test_a_viewer_reads_and_changes_nothing(shop, people):
-    family = coupon(shop)
+def test_viewer_reads_and_changes_nothing(shop, people):
+    family = create_coupon(shop)
     visitor, here = people("Viewer"), f"{_HERE}/{shop.programs[0]}/{family['id']}"
     for path in (_HERE, here, f"{_HERE}/new"):
         html = visitor.open(path).text
@@ -224,10 +224,10 @@ _CODE = {
 @pytest.fixture
 def store(brand):
     """Return the stage of the store of a brand with one campaign and jane in it."""
-    with played("shopify") as stage:
+    with play_gateway("shopify") as stage:
         brand.program(name="Spring")
         brand.affiliate("jane")
-        connected(brand.person("Owner"), stage)
+        connect_gateway(brand.person("Owner"), stage)
         yield stage
 
 
@@ -239,7 +239,7 @@ def test_code_without_a_coupon_is_minted_at_the_store(brand, store, people):
     answer = visitor.send(f"{_HERE}/codes/new", form | {"maxRedemptions": "7", "expiresAt": "2099-12-31"})
 
     assert answer.status_code == 303, answer.text
-    assert len(store.codes.live("JANE15")) == 1
+    assert len(store.codes.list_live_ids("JANE15")) == 1
     assert (store.codes.terms("JANE15").percent, store.codes.terms("JANE15").cap) == (15, 7)
     html = visitor.open(answer.headers["Location"]).text
     assert "The code is made." in html
@@ -267,7 +267,7 @@ def test_bad_field_of_a_new_code_is_marked_and_nothing_is_minted(brand, store, p
 
     assert answer.status_code == (422 if field == "email" else 400)
     assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
-    assert store.codes.kept == []
+    assert store.codes.rows == []
 
 
 def test_new_code_without_a_store_is_refused_with_the_reason(brand, people):

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from models import db
-from tests.support.draining import drain
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.job_queues import drain
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _HERE = "/dashboard/deals"
 
@@ -14,7 +14,7 @@ _HERE = "/dashboard/deals"
 @pytest.fixture
 def work(app):
     """A brand that makes deals, and its creator."""
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def _form(work, **typed):
     return form | parts | typed
 
 
-def test_a_deal_is_drafted_offered_and_withdrawn(work, people):
+def test_deal_is_drafted_offered_and_withdrawn(work, people):
     visitor = people("Manager")
     assert "No deals yet" in visitor.open(_HERE).text
     answer = visitor.send(f"{_HERE}/new", _form(work))
@@ -73,8 +73,8 @@ def test_invalid_value_shows_an_error_at_its_field(work, people, typed, field):
     assert work.brand.rows("select count(*) from deal") == [(0,)]
 
 
-def test_an_owner_of_long_ago_funds_after_a_new_link(work, people):
-    deal_id = work.accepted(50_000)
+def test_owner_with_an_old_login_funds_after_a_fresh_login(work, people):
+    deal_id = work.create_accepted(50_000)
     visitor, there = people(), f"{_HERE}/{deal_id}"
     with db.any_org_work():
         db.db.run(
@@ -93,8 +93,8 @@ def test_an_owner_of_long_ago_funds_after_a_new_link(work, people):
     assert work.brand.rows("select count(*) from deal_request") == [(1,)]
 
 
-def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
-    deal_id = work.accepted(50_000)
+def test_owner_funds_and_releases_a_deal(work, people):
+    deal_id = work.create_accepted(50_000)
     visitor, there = people(), f"{_HERE}/{deal_id}"
     assert visitor.send(f"{there}/act", {"_key": "f", "act": "fund"}).status_code == 303
     drain("payouts")
@@ -109,8 +109,8 @@ def test_an_owner_funds_releases_and_the_money_is_shown(work, people):
     assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', html)
 
 
-def test_a_submission_is_sent_back_and_disputed(work, people):
-    deal_id = work.funded(50_000)
+def test_submission_is_sent_back_and_disputed(work, people):
+    deal_id = work.create_funded(50_000)
     work.submit(deal_id)
     visitor, there = people("Manager"), f"{_HERE}/{deal_id}/milestones/1"
     empty = visitor.send(f"{there}/changes", {"_key": "e", "note": " "})
@@ -122,7 +122,7 @@ def test_a_submission_is_sent_back_and_disputed(work, people):
     half = visitor.send(f"{there}/dispute", {"_key": "d", "reason": "", "proposedResolution": "Half"})
     assert (half.status_code, "Half" in half.text) == (400, True)
     assert visitor.send(f"{there}/dispute", {"_key": "g", **REASON}).status_code == 303
-    assert work.statuses(deal_id) == ["Disputed"]
+    assert work.list_statuses(deal_id) == ["Disputed"]
 
 
 def test_act_in_the_wrong_state_shows_a_refusal(work, people):
@@ -135,8 +135,8 @@ def test_act_in_the_wrong_state_shows_a_refusal(work, people):
     assert visitor.send(f"{_HERE}/{deal_id}/milestones/9/approve", {"_key": "m"}).status_code == 404
 
 
-def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
-    deal_id = work.accepted(50_000)
+def test_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
+    deal_id = work.create_accepted(50_000)
     manager = people("Manager")
     assert "Fund" not in re.findall(r"<button[^>]*>(\w+)", manager.open(f"{_HERE}/{deal_id}").text)
     assert manager.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"}).status_code == 403
@@ -147,7 +147,7 @@ def test_a_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
         assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
 
 
-def test_another_brands_deal_is_a_page_that_is_not_there(work, visitor, links):
+def test_another_brands_deal_returns_404(work, visitor, links):
     deal_id = work.draft(50_000)
     visitor.open(links("owner"))
 

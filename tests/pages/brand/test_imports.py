@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from pages.brand.imports import new_import
-from tests.support.api.importing import import_people, import_sales, past_sale, person_row
+from tests.support.api.import_requests import build_past_sale, build_person_row, import_people, import_sales
 
 NEW = "/dashboard/imports/new"
 _HEADER = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"
@@ -36,7 +36,7 @@ def _choose(visitor, brand, text, **fields):
     return visitor.upload(NEW, {"program": str(brand.programs[-1])} | fields, raw, "past.csv")
 
 
-def _next(answer):
+def _preview_fields(answer):
     """Return the fields of the form below a look."""
     form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="packed"' in form)
     found = {}
@@ -51,8 +51,8 @@ def _buttons(answer):
     return re.findall(r"<button class=\"button (?:primary)?\">([^<]*)</button>", answer.text)
 
 
-def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
-    import_sales(campaign, past_sale(occurredAt="2024-01-31"))
+def test_file_is_previewed_and_imported_as_history(campaign, owner):
+    import_sales(campaign, build_past_sale(occurredAt="2024-01-31"))
 
     look = _choose(owner, campaign, _GOOD)
 
@@ -60,9 +60,9 @@ def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
     assert [words in look.text for words in ("1 new", "1 known", "0 wrong")] == [True] * 3
     assert "Import 1 row" in _buttons(look)
     assert campaign.rows("select count(*) from import_job") == [(1,)]
-    assert _next(look)["then"] == "history"
+    assert _preview_fields(look)["then"] == "history"
 
-    led = owner.send(NEW, _next(look))
+    led = owner.send(NEW, _preview_fields(look))
 
     assert led.status_code == 303
     shown = owner.open(led.headers["Location"])
@@ -70,17 +70,17 @@ def test_a_file_is_looked_at_and_then_imported_as_history(campaign, owner):
     assert campaign.rows("select status, payout_locked from conversion where currency = 'EUR'") == [("Pending", True)]
 
 
-def test_unpaid_sales_become_payable_if_chosen(campaign, owner):
+def test_unpaid_sales_become_payable_on_request(campaign, owner):
     look = _choose(owner, campaign, _GOOD)
     assert "9.80 EUR + 20.00 USD" in look.text
 
-    owner.send(NEW, _next(look) | {"then": "payable"})
+    owner.send(NEW, _preview_fields(look) | {"then": "payable"})
 
     assert campaign.rows("select distinct status, payout_locked from conversion") == [("Approved", False)]
 
 
-def test_one_import_however_often_its_button_is_pressed(campaign, owner):
-    fields = _next(_choose(owner, campaign, _GOOD))
+def test_repeated_submission_creates_one_import(campaign, owner):
+    fields = _preview_fields(_choose(owner, campaign, _GOOD))
 
     first, second = owner.send(NEW, fields), owner.send(NEW, fields)
 
@@ -88,7 +88,7 @@ def test_one_import_however_often_its_button_is_pressed(campaign, owner):
     assert campaign.rows("select count(*) from import_job") == [(1,)]
 
 
-def test_wrong_rows_are_named_by_their_lines_and_can_only_be_left_out(campaign, owner):
+def test_invalid_rows_are_listed_by_line_and_skipped(campaign, owner):
     look = _choose(owner, campaign, _WRONG)
 
     assert "2 wrong" in look.text
@@ -99,14 +99,14 @@ def test_wrong_rows_are_named_by_their_lines_and_can_only_be_left_out(campaign, 
     assert "Leave the 2 out" in _buttons(look)
     assert not [words for words in _buttons(look) if words.startswith("Import")]
 
-    without = owner.send(NEW, _next(look) | {"then": "payable"})
+    without = owner.send(NEW, _preview_fields(look) | {"then": "payable"})
 
     assert [words in without.text for words in ("2 new", "0 wrong", "2 left out")] == [True] * 3
     assert "Import 2 rows" in _buttons(without)
-    assert _next(without)["then"] == "payable"
+    assert _preview_fields(without)["then"] == "payable"
     assert campaign.rows("select count(*) from import_job") == [(0,)]
 
-    shown = owner.open(owner.send(NEW, _next(without)).headers["Location"])
+    shown = owner.open(owner.send(NEW, _preview_fields(without)).headers["Location"])
 
     assert campaign.rows("select imported, skipped, errored from import_job") == [(2, 1, 1)]
     assert "Its currency is not supported." in shown.text
@@ -117,14 +117,14 @@ def test_affiliates_are_imported_by_the_same_form(campaign, owner):
 
     assert [words in look.text for words in ("Read as affiliates.", "semicolons", "byte order mark")] == [True] * 3
     assert "History only" not in look.text
-    without = owner.send(NEW, _next(look))
-    shown = owner.open(owner.send(NEW, _next(without)).headers["Location"])
+    without = owner.send(NEW, _preview_fields(look))
+    shown = owner.open(owner.send(NEW, _preview_fields(without)).headers["Location"])
 
     assert "Import of affiliates" in shown.text
     assert campaign.rows("select full_name from affiliate where email = 'ann@x.test'") == [("Ann Ek",)]
 
 
-def test_amounts_in_major_units_are_said_to_be_so(campaign, owner):
+def test_amounts_in_major_units_are_labelled(campaign, owner):
     text = "affiliateSlug,amount,commission,currency,occurredAt\nben,49.00,9.80,EUR,2024-02-01\n"
 
     look = _choose(owner, campaign, text)
@@ -134,7 +134,7 @@ def test_amounts_in_major_units_are_said_to_be_so(campaign, owner):
 
 
 def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
-    owner.send(NEW, _next(_choose(owner, campaign, _GOOD)))
+    owner.send(NEW, _preview_fields(_choose(owner, campaign, _GOOD)))
 
     look = _choose(owner, campaign, _GOOD)
 
@@ -165,7 +165,7 @@ def test_unreadable_file_shows_an_error_at_its_field(campaign, owner, text, said
     assert campaign.rows("select count(*) from import_job") == [(0,)]
 
 
-def test_without_a_file_or_with_a_broken_one_nothing_happens(campaign, owner):
+def test_missing_or_broken_file_imports_nothing(campaign, owner):
     none = owner.send(NEW, {"program": str(campaign.programs[-1])})
     broken = owner.send(NEW, {"program": str(campaign.programs[-1]), "packed": "no base64", "do": "import"})
     bomb = owner.send(NEW, {"program": str(campaign.programs[-1]), "packed": _bomb(), "do": "import"})
@@ -179,7 +179,7 @@ def _bomb():
     return base64.b64encode(zlib.compress(b"0" * 100_000_000, 9)).decode()
 
 
-def test_a_program_of_somebody_else_is_refused_at_its_field(campaign, owner, rival):
+def test_another_brands_program_is_refused_at_its_field(campaign, owner, rival):
     rival.program()
 
     answer = _choose(owner, campaign, _GOOD, program=str(rival.programs[-1]))
@@ -188,21 +188,21 @@ def test_a_program_of_somebody_else_is_refused_at_its_field(campaign, owner, riv
     assert 'id="program-error"' in answer.text
 
 
-def test_an_import_that_cannot_be_made_now_keeps_its_file(campaign, owner):
-    fields = _next(_choose(owner, campaign, _WRONG))
+def test_import_that_cannot_run_now_keeps_its_file(campaign, owner):
+    fields = _preview_fields(_choose(owner, campaign, _WRONG))
     del fields["skip"]
 
     answer = owner.send(NEW, fields | {"do": "import", "then": "payable"})
 
     assert answer.status_code == 400
     assert "Try again" in _buttons(answer)
-    assert (_next(answer)["packed"], _next(answer)["then"]) == (fields["packed"], "payable")
+    assert (_preview_fields(answer)["packed"], _preview_fields(answer)["then"]) == (fields["packed"], "payable")
     assert campaign.rows("select count(*) from import_job") == [(0,)]
 
 
-def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
+def test_import_list_shows_imports_or_the_next_step(campaign, owner):
     assert "No imports yet" in owner.open("/dashboard/imports").text
-    made = import_people(campaign, person_row("ann")).json
+    made = import_people(campaign, build_person_row("ann")).json
 
     html = owner.open("/dashboard/imports").text
 
@@ -215,8 +215,10 @@ def test_the_list_shows_imports_and_is_empty_with_a_next_act(campaign, owner):
     assert made["jobId"] not in none
 
 
-def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
-    made = import_sales(campaign, past_sale(), past_sale(paid=True, externalId="2"), confirmUnpaidPayout=True).json
+def test_undo_lists_what_it_removes_and_removes_it(campaign, owner):
+    made = import_sales(
+        campaign, build_past_sale(), build_past_sale(paid=True, externalId="2"), confirmUnpaidPayout=True
+    ).json
     address = f"/dashboard/imports/{made['jobId']}"
 
     page = owner.open(f"{address}/undo")
@@ -232,7 +234,7 @@ def test_an_undoing_says_what_it_takes_back_and_takes_it_back(campaign, owner):
 
 
 def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True).json
     address = f"/dashboard/imports/{made['jobId']}/undo"
     key = re.search(r'/undo"><input type="hidden" name="_key" value="([^"]*)"', owner.open(address).text)[1]
     campaign.rows("update conversion set refunded_cents = 1 returning id")
@@ -246,7 +248,7 @@ def test_import_in_use_is_not_undone_and_shows_the_counts(campaign, owner):
 
 
 def test_member_without_permission_sees_imports_without_the_form(campaign, visitor, links):
-    made = import_people(campaign, person_row("ann")).json
+    made = import_people(campaign, build_person_row("ann")).json
     visitor.open(links("owner", "--org", campaign.id, "--role", "Viewer", "--email", "vera@x.test"))
 
     assert "New import" not in visitor.open("/dashboard/imports").text
@@ -255,8 +257,8 @@ def test_member_without_permission_sees_imports_without_the_form(campaign, visit
     assert visitor.open(f"/dashboard/imports/{made['jobId']}/undo").status_code == 403
 
 
-def test_a_live_import_is_silent_until_it_is_undone(campaign, owner):
-    made = import_sales(campaign, past_sale(), confirmUnpaidPayout=True).json
+def test_live_part_of_an_import_changes_on_undo(campaign, owner):
+    made = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True).json
     shown = owner.open(f"/dashboard/imports/{made['jobId']}").text
     part = html.unescape(re.search(r'hx-get="([^"]*)"', shown)[1])
 
@@ -289,7 +291,7 @@ def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, o
     text = "sep=;\r\nemail;fullName;slug;status;;\r\nann@x.test;Ann;jane_doe;actve;;\r\nbea@x.test;Bea;ben;;;\r\n"
 
     look = _choose(owner, campaign, text)
-    led = owner.send(NEW, _next(look))
+    led = owner.send(NEW, _preview_fields(look))
     shown = owner.open(led.headers["Location"])
 
     for page in (look, shown):
@@ -305,7 +307,7 @@ def test_equal_rows_and_the_source_are_shown(campaign, owner):
     text = f"{_HEADER}\nben,10000,2000,USD,2024-01-31\nben,10000,2000,USD,2024-01-31\n".replace(",", "\t")
 
     look = _choose(owner, campaign, text, source=" Rewardful ")
-    led = owner.send(NEW, _next(look))
+    led = owner.send(NEW, _preview_fields(look))
     shown = owner.open(led.headers["Location"])
 
     assert "Import 2 rows" in _buttons(look)
@@ -316,7 +318,7 @@ def test_equal_rows_and_the_source_are_shown(campaign, owner):
     assert campaign.rows("select distinct attribution_method from conversion") == [("historical_import:rewardful",)]
 
 
-def test_malformed_source_is_refused_beside_its_field(campaign, owner):
+def test_malformed_source_is_refused_at_its_field(campaign, owner):
     look = _choose(owner, campaign, _GOOD, source="my service")
 
     assert look.status_code == 400

@@ -13,7 +13,7 @@ def program(brand):
 
 
 @pytest.fixture
-def invited(brand, program):
+def create_invite(brand, program):
     """What makes an invite by the API and returns its id."""
 
     def make(email, **fields):
@@ -29,11 +29,11 @@ def _invites(brand):
     return {invite["email"]: invite for invite in found}
 
 
-def _marked(answer):
+def _invalid_fields(answer):
     return re.findall(r'<(?:input|select|textarea) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
 
 
-def test_without_invites_it_says_what_to_do(people):
+def test_empty_invite_list_shows_the_next_step(people):
     html = people().open(_HERE).text
 
     assert "No invites yet" in html
@@ -94,11 +94,11 @@ def test_error_of_a_single_invite_is_shown_at_its_field(brand, people, program, 
     answer = people().send(_HERE, form | wrong)
 
     assert answer.status_code == 400
-    assert _marked(answer) == [field]
+    assert _invalid_fields(answer) == [field]
     assert _invites(brand) == {}
 
 
-def test_many_are_invited_and_clashes_of_slugs_are_told(brand, people, program):
+def test_bulk_invite_reports_slug_conflicts(brand, people, program):
     brand.affiliate("ben")
     ann = f"ann-{brand.id.hex}"
     people_in = [f"a@example.com, Ann, {ann}", "", "b@example.com,,ben", f"c@example.com,C,{ann}", "a@example.com"]
@@ -133,13 +133,13 @@ def test_wrong_line_is_named_and_no_invite_is_sent(brand, people, program, lines
     answer = people().send(_HERE, {"do": "many", "programId": program, "recipients": lines})
 
     assert answer.status_code == 400
-    assert _marked(answer) == ["many-recipients"]
+    assert _invalid_fields(answer) == ["many-recipients"]
     assert said in answer.text
     assert _invites(brand) == {}
 
 
-def test_an_invite_is_sent_again_with_a_new_link_and_taken_back(brand, people, invited):
-    invite = invited("ina@example.com")
+def test_invite_is_resent_with_a_new_link_and_revoked(brand, people, create_invite):
+    invite = create_invite("ina@example.com")
     visitor = people("Manager")
 
     again = visitor.send(_HERE, {"do": "again", "invite": invite})
@@ -153,8 +153,8 @@ def test_an_invite_is_sent_again_with_a_new_link_and_taken_back(brand, people, i
     assert 'role="alert"' in refused.text
 
 
-def test_the_filter_is_in_the_address(brand, people, invited):
-    first, _ = invited("ina@example.com"), invited("bo@example.com")
+def test_filter_is_in_the_address(brand, people, create_invite):
+    first, _ = create_invite("ina@example.com"), create_invite("bo@example.com")
     visitor = people()
     visitor.send(_HERE, {"do": "revoke", "invite": first})
 
@@ -168,8 +168,8 @@ def test_the_filter_is_in_the_address(brand, people, invited):
     assert "Nothing fits this filter." in visitor.open(f"{_HERE}?state=Accepted").text
 
 
-def test_a_viewer_reads_and_sends_nothing(brand, people, program, invited):
-    invite = invited("ina@example.com")
+def test_viewer_reads_and_sends_nothing(brand, people, program, create_invite):
+    invite = create_invite("ina@example.com")
     visitor = people("Viewer")
     html = visitor.open(_HERE).text
 
@@ -185,7 +185,7 @@ def test_a_viewer_reads_and_sends_nothing(brand, people, program, invited):
     assert {email: one["state"] for email, one in _invites(brand).items()} == {"ina@example.com": "Pending"}
 
 
-def test_another_brands_invite_and_program_are_not_there(rival, people, program):
+def test_another_brands_invite_and_program_return_404(rival, people, program):
     theirs = str(rival.program())
     body = {"programId": theirs, "email": "ina@example.com"}
     invite = rival.post("/api/affiliate-invites", body).json["invite"]["id"]
@@ -197,5 +197,5 @@ def test_another_brands_invite_and_program_are_not_there(rival, people, program)
     assert visitor.send(_HERE, {"do": "one", **body}).status_code == 400
 
 
-def test_a_form_for_nothing_is_the_page(people):
+def test_empty_form_shows_the_page(people):
     assert people().send(_HERE, {"do": "nothing"}).status_code == 200

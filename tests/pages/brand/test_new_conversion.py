@@ -23,17 +23,17 @@ def _form(brand, **typed):
     } | typed  # fmt: skip
 
 
-def _made(brand):
+def _list_conversions(brand):
     return brand.rows("select type, amount_cents, commission_cents, currency from conversion")
 
 
 @pytest.mark.parametrize("who", ["ada@example.com", " ADA@example.com ", "Ada Ek"])
-def test_a_sale_is_recorded_and_shown(campaign, people, who):
+def test_sale_is_recorded_and_shown(campaign, people, who):
     answer = people("Manager").send(_HERE, _form(campaign, affiliate=who))
 
     ((made,),) = campaign.rows("select id from conversion")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/conversions/{made}")
-    assert _made(campaign) == [("OneTime", 123_450, 24_690, "EUR")]
+    assert _list_conversions(campaign) == [("OneTime", 123_450, 24_690, "EUR")]
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_a_sale_is_recorded_and_shown(campaign, people, who):
 )
 def test_amounts_are_typed_in_major_units(campaign, people, typed, row):
     assert people().send(_HERE, _form(campaign, **typed)).status_code == 303
-    assert _made(campaign) == [row]
+    assert _list_conversions(campaign) == [row]
 
 
-def test_a_double_click_records_one(campaign, people):
+def test_double_click_records_one(campaign, people):
     visitor = people()
     addresses = {visitor.send(_HERE, _form(campaign)).headers["Location"] for _ in range(2)}
 
-    assert len(addresses) == len(_made(campaign)) == 1
+    assert len(addresses) == len(_list_conversions(campaign)) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(campaign, people, typ
     assert "<title>Error:" in answer.text
     assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text), answer.text
     assert "My &lt;note&gt;</textarea>" in answer.text
-    assert _made(campaign) == []
+    assert _list_conversions(campaign) == []
 
 
 def test_ineligible_affiliate_shows_an_error_with_a_link(campaign, people):
@@ -111,10 +111,10 @@ def test_uncredited_sale_is_credited_by_hand(campaign, people):
     sent = _form(campaign, **typed, uncredited=str(dropped))
     assert visitor.send(_HERE, sent).status_code == 303
     assert campaign.rows("select status from uncredited_conversion") == [("dismissed",)]
-    assert _made(campaign) == [("OneTime", 4_900, 980, "EUR")]
+    assert _list_conversions(campaign) == [("OneTime", 4_900, 980, "EUR")]
 
 
-def test_a_row_of_somebody_else_fills_nothing_in(campaign, people, rival):
+def test_another_brands_row_prefills_nothing(campaign, people, rival):
     rival.program()
     rival.affiliate("evangeline", status="Paused")
     rival.sale(affiliateSlug="evangeline", amountCents=777)
@@ -125,15 +125,15 @@ def test_a_row_of_somebody_else_fills_nothing_in(campaign, people, rival):
     assert "uncredited" not in html
 
 
-def test_a_viewer_is_not_shown_it(campaign, people):
+def test_viewer_gets_no_form_for_a_new_conversion(campaign, people):
     visitor = people("Viewer")
 
     assert visitor.open(_HERE).status_code == 403
     assert visitor.send(_HERE, _form(campaign)).status_code == 403
-    assert _made(campaign) == []
+    assert _list_conversions(campaign) == []
 
 
-def test_without_a_program_it_says_what_to_do(brand, people):
+def test_brand_without_program_sees_the_next_step(brand, people):
     html = people().open(_HERE).text
 
     assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html

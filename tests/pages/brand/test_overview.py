@@ -4,37 +4,37 @@ import re
 
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 
-def _waiting(shown):
+def _pending_work(shown):
     listed = re.search(r'<ul class="waiting">(.*?)</ul>', shown, re.DOTALL)
     found = re.findall(r'<a href="([^"]+)"><b class="num">(\d+)</b> ([^<]+)</a>', listed[1]) if listed else []
     return {words: (path, int(count)) for path, count, words in found}
 
 
-def test_a_new_brand_is_led_to_its_first_program(brand, people):
+def test_new_brand_is_led_to_its_first_program(brand, people):
     html = people().open("/dashboard").text
 
     assert '<a class="button primary" href="/dashboard/programs/new">Create your first program</a>' in html
     assert '<h2 id="waiting">Waiting for you</h2>' in html
-    assert _waiting(html) == {}
+    assert _pending_work(html) == {}
     assert "Nothing." in html
 
 
-def test_all_that_waits_leads_to_where_it_is(brand, people):
+def test_pending_work_links_to_its_pages(brand, people):
     program = brand.program(name="Spring")
     ada = brand.affiliate("ada")
     brand.affiliate("new", status="Pending", approved_at=None)
     brand.affiliate("ben", status="Paused")
     for cents in (100, 200):
         brand.sale(affiliateSlug="ben", amountCents=cents)
-    flagged(brand, ada)
+    record_blocked_click(brand, ada)
     endpoint = brand.endpoint("https://127.0.0.1:1/hook")
     brand.rows("update webhook_endpoint set failing_since = now() where id = %s returning 1", endpoint["id"])
 
-    assert _waiting(people("Viewer").open("/dashboard").text) == {
+    assert _pending_work(people("Viewer").open("/dashboard").text) == {
         "program whose tag nobody has seen yet": (f"/dashboard/programs/{program}/install", 1),
         "application to decide": ("/dashboard/affiliates/applications", 1),
         "click or lead that the fraud rules stopped": ("/dashboard/review", 1),
@@ -43,23 +43,23 @@ def test_all_that_waits_leads_to_where_it_is(brand, people):
     }
 
 
-def test_every_way_leads_somewhere(brand, people):
+def test_every_link_of_the_overview_works(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     brand.affiliate("new", status="Pending", approved_at=None)
-    flagged(brand, ada)
+    record_blocked_click(brand, ada)
     visitor = people()
 
-    for path, _ in _waiting(visitor.open("/dashboard").text).values():
+    for path, _ in _pending_work(visitor.open("/dashboard").text).values():
         assert visitor.open(path).status_code == 200, path
 
 
-def test_thirty_days_are_pictures_with_their_figures(brand, people):
+def test_thirty_days_are_charts_with_numbers(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     assert "Nothing came in these 30 days" in people().open("/dashboard").text
     for _ in range(3):
-        click(brand, ada)
-    conversion(brand, ada, occurred_at=ago(days=2))
-    conversion(brand, ada, occurred_at=ago(days=40))
+        insert_click(brand, ada)
+    insert_conversion(brand, ada, occurred_at=time_ago(days=2))
+    insert_conversion(brand, ada, occurred_at=time_ago(days=40))
     html = people().open("/dashboard").text
 
     labels = re.findall(r'<svg class="chart"[^>]* aria-label="(\w+): ', html)
@@ -68,16 +68,20 @@ def test_thirty_days_are_pictures_with_their_figures(brand, people):
     table = re.search(r'<table aria-label="Sales" role="table">(.*?)</table>', html, re.DOTALL)[1]
     figures = dict(re.findall(r'<th scope="row" role="rowheader">([\d-]+)</th><td class="num"[^>]*>(\d+)</td>', table))
     assert len(figures) == 30
-    assert figures[ago(days=2).date().isoformat()] == "1"
+    assert figures[time_ago(days=2).date().isoformat()] == "1"
     assert sum(map(int, figures.values())) == 1
 
 
-def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_apart(brand, people):
+def test_money_is_net_in_home_currency_with_unconverted_amounts_apart(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     screens = ("/dashboard", f"/dashboard/programs/{brand.programs[0]}")
-    conversion(brand, ada, occurred_at=ago(days=3), amount_cents=120_000, refunded_cents=20_000, reversed_cents=250)
-    conversion(brand, ada, occurred_at=ago(days=3), amount_cents=1, commission_cents=0, currency="XPF")
-    conversion(brand, brand.affiliate("ben", program_id=brand.program()), occurred_at=ago(days=3), amount_cents=7_000)
+    insert_conversion(
+        brand, ada, occurred_at=time_ago(days=3), amount_cents=120_000, refunded_cents=20_000, reversed_cents=250
+    )
+    insert_conversion(brand, ada, occurred_at=time_ago(days=3), amount_cents=1, commission_cents=0, currency="XPF")
+    insert_conversion(
+        brand, brand.affiliate("ben", program_id=brand.program()), occurred_at=time_ago(days=3), amount_cents=7_000
+    )
     expected = (("1,070.00 USD", "17.50 USD"), ("1,000.00 USD", "7.50 USD"))
 
     viewer = people("Viewer")
@@ -87,13 +91,13 @@ def test_money_is_less_refunds_in_the_home_currency_and_what_has_no_rate_stands_
             table = re.search(rf'<table aria-label="{label}" role="table">(.*?)</table>', html, re.DOTALL)[1]
             figures = dict(re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table))
             assert {found for found in figures.values() if found != "0.00 USD"} == {amount}, (page, label)
-            assert figures[ago(days=3).date().isoformat()] == amount, (page, label)
+            assert figures[time_ago(days=3).date().isoformat()] == amount, (page, label)
         assert html.count("Besides, without a rate: 1 XPF</p>") == 1, page
 
 
-def test_people_see_the_pictures_on_every_plan(app, flask):
+def test_charts_are_shown_on_every_plan(app, flask):
     free = Brand.create(app, plan="Free")
-    conversion(free, free.affiliate("ada", program_id=free.program()))
+    insert_conversion(free, free.affiliate("ada", program_id=free.program()))
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "owner", "--org", free.id, "--role", "Viewer")["url"])
 
@@ -111,7 +115,7 @@ def test_best_affiliate_is_shown_after_the_first_sale(brand, people):
     owner = people()
     for page in ("/dashboard", path):
         assert "Who earned the most" not in owner.open(page).text, page
-    conversion(brand, ada, occurred_at=ago(days=1))
+    insert_conversion(brand, ada, occurred_at=time_ago(days=1))
 
     for page in ("/dashboard", path):
         html = owner.open(page).text

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago, conversion
-from tests.support.running.hours import began
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.running.hours import test_started_at
 
 _HERE = "/dashboard/review"
 
@@ -30,11 +30,13 @@ def ada(campaign):
 @pytest.fixture
 def cases(campaign, ada):
     """One case of each kind, the newest first: a lead that is held, clicks that were dropped, a sale of Ben's."""
-    lead = conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
+    lead = insert_conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
     found = {
         "lead": lead,
-        "held": flagged(campaign, ada, subject="lead", subject_id=lead, action="held", at=began() + timedelta(hours=2)),
-        "blocked": flagged(campaign, ada, "headless", at=began() + timedelta(hours=1)),
+        "held": record_blocked_click(
+            campaign, ada, subject="lead", subject_id=lead, action="held", at=test_started_at() + timedelta(hours=2)
+        ),
+        "blocked": record_blocked_click(campaign, ada, "headless", at=test_started_at() + timedelta(hours=1)),
     }
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")
@@ -54,7 +56,7 @@ def _buttons(item):
     return re.findall(r"class=\"button slim[^>]*>([^<]*)</(?:button|a)>", plain)
 
 
-def _sent(item, action):
+def _build_form(item, action):
     form = next(one for one in re.findall(r"<form.*?</form>", item, re.DOTALL) if f'value="{action}"' in one)
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form)) | {"action": action}
 
@@ -63,7 +65,7 @@ def _rows(brand, table):
     return brand.rows(f"select status from {table} order by id")
 
 
-def test_all_that_waits_is_one_queue(campaign, cases, people):
+def test_all_open_cases_are_in_one_queue(campaign, cases, people):
     html = people().open(_HERE).text
     held, blocked, sale = _items(html)
 
@@ -78,10 +80,10 @@ def test_all_that_waits_is_one_queue(campaign, cases, people):
 
 
 @pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
-def test_an_event_is_closed_and_the_next_one_has_the_focus(campaign, cases, people, action, status):
+def test_closing_an_event_focuses_the_next(campaign, cases, people, action, status):
     visitor = people("Manager")
     item = _items(visitor.open(_HERE).text)[1]
-    answer = visitor.send(_HERE, _sent(item, action))
+    answer = visitor.send(_HERE, _build_form(item, action))
     after = visitor.open(answer.headers["Location"]).text
 
     assert answer.status_code == 303
@@ -94,7 +96,7 @@ def test_held_conversion_is_released_and_its_event_dismissed(campaign, cases, pe
     visitor = people()
     item = _items(visitor.open(_HERE).text)[0]
 
-    assert visitor.send(_HERE, _sent(item, "validate")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "validate")).status_code == 303
     assert campaign.rows("select status from conversion where id = %s", cases["lead"]) == [("Pending",)]
     assert campaign.rows("select status from fraud_event where id = %s", cases["held"]) == [("dismissed",)]
     assert "Held out of payment" not in _kinds(visitor.open(_HERE).text)
@@ -107,12 +109,12 @@ def test_conversion_released_elsewhere_is_not_offered_again(campaign, cases, peo
     assert "Validate Ada" not in " ".join(_buttons(held))
 
 
-def test_a_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
+def test_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[2]
 
     assert f'href="/dashboard/conversions/new?uncredited={cases["sale"]}"' in item
-    assert visitor.send(_HERE, _sent(item, "dismiss")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "dismiss")).status_code == 303
     assert _rows(campaign, "uncredited_conversion") == [("dismissed",)]
     assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
 
@@ -121,15 +123,15 @@ def test_affiliate_is_banned_from_the_queue(campaign, cases, ada, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
 
-    assert visitor.send(_HERE, _sent(item, "ban")).status_code == 303
+    assert visitor.send(_HERE, _build_form(item, "ban")).status_code == 303
     assert campaign.rows("select status from affiliate where id = %s", ada) == [("Banned",)]
 
 
 def test_case_closed_meanwhile_shows_a_refusal(campaign, cases, people):
     visitor = people()
     item = _items(visitor.open(_HERE).text)[1]
-    visitor.send(_HERE, _sent(item, "resolve") | {"_key": "a"})
-    answer = visitor.send(_HERE, _sent(item, "dismiss") | {"_key": "b"})
+    visitor.send(_HERE, _build_form(item, "resolve") | {"_key": "a"})
+    answer = visitor.send(_HERE, _build_form(item, "dismiss") | {"_key": "b"})
 
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
@@ -152,10 +154,10 @@ def test_unknown_case_returns_404(campaign, people, case, action, unknown):
     assert people().send(_HERE, form).status_code == 404
 
 
-def test_another_brands_case_is_not_there(campaign, rival, people):
+def test_another_brands_case_returns_404(campaign, rival, people):
     rival.program()
     eva = rival.affiliate("eva", full_name="Eva Lindqvist")
-    foreign = flagged(rival, eva)
+    foreign = record_blocked_click(rival, eva)
     visitor = people()
 
     assert "Lindqvist" not in visitor.open(_HERE).text
@@ -164,7 +166,7 @@ def test_another_brands_case_is_not_there(campaign, rival, people):
     assert _rows(rival, "fraud_event") == [("open",)]
 
 
-def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
+def test_viewer_reads_and_decides_nothing(campaign, cases, people):
     visitor = people("Viewer")
     html = visitor.open(_HERE).text
 
@@ -175,9 +177,9 @@ def test_a_viewer_looks_and_decides_nothing(campaign, cases, people):
     assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
 
 
-def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
+def test_queue_is_filtered_and_paged(campaign, ada, cases, people):
     for number in range(25):
-        flagged(campaign, ada, at=ago(hours=5, minutes=number))
+        record_blocked_click(campaign, ada, at=time_ago(hours=5, minutes=number))
     visitor = people()
 
     assert _kinds(visitor.open(f"{_HERE}?kind=held").text) == ["Held out of payment"]
@@ -192,9 +194,9 @@ def test_the_queue_is_narrowed_and_paged(campaign, ada, cases, people):
     assert 'rel="next"' not in second
 
 
-def test_cases_of_one_moment_are_all_shown(campaign, ada, people):
+def test_cases_of_the_same_time_are_all_shown(campaign, ada, people):
     for _ in range(23):
-        flagged(campaign, ada, at=ago(hours=5))
+        record_blocked_click(campaign, ada, at=time_ago(hours=5))
 
     assert len(_items(people().open(_HERE).text)) == 23
 

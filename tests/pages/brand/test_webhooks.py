@@ -46,7 +46,7 @@ def _sample(visitor, endpoint):
     return led.headers["Location"]
 
 
-def test_an_endpoint_is_made_and_its_secret_shown_once(brand, owner):
+def test_new_endpoint_shows_its_secret_once(brand, owner):
     page = owner.open(URL)
     assert "No endpoints yet" in page.text
     fields = {"_key": _key(page, "Create endpoint"), "url": "https://localhost/hook", "events": "*", "description": ""}
@@ -88,7 +88,7 @@ def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(bra
     assert [one["id"] for one in brand.get("/api/v1/webhooks").json["items"]] == [endpoint["id"]]
 
 
-def test_some_events_may_be_chosen(brand, owner):
+def test_endpoint_subscribes_to_chosen_events(brand, owner):
     fields = {"url": "https://localhost/hook", "events": ["payout.paid", "conversion.created"], "description": "Books"}
 
     owner.send(URL, fields)
@@ -117,7 +117,7 @@ def test_error_is_shown_at_its_field(brand, owner, fields, field):
     assert brand.get("/api/v1/webhooks").json["items"] == []
 
 
-def test_a_delivery_shows_payload_and_attempts_and_is_sent_again(brand, owner, endpoint, receiver, drain):
+def test_delivery_shows_payload_and_attempts_and_is_resent(brand, owner, endpoint, receiver, drain):
     receiver.answers = [receivers.status(503, b"<b>upstream</b> timed out"), receivers.status(500, b"no")]
     address = _sample(owner, endpoint)
     waiting = owner.open(address)
@@ -148,7 +148,7 @@ def test_a_delivery_shows_payload_and_attempts_and_is_sent_again(brand, owner, e
     assert len(receiver.received) == 2
 
 
-def test_the_curl_of_a_delivery_is_signed_as_ours_is(brand, owner, endpoint, receiver, drain):
+def test_curl_command_of_a_delivery_is_signed(brand, owner, endpoint, receiver, drain):
     drain_and_open = _sample(owner, endpoint)
     drain()
     shown = owner.open(drain_and_open)
@@ -168,7 +168,7 @@ def _is_signed(received, secret):
     return v1 == hmac.new(secret.encode(), f"{t}.".encode() + received.body, hashlib.sha256).hexdigest()
 
 
-def test_deliveries_are_found_by_status_and_event(brand, owner, endpoint, drain):
+def test_deliveries_are_filtered_by_status_and_event(brand, owner, endpoint, drain):
     _sample(owner, endpoint)
     drain()
     address = f"{URL}/{endpoint['id']}"
@@ -198,7 +198,7 @@ def test_page_and_live_part_link_to_older_deliveries(brand, owner, endpoint):
     assert owner.open(f"{address}?cursor=nonsense").status_code == 400
 
 
-def test_all_that_failed_is_sent_again(brand, owner, endpoint, receiver, drain):
+def test_all_failed_deliveries_are_resent(brand, owner, endpoint, receiver, drain):
     for _ in range(2):
         _sample(owner, endpoint)
     drain()
@@ -211,7 +211,7 @@ def test_all_that_failed_is_sent_again(brand, owner, endpoint, receiver, drain):
     assert brand.rows("select distinct status from delivery") == [("Pending",)]
 
 
-def test_an_endpoint_is_changed(brand, owner, endpoint):
+def test_endpoint_is_changed(brand, owner, endpoint):
     fields = {"url": "https://localhost/other", "events": ["payout.paid"], "description": "Books"}
 
     led = _does(owner, endpoint["id"], "Save", "change", **fields)
@@ -230,7 +230,7 @@ def test_refused_change_keeps_the_typed_values(brand, owner, endpoint):
     assert "<details open><summary>Change it" in answer.text
 
 
-def test_a_secret_is_replaced_and_shown_once(brand, owner, endpoint):
+def test_secret_is_replaced_and_shown_once(brand, owner, endpoint):
     answer = _does(owner, endpoint["id"], "Rotate secret", "rotate")
 
     secret = re.search(r'id="secret" value="(whsec_[^"]*)"', answer.text)[1]
@@ -238,14 +238,14 @@ def test_a_secret_is_replaced_and_shown_once(brand, owner, endpoint):
     assert secret not in owner.open(f"{URL}/{endpoint['id']}").text
 
 
-def test_an_endpoint_is_deleted(brand, owner, endpoint):
+def test_endpoint_is_deleted(brand, owner, endpoint):
     led = _does(owner, endpoint["id"], "Delete endpoint", "delete")
 
     assert (led.status_code, led.headers["Location"]) == (303, URL)
     assert owner.open(f"{URL}/{endpoint['id']}").status_code == 404
 
 
-def test_an_endpoint_that_fails_says_so(brand, owner, endpoint, receiver, drain):
+def test_failing_endpoint_is_marked(brand, owner, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     _sample(owner, endpoint)
     drain()
@@ -268,5 +268,5 @@ def test_member_without_permission_sees_no_buttons(brand, visitor, links, endpoi
     assert not [page for page in pages if re.search(f'method="post" action="{URL}', page.text)]
 
 
-def test_an_act_that_is_none_is_not_there(brand, owner, endpoint):
+def test_unknown_action_returns_404(brand, owner, endpoint):
     assert owner.send(f"{URL}/{endpoint['id']}", {"do": "explode"}).status_code == 404

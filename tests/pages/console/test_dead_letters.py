@@ -5,10 +5,10 @@ import re
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited, buried
+from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
-def _dead():
+def _list_dead_letters():
     with db.any_org_work():
         return [number for (number,) in db.db.run("select id from job where failed_at is not null order by id")]
 
@@ -17,8 +17,8 @@ def _letters(shown):
     return [int(found) for found in re.findall(r'<details class="card dead" id="dead-(\d+)"', shown)]
 
 
-def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
-    letter = buried(brand)
+def test_dead_letter_shows_its_details(operator, brand):
+    letter = stage_failed_job(brand)
     html = operator.open("/console/dead").text
     (details,) = re.findall(r"<details.*?</details>", html, re.DOTALL)
 
@@ -32,26 +32,26 @@ def test_each_letter_opens_to_what_one_needs_to_decide(operator, brand):
     assert 'data-hold aria-pressed="false"' in html
 
 
-def test_the_whole_error_has_a_page(operator, brand):
-    html = operator.open(f"/console/dead/{buried(brand)}").text
+def test_full_error_has_its_own_page(operator, brand):
+    html = operator.open(f"/console/dead/{stage_failed_job(brand)}").text
 
     assert "Traceback (most recent call last)" in html
     assert "no &lt;such&gt; sale" in html
     assert operator.open("/console/dead/99999999999").status_code == 404
 
 
-def test_a_replay_is_one_click_of_the_opened_letter(operator, brand):
-    letter, other = buried(brand), buried(brand)
+def test_open_dead_letter_is_replayed_with_one_click(operator, brand):
+    letter, other = stage_failed_job(brand), stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/replay", {"_key": "a"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
-    assert _dead() == [other]
+    assert _list_dead_letters() == [other]
     assert operator.send(f"/console/dead/{letter}/replay", {"_key": "a"}).status_code == 303
     assert operator.send(f"/console/dead/{letter}/replay", {"_key": "b"}).status_code == 404
 
 
 def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/discard", {"why": "", "_key": "a"})
 
     assert answer.status_code == 422
@@ -60,21 +60,25 @@ def test_discard_without_a_reason_is_a_422_without_live_parts(operator, brand):
     assert f'id="dead-{letter}" open>' in answer.text
     assert 'aria-invalid="true"' in answer.text
     assert 'id="dead" data-live' not in answer.text
-    assert _dead() == [letter]
+    assert _list_dead_letters() == [letter]
 
 
-def test_a_discard_with_a_reason_is_for_ever_and_kept(operator, brand):
-    letter = buried(brand)
+def test_discard_with_a_reason_is_final_and_recorded(operator, brand):
+    letter = stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/discard", {"why": "paid by hand", "_key": "a"})
 
     assert answer.status_code == 303
-    assert _dead() == []
-    ((actor, who, where, after),) = audited("job.discarded", letter)
+    assert _list_dead_letters() == []
+    ((actor, who, where, after),) = list_audit_entries("job.discarded", letter)
     assert (actor, who, where, after["why"]) == ("operator", "operator@example.com", brand.id, "paid by hand")
 
 
-def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, rival):
-    sale, refund, theirs = buried(brand), buried(brand, job=jobs.REFUND_CASCADE), buried(rival)
+def test_filter_is_kept_in_address_and_live_part(operator, brand, rival):
+    sale, refund, theirs = (
+        stage_failed_job(brand),
+        stage_failed_job(brand, job=jobs.REFUND_CASCADE),
+        stage_failed_job(rival),
+    )
     everything = operator.open("/console/dead").text
     narrowed = operator.open(f"/console/dead?queue=sales&organizationId={brand.id}&name=").text
     part = html.unescape(re.search(r'id="dead" data-live hx-get="([^"]*)"', narrowed)[1])
@@ -87,8 +91,8 @@ def test_the_filter_stands_in_the_address_and_in_the_live_part(operator, brand, 
     assert operator.open("/console/dead?organizationId=none").status_code == 400
 
 
-def test_older_letters_are_a_page_further_with_the_filter(operator, brand):
-    letters = [buried(brand) for _ in range(22)][::-1]
+def test_older_dead_letters_keep_the_filter(operator, brand):
+    letters = [stage_failed_job(brand) for _ in range(22)][::-1]
     first = operator.open("/console/dead?queue=sales").text
     address = html.unescape(re.search(r'href="([^"]*)" rel="next"', first)[1])
 
@@ -97,9 +101,9 @@ def test_older_letters_are_a_page_further_with_the_filter(operator, brand):
     assert "queue=sales" in address
 
 
-def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
-    buried(brand), buried(brand)
-    theirs = buried(rival)
+def test_filtered_letters_are_replayed_after_confirming_their_count(operator, brand, rival):
+    stage_failed_job(brand), stage_failed_job(brand)
+    theirs = stage_failed_job(rival)
     asked = operator.open(f"/console/dead/replay?organizationId={brand.id}").text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_key": "a"}
     answer = operator.send("/console/dead/replay", form)
@@ -107,30 +111,30 @@ def test_a_filter_is_replayed_after_its_count(operator, brand, rival):
     assert "Replay 2 dead letters" in asked
     assert '<input type="hidden" name="count" value="2">' in asked
     assert answer.status_code == 303
-    assert _dead() == [theirs]
+    assert _list_dead_letters() == [theirs]
 
 
-def test_changed_count_replays_nothing_and_shows_the_new_one(operator, brand):
-    buried(brand)
+def test_changed_count_replays_nothing_and_is_shown(operator, brand):
+    stage_failed_job(brand)
     answer = operator.send("/console/dead/replay", {"count": "2", "why": "typed", "_key": "a"})
 
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert "Replay 1 dead letter" in answer.text
     assert 'value="typed"' in answer.text
-    assert len(_dead()) == 1
+    assert len(_list_dead_letters()) == 1
     for count in ("", "many", "-1", "9" * 40):
         assert operator.send("/console/dead/replay", {"count": count, "_key": count or "b"}).status_code == 422
 
 
-def test_without_any_the_screen_says_what_would_be_there(operator, words):
+def test_empty_dead_letter_list_explains_itself(operator, words):
     assert "No dead letters" in words(operator.open("/console/dead"))
     assert "Nothing with this filter" in words(operator.open("/console/dead?queue=sales"))
 
 
-def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, words):
-    buried(brand), buried(brand, job=jobs.REFUND_CASCADE)
-    theirs = buried(rival)
+def test_filtered_letters_are_discarded_after_typing_their_count(operator, brand, rival, words):
+    stage_failed_job(brand), stage_failed_job(brand, job=jobs.REFUND_CASCADE)
+    theirs = stage_failed_job(rival)
     filtered = operator.open(f"/console/dead?organizationId={brand.id}").text
     address = html.unescape(re.search(r'href="(/console/dead/discard[^"]*)"', filtered)[1])
     shown = operator.open(address)
@@ -141,22 +145,22 @@ def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, w
     assert "refund.cascade 1" in words(shown) and "sale.settle 1" in words(shown)
     assert "an accepted sale that credits no one" in words(shown)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
-    assert _dead() == [theirs]
+    assert _list_dead_letters() == [theirs]
 
 
 def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, brand):
-    letter = buried(brand)
+    letter = stage_failed_job(brand)
     for number, (typed, why) in enumerate([("2", "w"), ("", "w"), ("many", "w"), ("1", " "), ("9" * 40, "w")]):
         form = {"typed": typed, "why": why, "_key": str(number)}
         answer = operator.send("/console/dead/discard", form)
 
         assert answer.status_code == 422
         assert 'role="alert"' in answer.text
-        assert _dead() == [letter]
+        assert _list_dead_letters() == [letter]
 
 
 def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
-    found, other = buried(brand), buried(brand)
+    found, other = stage_failed_job(brand), stage_failed_job(brand)
     with db.any_org_work():
         db.db.run("update job set last_error = 'ValueError: Odd' where id = %s", (other,))
 
@@ -164,7 +168,7 @@ def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
     assert "Discard 1 dead letter for ever" in operator.open("/console/dead/discard?error=odd").text
 
 
-def test_letter_page_says_what_a_discard_leaves(operator, brand, words):
+def test_dead_letter_page_explains_a_discard(operator, brand, words):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a", amountCents=12_345)

@@ -3,22 +3,22 @@
 import pytest
 
 from models import db
-from tests.support.draining import drain
-from tests.support.outside.console import audited
-from tests.support.rows.dealing import REASON, Dealing
+from tests.support.job_queues import drain
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.deal_scene import REASON, DealScene
 
 _NORA = ("operator", "--email", "nora-of-disputes@example.com")
 
 
 @pytest.fixture
 def dealing(app):
-    return Dealing.create(app)
+    return DealScene.create(app)
 
 
 @pytest.fixture
-def disputed(dealing):
+def disputed_deal(dealing):
     """A deal of 500.00 and 200.00 USD, the second part of which is in dispute."""
-    deal_id = dealing.funded(50_000, 20_000)
+    deal_id = dealing.create_funded(50_000, 20_000)
     dealing.dispute(deal_id, 2, who=dealing.creator)
     return deal_id
 
@@ -27,11 +27,11 @@ def _settle(visitor, deal_id, key="a", **form):
     return visitor.send(f"/console/disputes/{deal_id}/milestones/2/settle", {"_key": key} | form)
 
 
-def test_a_dispute_is_settled_in_two_steps(operator, dealing, disputed, words):
-    address = f"/console/disputes/{disputed}/milestones/2/settle"
+def test_dispute_is_settled_in_two_steps(operator, dealing, disputed_deal, words):
+    address = f"/console/disputes/{disputed_deal}/milestones/2/settle"
     now, listed, asked = (operator.open(path).text for path in ("/console", "/console/disputes", address))
-    sure = _settle(operator, disputed, amount="150", why="both <late>")
-    answer = _settle(operator, disputed, "b", amount="150", why="both <late>", confirmed="15000")
+    sure = _settle(operator, disputed_deal, amount="150", why="both <late>")
+    answer = _settle(operator, disputed_deal, "b", amount="150", why="both <late>", confirmed="15000")
     drain("payouts")
 
     assert 'href="/console/disputes"' in now
@@ -40,20 +40,20 @@ def test_a_dispute_is_settled_in_two_steps(operator, dealing, disputed, words):
     assert REASON["proposedResolution"] in asked
     assert sure.status_code == 200
     assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in words(sure)
-    assert dealing.statuses(disputed) == ["Funded", "Settled"]
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed}")
+    assert dealing.list_statuses(disputed_deal) == ["Funded", "Settled"]
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed_deal}")
     assert dealing.payouts() == [("Paid", 15_000)]
     assert f'href="{address}"' not in operator.open("/console/disputes").text
-    shown = words(operator.open(f"/console/disputes/{disputed}"))
+    shown = words(operator.open(f"/console/disputes/{disputed_deal}"))
     assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in shown
-    assert audited("deal.settled", disputed)[0][3]["why"] == "both <late>"
+    assert list_audit_entries("deal.settled", disputed_deal)[0][3]["why"] == "both <late>"
 
 
-def test_an_amount_that_was_changed_is_shown_again(operator, dealing, disputed, words):
-    answer = _settle(operator, disputed, amount="200", why="w", confirmed="15000")
+def test_changed_amount_is_shown_again(operator, dealing, disputed_deal, words):
+    answer = _settle(operator, disputed_deal, amount="200", why="w", confirmed="15000")
 
     assert (answer.status_code, "To the affiliate 200.00 USD" in words(answer)) == (200, True)
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]
 
 
 _CANNOT = (
@@ -69,52 +69,52 @@ _CANNOT = (
 )
 
 
-def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, disputed):
+def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, disputed_deal):
     for number, (form, field) in enumerate(_CANNOT):
-        answer = _settle(operator, disputed, f"k{number}", **form)
+        answer = _settle(operator, disputed_deal, f"k{number}", **form)
 
         assert answer.status_code == 422, form
         assert f'id="{field}-error"' in answer.text, form
         assert f'value="{form["amount"]}"' in answer.text, form
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]
 
 
-def test_settled_dispute_shows_that_it_is_settled(operator, disputed):
-    _settle(operator, disputed, "a", amount="1", why="w", confirmed="100")
-    again = _settle(operator, disputed, "b", amount="2", why="w", confirmed="200")
+def test_settled_dispute_shows_that_it_is_settled(operator, disputed_deal):
+    _settle(operator, disputed_deal, "a", amount="1", why="w", confirmed="100")
+    again = _settle(operator, disputed_deal, "b", amount="2", why="w", confirmed="200")
 
     assert again.status_code == 422
     assert "there is nothing to settle" in again.text
-    assert operator.open(f"/console/disputes/{disputed}/milestones/3/settle").status_code == 404
+    assert operator.open(f"/console/disputes/{disputed_deal}/milestones/3/settle").status_code == 404
     assert operator.open("/console/disputes/none").status_code == 404
 
 
-def test_an_operator_of_long_ago_finds_what_they_typed(visitor, links, dealing, disputed):
+def test_operator_with_an_old_login_keeps_the_form(visitor, links, dealing, disputed_deal):
     visitor.open(links(*_NORA))
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (_NORA[2],))
-    led = _settle(visitor, disputed, amount="150", why="both late", confirmed="15000")
+    led = _settle(visitor, disputed_deal, amount="150", why="both late", confirmed="15000")
     back = visitor.open(links(*_NORA)).headers["Location"]
     html = visitor.open(back).text
 
     assert led.headers["Location"].startswith("/sign-in?next=")
-    assert back == f"/console/disputes/{disputed}/milestones/2/settle"
+    assert back == f"/console/disputes/{disputed_deal}/milestones/2/settle"
     assert 'value="150"' in html
     assert 'value="both late"' in html
-    assert dealing.statuses(disputed) == ["Funded", "Disputed"]
+    assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]
 
 
-def test_refused_refund_is_retried(operator, dealing, disputed):
-    address = f"/console/disputes/{disputed}/milestones/2/refund"
+def test_refused_refund_is_retried(operator, dealing, disputed_deal):
+    address = f"/console/disputes/{disputed_deal}/milestones/2/refund"
     assert "Nothing to ask for" in operator.open(address).text
     dealing.brand.set(sandboxRail="fail")
-    _settle(operator, disputed, amount="0", why="w", confirmed="0")
+    _settle(operator, disputed_deal, amount="0", why="w", confirmed="0")
     drain("payouts")
     dealing.brand.set(sandboxRail="ok")
 
-    assert f'href="{address}"' in operator.open(f"/console/disputes/{disputed}").text
+    assert f'href="{address}"' in operator.open(f"/console/disputes/{disputed_deal}").text
     assert 'aria-invalid="true"' in operator.send(address, {"why": "", "_key": "a"}).text
     assert operator.send(address, {"why": "mended", "_key": "b"}).status_code == 303
     drain("payouts")
-    assert f'href="{address}"' not in operator.open(f"/console/disputes/{disputed}").text
-    assert dealing.shown(disputed)["milestones"][1]["returnedCents"] == 20_000
+    assert f'href="{address}"' not in operator.open(f"/console/disputes/{disputed_deal}").text
+    assert dealing.get_deal(disputed_deal)["milestones"][1]["returnedCents"] == 20_000

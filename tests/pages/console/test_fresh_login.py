@@ -4,8 +4,8 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import buried
-from tests.support.rows.paying import Payroll
+from tests.support.outside.console import stage_failed_job
+from tests.support.rows.payroll import Payroll
 
 _OPERATOR = ("operator", "--email", "nora@example.com")
 
@@ -21,7 +21,7 @@ def nora(visitor, links):
     return visitor
 
 
-def _back(nora, links, answer):
+def _follow_fresh_login(nora, links, answer):
     """Return where a new link leads, and what stands there."""
     assert answer.status_code == 303
     assert answer.headers["Location"].startswith("/sign-in?next=%2Fconsole")
@@ -29,11 +29,11 @@ def _back(nora, links, answer):
     return led, nora.open(led).text
 
 
-def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
-    payroll = Payroll.owing(app)
-    address = f"/console/payouts/runs/{payroll.under_review()}"
+def test_review_is_restored_after_a_fresh_login(nora, links, app):
+    payroll = Payroll.create_owing(app)
+    address = f"/console/payouts/runs/{payroll.create_run_under_review()}"
     form = {"decision": "reject", "why": "a stolen <card>"}
-    led, shown = _back(nora, links, nora.send(address, form | {"_key": "a"}))
+    led, shown = _follow_fresh_login(nora, links, nora.send(address, form | {"_key": "a"}))
 
     assert led == address
     assert 'value="reject" checked' in shown
@@ -44,9 +44,9 @@ def test_a_review_comes_back_with_its_decision_and_its_reason(nora, links, app):
 
 
 def test_typed_settlement_is_restored_after_a_fresh_login(nora, links, app):
-    payroll = Payroll.owing(app)
-    address = f"/console/payouts/{payroll.stuck()}/settle"
-    led, shown = _back(nora, links, nora.send(address, {"end": "paidAs", "said": "tr_77", "_key": "a"}))
+    payroll = Payroll.create_owing(app)
+    address = f"/console/payouts/{payroll.create_stuck_payout()}/settle"
+    led, shown = _follow_fresh_login(nora, links, nora.send(address, {"end": "paidAs", "said": "tr_77", "_key": "a"}))
 
     assert led == address
     assert 'value="paidAs" checked' in shown
@@ -63,10 +63,10 @@ def test_fresh_login_shows_only_the_operators_own_way(nora, brand):
     assert "flask sign-in owner" not in html
 
 
-def test_a_setting_comes_back(nora, links, brand):
+def test_setting_is_restored_after_a_fresh_login(nora, links, brand):
     address = f"/console/tenants/{brand.id}"
     form = {"setting": "fraudScore", "value": "7", "why": "chargebacks", "_key": "a"}
-    led, shown = _back(nora, links, nora.send(address, form))
+    led, shown = _follow_fresh_login(nora, links, nora.send(address, form))
 
     assert led == address
     assert '<option value="fraudScore" selected>' in shown
@@ -74,11 +74,13 @@ def test_a_setting_comes_back(nora, links, brand):
     assert brand.rows("select fraud_score from organization") == [(0,)]
 
 
-def test_a_discard_comes_back_on_the_letters_own_page(nora, links, brand):
-    letter = buried(brand)
+def test_discard_is_restored_on_the_letters_page(nora, links, brand):
+    letter = stage_failed_job(brand)
     own = f"/console/dead/{letter}"
     listed = nora.open("/console/dead").text
-    led, shown = _back(nora, links, nora.send(f"{own}/discard", {"why": "paid by hand", "_page": own, "_key": "a"}))
+    led, shown = _follow_fresh_login(
+        nora, links, nora.send(f"{own}/discard", {"why": "paid by hand", "_page": own, "_key": "a"})
+    )
     silent = nora.send(f"{own}/discard", {"why": " ", "own": "1", "_page": own, "_key": "b"})
 
     assert f'<input type="hidden" name="_page" value="{own}">' in listed
@@ -92,22 +94,22 @@ def test_a_discard_comes_back_on_the_letters_own_page(nora, links, brand):
     assert nora.send(f"{own}/discard", {"why": "paid by hand", "own": "1", "_key": "c"}).status_code == 303
 
 
-def test_a_replay_of_money_leads_back_to_its_letter(nora, links, brand):
-    letter = buried(brand, job=jobs.PAYOUT_TRANSFER)
+def test_replay_of_a_money_job_returns_to_its_letter(nora, links, brand):
+    letter = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
     own = f"/console/dead/{letter}"
-    led, shown = _back(nora, links, nora.send(f"{own}/replay", {"_page": own, "_key": "a"}))
+    led, shown = _follow_fresh_login(nora, links, nora.send(f"{own}/replay", {"_page": own, "_key": "a"}))
 
     assert led == own
     assert "Replay" in shown
     assert nora.send(f"{own}/replay", {"_page": own, "_key": "b"}).status_code == 303
 
 
-def test_a_replay_of_a_filter_comes_back_with_its_filter(nora, links, brand):
-    buried(brand), buried(brand)
+def test_filtered_replay_is_restored_with_its_filter(nora, links, brand):
+    stage_failed_job(brand), stage_failed_job(brand)
     address = f"/console/dead/replay?organizationId={brand.id}"
     html = nora.open(address).text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_page": address, "_key": "a"}
-    led, again = _back(nora, links, nora.send("/console/dead/replay", form))
+    led, again = _follow_fresh_login(nora, links, nora.send("/console/dead/replay", form))
 
     assert f'<input type="hidden" name="_page" value="{address}">' in html
     assert led == address

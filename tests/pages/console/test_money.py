@@ -7,29 +7,29 @@ import pytest
 
 from domain import jobs
 from models import db
-from tests.support.outside.console import audited
-from tests.support.rows.paying import Payroll
-from tests.support.rows.rates import stored
+from tests.support.outside.console import list_audit_entries
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.rates import list_rates
 
 
 @pytest.fixture
 def payroll(app):
-    return Payroll.owing(app)
+    return Payroll.create_owing(app)
 
 
 @pytest.fixture
-def waiting(payroll):
+def run_under_review(payroll):
     """The id of a run that waits for a review."""
-    return payroll.under_review()
+    return payroll.create_run_under_review()
 
 
 @pytest.fixture
 def stuck(payroll):
     """The id of a payout whose rail does not say what became of it."""
-    return payroll.stuck()
+    return payroll.create_stuck_payout()
 
 
-def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
+def test_run_is_reviewed_on_its_own_page(operator, payroll, waiting):
     address = f"/console/payouts/runs/{waiting}"
     listed = operator.open("/console/payouts").text
     asked = operator.open(address).text
@@ -44,7 +44,7 @@ def test_a_run_is_reviewed_on_a_page_of_its_own(operator, payroll, waiting):
     assert answer.status_code == 303
     assert payroll.payouts("status") == [("Paid",)]
     assert "It does not wait for a review" in operator.open(address).text
-    assert audited("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
+    assert list_audit_entries("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
 
 
 def test_decided_run_shows_its_decision(operator, payroll, waiting):
@@ -58,7 +58,7 @@ def test_decided_run_shows_its_decision(operator, payroll, waiting):
 
 
 @pytest.mark.parametrize(("end", "status"), [("paidAs", "Paid"), ("failedBecause", "Failed")])
-def test_a_payout_in_doubt_is_settled_by_what_was_found_out(operator, payroll, stuck, end, status):
+def test_payout_of_unknown_outcome_is_settled_by_hand(operator, payroll, stuck, end, status):
     address = f"/console/payouts/{stuck}/settle"
     listed, asked = operator.open("/console/payouts").text, operator.open(address).text
     silent = operator.send(address, {"said": "tr_1", "_key": "a"})
@@ -84,12 +84,12 @@ def _send_file(operator, content, key="a"):
     )
 
 
-def test_a_file_of_rates_is_loaded_and_counted(operator, words):
+def test_file_of_rates_is_loaded_and_counted(operator, words):
     answer = _send_file(operator, b"\xef\xbb\xbfcurrency,perUsd,date\nLAK,21000,2024-05-01\n")
 
     assert answer.status_code == 200
     assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in words(answer)
-    assert [str(on) for _, on, _ in stored("LAK")].count("2024-05-01") == 1
+    assert [str(on) for _, on, _ in list_rates("LAK")].count("2024-05-01") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
@@ -99,26 +99,26 @@ def test_unusable_file_shows_the_reason_and_stores_nothing(operator, content):
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert 'aria-invalid="true"' in answer.text
-    assert stored("MMK") == []
+    assert list_rates("MMK") == []
 
 
-def test_without_a_feed_asking_it_says_what_to_do(operator):
+def test_missing_rate_feed_shows_the_next_step(operator):
     answer = operator.send("/console/rates/refresh", {"_key": "a"})
 
     assert answer.status_code == 422
     assert "FX_FEED_URL" in answer.text
 
 
-def test_a_stale_currency_says_what_waits_for_it(operator, brand, words):
-    from tests.support.rows.program_rows import conversion
+def test_stale_currency_shows_what_waits_for_it(operator, brand, words):
+    from tests.support.rows.program_rows import insert_conversion
 
     brand.program()
-    conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
+    insert_conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
 
     assert "XCD – – Stale 12.34 XCD" in words(operator.open("/console/rates"))
 
 
-def test_the_ledger_is_checked_when_one_asks(operator, brand, drain, words):
+def test_ledger_is_checked_on_request(operator, brand, drain, words):
     assert operator.send("/console/ledger/check", {"organizationId": str(brand.id), "_key": "a"}).status_code == 303
     drain("upkeep")
     assert operator.send("/console/ledger/check", {"_key": "b"}).status_code == 303

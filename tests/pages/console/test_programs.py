@@ -1,10 +1,10 @@
 """Programs on the console's screens: found, suspended with a reason, resumed."""
 
 from tests.support.api.payouts import NOBODY
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 
 
-def test_a_program_is_found_suspended_and_resumed(operator, brand, words):
+def test_program_is_found_suspended_and_resumed(operator, brand, words):
     program_id = brand.program(name="Knives & <forks>")
     address = f"/console/programs/{program_id}"
     listed = operator.open(f"/console/programs?organizationId={brand.id}").text
@@ -21,11 +21,11 @@ def test_a_program_is_found_suspended_and_resumed(operator, brand, words):
     assert f'href="{address}"' in operator.open("/console/programs?status=Suspended").text
     assert operator.send(f"{address}/resume", {"why": "paid back", "_key": "b"}).status_code == 303
     assert brand.rows("select suspended_at from program") == [(None,)]
-    assert [entry[1] for entry in audited("program.suspended", program_id)] == ["operator@example.com"]
-    assert audited("program.resumed", program_id)[0][3]["why"] == "paid back"
+    assert [entry[1] for entry in list_audit_entries("program.suspended", program_id)] == ["operator@example.com"]
+    assert list_audit_entries("program.resumed", program_id)[0][3]["why"] == "paid back"
 
 
-def test_without_a_good_reason_nothing_happens_and_what_was_typed_stays(operator, brand):
+def test_missing_reason_changes_nothing_and_keeps_the_form(operator, brand):
     address = f"/console/programs/{brand.program()}"
     for number, why in enumerate((" ", "x" * 10_000, "a\x00b")):
         answer = operator.send(f"{address}/suspend", {"why": why, "_key": f"k{number}"})

@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from pages import template_filters
-from tests.support.outside.console import audited
+from tests.support.outside.console import list_audit_entries
 from tests.support.outside.post_office import PostOffice, stage
 
 
@@ -20,7 +20,7 @@ def office(app, monkeypatch):
     opened.close()
 
 
-def test_a_kept_letter_is_read_masked_and_sent_again(operator, brand, office, drain, words):
+def test_stored_email_is_shown_masked_and_resent(operator, brand, office, drain, words):
     (letter,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
     drain()
     listed = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
@@ -34,19 +34,19 @@ def test_a_kept_letter_is_read_masked_and_sent_again(operator, brand, office, dr
     assert "Hello" not in listed
     assert "/sign-in/link/… bye" in words(opened)
     assert "abcDEF123" not in opened.text
-    assert audited("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
+    assert list_audit_entries("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
     assert (refused.status_code, "SMTP_URL" in refused.text) == (422, True)
     assert (answer.status_code, office.subjects) == (303, ["Join <us>"])
 
 
-def test_filters_of_mail_that_are_none_are_said_to_be(operator):
+def test_invalid_mail_filters_show_an_error(operator):
     answer = operator.open("/console/mail?status=Lost")
 
     assert answer.status_code == 400
     assert 'role="alert"' in answer.text
 
 
-def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
+def test_organization_is_found_and_its_setting_changed(operator, brand):
     address = f"/console/tenants/{brand.id}"
     listed = operator.open(f"/console/tenants?q={brand.id}").text
     asked = operator.open(f"{address}?setting=plan").text
@@ -57,7 +57,7 @@ def test_an_organization_is_found_and_a_setting_of_it_changed(operator, brand):
     assert 'name="value" type="text" value="Growth"' in asked
     assert (answer.status_code, answer.headers["Location"]) == (303, address)
     assert brand.rows("select plan_tier from organization") == [("Pro",)]
-    assert audited("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
+    assert list_audit_entries("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_refused_setting_keeps_the_typed_value(operator, brand, form):
     assert brand.rows("select fraud_score from organization") == [(0,)]
 
 
-def test_the_schedule_says_what_is_late(operator, app):
+def test_schedule_marks_late_ticks(operator, app):
     with db.any_org_work():
         db.db.run(
             "insert into tick (name, scheduled_for) values ('upkeep.forget', now() - interval '2 days')"
@@ -91,13 +91,13 @@ def test_the_schedule_says_what_is_late(operator, app):
     assert ">Late</span>" in row
 
 
-def test_the_frame_says_who_one_is(visitor, links):
+def test_frame_names_the_operator(visitor, links):
     visitor.open(links("operator", "--email", "nora-of-the-frame@ops.example"))
 
     assert "nora-of-the-frame@ops.example" in visitor.open("/console/style").text
 
 
-def test_the_parts_are_all_on_one_page(operator):
+def test_all_parts_are_on_one_page(operator):
     html = operator.open("/console/style").text
 
     assert [state for state in template_filters.COLOURS if f">{state}</span>" not in html] == []
@@ -117,7 +117,7 @@ def test_the_parts_are_all_on_one_page(operator):
         ("/console/style", "Style"),
     ],
 )
-def test_each_screen_has_its_heading_and_its_place_in_the_bar(operator, path, heading):
+def test_each_screen_has_its_heading_and_navigation_entry(operator, path, heading):
     html = operator.open(path).text
 
     assert f"<h1>{heading}</h1>" in html

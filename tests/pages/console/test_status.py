@@ -7,19 +7,19 @@ import pytest
 from domain import jobs
 from models import db, ids
 from models.jobs import processes
-from tests.support.outside.console import audited, buried, staged
+from tests.support.outside.console import list_audit_entries, stage_failed_job, stage_job
 
 
 def _row(html, queue):
     return re.search(rf'<tr id="queue-{queue}" role="row">.*?</tr>', html, re.DOTALL)[0]
 
 
-def _paused():
+def _list_pauses():
     with db.any_org_work():
         return db.db.run("select queue, why from queue_pause")
 
 
-def test_every_queue_has_a_row_whose_header_it_is(operator):
+def test_every_queue_is_the_header_of_its_row(operator):
     html = operator.open("/console").text
 
     assert '<table aria-label="Queues" role="table">' in html
@@ -30,8 +30,8 @@ def test_every_queue_has_a_row_whose_header_it_is(operator):
     assert 'data-hold aria-pressed="false"' in html
 
 
-def test_a_row_says_who_works_and_what_is_dead(operator, brand):
-    buried(brand)
+def test_queue_row_shows_workers_and_dead_letters(operator, brand):
+    stage_failed_job(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4, done={"sales": 1_234})
     html = operator.open("/console").text
@@ -41,7 +41,7 @@ def test_a_row_says_who_works_and_what_is_dead(operator, brand):
     assert "No workers" in _row(html, "mail")
 
 
-def test_a_pause_asks_why_on_a_page_of_its_own(operator):
+def test_pause_asks_for_a_reason_on_its_own_page(operator):
     asked = operator.open("/console/queues/sales/pause")
     answer = operator.send("/console/queues/sales/pause", {"why": "the processor is away", "_key": "a"})
     html = operator.open("/console").text
@@ -49,33 +49,33 @@ def test_a_pause_asks_why_on_a_page_of_its_own(operator):
     assert '<label for="why">Why</label>' in asked.text
     assert "Pause sales" in asked.text
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console")
-    assert _paused() == [("sales", "the processor is away")]
+    assert _list_pauses() == [("sales", "the processor is away")]
     assert "the processor is away" in _row(html, "sales")
     assert 'Resume<span class="unseen"> sales</span>' in _row(html, "sales")
-    assert audited("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
+    assert list_audit_entries("queue.paused", "sales")[-1][:2] == ("operator", "operator@example.com")
 
     assert operator.send("/console/queues/sales/resume", {"_key": "b"}).status_code == 303
-    assert _paused() == []
+    assert _list_pauses() == []
 
 
-def test_a_pause_without_a_reason_comes_back_with_an_alert(operator):
+def test_pause_without_a_reason_comes_back_with_an_alert(operator):
     answer = operator.send("/console/queues/sales/pause", {"why": " ", "_key": "a"})
 
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert "<title>Error:" in answer.text
     assert 'aria-invalid="true"' in answer.text
-    assert _paused() == []
+    assert _list_pauses() == []
 
 
 @pytest.mark.parametrize("path", ["/console/queues/cellar/pause", "/console/queues/cellar/resume"])
-def test_an_unknown_queue_is_a_404_page(operator, path):
+def test_unknown_queue_is_a_404_page(operator, path):
     assert operator.send(path, {"why": "w"}).status_code == 404
 
 
 def test_attention_item_is_named_and_linked(operator, brand, words):
     assert "dead letter" not in words(operator.open("/console")).partition("Queues")[0].partition("Waiting")[2]
-    buried(brand)
+    stage_failed_job(brand)
     shown = operator.open("/console")
 
     assert "1 dead letter " in words(shown)
@@ -86,10 +86,10 @@ def _live(html, id):
     return re.search(rf'id="{id}" data-live hx-get="([^"]*)"', html)[1].replace("&amp;", "&")
 
 
-def test_a_part_is_sent_again_only_when_something_changed(operator, brand):
+def test_live_part_is_sent_only_after_a_change(operator, brand):
     address = _live(operator.open("/console").text, "queues")
     unchanged = operator.open(address)
-    buried(brand)
+    stage_failed_job(brand)
     changed = operator.open(address)
 
     assert (unchanged.status_code, unchanged.data) == (204, b"")
@@ -97,7 +97,7 @@ def test_a_part_is_sent_again_only_when_something_changed(operator, brand):
     assert changed.text.lstrip().startswith('<div id="queues"')
 
 
-def test_ages_are_no_change(operator, brand):
+def test_age_alone_is_no_change(operator, brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -110,7 +110,7 @@ def test_ages_are_no_change(operator, brand):
 
 
 def test_queue_says_why_its_jobs_wait(operator, brand, words):
-    number = staged(brand, job=jobs.GATEWAY_EVENT)
+    number = stage_job(brand, job=jobs.GATEWAY_EVENT)
     with db.any_org_work():
         db.db.run(
             "update job set waits_for = 'stripe: it answers <429>', run_at = now() + interval '1 hour', attempt = 1"

@@ -9,7 +9,13 @@ import pytest
 from adapters import clock
 from adapters.mail import answer_links
 from adapters.mail.answer_links import Applicant
-from tests.support.api.applying import asked_for_more, form, happened, question, two_steps
+from tests.support.api.applications import (
+    apply_for_second_step,
+    build_form,
+    build_question,
+    build_two_step_form,
+    list_events,
+)
 from tests.support.outside.visitor import Visitor
 
 
@@ -22,8 +28,8 @@ def ada():
 @pytest.fixture
 def link(brand, ada):
     """The path of the link that Ada got."""
-    brand.program(name="Tea <b>club</b>", application_form=two_steps())
-    return asked_for_more(brand, ada)
+    brand.program(name="Tea <b>club</b>", application_form=build_two_step_form())
+    return apply_for_second_step(brand, ada)
 
 
 @pytest.fixture
@@ -32,11 +38,11 @@ def anybody(app):
     return Visitor(app)
 
 
-def _kept(brand):
+def _stored_answers(brand):
     return brand.rows("select application_data, application_completed_at is not null from affiliate")
 
 
-def test_the_page_asks_and_looking_changes_nothing(brand, link, anybody):
+def test_second_step_page_changes_nothing_when_viewed(brand, link, anybody):
     for answer in (anybody.open(link), anybody.open(link, Sec_Purpose="prefetch"), anybody.client.head(link)):
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "no-store"
@@ -49,10 +55,10 @@ def test_the_page_asks_and_looking_changes_nothing(brand, link, anybody):
     assert '<label for="answers.reach">Your reach?</label>' in page
     assert '<label for="answers.plan">Your plan? (optional)</label>' in page
     assert "Your team?" not in page
-    assert _kept(brand) == [({"team": "Tea"}, False)]
+    assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybody):
+def test_answers_are_stored_without_scripts_and_can_change(brand, link, anybody):
     first = anybody.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
     html = anybody.open(link).text
     second = anybody.send(link, {"answers.reach": "7", "answers.plan": ""})
@@ -60,8 +66,10 @@ def test_answers_are_taken_without_scripts_and_may_be_changed(brand, link, anybo
     assert (first.status_code, second.status_code, "Thank you" in first.text) == (200, 200, True)
     assert 'value="12.5"' in html
     assert "One\ntwo &lt;script&gt;</textarea>" in html
-    assert _kept(brand) == [({"team": "Tea", "reach": 7}, True)]
-    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    assert _stored_answers(brand) == [({"team": "Tea", "reach": 7}, True)]
+    told = [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
     audited = "select actor_type from audit_entry where action = 'affiliate.application_completed'"
     assert brand.rows(audited) == [("public",)] * 2
@@ -77,10 +85,10 @@ def test_error_is_shown_at_its_field_with_the_typed_values(brand, link, anybody)
     assert 'aria-describedby="answers.reach-error" aria-invalid="true"' in answer.text
     assert 'value="many&#34;&gt;&lt;b&gt;"' in answer.text
     assert "Tea &amp; more</textarea>" in answer.text
-    assert _kept(brand) == [({"team": "Tea"}, False)]
+    assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_odd_forms_are_refused_and_never_our_fault(brand, link, anybody):
+def test_odd_forms_are_refused_without_server_error(brand, link, anybody):
     for sent in (
         {},
         {"answers.reach": ""},
@@ -94,11 +102,11 @@ def test_odd_forms_are_refused_and_never_our_fault(brand, link, anybody):
         answer = anybody.send(link, sent)
         assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), sent
     assert anybody.send(link, {"answers.reach": "x" * 600_000}).status_code == 413
-    assert _kept(brand) == [({"team": "Tea"}, False)]
+    assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_every_link_that_opens_nothing_looks_alike_and_names_nobody(brand, rival, link, ada, anybody):
-    rival.program(application_form=two_steps())
+def test_invalid_links_look_alike_and_name_no_one(brand, rival, link, ada, anybody):
+    rival.program(application_form=build_two_step_form())
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     now = clock.now()
     tokens = [
@@ -124,26 +132,26 @@ def test_every_link_that_opens_nothing_looks_alike_and_names_nobody(brand, rival
     assert {page.status_code for page in pages} == {410}
     assert len({page.data for page in pages}) == 1
     assert "Brand" not in pages[0].text
-    assert _kept(brand) == [({"team": "Tea"}, False)]
+    assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_a_link_of_a_decided_application_opens_nothing_more(brand, link, anybody):
+def test_link_of_a_decided_application_is_closed(brand, link, anybody):
     brand.rows("update affiliate set status = 'Rejected' returning id")
 
     assert anybody.open(link).status_code == anybody.send(link, {"answers.reach": "1"}).status_code == 410
 
 
 def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
-    kinds = form(
-        question("team", required=True),
-        question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
-        question("site", "url", step=2, label='<script>alert("x")</script>'),
-        question("story", "long", step=2),
-        question("reach", "number", step=2),
+    kinds = build_form(
+        build_question("team", required=True),
+        build_question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
+        build_question("site", "url", step=2, label='<script>alert("x")</script>'),
+        build_question("story", "long", step=2),
+        build_question("reach", "number", step=2),
         steps=2,
     )
     brand.program(application_form=kinds)
-    link = asked_for_more(brand, ada)
+    link = apply_for_second_step(brand, ada)
 
     page = anybody.open(link).text
     answer = anybody.send(link, {"answers.place": 'News "& more', "answers.site": "https://a.example/?<b>"})
@@ -166,5 +174,7 @@ def test_double_submit_stores_once_and_a_foreign_form_is_refused(brand, link, an
     again = anybody.send(link, typed | {"answers.reach": "4"})
 
     assert ["Thank you" in answer.text for answer in (*answers, again)] == [True] * 3
-    told = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    told = [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     assert told == [{"team": "Tea", "reach": 3}, {"team": "Tea", "reach": 4}]

@@ -8,14 +8,14 @@ import pytest
 from domain.conversions.earnings import EarningState
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
-from tests.support.api.embedding import TOKENS, issued
+from tests.support.api.embed_tokens import TOKENS, issue_token
 
 
 @pytest.fixture
-def made(brand):
+def embed_token(brand):
     """The token of an affiliate of the brand."""
     brand.program(name="Secret campaign")
-    return issued(
+    return issue_token(
         brand,
         brand.affiliate("ben", full_name="Ben Osei"),
         allowedOrigins=["https://app.acme.example", "http://localhost:3000"],
@@ -30,8 +30,8 @@ def _policy(answer):
     return dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
 
 
-def test_the_page_may_be_framed_by_the_sites_of_its_token_and_loads_nothing_else(app, made):
-    answer = _page(app, made)
+def test_embed_is_framed_only_by_the_tokens_sites(app, embed_token):
+    answer = _page(app, embed_token)
     policy = _policy(answer)
     nonces = set(re.findall(r'nonce="([^"]+)"', answer.text))
 
@@ -50,47 +50,54 @@ def test_the_page_may_be_framed_by_the_sites_of_its_token_and_loads_nothing_else
     assert "X-Frame-Options" not in answer.headers
     assert (answer.headers["Cache-Control"], answer.headers["Referrer-Policy"]) == ("no-store", "no-referrer")
     assert "Set-Cookie" not in answer.headers
-    assert nonces != set(re.findall(r'nonce="([^"]+)"', _page(app, made).text))
+    assert nonces != set(re.findall(r'nonce="([^"]+)"', _page(app, embed_token).text))
     files = re.findall(r'(?:src|href)="(/static/[^"]+)"', answer.text)
     assert [app.test_client().get(path).status_code for path in files] == [200, 200]
 
 
-def test_the_page_says_nothing_of_the_affiliate_the_brand_or_the_token(app, made):
-    text = _page(app, made).text
+def test_embed_page_contains_no_personal_data(app, embed_token):
+    text = _page(app, embed_token).text
 
-    for said in ("Secret campaign", "Brand", "Ben Osei", "ben@example.com", made["token"], made["affiliateId"]):
+    for said in (
+        "Secret campaign",
+        "Brand",
+        "Ben Osei",
+        "ben@example.com",
+        embed_token["token"],
+        embed_token["affiliateId"],
+    ):
         assert said not in text
 
 
-def test_a_token_behind_the_question_mark_is_refused(app, made):
-    for query in (f"?token={made['token']}", "?token=", "?x=1&token=1"):
-        answer = _page(app, made, query)
+def test_token_in_the_query_is_refused(app, embed_token):
+    for query in (f"?token={embed_token['token']}", "?token=", "?x=1&token=1"):
+        answer = _page(app, embed_token, query)
 
         assert (answer.status_code, _policy(answer)["frame-ancestors"]) == (400, "'none'")
-        assert made["token"] not in answer.text
+        assert embed_token["token"] not in answer.text
 
 
 @pytest.mark.parametrize("ended", ["revoked", "expired", "paused", "deleted"])
-def test_when_it_is_over_the_page_is_gone_like_one_that_never_was(app, brand, flask, made, ended):
+def test_expired_embed_looks_like_an_unknown_one(app, brand, flask, embed_token, ended):
     if ended == "revoked":
-        brand.call("DELETE", f"{TOKENS}/{made['id']}")
+        brand.call("DELETE", f"{TOKENS}/{embed_token['id']}")
     elif ended == "expired":
-        flask("embed", "expire", made["id"])
+        flask("embed", "expire", embed_token["id"])
     else:
         change = "status = 'Paused'" if ended == "paused" else "deleted_at = now()"
-        brand.rows(f"update affiliate set {change} where id = %s returning id", made["affiliateId"])
+        brand.rows(f"update affiliate set {change} where id = %s returning id", embed_token["affiliateId"])
 
-    gone, never = _page(app, made), _page(app, {"id": uuid4()})
+    gone, never = _page(app, embed_token), _page(app, {"id": uuid4()})
     assert (gone.status_code, gone.data) == (404, never.data)
     assert _policy(gone)["frame-ancestors"] == _policy(never)["frame-ancestors"] == "'none'"
 
 
-def test_an_id_that_is_none_is_not_there(app):
+def test_invalid_id_returns_404(app):
     for text in ("x", "1", "%00", "é", "a" * 5000, "null"):
         assert app.test_client().get(f"/embed/{text}").status_code == 404, text
 
 
-def test_the_script_is_open_to_every_site_and_kept_for_an_hour(app):
+def test_script_is_cacheable_by_every_site_for_an_hour(app):
     answer = app.test_client().get("/embed.js", headers={"Origin": "https://app.acme.example"})
     again = app.test_client().get("/embed.js", headers={"If-None-Match": answer.headers["ETag"]})
 
@@ -101,7 +108,7 @@ def test_the_script_is_open_to_every_site_and_kept_for_an_hour(app):
     assert again.status_code == 304
 
 
-def test_every_state_and_kind_has_words(app, made):
-    text = _page(app, made).text
+def test_every_status_and_kind_has_a_text(app, embed_token):
+    text = _page(app, embed_token).text
     for name in (*EarningState, *PayoutStatus, *ConversionType):
         assert f"&#34;{name}&#34;:" in text, name

@@ -22,7 +22,7 @@ def test_accept_any_gets_the_page(app):
     assert app.test_client().get("/").mimetype == "text/html"
 
 
-def test_a_program_gets_the_same_addresses_as_an_object(app):
+def test_json_client_gets_the_links_as_an_object(app):
     answer = app.test_client().get("/", headers={"Accept": "application/json"})
 
     base_url = "http://127.0.0.1:8000"

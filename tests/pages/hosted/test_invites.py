@@ -5,7 +5,14 @@ import re
 import pytest
 
 from models import db
-from tests.support.api.inviting import a_slug, invite, let_expire, rows, someone, token_of
+from tests.support.api.invite_requests import (
+    expire_invite,
+    invite,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
+)
 
 
 @pytest.fixture
@@ -23,9 +30,9 @@ def _press(brand, token, **request):
     return brand.app.test_client().post(f"/invites/{token}", **request)
 
 
-def test_the_page_says_who_invites_to_what_and_has_one_button(campaign):
-    email = someone()
-    token = token_of(
+def test_invite_page_names_brand_and_program_with_one_button(campaign):
+    email = unique_email()
+    token = token_from_invite(
         invite(campaign, email=email, personalNoteHtml="<p>Dear {{affiliate.firstName}}</p>", fullName="Ada")
     )
 
@@ -38,15 +45,15 @@ def test_the_page_says_who_invites_to_what_and_has_one_button(campaign):
     assert re.findall(r"<form.*?</form>", page) == ['<form method="post"><button type="submit">Accept</button></form>']
 
 
-def test_the_link_of_the_answer_is_this_page(campaign):
+def test_link_in_the_api_answer_opens_the_page(campaign):
     path = invite(campaign).json["acceptUrl"].removeprefix("http://127.0.0.1:8000")
 
     assert campaign.app.test_client().get(path).status_code == 200
 
 
-def test_the_button_accepts_without_scripts(campaign):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
+def test_button_accepts_the_invite_without_scripts(campaign):
+    slug = unique_slug()
+    token = token_from_invite(invite(campaign, slug=slug))
 
     answer = _press(campaign, token, data={})
     later = _show(campaign, token)
@@ -56,13 +63,13 @@ def test_the_button_accepts_without_scripts(campaign):
         assert "You are in" in page.get_data(as_text=True)
         assert slug in page.get_data(as_text=True)
         assert "<form" not in page.get_data(as_text=True)
-    assert rows(campaign, "state") == [("Accepted",)]
+    assert list_invites(campaign, "state") == [("Accepted",)]
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
 
 
 def test_accepted_invite_shows_the_whole_link_and_it_leads_to_the_campaign(campaign):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
+    slug = unique_slug()
+    token = token_from_invite(invite(campaign, slug=slug))
 
     pages = [_press(campaign, token).text, _show(campaign, token).text]
 
@@ -75,8 +82,8 @@ def test_accepted_invite_shows_the_whole_link_and_it_leads_to_the_campaign(campa
 
 
 def test_deleted_link_is_not_shown(campaign):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
+    slug = unique_slug()
+    token = token_from_invite(invite(campaign, slug=slug))
     _press(campaign, token)
     with db.any_org_work():
         db.db.run("update tracking_link set deleted_at = now() where slug = %s", (slug,))
@@ -88,7 +95,7 @@ def test_deleted_link_is_not_shown(campaign):
 
 
 def test_invite_with_manual_approval_shows_that(campaign):
-    page = _press(campaign, token_of(invite(campaign, autoApprove=False))).get_data(as_text=True)
+    page = _press(campaign, token_from_invite(invite(campaign, autoApprove=False))).get_data(as_text=True)
 
     assert "You are in" not in page
     assert "looks at your application" in page
@@ -96,8 +103,8 @@ def test_invite_with_manual_approval_shows_that(campaign):
 
 
 def test_another_slug_than_the_promised_one_is_explained(campaign):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
+    slug = unique_slug()
+    token = token_from_invite(invite(campaign, slug=slug))
     campaign.affiliate(slug)
 
     page = _press(campaign, token).get_data(as_text=True)
@@ -107,8 +114,8 @@ def test_another_slug_than_the_promised_one_is_explained(campaign):
     assert slug not in page
 
 
-def test_the_page_loads_nothing_runs_nothing_and_leaves_no_trace(campaign):
-    token = token_of(invite(campaign, personalNoteHtml='<a href="https://x.test">x</a>'))
+def test_invite_page_loads_nothing_and_stores_nothing(campaign):
+    token = token_from_invite(invite(campaign, personalNoteHtml='<a href="https://x.test">x</a>'))
 
     for answer in (_show(campaign, token), _show(campaign, "unknown"), _press(campaign, token)):
         page = answer.get_data(as_text=True)
@@ -133,7 +140,7 @@ def test_name_of_the_brand_is_escaped(campaign):
     evil = "</title><script>alert(1)</script>\"'&"
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s, description = %s returning id", evil, evil)
-    token = token_of(invite(campaign, fullName=evil, personalNoteHtml=f"{{{{brand.name}}}}{evil}"))
+    token = token_from_invite(invite(campaign, fullName=evil, personalNoteHtml=f"{{{{brand.name}}}}{evil}"))
 
     page = _show(campaign, token).get_data(as_text=True)
 
@@ -144,12 +151,12 @@ def test_name_of_the_brand_is_escaped(campaign):
 @pytest.mark.parametrize("call", [_show, _press])
 def test_invalid_link_shows_a_page(campaign, call):
     expired, revoked = invite(campaign), invite(campaign)
-    let_expire(campaign, expired.json["invite"]["id"])
+    expire_invite(campaign, expired.json["invite"]["id"])
     campaign.rows(
         "update affiliate_invite set state = 'Revoked' where id = %s returning id", revoked.json["invite"]["id"]
     )
 
-    answers = [call(campaign, token) for token in ("unknown", token_of(expired), token_of(revoked))]
+    answers = [call(campaign, token) for token in ("unknown", token_from_invite(expired), token_from_invite(revoked))]
 
     assert [answer.status_code for answer in answers] == [404, 410, 410]
     for answer in answers:
@@ -160,7 +167,7 @@ def test_invalid_link_shows_a_page(campaign, call):
 
 
 def test_closed_program_shows_a_refusal_on_the_page(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     campaign.rows("update program set is_active = false returning id")
 
     answer = _press(campaign, token)

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.fraud import human_check
 from tests.support.rows import paid_leads
-from tests.support.rows.paid_leads import BROWSER, campaign, fraud_events, rows
+from tests.support.rows.paid_leads import BROWSER, create_campaign, list_fraud_events, list_lead_conversions
 
 _SERVICE = {
     "URL": "http://127.0.0.1:9/verify",
@@ -21,13 +21,13 @@ _SERVICE = {
 
 @pytest.fixture(autouse=True)
 def _local_tokens(app):
-    with paid_leads.verified_by(URL="local"):
+    with paid_leads.configure_human_check(URL="local"):
         yield
 
 
 @pytest.fixture
 def slug(brand):
-    return campaign(brand, name="<b>Spring</b> & co")
+    return create_campaign(brand, name="<b>Spring</b> & co")
 
 
 def _open(brand, path):
@@ -35,9 +35,9 @@ def _open(brand, path):
 
 
 def _post(brand, path, **fields):
-    sent = {"email": paid_leads.person(), "name": "", "website": ""} | fields
+    sent = {"email": paid_leads.unique_person_email(), "name": "", "website": ""} | fields
     if "token" not in sent:
-        sent["token"] = paid_leads.token()
+        sent["token"] = paid_leads.create_human_token()
     return brand.app.test_client().post(path, data=sent, headers={"User-Agent": BROWSER})
 
 
@@ -56,7 +56,7 @@ class _Elements(HTMLParser):
         return [attrs for name, attrs in self.found if name == tag]
 
 
-def test_the_form_names_brand_and_campaign_and_escapes_them(brand, slug):
+def test_form_names_brand_and_campaign_and_escapes_them(brand, slug):
     brand.rows("update organization set name = '<i>Brand</i>' where id = %s returning 1", brand.id)
 
     answer = _open(brand, f"/lead/{slug}")
@@ -67,7 +67,7 @@ def test_the_form_names_brand_and_campaign_and_escapes_them(brand, slug):
     assert not re.search("<[bi]>", answer.text)
 
 
-def test_every_field_has_its_label_and_the_language_is_said(brand, slug):
+def test_every_field_has_a_label_and_the_page_a_language(brand, slug):
     page = _Elements(_open(brand, f"/lead/{slug}").text)
 
     shown = {one["id"] for one in page.of("input") if one.get("type") in ("email", "text")}
@@ -98,26 +98,26 @@ def test_sent_form_creates_a_paid_lead(brand, slug):
 
     assert answer.status_code == 200
     assert "Thank you" in answer.text
-    assert rows(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
+    assert list_lead_conversions(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
 
 
 @pytest.mark.parametrize("by", ["id", "slug"])
-def test_a_campaign_is_named_by_its_id_or_slug(brand, slug, by):
+def test_campaign_is_named_by_its_id_or_slug(brand, slug, by):
     ((name,),) = brand.rows(f"select {by}::text from program where organization_id = %s", brand.id)
 
     assert _open(brand, f"/lead/{name}/{slug}").status_code == 200
     assert _post(brand, f"/lead/{name}/{slug}").status_code == 200
-    assert len(rows(brand)) == 1
+    assert len(list_lead_conversions(brand)) == 1
 
 
 @pytest.mark.parametrize("path", ["/lead/nobody-has-this", "/lead/x/nobody-has-this", "/lead/%00", "/lead/ü"])
-def test_where_there_is_no_form_the_page_names_nobody(brand, slug, path):
+def test_missing_form_page_names_no_one(brand, slug, path):
     for answer in (_open(brand, path), _post(brand, path)):
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
         assert "Brand" not in answer.text
 
 
-def test_a_closed_form_looks_like_none(brand, rival, slug):
+def test_closed_form_looks_like_a_missing_one(brand, rival, slug):
     paths = [f"/lead/{rival.program()}/{slug}", f"/lead/{uuid4()}/{slug}"]
     nobodys = _open(brand, "/lead/nobody-has-this")
     brand.set(leadPreview="off")
@@ -126,7 +126,7 @@ def test_a_closed_form_looks_like_none(brand, rival, slug):
     assert _post(brand, f"/lead/{slug}").status_code == 404
 
 
-def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
+def test_invalid_email_is_shown_again_with_an_error(brand, slug):
     answer = _post(brand, f"/lead/{slug}", email='"><script>', name="Ada & Bo")
     page = _Elements(answer.text)
 
@@ -139,7 +139,7 @@ def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
     assert {"role": "alert"} in page.of("div")
     assert [one["href"] for one in page.of("a")] == ["#email"]
     assert "<title>Error: " in answer.text
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
 def test_invalid_values_show_the_form_again(brand, slug, fields):
     answer = _post(brand, f"/lead/{slug}", **fields)
 
-    assert (answer.status_code, rows(brand)) == (400, [])
+    assert (answer.status_code, list_lead_conversions(brand)) == (400, [])
     assert f'href="#{next(iter(fields))}"' in answer.text
 
 
 def test_empty_form_is_shown_again(brand, slug):
     answer = brand.app.test_client().post(f"/lead/{slug}", json={"email": "ada@example.com"})
 
-    assert (answer.status_code, rows(brand)) == (400, [])
+    assert (answer.status_code, list_lead_conversions(brand)) == (400, [])
 
 
 def test_form_sent_too_fast_is_shown_again(brand, slug, monkeypatch):
@@ -166,7 +166,7 @@ def test_form_sent_too_fast_is_shown_again(brand, slug, monkeypatch):
 
     answer = _post(brand, f"/lead/{slug}", token=token)
 
-    assert (answer.status_code, rows(brand)) == (400, [])
+    assert (answer.status_code, list_lead_conversions(brand)) == (400, [])
     assert "Take a moment" in answer.text
 
 
@@ -185,23 +185,23 @@ def test_expired_form_gets_a_new_token(brand, slug):
 def test_filled_hidden_field_is_thanked_and_ignored(brand, slug):
     answer = _post(brand, f"/lead/{slug}", website="https://spam.example.com")
 
-    assert (answer.status_code, rows(brand)) == (200, [])
+    assert (answer.status_code, list_lead_conversions(brand)) == (200, [])
     assert "Thank you" in answer.text
 
 
-def test_the_thanks_say_nothing_about_what_came_of_it(brand, slug):
+def test_thank_you_page_hides_the_outcome(brand, slug):
     new = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
     known = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
     own = _post(brand, f"/lead/{slug}", email=f"{slug}@example.com")
     held = _post(brand, f"/lead/{slug}", email="ada@mailinator.com")
 
     assert {(answer.status_code, answer.data) for answer in (new, known, own, held)} == {(200, new.data)}
-    assert [status for status, *_ in rows(brand)] == ["Pending", "Invalidated"]
-    assert len(fraud_events(brand)) == 2
+    assert [status for status, *_ in list_lead_conversions(brand)] == ["Pending", "Invalidated"]
+    assert len(list_fraud_events(brand)) == 2
 
 
-def test_when_the_budget_is_spent_the_page_says_so(brand):
-    slug = campaign(brand, budget_cents=0)
+def test_spent_budget_shows_a_message(brand):
+    slug = create_campaign(brand, budget_cents=0)
 
     answer = _post(brand, f"/lead/{slug}")
 
@@ -209,8 +209,8 @@ def test_when_the_budget_is_spent_the_page_says_so(brand):
     assert "takes no more leads" in answer.text
 
 
-def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(brand, slug):
-    with paid_leads.verified_by(**_SERVICE):
+def test_verification_widget_is_the_only_allowed_host(brand, slug):
+    with paid_leads.configure_human_check(**_SERVICE):
         answer = _open(brand, f"/lead/{slug}")
 
     page = _Elements(answer.text)
@@ -232,7 +232,7 @@ def test_with_a_service_its_widget_is_in_the_form_and_its_host_alone_is_let_in(b
     ],
 )
 def test_policy_allows_the_hosts_of_a_known_widget(brand, slug, script, origins):
-    with paid_leads.verified_by(**_SERVICE | {"SCRIPT_URL": script}):
+    with paid_leads.configure_human_check(**_SERVICE | {"SCRIPT_URL": script}):
         policy = _open(brand, f"/lead/{slug}").headers["Content-Security-Policy"]
 
     assert policy.endswith(f"; script-src {origins}; frame-src {origins}; connect-src {origins}")
@@ -240,22 +240,22 @@ def test_policy_allows_the_hosts_of_a_known_widget(brand, slug, script, origins)
 
 @pytest.mark.parametrize("name", ["cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"])
 def test_field_of_the_widget_is_the_token(brand, slug, name):
-    answer = _post(brand, f"/lead/{slug}", token="", **{name: paid_leads.token()})
+    answer = _post(brand, f"/lead/{slug}", token="", **{name: paid_leads.create_human_token()})
 
-    assert (answer.status_code, len(rows(brand))) == (200, 1)
+    assert (answer.status_code, len(list_lead_conversions(brand))) == (200, 1)
 
 
-def test_while_the_service_is_away_the_page_says_that_nothing_was_recorded(brand, slug):
-    with paid_leads.verified_by(**_SERVICE):
+def test_unreachable_verification_shows_that_nothing_was_recorded(brand, slug):
+    with paid_leads.configure_human_check(**_SERVICE):
         answer = _post(brand, f"/lead/{slug}", token="x")
 
-    assert (answer.status_code, answer.mimetype, rows(brand)) == (503, "text/html", [])
+    assert (answer.status_code, answer.mimetype, list_lead_conversions(brand)) == (503, "text/html", [])
 
 
 @pytest.mark.parametrize("service", [{"URL": ""}, {"URL": "http://127.0.0.1:9/verify", "SECRET": "s"}])
-def test_where_nobody_can_be_verified_there_is_no_form(brand, slug, service):
-    with paid_leads.verified_by(**service):
+def test_missing_verification_hides_the_form(brand, slug, service):
+    with paid_leads.configure_human_check(**service):
         answers = [_open(brand, f"/lead/{slug}"), _post(brand, f"/lead/{slug}", token="x")]
 
     assert [(answer.status_code, answer.mimetype) for answer in answers] == [(503, "text/html")] * 2
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []

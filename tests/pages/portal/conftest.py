@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @dataclass

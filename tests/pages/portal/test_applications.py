@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.api.applying import apply, form, happened, question, two_steps
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form, list_events
 
 _PROGRAMS = "/portal/programs"
 
@@ -11,16 +11,16 @@ def _data(brand):
     return brand.rows("select application_data from affiliate where source = 'Public' order by created_at")
 
 
-def test_one_applies_to_an_offer_by_its_form(rita):
+def test_affiliate_applies_by_the_programs_form(rita):
     brand = rita.payroll.brand
     questions = (
-        question("team", required=True, label="Your <b>team</b>?"),
-        question("place", "choice", options=["Blog", "News & more"]),
-        question("reach", "number"),
-        question("story", "long"),
-        question("site", "url"),
+        build_question("team", required=True, label="Your <b>team</b>?"),
+        build_question("place", "choice", options=["Blog", "News & more"]),
+        build_question("reach", "number"),
+        build_question("story", "long"),
+        build_question("site", "url"),
     )
-    program = brand.program(name="Autumn", application_form=form(*questions))
+    program = brand.program(name="Autumn", application_form=build_form(*questions))
     address = f"{_PROGRAMS}/{program}/apply"
     assert f'href="{address}"' in rita.see(_PROGRAMS)
 
@@ -40,9 +40,9 @@ def test_one_applies_to_an_offer_by_its_form(rita):
     assert rita.see(address, 404)
 
 
-def test_the_second_step_is_finished_changed_and_then_only_read(rita):
+def test_second_step_is_finished_changed_and_then_only_read(rita):
     brand = rita.payroll.brand
-    brand.program(name="Autumn", application_form=two_steps())
+    brand.program(name="Autumn", application_form=build_two_step_form())
     apply(brand, email=rita.email, answers={"team": "Tea"})
     (address,) = re.findall(r'href="(/portal/applications/[^"]+)">Answer a few more questions', rita.see(_PROGRAMS))
 
@@ -60,13 +60,15 @@ def test_the_second_step_is_finished_changed_and_then_only_read(rita):
     assert 'name="answers.' not in html
     assert rita.send(address, **{"answers.reach": "8"}).status_code == 409
     assert _data(brand) == [({"team": "Tea", "reach": 7},)]
-    done = [data["applicationAnswers"] for type, data in happened(brand) if type == "affiliate.application_completed"]
+    done = [
+        data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
+    ]
     assert done == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
 
 
 def test_other_affiliates_application_returns_404(rita):
     brand = rita.payroll.brand
-    brand.program(application_form=two_steps())
+    brand.program(application_form=build_two_step_form())
     apply(brand, email=f"eve-{rita.email}", answers={"team": "Tea"})
     ((other,),) = brand.rows("select id from affiliate where source = 'Public'")
 

@@ -14,7 +14,7 @@ def shop(app):
     return made
 
 
-def test_one_finds_a_program_and_applies_and_it_goes_when_the_plan_does(rita, shop):
+def test_discovered_program_takes_applications_while_the_plan_allows(rita, shop):
     program_id = shop.program(
         network_visibility="Networked", name="Tea <b>", category="Food", description="Two\nlines <i>of it</i>"
     )

@@ -5,7 +5,7 @@ import io
 import re
 
 from models import db
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 
 
 def _row(html, name):
@@ -34,7 +34,7 @@ def test_money_is_on_hold_until_its_day_and_then_payable(rita):
     assert _row(rita.see("/portal/earnings"), "Earnings")[2] == "Payable"
 
 
-def test_earnings_say_why(rita):
+def test_earnings_show_the_reason(rita):
     rita.payroll.sell("rita")
 
     html = rita.see("/portal/earnings")
@@ -42,7 +42,7 @@ def test_earnings_say_why(rita):
     assert "20 %: the rate of the program." in html
 
 
-def test_earnings_are_filtered_by_the_address_and_nothing_differs_from_nothing_with_it(rita):
+def test_earnings_filter_distinguishes_empty_results(rita):
     assert "No earnings yet" in rita.see("/portal/earnings")
     assert "With this filter you earned nothing." in rita.see("/portal/earnings?status=Paid")
     rita.payroll.sell("rita")
@@ -52,7 +52,7 @@ def test_earnings_are_filtered_by_the_address_and_nothing_differs_from_nothing_w
     assert 'role="alert"' in rita.see("/portal/earnings?status=Gold", status=400)
 
 
-def test_older_earnings_are_led_to_with_the_filter_kept(rita):
+def test_older_earnings_link_keeps_the_filter(rita):
     for _ in range(51):
         rita.payroll.sell("rita")
 
@@ -63,7 +63,7 @@ def test_older_earnings_are_led_to_with_the_filter_kept(rita):
     assert rita.see(older).count("Why?") == 1
 
 
-def test_earnings_are_a_file(rita):
+def test_earnings_are_exported_as_a_file(rita):
     rita.payroll.sell("rita", 4_900)
 
     answer = rita.visitor.open("/portal/earnings?as=csv")
@@ -74,7 +74,7 @@ def test_earnings_are_a_file(rita):
     assert rita.visitor.open("/portal/earnings?as=csv&status=Gold").status_code == 400
 
 
-def test_a_payout_is_shown_with_its_lines_rates_and_days(rita):
+def test_payout_is_shown_with_its_lines_rates_and_days(rita):
     rita.payroll.execute("update organization set payout_grace_days = 0 where id = %s", rita.payroll.brand.id)
     rita.payroll.rate("EUR", "0.8")
     assert "No payouts yet" in rita.see("/portal/payouts")
@@ -98,7 +98,7 @@ def test_a_payout_is_shown_with_its_lines_rates_and_days(rita):
     assert "Held back: it was paid to you before and refunded afterwards." in html
 
 
-def test_a_failed_payout_says_why(rita):
+def test_failed_payout_shows_the_reason(rita):
     rita.payroll.execute(
         "update organization set payout_grace_days = 0, sandbox_rail = 'fail' where id = %s", rita.payroll.brand.id
     )
@@ -111,7 +111,7 @@ def test_a_failed_payout_says_why(rita):
     assert "It failed:" in rita.see(re.search(r'href="(/portal/payouts/[^"]+)"', listed)[1])
 
 
-def test_anothers_payout_is_the_page_of_nothing(rita):
+def test_another_affiliates_payout_returns_404(rita):
     rita.payroll.execute("update organization set payout_grace_days = 0 where id = %s", rita.payroll.brand.id)
     rita.payroll.affiliate("ben")
     rita.payroll.sell("ben")
@@ -121,7 +121,7 @@ def test_anothers_payout_is_the_page_of_nothing(rita):
     assert "<h1>Nothing here</h1>" in rita.see(f"/portal/payouts/{theirs}", status=404)
 
 
-def test_where_one_is_paid_is_said_changed_and_taken_back(rita):
+def test_payout_account_is_added_changed_and_removed(rita):
     here = "/portal/payout-account"
     assert "You have not said it." in rita.see(here)
 
@@ -147,7 +147,7 @@ def test_invalid_account_shows_an_error_with_the_typed_values(rita):
     assert rita.send("/portal/payout-account", method="Gold").status_code == 422
 
 
-def test_where_one_is_paid_is_changed_after_a_login_of_the_last_hour(rita, flask):
+def test_payout_account_change_needs_a_fresh_login(rita, flask):
     here, typed = "/portal/payout-account", {"method": "ProcessorConnect", "connectedAccountId": "acct_rita77"}
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (rita.email,))

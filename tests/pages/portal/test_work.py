@@ -7,35 +7,35 @@ from uuid import uuid4
 import pytest
 import segno
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.dealing import URLS, Dealing
+from tests.support.rows.deal_scene import URLS, DealScene
 from tests.support.rows.images import png
-from tests.support.rows.program_rows import ago, conversion
+from tests.support.rows.program_rows import insert_conversion, time_ago
 
 _LINKS = "/portal/links"
 
 
-def _shared(html):
+def _share_links(html):
     return re.findall(
         r'<label for="[^"]*">(Your link[^<]*)</label>.*?<input id="[^"]*" value="([^"]*)" readonly>', html, re.DOTALL
     )
 
 
-def test_home_has_the_link_to_share_of_each_program(rita):
-    ((label, address),) = _shared(rita.see("/portal"))
+def test_home_shows_the_share_link_of_each_program(rita):
+    ((label, address),) = _share_links(rita.see("/portal"))
     assert (label, address.endswith("/rita")) == ("Your link", True)
 
     autumn = rita.payroll.brand.program(name="Autumn <i>sale</i>")
     rita.payroll.brand.affiliate("rita", program_id=autumn, email=rita.email, email_normalized=rita.email)
-    shared = dict(_shared(rita.see("/portal")))
+    shared = dict(_share_links(rita.see("/portal")))
     assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
 
 
 def test_daily_earnings_have_a_chart_for_each_currency(rita):
     assert 'aria-label="Earned in' not in rita.see("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
-        conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
+        insert_conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
     html = rita.see("/portal")
 
     assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html) == ["Earned in EUR", "Earned in USD"]
@@ -43,7 +43,7 @@ def test_daily_earnings_have_a_chart_for_each_currency(rita):
         table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[1]
         days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
-        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(ago(days=1).date().isoformat(), amount)]
+        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(time_ago(days=1).date().isoformat(), amount)]
 
 
 def test_affiliate_without_programs_sees_the_next_step(app, flask):
@@ -56,7 +56,7 @@ def test_affiliate_without_programs_sees_the_next_step(app, flask):
     assert "No program yet" in visitor.open("/portal/programs").text
 
 
-def test_a_link_is_made_and_ended(rita):
+def test_link_is_created_and_deactivated(rita):
     program_id = str(rita.payroll.brand.programs[-1])
     answer = rita.send(_LINKS, programId=program_id, customAlias="rita-tv", format="Short")
     assert (answer.status_code, answer.headers["Location"]) == (303, _LINKS)
@@ -70,7 +70,7 @@ def test_a_link_is_made_and_ended(rita):
     assert rita.send(ended).status_code == 404
 
 
-def test_a_form_sent_twice_makes_one_link(rita):
+def test_double_submit_creates_one_link(rita):
     form = {"programId": str(rita.payroll.brand.programs[-1]), "_key": "one-form"}
     codes = [rita.send(_LINKS, **form).status_code for _ in range(2)]
 
@@ -78,7 +78,7 @@ def test_a_form_sent_twice_makes_one_link(rita):
     assert rita.payroll.brand.rows("select count(*) from tracking_link") == [(2,)]
 
 
-def test_a_bad_word_for_a_link_comes_back_with_what_was_typed(rita):
+def test_invalid_link_name_keeps_the_form(rita):
     answer = rita.send(_LINKS, programId=str(rita.payroll.brand.programs[-1]), customAlias="No Way!")
 
     assert answer.status_code == 422
@@ -95,9 +95,9 @@ def test_number_as_link_is_refused_at_its_field(rita):
     assert "Digits alone could be an order number" in answer.text
 
 
-def test_a_link_is_a_qr_code_of_its_address(rita):
+def test_link_has_a_qr_code_of_its_address(rita):
     ((link_id,),) = rita.payroll.brand.rows("select id from tracking_link")
-    ((_, address),) = _shared(rita.see("/portal"))
+    ((_, address),) = _share_links(rita.see("/portal"))
 
     answer = rita.visitor.open(f"{_LINKS}/{link_id}/qr.svg")
     assert answer.headers["Content-Type"].startswith("image/svg+xml")
@@ -106,7 +106,7 @@ def test_a_link_is_a_qr_code_of_its_address(rita):
     assert rita.visitor.open(f"{_LINKS}/{uuid4()}/qr.svg").status_code == 404
 
 
-def test_programs_say_what_they_pay_and_one_applies_to_another(rita):
+def test_programs_show_commissions_and_take_applications(rita):
     wanted = rita.payroll.brand.program(name="Autumn")
     hidden = rita.payroll.brand.program(name="Hidden", is_publicly_discoverable=False)
 
@@ -119,7 +119,7 @@ def test_programs_say_what_they_pay_and_one_applies_to_another(rita):
     assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 404
 
 
-def test_codes_are_shown_and_ended(rita):
+def test_codes_are_listed_and_ended(rita):
     assert "No codes yet" in rita.see("/portal/coupons")
     answer = rita.payroll.brand.post(
         f"/api/v1/affiliates/{rita.affiliate_id}/coupons", {"code": "TRAIL20", "external": True}
@@ -138,7 +138,7 @@ def test_affiliate_without_mintable_coupons_sees_that(rita):
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
 
 
-def test_recruits_are_shown_with_the_link_that_brings_them(rita):
+def test_recruits_are_listed_with_the_recruiting_link(rita):
     assert "No recruits yet" in rita.see("/portal/recruits")
     rita.payroll.brand.affiliate("eva", recruited_by_affiliate_id=rita.affiliate_id)
     rita.payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
@@ -148,9 +148,9 @@ def test_recruits_are_shown_with_the_link_that_brings_them(rita):
     assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in html
 
 
-def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
-    work = Dealing.create(app)
-    deal_id = work.offered(50_000)
+def test_deal_is_accepted_and_its_work_submitted(app, flask):
+    work = DealScene.create(app)
+    deal_id = work.create_offered(50_000)
     visitor = Visitor(app)
     ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
     visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
@@ -163,12 +163,12 @@ def test_a_deal_is_accepted_and_its_work_handed_in(app, flask):
     refused = visitor.send(handed_in, {"urls": "nowhere"})
     assert (refused.status_code, ">\nnowhere</textarea>" in refused.text) == (422, True)
     assert visitor.send(handed_in, {"urls": "\n".join(URLS)}).status_code == 303
-    assert work.statuses(deal_id) == ["Submitted"]
+    assert work.list_statuses(deal_id) == ["Submitted"]
 
 
 def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
-    work = Dealing.create(app)
-    deal_id = work.funded()
+    work = DealScene.create(app)
+    deal_id = work.create_funded()
     visitor = Visitor(app)
     ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
     visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
@@ -178,10 +178,10 @@ def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
     refused = visitor.send(there, {"reason": "They say nothing.", "proposedResolution": " "})
     assert refused.status_code in (400, 422)
     assert ">\nThey say nothing.</textarea>" in refused.text
-    assert work.statuses(deal_id) == ["Submitted"]
+    assert work.list_statuses(deal_id) == ["Submitted"]
 
     assert visitor.send(there, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
-    assert work.statuses(deal_id) == ["Disputed"]
+    assert work.list_statuses(deal_id) == ["Disputed"]
     assert "Open the dispute" not in visitor.open("/portal/deals").text
 
 
@@ -205,7 +205,7 @@ def test_texts_are_copied_and_images_downloaded(rita):
     rita.see("/portal/assets?cursor=x", status=400)
 
 
-def test_the_one_brands_logo_and_colour_are_the_portals(rita):
+def test_portal_of_one_brand_uses_its_logo_and_colour(rita):
     rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
 
     html = rita.see("/portal")
@@ -222,7 +222,7 @@ def test_the_one_brands_logo_and_colour_are_the_portals(rita):
     assert rita.visitor.open(f"/portal/theme/{uuid4()}.css").status_code == 404
 
 
-def test_with_two_brands_the_portal_is_nobodys(rita, rival):
+def test_portal_of_two_brands_is_unbranded(rita, rival):
     rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
     rival.program()
     rival.affiliate("rita", email=rita.email, email_normalized=rita.email)
@@ -231,5 +231,5 @@ def test_with_two_brands_the_portal_is_nobodys(rita, rival):
 
 
 @pytest.mark.parametrize("path", ["assets", "recruits", "deals", "coupons"])
-def test_an_empty_screen_says_so(rita, path):
+def test_empty_screen_shows_a_message(rita, path):
     assert 'class="empty"' in rita.see(f"/portal/{path}")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.support.outside.openid_provider import signing_in
+from tests.support.outside.openid_provider import sign_in_with_provider
 
 
 @pytest.fixture
 def provider(app, brand, monkeypatch):
     """The dashboard's provider."""
-    with signing_in(brand, monkeypatch) as made:
+    with sign_in_with_provider(brand, monkeypatch) as made:
         yield made

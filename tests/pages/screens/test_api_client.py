@@ -40,7 +40,7 @@ def test_call_runs_as_the_person_with_the_requests_id(signed_in, brand):
     ) == [("member", "owner@example.com", "a-request")]
 
 
-def test_a_key_makes_a_repetition_safe(signed_in, brand):
+def test_idempotency_key_makes_a_repeat_safe(signed_in, brand):
     with signed_in(create_program):
         first, again = (api_client.call(create_program, body=_PROGRAM, key="one-form") for _ in range(2))
 
@@ -48,7 +48,7 @@ def test_a_key_makes_a_repetition_safe(signed_in, brand):
     assert brand.rows("select count(*) from program") == [(1,)]
 
 
-def test_a_refusal_names_its_fields(signed_in):
+def test_refusal_names_its_fields(signed_in):
     with signed_in(create_program):
         malformed = api_client.call(create_program, body=_PROGRAM | {"defaultCommissionType": "Gold"})
         refused = api_client.call(create_program, body=_PROGRAM | {"name": ""})
@@ -69,7 +69,7 @@ def test_operation_refused_to_a_role_is_refused_and_not_offered(signed_in, brand
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_another_tenants_id_is_nobodys(signed_in, rival):
+def test_another_tenants_id_returns_404(signed_in, rival):
     rival.program()
     theirs = rival.affiliate("eva")
     with signed_in(get_affiliate), pytest.raises(Refused) as refused:
@@ -78,7 +78,7 @@ def test_another_tenants_id_is_nobodys(signed_in, rival):
     assert refused.value.status == 404
 
 
-def test_a_query_is_read_by_the_operations_own_schema(signed_in, brand):
+def test_query_is_read_by_the_operations_own_schema(signed_in, brand):
     brand.program()
     brand.program()
     with signed_in(list_programs):
@@ -86,7 +86,7 @@ def test_a_query_is_read_by_the_operations_own_schema(signed_in, brand):
         assert api_client.call(list_programs, query={"take": "many"}).status == 400
 
 
-def test_the_outer_request_is_as_it_was(signed_in):
+def test_outer_request_is_unchanged(signed_in):
     with signed_in(list_programs):
         api_client.require(list_programs)
 
@@ -99,6 +99,6 @@ def test_undeclared_operation_cannot_be_called(signed_in):
         api_client.call(create_program, body=_PROGRAM)
 
 
-def test_no_header_of_the_network_is_a_person(app):
+def test_network_header_does_not_authenticate(app):
     for name in (persons.ENVIRON_KEY, "Finderfee.Person", "finderfee-person"):
         assert app.test_client().get("/api/v1/programs", headers={name: "x"}).status_code == 401

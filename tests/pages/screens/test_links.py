@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _HOMES = {
     "owner": ("/dashboard", "Overview"),
@@ -18,7 +18,7 @@ _WHOM = {"owner": (), "affiliate": ("--email", "ben-of-the-links@example.com"), 
 
 
 @pytest.mark.parametrize("who", _HOMES)
-def test_a_link_signs_in_once_and_leads_to_where_its_person_begins(visitor, links, who):
+def test_link_signs_in_once_and_opens_the_start_page(visitor, links, who):
     home, heading = _HOMES[who]
     url = links(who, *_WHOM[who])
 
@@ -32,7 +32,7 @@ def test_a_link_signs_in_once_and_leads_to_where_its_person_begins(visitor, link
     assert other.open(home).status_code == 303
 
 
-def test_the_same_browser_cannot_use_a_link_twice_and_stays_signed_in(visitor, links):
+def test_same_browser_cannot_use_a_link_twice_and_stays_signed_in(visitor, links):
     url = links("owner")
     visitor.open(url)
 
@@ -41,14 +41,14 @@ def test_the_same_browser_cannot_use_a_link_twice_and_stays_signed_in(visitor, l
 
 
 @pytest.mark.parametrize("token", ["x", "%00", "é" * 300, "a" * 5000])
-def test_an_unknown_link_is_over(visitor, token):
+def test_unknown_link_is_refused(visitor, token):
     answer = visitor.open(f"/sign-in/link/{token}")
 
     assert (answer.status_code, answer.headers.getlist("Set-Cookie")) == (410, [])
     assert "<h1>This link is over</h1>" in answer.text
 
 
-def test_an_expired_link_is_over(visitor, links):
+def test_expired_link_is_refused(visitor, links):
     url = links("owner", "--email", "late@example.com")
     with db.any_org_work():
         db.db.run("update sign_in_link set expires_at = now() where email = 'late@example.com'")
@@ -67,7 +67,7 @@ def test_prefetch_does_not_use_up_a_link(visitor, links):
     assert visitor.open(url).status_code == 303
 
 
-def test_of_many_at_once_one_gets_in(app, links):
+def test_concurrent_uses_of_a_link_sign_in_once(app, links):
     url, codes, start = links("owner"), [], threading.Barrier(4)
 
     def knock():
@@ -99,14 +99,14 @@ def test_of_many_at_once_one_gets_in(app, links):
         ("", "/dashboard"),
     ],
 )
-def test_next_leads_to_a_page_of_ours_or_is_ignored(visitor, links, wanted, led):
+def test_foreign_next_page_is_ignored(visitor, links, wanted, led):
     path = "/" + links("owner").split("/", 3)[3]
     answer = visitor.client.get(path, query_string={"next": wanted})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, led)
 
 
-def test_a_link_says_until_when_it_is_good_and_whom_it_is_for(flask, brand):
+def test_link_shows_its_expiry_and_person(flask, brand):
     made = flask.json("sign-in", "owner", "--org", brand.id, "--ttl-s", 60)
 
     assert set(made) == {"url", "expiresAt"}
@@ -125,8 +125,8 @@ def test_a_link_says_until_when_it_is_good_and_whom_it_is_for(flask, brand):
         ("https://203.0.113.9", None),
     ],
 )
-def test_an_operator_is_named_except_where_nobody_else_comes(flask, app, monkeypatch, url, who):
-    turn(monkeypatch, web={"public_base_url": url})
+def test_operator_link_needs_a_name_unless_single(flask, app, monkeypatch, url, who):
+    override_settings(monkeypatch, web={"public_base_url": url})
     with db.any_org_work():
         db.db.run("delete from sign_in_link where kind = 'operator' returning 1")
     code, said = flask("sign-in", "operator")
@@ -142,7 +142,7 @@ def test_an_operator_is_named_except_where_nobody_else_comes(flask, app, monkeyp
     assert flask("sign-in", "operator", "--email", "nora")[0] == 1
 
 
-def test_only_the_hash_of_a_link_is_kept(links):
+def test_only_the_hash_of_a_link_is_stored(links):
     token = links("operator").rpartition("/")[2]
     with db.any_org_work():
         kept = db.db.run("select l::text from sign_in_link l")

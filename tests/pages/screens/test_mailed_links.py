@@ -8,8 +8,8 @@ import pytest
 from adapters.identity import tokens
 from models import db
 from pipelines import mail
-from tests.support.api.lists import trips_of
-from tests.support.draining import drain
+from tests.support.api.lists import count_round_trips
+from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 
 
@@ -41,7 +41,7 @@ def _ask(visitor, email, **more):
     return visitor.send("/sign-in", {"email": email, **more})
 
 
-def _mailed(visitor, email, **more):
+def _request_link(visitor, email, **more):
     """Ask for a link and return its address out of the letter."""
     drain("mail")
     before = _letters(email)
@@ -55,7 +55,7 @@ def _without_keys(text):
     return re.sub(r'name="_key" value="[^"]*"', "", text)
 
 
-def test_the_form_has_the_field_and_the_button(visitor):
+def test_form_has_one_field_and_a_button(visitor):
     html = visitor.open("/sign-in?next=/portal/payouts").text
 
     assert '<label for="email">Email</label>' in html
@@ -63,8 +63,8 @@ def test_the_form_has_the_field_and_the_button(visitor):
     assert '<input type="hidden" name="next" value="/portal/payouts">' in html
 
 
-def test_an_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):
-    url = _mailed(visitor, email)
+def test_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):
+    url = _request_link(visitor, email)
     answer = visitor.open(url)
 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/portal")
@@ -73,18 +73,18 @@ def test_an_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor
     assert visitor.open(url).status_code == 410
 
 
-def test_it_leads_back_to_the_page_that_one_wanted_to_see(visitor, email):
-    url = _mailed(visitor, email, next="/portal/payouts?a=b")
+def test_emailed_link_returns_to_the_requested_page(visitor, email):
+    url = _request_link(visitor, email, next="/portal/payouts?a=b")
 
     assert visitor.open(url).headers["Location"] == "/portal/payouts?a=b"
 
 
-def test_it_leads_to_no_other_place(visitor, email):
-    assert "next" not in _mailed(visitor, email, next="//evil.test")
+def test_emailed_link_ignores_foreign_pages(visitor, email):
+    assert "next" not in _request_link(visitor, email, next="//evil.test")
 
 
-def test_any_other_browser_is_asked_first_and_uses_nothing_up_by_looking(app, visitor, email):
-    url = _mailed(visitor, email)
+def test_other_browser_must_confirm_the_link(app, visitor, email):
+    url = _request_link(visitor, email)
     other = Visitor(app)
     for _ in range(2):  # what scans letters opens every link in them
         looked = other.open(url)
@@ -100,8 +100,8 @@ def test_any_other_browser_is_asked_first_and_uses_nothing_up_by_looking(app, vi
     assert (other.send(path).status_code, visitor.open(url).status_code) == (410, 410)
 
 
-def test_the_button_is_pressed_on_our_own_page_alone(app, visitor, email):
-    path = "/" + _mailed(visitor, email).split("/", 3)[3]
+def test_confirmation_needs_own_origin(app, visitor, email):
+    path = "/" + _request_link(visitor, email).split("/", 3)[3]
 
     assert Visitor(app).send(path, Sec_Fetch_Site="cross-site").status_code == 403
     assert visitor.open(path).status_code == 303
@@ -110,14 +110,14 @@ def test_the_button_is_pressed_on_our_own_page_alone(app, visitor, email):
 def test_later_link_of_another_browser_does_not_sign_in_this_one(app, visitor, email):
     other = Visitor(app)
     _ask(visitor, email)
-    url = _mailed(other, email)
+    url = _request_link(other, email)
 
     assert visitor.open(url).status_code == 200
     assert other.open(url).status_code == 303
 
 
-def test_it_is_good_for_a_quarter_of_an_hour(visitor, email):
-    url = _mailed(visitor, email)
+def test_emailed_link_expires_after_15_minutes(visitor, email):
+    url = _request_link(visitor, email)
     with db.any_org_work():
         (good_for,) = db.db.row(
             "select extract(epoch from expires_at - now()) from sign_in_link where email = %s", (email,)
@@ -142,9 +142,9 @@ def test_known_and_unknown_addresses_get_the_same_answer(app, email, owner):
     assert "flask mail outbox" in pages[0]
 
 
-def test_the_request_does_the_same_whoever_it_is(app, email):
+def test_request_does_the_same_work_for_every_address(app, email):
     def trips(address):
-        return trips_of(lambda: _ask(Visitor(app), address).headers["Location"])
+        return count_round_trips(lambda: _ask(Visitor(app), address).headers["Location"])
 
     assert trips(email) == trips(f"nobody-{uuid.uuid4().hex}@example.com") <= 2
 
@@ -161,7 +161,7 @@ def test_no_other_address_gets_an_email(visitor, email, owner):
     assert _letters(email) == []
 
 
-def test_an_address_gets_three_letters_an_hour_and_is_told_so_by_nothing(visitor, email):
+def test_address_gets_three_emails_an_hour_silently(visitor, email):
     answers = set()
     for _ in range(5):
         answers.add(_ask(visitor, email.upper()).status_code)
@@ -195,20 +195,20 @@ def test_invalid_address_shows_an_error(visitor, wrong):
         assert 'value="/portal/links"' in answer.text
 
 
-def test_neither_address_nor_token_can_be_read_in_the_database(visitor, email):
+def test_address_and_token_are_not_readable_in_the_database(visitor, email):
     _ask(visitor, email)
     with db.any_org_work():
         asked = db.db.run("select args::text || fair_key from job where name = 'sign_in.letter'")
     assert asked
     assert not any(email.partition("@")[0] in row for (row,) in asked)
 
-    token = _mailed(visitor, email).rpartition("/")[2]
+    token = _request_link(visitor, email).rpartition("/")[2]
     with db.any_org_work():
         kept = db.db.run("select l::text from sign_in_link l union all select m::text from mail_message m")
     assert not any(token in row for (row,) in kept)
 
 
-def test_where_a_provider_signs_affiliates_in_no_letter_is_offered_or_sent(visitor, email, monkeypatch):
+def test_configured_provider_disables_emailed_links(visitor, email, monkeypatch):
     def refuse(kind):
         raise tokens.NotLocal(f"ask the {kind}'s provider")
 
@@ -219,8 +219,8 @@ def test_where_a_provider_signs_affiliates_in_no_letter_is_offered_or_sent(visit
     assert _letters(email) == []
 
 
-def test_the_letter_says_who_writes_and_that_nothing_happens_without_its_reader(visitor, brand, email):
-    _mailed(visitor, email)
+def test_email_names_sender_and_says_it_can_be_ignored(visitor, brand, email):
+    _request_link(visitor, email)
     (letter,) = _letters(email)
 
     assert "your affiliate account at Brand" in letter
@@ -228,7 +228,7 @@ def test_the_letter_says_who_writes_and_that_nothing_happens_without_its_reader(
     assert "ignore this email" in letter
 
 
-def test_asking_is_limited_for_whoever_asks(app, visitor, monkeypatch):
+def test_requests_are_rate_limited_per_caller(app, visitor, monkeypatch):
     monkeypatch.setattr(app.extensions["limiter"], "allows", lambda bucket, caller: bucket != "anonymous")
 
     assert _ask(visitor, "rita@example.com").status_code == 429

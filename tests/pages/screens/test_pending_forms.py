@@ -13,7 +13,7 @@ from app import create_app
 from models import db
 from pages import api_client, pending_forms, screens
 from pages.screens import screen
-from tests.support.described import Description
+from tests.support.api_description import Description
 from tests.support.outside.visitor import Visitor
 
 _PAGE = "/dashboard/test-of-kept"
@@ -54,18 +54,18 @@ def kim(visitor, links):
 
 
 @pytest.fixture
-def waiting(kim):
+def kim_with_pending_form(kim):
     """Kim, whose form waits for a new login."""
     _age()
     kim.send(_PAGE, _TYPED)
     return kim
 
 
-def test_within_the_hour_nothing_is_asked(kim):
+def test_login_within_the_hour_needs_no_new_sign_in(kim):
     assert kim.send(_PAGE, _TYPED).headers["Location"] == "/dashboard?made=201"
 
 
-def test_after_it_one_is_led_to_sign_in_and_nothing_is_done(kim, brand):
+def test_old_login_redirects_to_sign_in_without_effect(kim, brand):
     _age()
     answer = kim.send(_PAGE, _TYPED)
 
@@ -75,51 +75,51 @@ def test_after_it_one_is_led_to_sign_in_and_nothing_is_done(kim, brand):
     assert "12,539.91" not in " ".join(f"{name}: {value}" for name, value in answer.headers)
 
 
-def test_the_session_stays_good_for_all_else(waiting):
-    assert waiting.open("/dashboard").status_code == 200
-    assert "what you typed is kept" in waiting.open("/sign-in").text
+def test_old_login_stays_valid_for_other_pages(kim_with_pending_form):
+    assert kim_with_pending_form.open("/dashboard").status_code == 200
+    assert "what you typed is kept" in kim_with_pending_form.open("/sign-in").text
 
 
-def test_a_new_link_of_the_same_person_leads_back_to_what_was_typed_once(waiting, links):
-    answer = waiting.open(links("owner", "--email", "kim@example.com"))
+def test_fresh_login_restores_the_form_once(kim_with_pending_form, links):
+    answer = kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
 
     assert answer.headers["Location"] == f"{_PAGE}?program=1"
-    assert waiting.open(_PAGE).text == repr({"total": ["12,539.91"], "of": ["a", "b"]})
-    assert waiting.open(_PAGE).text == "None"
-    assert waiting.send(_PAGE, _TYPED).headers["Location"] == "/dashboard?made=201"
+    assert kim_with_pending_form.open(_PAGE).text == repr({"total": ["12,539.91"], "of": ["a", "b"]})
+    assert kim_with_pending_form.open(_PAGE).text == "None"
+    assert kim_with_pending_form.send(_PAGE, _TYPED).headers["Location"] == "/dashboard?made=201"
 
 
-def test_another_person_gets_nothing_of_it_and_it_is_gone(waiting, links):
-    answer = waiting.open(links("owner", "--email", "bo@example.com"))
-
-    assert answer.headers["Location"] == "/dashboard"
-    assert waiting.open(_PAGE).text == "None"
-    waiting.open(links("owner", "--email", "kim@example.com"))
-    assert waiting.open(_PAGE).text == "None"
-
-
-def test_the_same_person_at_another_brand_gets_nothing_of_it(waiting, links, rival):
-    answer = waiting.open(links("owner", "--org", rival.id, "--email", "kim@example.com"))
+def test_another_persons_login_discards_the_form(kim_with_pending_form, links):
+    answer = kim_with_pending_form.open(links("owner", "--email", "bo@example.com"))
 
     assert answer.headers["Location"] == "/dashboard"
+    assert kim_with_pending_form.open(_PAGE).text == "None"
+    kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
+    assert kim_with_pending_form.open(_PAGE).text == "None"
 
 
-def test_another_page_gets_nothing_of_it(waiting, links, app):
-    waiting.open(links("owner", "--email", "kim@example.com"))
-    sealed = waiting.client.get_cookie("finderfee-kept").value
-    headers = {"Cookie": f"finderfee={waiting.cookie}; finderfee-kept={sealed}"}
+def test_form_is_not_restored_at_another_brand(kim_with_pending_form, links, rival):
+    answer = kim_with_pending_form.open(links("owner", "--org", rival.id, "--email", "kim@example.com"))
+
+    assert answer.headers["Location"] == "/dashboard"
+
+
+def test_form_is_not_restored_on_another_page(kim_with_pending_form, links, app):
+    kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
+    sealed = kim_with_pending_form.client.get_cookie("finderfee-kept").value
+    headers = {"Cookie": f"finderfee={kim_with_pending_form.cookie}; finderfee-kept={sealed}"}
     with app.test_request_context("/dashboard/another", headers=headers):
         assert pending_forms.restore() is None
 
 
-def test_it_waits_for_a_quarter_of_an_hour(waiting, links, monkeypatch):
+def test_stored_form_expires_after_15_minutes(kim_with_pending_form, links, monkeypatch):
     later = clock.now() + timedelta(minutes=15, seconds=1)
     monkeypatch.setattr(clock, "now", lambda: later)
-    assert waiting.open(links("owner", "--email", "kim@example.com")).headers["Location"] == "/dashboard"
+    assert kim_with_pending_form.open(links("owner", "--email", "kim@example.com")).headers["Location"] == "/dashboard"
 
 
 @pytest.mark.parametrize("forged", ["x", "%00", "A" * 3000])
-def test_a_forged_one_is_none(kim, links, forged):
+def test_forged_form_is_ignored(kim, links, forged):
     kim.client.set_cookie("finderfee-kept", forged)
 
     assert kim.open(_PAGE).text == "None"
@@ -141,7 +141,7 @@ def test_too_long_form_is_not_stored_and_its_page_is_still_found(kim):
     assert kim.client.get_cookie("finderfee-kept") is None
 
 
-def test_the_cookie_is_kept_from_scripts_and_other_sites(kim):
+def test_cookie_is_httponly_and_same_site(kim):
     _age()
     (cookie,) = kim.send(_PAGE, _TYPED).headers.getlist("Set-Cookie")
 
@@ -150,13 +150,13 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(kim):
     assert len(cookie) < 4096
 
 
-def test_signing_out_forgets_it(waiting):
-    waiting.send("/sign-out")
+def test_sign_out_discards_the_form(kim_with_pending_form):
+    kim_with_pending_form.send("/sign-out")
 
-    assert waiting.client.get_cookie("finderfee-kept") is None
+    assert kim_with_pending_form.client.get_cookie("finderfee-kept") is None
 
 
-def test_a_form_of_somebody_who_is_not_signed_in_leads_to_sign_in_alone(app):
+def test_visitors_form_redirects_to_sign_in_without_being_stored(app):
     answer = Visitor(app).send(_PAGE, _TYPED)
 
     assert answer.status_code == 303

@@ -8,7 +8,7 @@ import pytest
 from adapters import http_calls, sealing
 from models import db
 from pipelines.organization import provider_sessions
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def _role(visitor):
     return next(role for role in ("Owner", "Admin", "Manager", "Viewer") if f">{role}<" in page.text)
 
 
-def test_for_fifteen_minutes_nobody_is_asked(ada, provider):
+def test_provider_is_not_requested_for_15_minutes(ada, provider):
     _age(provider, 14)
 
     assert (_role(ada), provider.refreshes) == ("Owner", 0)
@@ -79,7 +79,7 @@ def test_revoked_refresh_token_ends_the_session(ada, provider):
     assert _role(ada) == 303
 
 
-def test_an_operator_who_loses_the_claim_is_out(visitor, provider):
+def test_operator_without_the_claim_is_signed_out(visitor, provider):
     provider.person = {"sub": "an operator", "groups": "run-it"}
     provider.sign_in(visitor, "/sign-in/with/operator")
     assert visitor.open("/console").status_code == 200
@@ -89,7 +89,7 @@ def test_an_operator_who_loses_the_claim_is_out(visitor, provider):
     assert visitor.open("/console").status_code == 303
 
 
-def test_without_a_refresh_token_the_next_page_leads_by_way_of_the_provider(visitor, provider):
+def test_missing_refresh_token_redirects_through_the_provider(visitor, provider):
     provider.about = {"scopes_supported": ["openid"]}
     provider.sign_in(visitor)
     assert _role(visitor) == "Owner"
@@ -105,7 +105,7 @@ def test_without_a_refresh_token_the_next_page_leads_by_way_of_the_provider(visi
     assert _role(visitor) == "Viewer"
 
 
-def test_without_a_refresh_token_what_was_said_holds_for_an_hour_at_most(visitor, provider):
+def test_claims_without_refresh_token_hold_for_an_hour(visitor, provider):
     provider.about = {"scopes_supported": ["openid"]}
     provider.sign_in(visitor)
     for minutes, status in ((59, 400), (2, 303)):  # the form is empty; then nobody is there to send it
@@ -127,8 +127,8 @@ def test_unreachable_provider_is_tolerated_for_an_hour(ada, provider):
     assert _role(ada) == 303
 
 
-def test_our_own_trouble_with_the_provider_ends_nobodys_session(ada, provider, monkeypatch):
-    turn(monkeypatch, identity=provider.identity(secret="one that has run out"))
+def test_internal_provider_error_ends_no_session(ada, provider, monkeypatch):
+    override_settings(monkeypatch, identity=provider.identity(secret="one that has run out"))
     _age(provider, 40)
 
     assert _role(ada) == "Owner"
@@ -148,7 +148,7 @@ def test_session_ended_during_a_refresh_stays_ended(ada, provider, monkeypatch):
     assert _role(ada) == 303
 
 
-def test_the_provider_is_asked_outside_of_every_transaction(visitor, provider, monkeypatch):
+def test_provider_is_asked_outside_of_every_transaction(visitor, provider, monkeypatch):
     asked, within = http_calls.call, []
 
     def noted(*sent, **more):
@@ -162,7 +162,7 @@ def test_the_provider_is_asked_outside_of_every_transaction(visitor, provider, m
     assert (_role(visitor), within) == ("Owner", [False] * 3)
 
 
-def test_where_a_refresh_brings_no_id_token_the_next_page_leads_by_way_of_the_provider(ada, provider, monkeypatch):
+def test_refresh_without_id_token_redirects_through_the_provider(ada, provider, monkeypatch):
     """OpenID Connect Core, section 12.2: it need not."""
     with monkeypatch.context() as patched:
         patched.setattr(provider, "sign", lambda _: None)
@@ -175,7 +175,7 @@ def test_where_a_refresh_brings_no_id_token_the_next_page_leads_by_way_of_the_pr
     assert _role(ada) == "Owner"
 
 
-def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
+def test_concurrent_requests_refresh_once(ada, provider, monkeypatch):
     roles = []
     asked = provider_sessions.oidc.refresh
 
@@ -190,12 +190,12 @@ def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
 
 
 def test_disabled_provider_ends_its_sessions(ada, provider, monkeypatch):
-    turn(monkeypatch, identity={"dashboard_client_id": None})
+    override_settings(monkeypatch, identity={"dashboard_client_id": None})
 
     assert _role(ada) == 303
 
 
-def test_a_link_of_our_own_opens_no_dashboard_there(visitor, provider, flask, brand):
+def test_own_link_opens_no_dashboard_with_a_provider(visitor, provider, flask, brand):
     assert flask("sign-in", "owner", "--org", brand.id)[0] == 1
     visitor.open(flask.json("sign-in", "operator")["url"])
     assert visitor.open("/console").status_code == 200
@@ -244,7 +244,7 @@ def test_login_without_auth_time_is_not_fresh(visitor, provider, auth_time):
     assert _make_key(visitor).headers["Location"].startswith("/sign-in?")
 
 
-def test_an_operator_is_fresh_and_named_as_far_as_the_provider_proves_it(visitor, provider, brand):
+def test_operator_freshness_and_name_come_from_the_provider(visitor, provider, brand):
     proved = {"email": f"nora-{brand.id.hex}@ops.example", "email_verified": True}
     claimed = proved | {"email_verified": False}
     subject = f"nora-{brand.id.hex}"
@@ -262,7 +262,7 @@ def test_an_operator_is_fresh_and_named_as_far_as_the_provider_proves_it(visitor
         assert brand.rows(f"{entries} order by created_at, id")[-1:] == [(named,)]
 
 
-def test_the_refresh_token_belongs_to_its_session(ada, provider):
+def test_refresh_token_belongs_to_its_session(ada, provider):
     with db.any_org_work():
         ((id_hash, sealed),) = db.db.run(
             "select id_hash, refresh_sealed from web_session where subject = %s", (provider.person["sub"],)

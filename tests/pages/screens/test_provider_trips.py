@@ -9,12 +9,12 @@ import pytest
 from adapters import http_calls
 from adapters.identity import oidc
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _WITH = "/sign-in/with/dashboard"
 
 
-def _left(visitor, path=_WITH):
+def _start_sign_in(visitor, path=_WITH):
     return visitor.open(path).headers["Location"]
 
 
@@ -23,23 +23,23 @@ def _leaving(visitor):
 
 
 def test_two_tabs_do_not_disturb_each_other(visitor, provider):
-    first, second = _left(visitor, f"{_WITH}?next=/dashboard/payouts"), _left(visitor)
+    first, second = _start_sign_in(visitor, f"{_WITH}?next=/dashboard/payouts"), _start_sign_in(visitor)
 
     assert visitor.open(provider.log_in(first)).headers["Location"] == "/dashboard/payouts"
     assert visitor.open(provider.log_in(second)).headers["Location"] == "/dashboard"
     assert _leaving(visitor) == []
 
 
-def test_a_browser_is_in_the_middle_of_few_sign_ins(visitor, provider):
+def test_number_of_pending_sign_ins_is_limited(visitor, provider):
     for _ in range(12):
-        last = _left(visitor)
+        last = _start_sign_in(visitor)
     assert len(_leaving(visitor)) <= 4
 
     assert visitor.open(provider.log_in(last)).headers["Location"] == "/dashboard"
 
 
-def test_one_answer_ends_a_sign_in_whatever_it_was(visitor, provider):
-    back = provider.log_in(_left(visitor))
+def test_any_answer_ends_the_sign_in(visitor, provider):
+    back = provider.log_in(_start_sign_in(visitor))
     bad = back.replace("code=", "code=x")
     assert visitor.open(bad).status_code == 403
 
@@ -60,8 +60,8 @@ def test_too_long_next_page_is_dropped_and_the_sign_in_works(visitor, provider):
 @pytest.mark.parametrize(
     "changes", [{"code": "c" * 5000}, {"code": "\x00"}, {"error": "\x00" * 200}, {"iss": "ü" * 300}]
 )
-def test_long_and_odd_words_in_the_address_are_refused(visitor, provider, changes):
-    back = provider.log_in(_left(visitor))
+def test_long_and_odd_parameters_are_refused(visitor, provider, changes):
+    back = provider.log_in(_start_sign_in(visitor))
     told = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()} | changes
 
     assert visitor.open(f"/sign-in/callback?{urlencode(told)}").status_code == 403
@@ -71,7 +71,7 @@ def test_long_and_odd_words_in_the_address_are_refused(visitor, provider, change
 def test_prefetch_does_not_sign_in(visitor, provider):
     for headers in ({"Sec-Purpose": "prefetch;prerender"}, {"Purpose": "prefetch"}):
         assert visitor.client.get(_WITH, headers=headers).status_code == 503
-    back = provider.log_in(_left(visitor))
+    back = provider.log_in(_start_sign_in(visitor))
 
     ahead = visitor.client.head(f"{urlsplit(back).path}?{urlsplit(back).query}")
     assert (ahead.status_code, ahead.headers.getlist("Set-Cookie")) == (200, [])
@@ -89,8 +89,8 @@ def test_every_sign_in_gives_a_cookie_of_its_own(visitor, provider):
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= {part.strip() for part in given.split(";")}
 
 
-def test_over_https_the_cookies_are_bound_to_this_host(visitor, provider, monkeypatch):
-    turn(monkeypatch, identity={}, web={"public_base_url": "https://pages.example", "key_cache_s": 0})
+def test_https_cookies_use_the_host_prefix(visitor, provider, monkeypatch):
+    override_settings(monkeypatch, identity={}, web={"public_base_url": "https://pages.example", "key_cache_s": 0})
     (left,) = visitor.open(_WITH).headers.getlist("Set-Cookie")
 
     assert left.startswith("__Host-finderfee-leaving-")
@@ -99,7 +99,7 @@ def test_over_https_the_cookies_are_bound_to_this_host(visitor, provider, monkey
 
 
 def test_error_of_the_provider_does_not_sign_in_and_is_no_refusal(visitor, provider):
-    back = provider.log_in(_left(visitor))
+    back = provider.log_in(_start_sign_in(visitor))
     answer = visitor.open(back.replace("code=", "error=temporarily_unavailable&was="))
 
     assert answer.status_code == 503
@@ -114,12 +114,12 @@ def test_failing_provider_is_not_requested_by_every_visitor(visitor, provider):
     assert provider.discoveries == 1
 
 
-def test_few_wait_at_once_for_a_provider_that_hangs(app, visitor, provider, monkeypatch):
+def test_concurrent_waits_for_a_hanging_provider_are_limited(app, visitor, provider, monkeypatch):
     monkeypatch.setattr("adapters.identity.oidc._SLOT_WAIT_S", 0.05)
     backs = []
     for _ in range(5):
         browser = Visitor(app)
-        backs.append((browser, provider.log_in(_left(browser))))
+        backs.append((browser, provider.log_in(_start_sign_in(browser))))
     asked, go_on = http_calls.call, Event()
 
     def hanging(method, *sent, **more):
@@ -136,33 +136,33 @@ def test_few_wait_at_once_for_a_provider_that_hangs(app, visitor, provider, monk
     assert sorted(one.result().status_code for one in answers) == [303, 303, 303, 503, 503]
 
 
-def test_one_that_gave_no_answer_is_left_alone_for_a_moment(visitor, provider, monkeypatch):
+def test_unresponsive_provider_is_not_retried_at_once(visitor, provider, monkeypatch):
     calls = []
 
     def silent(*sent, **more):
         calls.append(sent)
         raise http_calls.NoAnswer("no response in time")
 
-    back = provider.log_in(_left(visitor))
+    back = provider.log_in(_start_sign_in(visitor))
     with monkeypatch.context() as patched:
         patched.setattr("adapters.identity.oidc.http_calls.call", silent)
         assert visitor.open(back).status_code == 503
-    assert visitor.open(provider.log_in(_left(visitor))).status_code == 503
+    assert visitor.open(provider.log_in(_start_sign_in(visitor))).status_code == 503
     assert len(calls) == 1
     oidc.clear_caches()
 
-    assert visitor.open(provider.log_in(_left(visitor))).status_code == 303
+    assert visitor.open(provider.log_in(_start_sign_in(visitor))).status_code == 303
 
 
 def test_cached_provider_metadata_is_used_while_it_is_unreachable(visitor, provider, monkeypatch):
-    _left(visitor)
+    _start_sign_in(visitor)
     provider.away = True
     monkeypatch.setattr("adapters.identity.oidc._CACHE_S", -1)
 
     assert visitor.open(_WITH).headers["Location"].startswith(f"{provider.issuer}/authorize")
 
 
-def test_why_nobody_was_signed_in_is_said_to_people(visitor, provider):
+def test_failed_sign_in_shows_the_reason(visitor, provider):
     provider.changed = {"org_id": ...}
     assert "says nothing that opens anything here" in provider.sign_in(visitor).text
     provider.changed = {}
@@ -176,15 +176,15 @@ def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
     assert 'href="/sign-in?next=%2Fdashboard%2Fpayouts"' in page
 
 
-def test_without_a_client_the_page_says_that_it_is_not_connected_yet(visitor, provider, monkeypatch):
+def test_missing_client_id_shows_not_connected(visitor, provider, monkeypatch):
     assert "not its client yet" not in visitor.open("/sign-in").text
-    turn(monkeypatch, identity={"dashboard_client_id": None, "operator_claim": None})
+    override_settings(monkeypatch, identity={"dashboard_client_id": None, "operator_claim": None})
 
     assert "not its client yet" in visitor.open("/sign-in").text
 
 
-def test_an_affiliate_whose_email_nobody_proved_sees_nothing_of_others(visitor, provider, monkeypatch, brand):
-    turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monkeypatch, brand):
+    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
     email = f"eva-{brand.id.hex}@example.com"
     brand.program()
     brand.affiliate("eva", email=email, email_normalized=email)
@@ -198,7 +198,7 @@ def test_an_affiliate_whose_email_nobody_proved_sees_nothing_of_others(visitor, 
 def test_sign_in_of_one_area_does_not_open_another(visitor, provider, monkeypatch):
     """One provider for both: who leaves for the portal is an affiliate, whatever roles they have at a brand."""
     both = provider.identity() | provider.identity("affiliate", client_id="public-portal", secret=None)
-    turn(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
+    override_settings(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
     provider.person |= {"groups": ["run-it"]}
 
     assert provider.sign_in(visitor, "/sign-in/with/affiliate").headers["Location"] == "/portal"

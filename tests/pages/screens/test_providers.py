@@ -14,28 +14,28 @@ from models import db
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.openid_provider import CLIENT, SECRET
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
-def _left(visitor, path="/sign-in/with/dashboard"):
+def _start_sign_in(visitor, path="/sign-in/with/dashboard"):
     answer = visitor.open(path)
     assert answer.status_code == 303
     return answer.headers["Location"]
 
 
-def _with(url, **changes):
+def _replace_query(url, **changes):
     """Return an address with other words in its query; `...` leaves one out."""
     told = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()} | changes
     return f"{urlsplit(url).path}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
 
 
-def _refused(visitor, answer, status=403):
+def _assert_refused(visitor, answer, status=403):
     assert answer.status_code == status
     assert "<h1>Not signed in</h1>" in answer.text
     assert visitor.cookie is None
 
 
-def test_an_owner_signs_in_and_begins_at_the_dashboard(visitor, provider):
+def test_owner_signs_in_to_the_dashboard(visitor, provider):
     page = visitor.open("/sign-in").text
     assert 'href="/sign-in/with/dashboard"' in page
     assert "Sign in with Acme ID" in page
@@ -48,7 +48,7 @@ def test_an_owner_signs_in_and_begins_at_the_dashboard(visitor, provider):
 
 
 def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
-    address = _left(visitor)
+    address = _start_sign_in(visitor)
     asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
     assert address.startswith(f"{provider.issuer}/authorize?tenant=1&")
@@ -62,20 +62,20 @@ def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
 
 @pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
 @pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
-def test_public_and_confidential_clients_both_get_in(visitor, provider, monkeypatch, client, methods):
-    turn(monkeypatch, identity=provider.identity(**client))
+def test_public_and_confidential_clients_sign_in(visitor, provider, monkeypatch, client, methods):
+    override_settings(monkeypatch, identity=provider.identity(**client))
     provider.about = {"token_endpoint_auth_methods_supported": methods}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
 
-def test_a_wrong_secret_gets_nobody_in(visitor, provider, monkeypatch):
-    turn(monkeypatch, identity=provider.identity(secret="another"))
+def test_wrong_secret_does_not_sign_in(visitor, provider, monkeypatch):
+    override_settings(monkeypatch, identity=provider.identity(secret="another"))
 
-    _refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
+    _assert_refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
 
 
-def test_one_comes_back_to_the_page_that_one_wanted(visitor, provider):
+def test_sign_in_returns_to_the_requested_page(visitor, provider):
     page = visitor.open("/sign-in?next=/dashboard/payouts?status=Paid").text
     assert 'href="/sign-in/with/dashboard?next=%2Fdashboard%2Fpayouts%3Fstatus%3DPaid"' in page
 
@@ -107,17 +107,17 @@ def test_foreign_next_page_is_ignored(visitor, provider, elsewhere):
     ],
     ids=str,
 )
-def test_an_answer_that_does_not_fit_signs_nobody_in(visitor, provider, changes):
-    back = provider.log_in(_left(visitor))
+def test_mismatched_answer_does_not_sign_in(visitor, provider, changes):
+    back = provider.log_in(_start_sign_in(visitor))
 
-    _refused(visitor, visitor.open(_with(back, **changes)))
+    _assert_refused(visitor, visitor.open(_replace_query(back, **changes)))
 
 
 def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     provider.about = {"authorization_response_iss_parameter_supported": False}
-    back = provider.log_in(_left(visitor))
+    back = provider.log_in(_start_sign_in(visitor))
 
-    assert visitor.open(_with(back, iss=...)).headers["Location"] == "/dashboard"
+    assert visitor.open(_replace_query(back, iss=...)).headers["Location"] == "/dashboard"
 
 
 @pytest.mark.parametrize(
@@ -138,18 +138,18 @@ def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     ],
     ids=str,
 )
-def test_an_id_token_that_does_not_hold_signs_nobody_in(visitor, provider, changed):
+def test_invalid_id_token_does_not_sign_in(visitor, provider, changed):
     provider.changed = changed
 
-    _refused(visitor, provider.sign_in(visitor))
+    _assert_refused(visitor, provider.sign_in(visitor))
 
 
-def _unsigned(body):
-    return f"{idp.encoded(orjson.dumps({'alg': 'none'}))}.{idp.encoded(orjson.dumps(body))}."
+def _unsigned_token(body):
+    return f"{idp.encode_base64url(orjson.dumps({'alg': 'none'}))}.{idp.encode_base64url(orjson.dumps(body))}."
 
 
 _FORGERIES = {
-    "no algorithm": _unsigned,
+    "no algorithm": _unsigned_token,
     "the client's secret": lambda body: idp.token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
     "another's key": lambda body: idp.token(idp.key("EdDSA", "another"), body, kid="EdDSA-one"),
     "no token": lambda _: "one.two.three",
@@ -159,13 +159,13 @@ _FORGERIES = {
 
 
 @pytest.mark.parametrize("how", _FORGERIES)
-def test_an_id_token_that_the_provider_did_not_sign_signs_nobody_in(visitor, provider, how):
+def test_id_token_with_a_foreign_signature_does_not_sign_in(visitor, provider, how):
     provider.sign = _FORGERIES[how]
 
-    _refused(visitor, provider.sign_in(visitor))
+    _assert_refused(visitor, provider.sign_in(visitor))
 
 
-def test_an_id_token_of_several_audiences_that_was_made_for_us_holds(visitor, provider):
+def test_id_token_of_several_audiences_is_accepted(visitor, provider):
     provider.changed = {"aud": ["another-client", CLIENT], "azp": CLIENT}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
@@ -176,29 +176,29 @@ def _leaving(visitor):
     return {cookie.key: cookie.value for cookie in visitor.client._cookies.values() if "leaving" in cookie.key}
 
 
-def test_a_code_signs_in_once(visitor, provider):
-    back = provider.log_in(_left(visitor))
+def test_code_signs_in_once(visitor, provider):
+    back = provider.log_in(_start_sign_in(visitor))
     ((name, kept),) = _leaving(visitor).items()
     assert visitor.open(back).status_code == 303
     visitor.send("/sign-out")
 
-    _refused(visitor, visitor.open(back))  # the browser has forgotten that it left
+    _assert_refused(visitor, visitor.open(back))  # the browser has forgotten that it left
     visitor.client.set_cookie(name, kept)
-    _refused(visitor, visitor.open(back))  # and the provider takes no code twice
+    _assert_refused(visitor, visitor.open(back))  # and the provider takes no code twice
 
 
-def test_another_browser_than_the_one_that_left_gets_nothing(app, visitor, provider):
-    back = provider.log_in(_left(visitor))
+def test_answer_in_another_browser_does_not_sign_in(app, visitor, provider):
+    back = provider.log_in(_start_sign_in(visitor))
     other = Visitor(app)
-    _left(other)
+    _start_sign_in(other)
 
-    _refused(other, other.open(back))
+    _assert_refused(other, other.open(back))
     assert visitor.open(back).status_code == 303
 
 
-def test_a_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
+def test_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
     for seconds, status in ((601, 403), (570, 303)):  # somewhat less: a busy machine takes some of it
-        back = provider.log_in(_left(visitor))
+        back = provider.log_in(_start_sign_in(visitor))
         with monkeypatch.context() as patched:
             later = datetime.fromtimestamp(time.time() + seconds, UTC)
             patched.setattr("api.provider_sign_in.clock.now", lambda at=later: at)
@@ -206,15 +206,15 @@ def test_a_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
 
 
 @pytest.mark.parametrize("kept", ["", "x", "A" * 200, "ü", "%00"])
-def test_a_damaged_cookie_signs_nobody_in(visitor, provider, kept):
-    back = provider.log_in(_left(visitor))
+def test_damaged_cookie_does_not_sign_in(visitor, provider, kept):
+    back = provider.log_in(_start_sign_in(visitor))
     (name,) = _leaving(visitor)
     visitor.client.set_cookie(name, kept)
 
-    _refused(visitor, visitor.open(back))
+    _assert_refused(visitor, visitor.open(back))
 
 
-def test_the_cookie_of_who_left_is_sealed_and_kept_from_scripts(visitor, provider):
+def test_pending_sign_in_cookie_is_sealed_and_httponly(visitor, provider):
     answer = visitor.open("/sign-in/with/dashboard")
     (cookie,) = answer.headers.getlist("Set-Cookie")
     state = parse_qs(urlsplit(answer.headers["Location"]).query)["state"][0]
@@ -223,30 +223,30 @@ def test_the_cookie_of_who_left_is_sealed_and_kept_from_scripts(visitor, provide
     assert state not in cookie
 
 
-def test_while_the_provider_is_away_a_page_says_so(visitor, provider):
-    back = provider.log_in(_left(visitor))
+def test_unreachable_provider_shows_a_page(visitor, provider):
+    back = provider.log_in(_start_sign_in(visitor))
     provider.away = True
 
-    _refused(visitor, visitor.open(back), 503)
+    _assert_refused(visitor, visitor.open(back), 503)
 
 
 def test_metadata_of_another_issuer_is_refused(visitor, provider):
     provider.about = {"issuer": "https://id.example.org"}
 
-    _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
+    _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
 @pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
 def test_plain_http_provider_is_refused(visitor, provider, endpoint):
     provider.about = {endpoint: "http://id.example.org/x"}
 
-    _refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
+    _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
-def test_only_who_has_the_claim_opens_the_console(visitor, provider):
-    _refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
+def test_console_requires_the_claim(visitor, provider):
+    _assert_refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
     provider.person = {"sub": "op", "groups": ["others", "run-it-all"]}
-    _refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
+    _assert_refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
 
     provider.person = {"sub": "op", "groups": ["others", "run-it"]}
     assert provider.sign_in(visitor, "/sign-in/with/operator").headers["Location"] == "/console"
@@ -254,8 +254,8 @@ def test_only_who_has_the_claim_opens_the_console(visitor, provider):
     assert visitor.open("/dashboard").status_code == 403
 
 
-def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
-    turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+def test_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
+    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
     rita = f"rita-{brand.id.hex}"
     provider.person = {"sub": rita, "email": f"{rita}@example.com", "email_verified": True}
     page = visitor.open("/sign-in").text
@@ -267,7 +267,7 @@ def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, m
 
 
 @pytest.mark.parametrize("kind", ["affiliate", "member", "..", "%00"])
-def test_where_no_provider_is_there_is_no_page(visitor, provider, kind):
+def test_missing_provider_returns_404(visitor, provider, kind):
     assert visitor.open(f"/sign-in/with/{kind}").status_code == 404
 
 
@@ -285,9 +285,9 @@ def test_previous_session_ends_and_both_are_audited(visitor, provider, brand):
     assert sorted(entries) == [began, began, ("session.ended", email, "sign-in")]
 
 
-def test_a_token_for_the_api_is_no_id_token_and_the_other_way_round(visitor, provider):
+def test_api_tokens_and_id_tokens_are_not_interchangeable(visitor, provider):
     provider.changed = {"aud": "finderfee-dashboard"}
-    _refused(visitor, provider.sign_in(visitor))
+    _assert_refused(visitor, provider.sign_in(visitor))
     provider.changed = {}
 
     id_token = idp.token(idp.key("EdDSA"), idp.claims(iss=provider.issuer, aud=CLIENT, **provider.person))
@@ -295,7 +295,7 @@ def test_a_token_for_the_api_is_no_id_token_and_the_other_way_round(visitor, pro
     assert answer.status_code == 401
 
 
-def test_the_refresh_token_is_kept_sealed(visitor, provider):
+def test_refresh_token_is_stored_sealed(visitor, provider):
     provider.sign_in(visitor)
     with db.any_org_work():
         ((text, sealed),) = db.db.run(

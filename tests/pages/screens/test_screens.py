@@ -37,7 +37,7 @@ def test_visitor_is_redirected_to_sign_in_and_back(visitor, home):
 
 
 @pytest.mark.parametrize("home", _HOMES)
-def test_a_screen_is_for_its_own_people(people, home):
+def test_screen_requires_its_kind_of_person(people, home):
     for whose, browser in people.items():
         answer = browser.open(home)
 
@@ -47,7 +47,7 @@ def test_a_screen_is_for_its_own_people(people, home):
 
 
 @pytest.mark.parametrize("home", _HOMES)
-def test_a_bar_leads_to_its_own_area_alone_and_says_where_one_is(people, home):
+def test_navigation_links_only_to_its_area_and_marks_the_page(people, home):
     html = people[home].open(home).text
     bar = html.partition("<nav")[2].partition("</nav>")[0]
 
@@ -71,13 +71,13 @@ def test_every_page_has_the_headers_of_pages(people):
             assert "Cookie" in headers["Vary"]
 
 
-def test_where_a_browser_says_nothing_else_our_own_origin_will_do(people):
+def test_own_origin_header_is_accepted_without_fetch_metadata(people):
     answer = people["/dashboard"].client.post("/sign-out", headers={"Origin": "http://127.0.0.1:8000"})
 
     assert answer.status_code == 303
 
 
-def test_a_theme_is_chosen_and_leads_back_to_ours_alone(people):
+def test_theme_choice_returns_only_to_own_pages(people):
     browser = people["/portal"]
     answer = browser.send("/theme", {"theme": "dark", "back": "/portal"})
     assert answer.headers["Location"] == "/portal"
@@ -88,7 +88,7 @@ def test_a_theme_is_chosen_and_leads_back_to_ours_alone(people):
     assert '<html lang="en">' in browser.open("/portal").text
 
 
-def test_a_brand_sees_its_own_overview(app, brand, rival, flask, drain):
+def test_brand_sees_its_own_overview(app, brand, rival, flask, drain):
     rival.program()
     rival.affiliate("eva")
     rival.sale(affiliateSlug="eva", amountCents=77_700)

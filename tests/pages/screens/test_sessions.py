@@ -8,7 +8,7 @@ from adapters.identity import tokens
 from api.access import callers, persons, unknown_senders
 from models import db
 from tests.support.outside.visitor import Visitor
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 def _age(column, interval):
@@ -22,7 +22,7 @@ def owner(visitor, links):
     return visitor
 
 
-def test_the_cookie_is_kept_from_scripts_and_other_sites(visitor, links):
+def test_cookie_is_httponly_and_same_site(visitor, links):
     (cookie,) = visitor.open(links("owner")).headers.getlist("Set-Cookie")
 
     parts = {part.strip().partition("=")[0] for part in cookie.split(";")[1:]}
@@ -31,9 +31,9 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(visitor, links):
     assert "SameSite=Lax" in cookie
 
 
-def test_over_https_the_cookie_is_bound_to_this_host(visitor, links, monkeypatch):
+def test_https_cookie_uses_the_host_prefix(visitor, links, monkeypatch):
     url = links("owner")
-    turn(monkeypatch, web={"public_base_url": "https://app.example.com"})
+    override_settings(monkeypatch, web={"public_base_url": "https://app.example.com"})
     (cookie,) = visitor.open(url).headers.getlist("Set-Cookie")
 
     assert cookie.startswith("__Host-finderfee=")
@@ -41,7 +41,7 @@ def test_over_https_the_cookie_is_bound_to_this_host(visitor, links, monkeypatch
     assert "Domain" not in cookie
 
 
-def test_only_the_hash_of_the_cookie_is_kept(owner, brand):
+def test_only_the_hash_of_the_cookie_is_stored(owner, brand):
     with db.any_org_work():
         kept = db.db.run("select s::text from web_session s where organization_id = %s", (brand.id,))
 
@@ -51,7 +51,7 @@ def test_only_the_hash_of_the_cookie_is_kept(owner, brand):
 
 
 @pytest.mark.parametrize(("column", "interval"), [("expires_at", "1 second"), ("seen_at", "12 hours 1 minute")])
-def test_a_session_ends_with_its_time_and_when_nobody_comes(owner, column, interval):
+def test_session_ends_by_age_and_by_inactivity(owner, column, interval):
     _age(column, interval)
     answer = owner.open("/dashboard")
 
@@ -67,7 +67,7 @@ def test_used_session_is_renewed(owner):
     assert (True,) in seen
 
 
-def test_sign_out_ends_this_session_alone(owner, links):
+def test_sign_out_ends_only_this_session(owner, links):
     other = Visitor(owner.client.application)
     other.open(links("owner", "--email", "ada@example.com"))
     kept = owner.cookie
@@ -79,7 +79,7 @@ def test_sign_out_ends_this_session_alone(owner, links):
     assert other.open("/dashboard").status_code == 200
 
 
-def test_sign_out_everywhere_ends_the_other_browsers_too_and_nobody_elses(owner, links):
+def test_sign_out_everywhere_ends_all_sessions_of_the_person(owner, links):
     other, somebody = Visitor(owner.client.application), Visitor(owner.client.application)
     other.open(links("owner", "--email", "ada@example.com"))
     somebody.open(links("owner", "--email", "bo@example.com"))
@@ -90,7 +90,7 @@ def test_sign_out_everywhere_ends_the_other_browsers_too_and_nobody_elses(owner,
     assert somebody.open("/dashboard").status_code == 200
 
 
-def test_a_new_link_takes_the_place_of_what_the_browser_had(owner, links):
+def test_new_link_replaces_the_browsers_session(owner, links):
     before = owner.cookie
     owner.open(links("operator"))
 
@@ -99,7 +99,7 @@ def test_a_new_link_takes_the_place_of_what_the_browser_had(owner, links):
     assert owner.open("/dashboard").status_code == 303
 
 
-def test_another_role_of_the_same_person_ends_their_older_sessions_there(owner, links, rival):
+def test_role_change_ends_the_persons_older_sessions(owner, links, rival):
     elsewhere, viewer = Visitor(owner.client.application), Visitor(owner.client.application)
     elsewhere.open(links("owner", "--org", rival.id, "--email", "ada@example.com"))
     viewer.open(links("owner", "--role", "Viewer", "--email", "ada@example.com"))
@@ -109,8 +109,8 @@ def test_another_role_of_the_same_person_ends_their_older_sessions_there(owner, 
     assert elsewhere.open("/dashboard").status_code == 200
 
 
-def test_a_change_made_elsewhere_takes_effect_within_the_seconds_of_the_key_cache(owner, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 5})
+def test_remote_change_takes_effect_within_the_key_cache_time(owner, monkeypatch):
+    override_settings(monkeypatch, web={"key_cache_s": 5})
     assert owner.open("/dashboard").status_code == 200
     with db.any_org_work():  # as another process does it
         db.db.run("delete from web_session where email = 'ada@example.com'")
@@ -120,8 +120,8 @@ def test_a_change_made_elsewhere_takes_effect_within_the_seconds_of_the_key_cach
     assert owner.open("/dashboard").status_code == 303
 
 
-def test_a_remembered_session_asks_nothing_of_the_database(owner, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
+def test_cached_session_needs_no_query(owner, monkeypatch):
+    override_settings(monkeypatch, web={"key_cache_s": 60})
     owner.open("/dashboard")
     trips = []
     db.db.trip_hooks.append(trips.append)
@@ -133,7 +133,7 @@ def test_a_remembered_session_asks_nothing_of_the_database(owner, monkeypatch):
     assert trips == []
 
 
-def test_while_an_address_guesses_cookies_who_is_known_stays(owner, links, monkeypatch):
+def test_cookie_guessing_does_not_block_known_sessions(owner, links, monkeypatch):
     assert owner.open("/dashboard").status_code == 200
     newcomer = Visitor(owner.client.application)
     newcomer.open(links("operator"))
@@ -154,7 +154,7 @@ def test_configured_provider_replaces_links(owner, flask, brand, monkeypatch):
     assert flask("sign-in", "operator")[0] == 0
 
 
-def test_the_cookie_is_no_credential_of_the_api(app, owner):
+def test_session_cookie_is_no_api_credential(app, owner):
     opened = []
     for rule in app.url_map.iter_rules():
         about = app.view_functions[rule.endpoint].operation
@@ -184,7 +184,7 @@ def test_sign_ins_are_in_the_audit_log(owner, brand):
     assert ids == [(True,)]
 
 
-def test_sessions_and_links_that_are_over_are_dropped_by_who_signs_in_next(owner, links, brand):
+def test_next_sign_in_deletes_expired_sessions_and_links(owner, links, brand):
     with db.any_org_work():  # a few are dropped at a time, so those that other tests left would come first
         db.db.run("delete from web_session where organization_id is distinct from %s returning 1", (brand.id,))
         db.db.run("delete from sign_in_link returning 1")

@@ -13,7 +13,7 @@ from models.organization import audit
 from pages.times import zone
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _CONVERSIONS = "/dashboard/conversions"
 _SECOND = timedelta(seconds=1)
@@ -61,7 +61,7 @@ def _move(brand, timezone):
 def _sell(brand, *times, slug="ada"):
     """Record conversions that occurred and were recorded at these times; return their ids."""
     affiliate_id = brand.affiliate(slug)
-    ids = [conversion(brand, affiliate_id, occurred_at=at) for at in times]
+    ids = [insert_conversion(brand, affiliate_id, occurred_at=at) for at in times]
     for id, at in zip(ids, times, strict=True):
         brand.rows("update conversion set created_at = %s where id = %s returning 1", at, id)
     return [str(id) for id in ids]
@@ -163,7 +163,7 @@ def test_day_filter_of_the_audit_log_means_days_of_the_zone(berlin, owner):
     )
 
 
-def test_text_that_is_no_day_is_named_as_before(berlin, owner):
+def test_invalid_day_shows_the_usual_error(berlin, owner):
     answer = owner(berlin).open(f"{_CONVERSIONS}?since=2026-02-30")
 
     assert answer.status_code == 400
@@ -195,7 +195,7 @@ def test_sale_by_hand_is_typed_in_local_time(berlin, owner):
 def test_affiliate_sees_the_zone_of_the_browser(berlin, affiliate):
     email = f"ada-{uuid4().hex}@example.com"
     affiliate_id = berlin.affiliate("ada", email=email, email_normalized=email)
-    conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
+    insert_conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
 
     page = affiliate(email, "Asia/Tokyo").open("/portal/earnings").text
 
@@ -207,7 +207,7 @@ def test_affiliate_sees_the_zone_of_the_browser(berlin, affiliate):
 def test_affiliate_without_a_browsers_zone_sees_that_of_the_brand(berlin, affiliate, browser_zone):
     email = f"ada-{uuid4().hex}@example.com"
     affiliate_id = berlin.affiliate("ada", email=email, email_normalized=email)
-    conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
+    insert_conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
 
     page = affiliate(email, browser_zone).open("/portal/earnings").text
 
@@ -221,7 +221,7 @@ def test_affiliate_without_a_browsers_zone_sees_that_of_the_brand(berlin, affili
 def test_affiliate_of_brands_in_several_zones_sees_utc(app, berlin, affiliate, second, shown):
     email = f"ada-{uuid4().hex}@example.com"
     affiliate_id = berlin.affiliate("ada", email=email, email_normalized=email)
-    conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
+    insert_conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
     other = Brand.create(app)
     other.program()
     other.affiliate("ada2", email=email, email_normalized=email)
@@ -230,7 +230,7 @@ def test_affiliate_of_brands_in_several_zones_sees_utc(app, berlin, affiliate, s
     assert f'title="{shown}"' in affiliate(email).open("/portal/earnings").text
 
 
-def test_console_is_in_utc_and_says_so(app, flask):
+def test_console_shows_utc(app, flask):
     visitor = Visitor(app)
     visitor.client.set_cookie(zone.COOKIE, "Asia%2FTokyo")
     visitor.open(flask.json("sign-in", "operator")["url"])

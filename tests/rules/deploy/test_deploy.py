@@ -53,14 +53,14 @@ def _longest_stop_s() -> float:
     return max(*fleets, float(web[1]))
 
 
-def test_every_yaml_and_json_file_can_be_read():
+def test_every_yaml_and_json_file_parses():
     read = [list(yaml.safe_load_all(path.read_text())) for path in _files() if path.suffix in (".yaml", ".json")]
 
     assert len(read) > 8
     assert all(read)
 
 
-def test_starting_a_line_of_the_procfile_runs_its_command(tmp_path):
+def test_each_procfile_line_runs_its_command(tmp_path):
     for program in ("gunicorn", "flask", "python"):
         (tmp_path / program).write_text(f'#!/bin/sh\necho {program} "$@"\n')
         (tmp_path / program).chmod(0o755)
@@ -75,7 +75,7 @@ def test_starting_a_line_of_the_procfile_runs_its_command(tmp_path):
     assert (strange.returncode, strange.stdout) == (64, "")
 
 
-def test_compose_has_a_service_for_every_line_of_the_procfile():
+def test_compose_has_a_service_for_each_procfile_line():
     processes = {name: service for name, service in _COMPOSE.items() if name not in _BESIDE}
 
     assert {name: service["command"] for name, service in processes.items()} == {name: [name] for name in _PROCFILE}
@@ -86,7 +86,7 @@ def test_compose_has_a_service_for_every_line_of_the_procfile():
         assert int(service["stop_grace_period"].removesuffix("s")) > _longest_stop_s()
 
 
-def test_the_target_of_systemd_wants_every_line_of_the_procfile():
+def test_systemd_target_wants_each_procfile_line():
     target = (_DEPLOY / "systemd/finderfee.target").read_text()
     unit = (_DEPLOY / "systemd/finderfee@.service").read_text()
     seconds = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
@@ -96,7 +96,7 @@ def test_the_target_of_systemd_wants_every_line_of_the_procfile():
     assert int(seconds[1]) > _longest_stop_s()
 
 
-def test_kubernetes_has_a_deployment_for_every_line_of_the_procfile():
+def test_kubernetes_has_a_deployment_for_each_procfile_line():
     fleets = _documents("kubernetes/base/fleets.yaml")
     (every,) = _documents("kubernetes/base/process.yaml")
     (probes,) = _documents("kubernetes/base/probes.yaml")
@@ -122,7 +122,7 @@ def test_kubernetes_has_a_deployment_for_every_line_of_the_procfile():
     assert [container["name"] for container in pod["containers"]] == ["finderfee"]
 
 
-def test_what_the_manifests_point_at_is_there():
+def test_manifest_references_exist():
     budgets = _documents("kubernetes/base/disruption.yaml")
     scaled = [*_documents("kubernetes/autoscaled/fleets.yaml"), *_documents("kubernetes/autoscaled/web.yaml")]
     (service,) = _documents("kubernetes/base/web.yaml")
@@ -139,7 +139,7 @@ def test_what_the_manifests_point_at_is_there():
             assert set(re.findall(r'queue="(\w+)"', trigger["metadata"]["query"])) <= {one["metadata"]["name"]}
 
 
-def test_whoever_follows_the_log_is_alone_knows_the_owner_and_keeps_what_it_received():
+def test_log_receiver_is_single_and_keeps_its_data():
     compose = _COMPOSE["follow"]
     (pod,) = _documents("kubernetes/backup/follow.yaml")
     follows, copies = pod["spec"]["template"]["spec"]["containers"]
@@ -168,15 +168,15 @@ def test_whoever_follows_the_log_is_alone_knows_the_owner_and_keeps_what_it_rece
     assert "Restart=always\n" in unit
 
 
-def _declared() -> set[str]:
+def _list_declared_metrics() -> set[str]:
     """Return the names of every number that the code publishes."""
-    sources = "\n".join(path.read_text() for path in trees.files("adapters", "api", "workers"))
+    sources = "\n".join(path.read_text() for path in trees.list_files("adapters", "api", "workers"))
     made = re.findall(r'(Counter|Gauge|Histogram|GaugeMetricFamily)\(\s*"(finderfee_\w+)"', sources)
     parts = {"Histogram": ("_bucket", "_count", "_sum")}
     return {f"{name}{part}" for kind, name in made for part in parts.get(kind, ("",))}
 
 
-def _asked() -> dict[str, str]:
+def _list_queries() -> dict[str, str]:
     """Return what Prometheus is asked, by who asks."""
     board = json.loads((_DEPLOY / "monitoring/grafana.json").read_text())
     panels = {
@@ -191,19 +191,19 @@ def _asked() -> dict[str, str]:
     return {f"alert {rule['alert']}": rule["expr"] for rule in _ALERTS} | panels | scaled
 
 
-def test_every_number_that_is_asked_for_is_published():
-    asked = _asked()
+def test_every_queried_metric_is_published():
+    asked = _list_queries()
     bare = {who: re.sub('"[^"]*"', "", query) for who, query in asked.items()}  # without the values of labels
     named = {(who, name) for who, query in bare.items() for name in re.findall(r"\bfinderfee_\w+", query)}
 
     assert len(asked) > 50
-    assert [(who, name) for who, name in named if name not in _declared()] == []
+    assert [(who, name) for who, name in named if name not in _list_declared_metrics()] == []
 
 
-def test_every_queue_that_is_asked_for_is_there():
+def test_every_queried_queue_exists():
     matched = {
         queue
-        for query in _asked().values()
+        for query in _list_queries().values()
         for queues in re.findall(r'queue[=!]~?"([\w|]+)"', query)
         for queue in queues.split("|")
     }
@@ -212,16 +212,18 @@ def test_every_queue_that_is_asked_for_is_there():
     assert matched - set(jobs.QUEUES) == set()
 
 
-def test_everything_that_waits_and_is_asked_for_is_counted(app):
+def test_every_queried_backlog_is_counted(app):
     page = app.test_client().get("/metrics").get_data(as_text=True)
     there = set(re.findall(r'finderfee_waiting\{what="(\w+)"\}', page))
-    asked = {what for query in _asked().values() for what in re.findall(r'finderfee_waiting\{what="(\w+)"', query)}
+    asked = {
+        what for query in _list_queries().values() for what in re.findall(r'finderfee_waiting\{what="(\w+)"', query)
+    }
 
     assert asked
     assert asked - there == set()
 
 
-def test_every_alert_has_a_name_of_its_own_a_severity_and_a_chapter_of_the_runbook():
+def test_every_alert_has_a_unique_name_severity_and_runbook_chapter():
     titles = re.findall(r"^## (.+)$", (trees.ROOT / "docs" / "runbook.md").read_text(), re.MULTILINE)
     chapters = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
     wrong = [
@@ -250,7 +252,7 @@ def test_every_variable_is_a_setting():
     assert [(file, name) for file, name in named if name not in known | _OTHERS_VARIABLES] == []
 
 
-def test_no_place_to_fetch_from_is_named():
+def test_no_download_location_is_named():
     images = [
         *re.findall(
             r"(?:image: |^FROM |^ARG BASE=)(\S+)", "\n".join(path.read_text() for path in _files()), re.MULTILINE

@@ -197,7 +197,7 @@ def test_flask_version_option_prints_the_version():
     assert printed.startswith(f"Finderfee {VERSION}\n")
 
 
-def test_flask_of_an_installation_is_ours(tmp_path):
+def test_installed_flask_command_is_ours(tmp_path):
     (tmp_path / "flask").write_text((trees.ROOT / "deploy/flask").read_text())
     (tmp_path / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     for name in ("flask", "python"):

@@ -13,11 +13,11 @@ def document(app):
     return app.test_client().get("/api/openapi.json").json
 
 
-def test_what_is_generated_is_as_it_would_be_made_now(document):
+def test_generated_clients_are_up_to_date(document):
     assert [path.name for path in generate.find_stale(generate.build_files(document))] == [], "make sdk"
 
 
-def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(document):
+def test_clients_have_exactly_the_operations_of_a_key(document):
     callable_by_key = {
         operation["operationId"]
         for methods in document["paths"].values()
@@ -42,7 +42,7 @@ def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(docu
     assert set(re.findall(r"^  ([a-z]\w+)\(", declared, re.MULTILINE)) == in_javascript
 
 
-def test_what_the_javascript_client_declares_it_has():
+def test_javascript_client_has_what_it_declares():
     source = generate.ROOT / "javascript/src"
     given = set(re.findall(r"\b(\w+)(?=[,\s]*[\w,\s]*\} from)", (source / "index.js").read_text()))
     declared = re.findall(r"^export declare (?:class|const|function) (\w+)", (source / "index.d.ts").read_text(), re.M)
@@ -50,7 +50,7 @@ def test_what_the_javascript_client_declares_it_has():
     assert given == set(declared) != set()
 
 
-def _described(**changes):
+def _describe(**changes):
     operation = {
         "operationId": "listThings",
         "summary": "List things",
@@ -69,9 +69,9 @@ def _described(**changes):
     }
 
 
-def test_what_a_language_cannot_spell_is_spelled_otherwise():
+def test_names_invalid_in_a_language_are_respelled():
     asked = [{"name": "from", "in": "query", "schema": {"type": "integer"}, "description": "Where."}]
-    interface = openapi.read_interface(_described(parameters=asked))
+    interface = openapi.read_interface(_describe(parameters=asked))
     records, things = (python.build_files(interface)[name] for name in ("records.py", "things.py"))
 
     assert '"from": "NotRequired[str]"' in records
@@ -83,14 +83,14 @@ def test_what_a_language_cannot_spell_is_spelled_otherwise():
         compile(text, name, "exec")
 
 
-def test_what_no_client_could_call_is_no_client():
+def test_uncallable_operation_generates_no_client():
     header = [{"name": "X-Mood", "in": "header", "schema": {"type": "string"}}]
     with pytest.raises(ValueError, match="X-Mood"):
-        openapi.read_interface(_described(parameters=header))
+        openapi.read_interface(_describe(parameters=header))
 
     two = {status: {"content": {"text/plain": {"schema": {"type": kind}}}} for status, kind in _TWO_KINDS}
     with pytest.raises(ValueError, match="GET /things"):
-        openapi.read_interface(_described(responses=two))
+        openapi.read_interface(_describe(responses=two))
 
 
 _TWO_KINDS = (("200", "string"), ("202", "integer"))

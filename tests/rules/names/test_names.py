@@ -6,41 +6,41 @@ from collections.abc import Iterator
 
 from tests.support import trees
 
-_FILES = trees.files(*trees.PRODUCT)
+_FILES = trees.list_files(*trees.PRODUCT)
 
 
-def test_a_public_class_stands_once():
-    assert _twice() == {}
+def test_public_class_names_are_unique():
+    assert _list_duplicates() == {}
 
 
-def test_a_module_has_another_name_only_where_a_file_imports_two_of_one_name():
+def test_module_alias_is_used_only_on_name_conflict():
     assert list(_aliases()) == []
 
 
-def _twice() -> dict[str, list[str]]:
+def _list_duplicates() -> dict[str, list[str]]:
     places: dict[str, list[str]] = defaultdict(list)
     for path in _FILES:
-        for node in trees.parsed(path).body:
+        for node in trees.parse_file(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(trees.named(path))
+                places[node.name].append(trees.relative_name(path))
     return {name: those for name, those in places.items() if len(those) > 1}
 
 
 def _aliases() -> Iterator[str]:
     """Yield every module of ours that has another name for no need, or one that ends in rules."""
     for path in _FILES:
-        imports = [node for node in ast.walk(trees.parsed(path)) if isinstance(node, ast.ImportFrom)]
+        imports = [node for node in ast.walk(trees.parse_file(path)) if isinstance(node, ast.ImportFrom)]
         modules = [
             (node.module or "", name) for node in imports for name in node.names if _is_ours(node.module, name.name)
         ]
         basenames = [name.name for _, name in modules]
         for package, name in modules:
             if name.asname and (basenames.count(name.name) == 1 or name.asname.endswith("rules")):
-                yield f"{trees.named(path)}: {package}.{name.name} as {name.asname}"
+                yield f"{trees.relative_name(path)}: {package}.{name.name} as {name.asname}"
 
 
 def _is_ours(package: str | None, name: str) -> bool:
-    """Say whether `from package import name` brings a module of ours."""
+    """Return whether `from package import name` brings a module of ours."""
     folder = trees.ROOT.joinpath(*(package or "").split("."))
     return (package or "").split(".")[0] in trees.PRODUCT and (
         (folder / f"{name}.py").exists() or (folder / name).is_dir()

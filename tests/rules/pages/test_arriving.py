@@ -37,15 +37,17 @@ _AT_ONCE = {
 }
 
 
-def test_what_is_done_in_a_browser_is_waited_for():
+def test_browser_actions_are_awaited():
     found = [
-        f"{trees.named(path)}:{line}" for path in trees.files("tests/browser") for line in hasty(trees.parsed(path))
+        f"{trees.relative_name(path)}:{line}"
+        for path in trees.list_files("tests/browser")
+        for line in hasty(trees.parse_file(path))
     ]
 
     assert found == []
 
 
-def test_haste_is_seen():
+def test_missing_wait_is_found():
     acts = "page.get_by_role('button').click()"
     for said in ("assert page.url == 'x'", "page.goto('/x')", "assert page.locator('a').count() == 1", "x = page.url"):
         assert list(hasty(ast.parse(f"def test(page):\n    {acts}\n    {said}"))) == [3]
@@ -70,7 +72,7 @@ def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
 
 
 def _is_act(said: ast.expr) -> bool:
-    """Say whether an expression is an act: a click, or the Enter key, by which forms are sent."""
+    """Return whether an expression is an act: a click, or the Enter key, by which forms are sent."""
     if not isinstance(said, ast.Call) or not isinstance(said.func, ast.Attribute):
         return False
     is_enter = any(isinstance(one, ast.Constant) and one.value == "Enter" for one in said.args)

@@ -11,7 +11,7 @@ _WITHOUT_A_PAGE = {
 }
 
 
-def test_every_operation_that_changes_something_has_a_page_or_a_reason(app):
+def test_every_writing_operation_has_a_page_or_a_reason(app):
     views = list(app.view_functions.values())
     used = {operation for view in views for operation in getattr(view, "uses", ())}
     changing = {

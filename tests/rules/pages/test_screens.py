@@ -32,7 +32,7 @@ def screens(app):
     }
 
 
-def test_every_screen_uses_operations_that_are_described(app, screens):
+def test_every_screen_uses_described_operations(app, screens):
     described = {view for view in app.view_functions.values() if view.operation.is_described}
     used = {path: view.uses for path, view in screens.items() if hasattr(view, "uses")}
 
@@ -40,12 +40,12 @@ def test_every_screen_uses_operations_that_are_described(app, screens):
     assert [path for path, uses in used.items() if not set(uses) <= described] == []
 
 
-def test_what_is_not_described_is_a_page_or_a_file_of_the_pages(app, screens):
+def test_undescribed_routes_are_pages_or_their_files(app, screens):
     assert all(isinstance(view.operation, Operation) for view in screens.values())
     assert [view.__name__ for view in screens.values() if not view.__module__.startswith("pages.")] == []
 
 
-def test_every_place_in_a_bar_is_a_screen_of_its_area_that_asks_what_it_needs(screens):
+def test_every_navigation_entry_is_a_screen_with_its_permission(screens):
     for area in navigation.AREAS.values():
         for place in area.places:
             assert place.path == area.home or place.path.startswith(f"{area.home}/")
@@ -53,7 +53,7 @@ def test_every_place_in_a_bar_is_a_screen_of_its_area_that_asks_what_it_needs(sc
 
 
 @pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_word_can_be_translated(path):
+def test_every_text_is_translatable(path):
     written = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", path.read_text(), flags=re.DOTALL)
     words = re.sub(r"<code>.*?</code>|<i aria-hidden=\"true\">f</i>|<[^>]*>", "", written, flags=re.DOTALL)
     spoken = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]+)"', written)
@@ -63,7 +63,7 @@ def test_every_word_can_be_translated(path):
 
 
 @pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_template_needs_what_the_policy_forbids(path):
+def test_templates_obey_the_content_security_policy(path):
     written = path.read_text()
 
     assert not re.search(r"\bstyle=|<style|<script(?! src=)|\bon[a-z]+=\"|hx-on|javascript:|https?://", written)
@@ -71,14 +71,14 @@ def test_no_template_needs_what_the_policy_forbids(path):
     assert all('name="_key"' in form for form in re.findall(r"<form method=\"post\".*?</form>", written, re.DOTALL))
 
 
-def test_files_of_others_are_what_is_written_about_them():
+def test_third_party_files_match_their_checksums():
     told = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (_STATIC / "VENDORED.md").read_text(), re.MULTILINE)
 
     assert {name for name, _ in told} == {path.name for path in _STATIC.iterdir() if re.search(r"-\d", path.name)}
     assert [name for name, sha in told if hashlib.sha256((_STATIC / name).read_bytes()).hexdigest() != sha] == []
 
 
-def test_our_own_script_stays_small():
+def test_own_script_stays_small():
     assert len(gzip.compress((_STATIC / "app.js").read_bytes())) < 2048
 
 
@@ -89,7 +89,7 @@ def _members(package, ending):
                 yield from found
 
 
-def test_every_state_has_a_colour_of_its_own_choice():
+def test_every_status_has_a_chosen_colour():
     named = {state.value for ending in ("Status", "State") for state in _members(domain, ending)}
     states = {state for state in named if state[0].isupper()}  # the others are between us and a rail
 
@@ -127,7 +127,7 @@ _READ_ON = {
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_what_is_written_can_be_read_on_what_it_stands_on(theme):
+def test_text_contrast_is_sufficient(theme):
     pairs = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", _CSS)
     tokens = {name: colors[theme] for name, *colors in pairs}
     weak = {

@@ -25,7 +25,7 @@ _FORMATTERS = {"pages/template_filters.py", "pages/times/time_fields.py", "pages
 
 
 @pytest.mark.parametrize("name", _TEMPLATES)
-def test_template_prints_times_through_the_filters_alone(name):
+def test_templates_print_times_through_filters_only(name):
     source = (_ROOT / name).read_text()
 
     raw = [(line, field) for line, field in _raw_times(documents.TEMPLATES.parse(source))]
@@ -59,13 +59,13 @@ def test_raw_time_in_a_template_is_found(template):
         "{{ (row.scriptSeenAt or row.lastClickAt)|moment }}",
     ],
 )
-def test_time_that_goes_through_a_filter_is_fine(template):
+def test_filtered_time_passes(template):
     assert list(_raw_times(documents.TEMPLATES.parse(template))) == []
 
 
 def test_pages_format_times_in_one_place():
     formats = re.compile(r"strftime|%[HMY]|isoformat\(timespec|toTimeString")
-    found = {trees.named(path) for path in trees.files("pages") if formats.search(path.read_text())}
+    found = {trees.relative_name(path) for path in trees.list_files("pages") if formats.search(path.read_text())}
 
     assert found <= _FORMATTERS
     assert "pages/template_filters.py" in found

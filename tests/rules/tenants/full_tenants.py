@@ -12,7 +12,7 @@ from tests.rules.test_audit import CALLS
 from tests.support import databases
 from tests.support.pages import full
 from tests.support.rows.brands import Brand
-from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.fraud_rows import record_blocked_click
 
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Names in a path that are no ids of a tenant's rows: of a catalogue, a number within a row whose id stands before it.
@@ -52,7 +52,7 @@ class Tenant:
 
 def make(app: Any) -> Tenant:
     """Make a tenant with a row of each kind. Needs a gateway that is played."""
-    made = full.make(app)
+    made = full.create_full_brand(app)
     brand = made.brand
     rows = {name: value for name, value in made.names.items() if UUID_PATTERN.fullmatch(value)}
     rows.pop("event_id")
@@ -60,7 +60,7 @@ def make(app: Any) -> Tenant:
     rows["conversation_id"], rows["act_id"] = UUID_PATTERN.findall(CALLS[confirm](brand.person("Owner"))[0])
     rows["uncredited_id"] = str(brand.rows("select id from uncredited_conversion limit 1")[0][0])
     program_id, affiliate_id = UUID(rows["program_id"]), UUID(rows["affiliate_id"])
-    rows["fraud_event_id"] = str(flagged(brand, affiliate_id, program_id=program_id))
+    rows["fraud_event_id"] = str(record_blocked_click(brand, affiliate_id, program_id=program_id))
     ((event_id,),) = brand.rows(_EVENT, ids.new_id(), brand.id, rows["connection_id"])
     rows["gateway_event_id"] = str(event_id)
     _add_rows_of_lists(brand, rows)

@@ -70,7 +70,7 @@ def replace_ids(call: Call, places: set[int], others: Call | None = None) -> Cal
 
 def fingerprint(organization_id: UUID) -> dict[str, str]:
     """Return a hash of the rows of an organization by table."""
-    with databases.owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
+    with databases.owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         cursor.execute(_TABLES)
         tables = [name for (name,) in cursor.fetchall()]
         cursor.execute(" union all ".join(_FINGERPRINT.format(table, organization_id) for table in tables))

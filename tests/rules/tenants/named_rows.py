@@ -27,7 +27,7 @@ def _partner_group(owner: Brand) -> Call:
     return f"/api/v1/affiliates/{affiliate_id}", {"partnerGroupId": group_id}
 
 
-def _granted(owner: Brand, route: str, **fields: Any) -> Call:
+def _call_with_grants(owner: Brand, route: str, **fields: Any) -> Call:
     path, body = CALLS[route](owner)
     affiliate_id = str(owner.affiliate("ada", program_id=owner.programs[0]))
     return path, (body or {}) | {"grantedAffiliateIds": [affiliate_id]} | fields
@@ -41,7 +41,7 @@ def _run(owner: Brand) -> Call:
     return path, body | narrowed
 
 
-def _minted(owner: Brand) -> Call:
+def _build_mint_call(owner: Brand) -> Call:
     path, _ = CALLS["PATCH /api/v1/campaigns/<program_id>/coupons/<coupon_id>"](owner)
     affiliate_id = owner.affiliate("ada", program_id=owner.programs[0])
     return f"/api/v1/affiliates/{affiliate_id}/coupons", {"campaignCouponId": path.rpartition("/")[2]}
@@ -52,11 +52,11 @@ MORE: Mapping[str, Callable[[Brand], Call]] = {
     f"POST {_PROGRAMS}": lambda owner: (_PROGRAMS, {"name": "P"} | _RATE | _page(owner)),
     f"PATCH {_PROGRAMS}/<program_id>": lambda owner: (f"{_PROGRAMS}/{owner.program()}", _page(owner)),
     "PATCH /api/v1/affiliates/<affiliate_id>": _partner_group,
-    "POST /api/v1/affiliates/<affiliate_id>/coupons": _minted,
-    "POST /api/v1/campaigns/<program_id>/coupons": lambda owner: _granted(
+    "POST /api/v1/affiliates/<affiliate_id>/coupons": _build_mint_call,
+    "POST /api/v1/campaigns/<program_id>/coupons": lambda owner: _call_with_grants(
         owner, "POST /api/v1/campaigns/<program_id>/coupons", audience="Selected"
     ),
-    "PATCH /api/v1/campaigns/<program_id>/coupons/<coupon_id>": lambda owner: _granted(
+    "PATCH /api/v1/campaigns/<program_id>/coupons/<coupon_id>": lambda owner: _call_with_grants(
         owner, "PATCH /api/v1/campaigns/<program_id>/coupons/<coupon_id>", audience="Selected"
     ),
     f"POST {_PAYOUTS}/run": _run,

@@ -33,7 +33,7 @@ def _path(rule, rows):
     return re.sub(r"<([^>]*)>", fill, rule)
 
 
-def test_page_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+def test_page_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     people, before, seen, same = _people(app, mine), fingerprint(theirs.brand.id), 0, set()
     with without_row_security():

@@ -16,9 +16,9 @@ from tests.rules.tenants.full_tenants import NO_ROWS, name_in_path, name_of_fiel
 from tests.rules.tenants.isolation import essence, fingerprint, id_fields, without_row_security
 from tests.rules.test_audit import CALLS
 from tests.support.api.agents import Agent
-from tests.support.api.importing import past_sale
+from tests.support.api.import_requests import build_past_sale
 from tests.support.rows.brands import Partner
-from tests.support.rows.dealing import REASON
+from tests.support.rows.deal_scene import REASON
 from tests.support.rows.leads import SIGNED
 
 _AUDIENCES = ("brand", "dashboard", "affiliate")
@@ -62,16 +62,16 @@ def _path(rule, rows):
 
     def fill(found):
         name = found[1].split(":")[-1]
-        return _plain(name) if name in NO_ROWS else rows[name_in_path(rule, name)]
+        return _plain_value(name) if name in NO_ROWS else rows[name_in_path(rule, name)]
 
     return re.sub(r"<([^>]*)>", fill, rule)
 
 
-def _plain(name):
+def _plain_value(name):
     return {"seq": "1", "event": "conversion.created"}[name]
 
 
-def test_read_with_another_tenants_id_in_its_path_is_answered_as_with_an_unknown_one(app, tenants):
+def test_read_with_another_tenants_path_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, seen, same = fingerprint(theirs.brand.id), 0, set()
     for method, rule, operation in _routes(app):
@@ -93,7 +93,7 @@ def test_read_with_another_tenants_id_in_its_path_is_answered_as_with_an_unknown
     assert fingerprint(theirs.brand.id) == before
 
 
-def test_query_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+def test_query_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, same = fingerprint(theirs.brand.id), set()
     for method, rule, operation in _routes(app):
@@ -117,7 +117,7 @@ _NAMING = {
     "POST /api/me/coupons/mint": {"campaignCouponId": "coupon_id"},
     "POST /api/me/links": {"programId": "program_id", "customAlias": "tea-of-rita"},
     "POST /api/v1/affiliates/import/preview": {"programId": "program_id", "affiliates": [{"email": "a@b.example"}]},
-    "POST /api/v1/conversions/import/preview": {"programId": "program_id", "conversions": [past_sale()]},
+    "POST /api/v1/conversions/import/preview": {"programId": "program_id", "conversions": [build_past_sale()]},
     "POST /api/v1/payouts/preview": {
         "programId": "program_id",
         "affiliateIds": ["affiliate_id"],
@@ -126,14 +126,14 @@ _NAMING = {
 }
 
 
-def _filled(body, rows):
+def _fill_ids(body, rows):
     """Return a body with ids in place of the names of rows."""
     if isinstance(body, list):
-        return [_filled(each, rows) for each in body]
+        return [_fill_ids(each, rows) for each in body]
     return rows.get(body, body) if isinstance(body, str) else body
 
 
-def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+def test_body_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     before, named = fingerprint(theirs.brand.id), set()
     for method, rule, operation in _routes(app):
@@ -148,27 +148,27 @@ def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, te
                 answers = []
                 for row in (theirs.ids[name], str(uuid4()), mine.ids[name]):
                     rows = mine.ids | {name: row}
-                    body = {key: _filled(value, rows) for key, value in _NAMING[route].items()}
+                    body = {key: _fill_ids(value, rows) for key, value in _NAMING[route].items()}
                     answers.append(essence(caller.call(method, rule.rule, body)))
                 assert answers[0] == answers[1] != answers[2], f"{route} {field}"
     assert named == set(_NAMING)
     assert fingerprint(theirs.brand.id) == before
 
 
-def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_one(app, tenants):
+def test_signed_lead_for_another_tenants_program_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     answers = [
-        essence(mine.brand.signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
+        essence(mine.brand.post_signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
         for row in (theirs.ids["program_id"], str(uuid4()), mine.ids["program_id"])
     ]
 
     assert answers[0] == answers[1] != answers[2]
 
 
-def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenants):
+def test_tool_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     mine, theirs = tenants
     agent, before, seen = Agent(mine.brand, "?confirm=off"), fingerprint(theirs.brand.id), 0
-    for tool in agent.result("tools/list")["tools"]:
+    for tool in agent.request_result("tools/list")["tools"]:
         schema = tool["inputSchema"]
         required = {
             field: mine.ids.get(name_of_field(field)) for field in schema.get("required", []) if field.endswith("Id")
@@ -178,7 +178,7 @@ def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenant
             if name not in mine.ids:
                 continue
             answers = [
-                agent.result(
+                agent.request_result(
                     "tools/call",
                     name=tool["name"],
                     arguments=required | {field: [row] if field.endswith("Ids") else row},

@@ -31,7 +31,7 @@ def _operations(app):
 
 @pytest.mark.usefixtures("played_services")
 @pytest.mark.parametrize("route", CALLS)
-def test_write_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, brand, rival, route):
+def test_write_with_another_tenants_id_answers_like_unknown_id(app, brand, rival, route):
     operation = _operations(app)[route]
     named = set(id_fields(operation.takes))
     if "_id>" not in route and not named:

@@ -12,100 +12,101 @@ import pytest
 
 from tests.support import trees
 
-_FILES = [path for path in trees.files("tests") if path.name.startswith(("test_", "conftest"))]
+_FILES = [path for path in trees.list_files("tests") if path.name.startswith(("test_", "conftest"))]
 # What setup.cfg gives every test.
 _EVERYBODYS_S = 300
 _PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
 
 
-def test_a_plan_is_read_in_a_database_of_its_own():
+def test_query_plans_are_read_in_an_isolated_database():
     """What a statement costs depends on the size of tables, which in the shared database other tests fill."""
     shared = [
-        trees.named(path)
+        trees.relative_name(path)
         for path in _FILES
-        if any(_PLAN.search(text) for text in _texts(trees.parsed(path))) and "alone" not in _names(trees.parsed(path))
+        if any(_PLAN.search(text) for text in _texts(trees.parse_file(path)))
+        and "alone" not in _names(trees.parse_file(path))
     ]
 
     assert shared == [], "plans are asked for without the fixture `alone`"
 
 
-def test_rows_that_helpers_make_have_ids_in_their_order():
+def test_helper_rows_have_ascending_ids():
     """The product's are in the order of chance within a millisecond, and a row of a test takes a third of one."""
     by_chance = [
-        f"{trees.named(path)}:{call.lineno}"
-        for path in trees.files("tests/support")
-        for call in ast.walk(trees.parsed(path))
+        f"{trees.relative_name(path)}:{call.lineno}"
+        for path in trees.list_files("tests/support")
+        for call in ast.walk(trees.parse_file(path))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "ids.new_id"
     ]
 
     (ours,) = by_chance
-    assert ours.startswith("tests/support/running/following.py"), "ids are made by `following.new_id`"
+    assert ours.startswith("tests/support/running/row_ids.py"), "ids are made by `following.new_id`"
 
 
-def test_which_day_it_is_is_asked_by_the_test_itself():
+def test_tests_read_the_date_while_they_run():
     """What is said of a module or in a mark holds from the beginning of a run, which may end on another day."""
     early = [
-        f"{trees.named(path)}:{call.lineno}"
+        f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
-        for call in _calls_at_import(trees.parsed(path))
+        for call in _calls_at_import(trees.parse_file(path))
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("date", "today") and not call.args
     ]
 
     assert early == [], "a day is kept from when the module was read"
 
 
-def test_no_module_keeps_the_moment_at_which_it_was_read():
+def test_no_module_stores_its_import_time():
     """What is a day before that moment is two days ago when the run goes on past midnight."""
     kept = [
-        f"{trees.named(path)}:{value.lineno}"
-        for path in trees.files("tests")
-        for value in _values_at_import(trees.parsed(path))
+        f"{trees.relative_name(path)}:{value.lineno}"
+        for path in trees.list_files("tests")
+        for value in _values_at_import(trees.parse_file(path))
         if any(_name_of(call) in ("now", "ago", "began") for call in _calls_at_import(ast.Expr(value)))
     ]
 
     assert [place for place in kept if not place.startswith("tests/support/running/hours.py")] == []
 
 
-def test_nobody_waits_for_a_signal_with_a_mask():
+def test_no_test_waits_for_masked_signals():
     """A mask is of one thread: a signal between two waits is given to another one, and ends the process."""
     masked = {"pthread_sigmask", "sigtimedwait", "sigwait", "sigwaitinfo"}
     waiting = [
-        f"{trees.named(path)}:{node.lineno}"
-        for path in trees.files("tests")
-        for node in ast.walk(trees.parsed(path))
+        f"{trees.relative_name(path)}:{node.lineno}"
+        for path in trees.list_files("tests")
+        for node in ast.walk(trees.parse_file(path))
         if isinstance(node, ast.Attribute) and node.attr in masked
     ]
 
     assert waiting == [], "give the signal a handler that keeps it, and wait for what it kept"
 
 
-def test_no_test_has_less_time_than_all_others():
+def test_no_test_has_a_shorter_timeout():
     """A limit ends what hangs: a shorter one than everybody's ends what a busy machine is slow at."""
     hurried = [
-        f"{trees.named(path)}:{call.lineno}"
+        f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
-        for call in ast.walk(trees.parsed(path))
+        for call in ast.walk(trees.parse_file(path))
         if isinstance(call, ast.Call) and any(0 < limit < _EVERYBODYS_S for limit in _limits(call))
     ]
 
     assert hurried == []
 
 
-def test_nobody_empties_the_server_that_all_processes_of_a_run_share():
+def test_no_test_flushes_the_shared_server():
     """FLUSHDB is of one's own database; scripts and all databases are those of tests in other processes as well."""
     own = "tests/faults/"  # of machines that are theirs
     emptied = [
-        trees.named(path)
-        for path in trees.files("tests")
-        if _names(trees.parsed(path)) & {"script_flush", "flushall"}
-        and not trees.named(path).startswith(own)
-        and "tmp_path" not in _names(trees.parsed(path))  # where a server of the test's own is
+        trees.relative_name(path)
+        for path in trees.list_files("tests")
+        if _names(trees.parse_file(path)) & {"script_flush", "flushall"}
+        and not trees.relative_name(path).startswith(own)
+        and "tmp_path" not in _names(trees.parse_file(path))  # where a server of the test's own is
     ]
 
     assert emptied == []
 
 
-def test_a_connection_that_is_reset_before_it_is_wrapped_leaves_nothing_to_the_collector(recwarn):
+def test_connection_reset_before_tls_is_closed(recwarn):
     """A socket that the collector closes is a warning, and so a failure, of the test that runs by then."""
     server = socket.create_server(("127.0.0.1", 0))
     plain = socket.create_connection(server.getsockname())

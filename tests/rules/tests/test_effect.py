@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.support import trees
 
-_FILES = trees.files("tests")
+_FILES = trees.list_files("tests")
 _OWNERS_ALONE = re.compile(r"(^|[;\n])\s*(analyze|vacuum)\b", re.IGNORECASE)
 # What sends statements as the service's own role.
 _AS_THE_SERVICE = re.compile(r"(\w+\.)?alter(_any)?|(?!databases\.)[\w.]+\.rows|db\.(db\.)?(run|row|rows|stage)")
@@ -14,7 +14,11 @@ _AS_THE_SERVICE = re.compile(r"(\w+\.)?alter(_any)?|(?!databases\.)[\w.]+\.rows|
 
 def test_tables_are_analyzed_by_their_owner():
     """The service's own role may not: PostgreSQL skips the table with a warning, and plans as it did before."""
-    skipped = [f"{trees.named(path)}:{call.lineno}" for path in _FILES for call in _calls_in_vain(trees.parsed(path))]
+    skipped = [
+        f"{trees.relative_name(path)}:{call.lineno}"
+        for path in _FILES
+        for call in _calls_in_vain(trees.parse_file(path))
+    ]
 
     assert skipped == [], "analyzed as the service: use databases.run with the URL that `alone` gives"
 

@@ -18,7 +18,7 @@ time.sleep(600)
 """
 
 
-def test_folder_of_a_killed_run_is_removed_and_that_of_a_running_one_stays(tmp_path):
+def test_only_the_folder_of_a_killed_run_is_removed(tmp_path):
     killed, running, other = (tmp_path / f"{homes.PREFIX}{name}" for name in ("1", "2", "3"))
     other.mkdir()
     with _run(killed) as first, _run(running) as second:

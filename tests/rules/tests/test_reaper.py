@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_run_ended_by_a_signal_leaves_no_server(tmp_path, number):
-    with _started(tmp_path, seconds=600) as run:
+    with _start_run(tmp_path, seconds=600) as run:
         assert run.stdout.readline() == "started\n"
 
         os.killpg(run.pid, number)
@@ -49,8 +49,8 @@ def test_run_whose_make_is_ended_leaves_no_server(tmp_path, number):
     assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
-def test_run_that_ends_by_itself_keeps_its_status_and_leaves_no_server(tmp_path):
-    with _started(tmp_path, seconds=0) as run:
+def test_finished_run_keeps_its_status_and_leaves_no_server(tmp_path):
+    with _start_run(tmp_path, seconds=0) as run:
         assert run.wait(_PATIENCE_S) == 0
     assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
@@ -72,7 +72,7 @@ def test_process_that_ignores_polite_signals_is_killed(tmp_path):
         os.kill(int(pid_file.read_text()), 0)
 
 
-def _started(folder: Path, *, seconds: int) -> subprocess.Popen[str]:
+def _start_run(folder: Path, *, seconds: int) -> subprocess.Popen[str]:
     """Start a reaper whose command starts both servers and ends after so many seconds."""
     return _popen(_command(folder, seconds=seconds))
 

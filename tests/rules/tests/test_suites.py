@@ -22,7 +22,7 @@ def test_marker_is_gone(text):
 _FAILS_ALWAYS = "def test_never_passes():\n    assert 1 == 2\n"
 
 
-def test_test_that_passes_alone_is_flaky_and_does_not_fail_the_run(tmp_path, monkeypatch, capfd):
+def test_failure_that_passes_alone_is_flaky(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_once.py": _FAILS_ONCE})
 
     printed = capfd.readouterr().out
@@ -34,7 +34,7 @@ def test_test_that_passes_alone_is_flaky_and_does_not_fail_the_run(tmp_path, mon
     assert "'quoted'" in last[1]
 
 
-def test_test_that_fails_twice_fails_the_run_and_later_suites_still_run(tmp_path, monkeypatch, capfd):
+def test_second_failure_fails_the_run_after_all_suites(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_always.py": _FAILS_ALWAYS}, {"test_once.py": _FAILS_ONCE})
 
     last = capfd.readouterr().out.rstrip().splitlines()[-4:]
@@ -62,7 +62,7 @@ def test_many_failures_are_not_run_again(tmp_path, monkeypatch, capfd):
     assert "once more, alone" not in capfd.readouterr().out
 
 
-def test_slowest_files_are_printed_until_they_make_up_ten_minutes(capsys):
+def test_slowest_files_are_printed_up_to_ten_minutes(capsys):
     from tests import suites
 
     verdict = suites.Verdict()
@@ -104,7 +104,7 @@ def _run_suites(tmp_path: Path, monkeypatch, *suites_files: dict[str, str]) -> i
     return suites.main([f"suite{number}" for number in range(len(suites_files))])
 
 
-def test_every_target_that_runs_tests_ends_what_it_leaves():
+def test_every_test_target_ends_its_processes():
     commands = subprocess.run(
         ["make", "-n", "-o", ".venv/.dev", "test", "long", "faults", "browser", "brokers", "pictures"],
         cwd=_ROOT,

@@ -25,27 +25,34 @@ _ALLOWED = {
 
 
 def test_only_listed_modules_read_the_machines_time_of_day():
-    reading = {trees.named(path) for path in trees.files(*_LAYERS) if _machine_times(trees.parsed(path))}
+    reading = {
+        trees.relative_name(path) for path in trees.list_files(*_LAYERS) if _machine_times(trees.parse_file(path))
+    }
 
     assert reading == set(_ALLOWED)
 
 
-def test_pipelines_and_below_are_given_the_time():
-    paths = [path for path in trees.files("domain", "models", "pipelines", "schemas") if "clock" in path.read_text()]
-    asking = [trees.named(path) for path in paths if "clock.now" in _names(trees.parsed(path))]
+def test_pipelines_and_models_receive_the_time():
+    paths = [
+        path for path in trees.list_files("domain", "models", "pipelines", "schemas") if "clock" in path.read_text()
+    ]
+    asking = [trees.relative_name(path) for path in paths if "clock.now" in _names(trees.parse_file(path))]
 
     assert asking == []
 
 
-def test_every_process_that_connects_follows_the_databases_clock():
-    names = {trees.named(path): _names(trees.parsed(path)) for path in [*trees.files(*_LAYERS), trees.ROOT / "app.py"]}
+def test_every_connecting_process_uses_the_database_clock():
+    names = {
+        trees.relative_name(path): _names(trees.parse_file(path))
+        for path in [*trees.list_files(*_LAYERS), trees.ROOT / "app.py"]
+    }
     connecting = {name for name, used in names.items() if "db.connect_to" in used}
 
     assert connecting == {"app.py", "commands/service/up.py", "workers/fleet.py"}
     assert [name for name in sorted(connecting) if "clock.use_database_clock" not in names[name]] == []
 
 
-def test_every_way_to_read_the_machines_time_is_found():
+def test_every_read_of_the_machine_time_is_found():
     ways = {"datetime.now", "datetime.utcnow", "date.today", "time.time", "time.time_ns"}
     code = "at = datetime.now(UTC), x.datetime.utcnow(), date.today\ndef f(now=time.time): from time import time_ns"
 

@@ -29,51 +29,51 @@ class Agent:
 
     def send(self, method: str, params: dict[str, Any] | None = None, **headers: str) -> TestResponse:
         """Send a request, with what its era wants besides; a header given here takes the place of its own."""
-        sent = dict(params or {})
-        mine: dict[str, str] = {}
+        body_params = dict(params or {})
+        era_headers: dict[str, str] = {}
         if self.is_modern:
-            sent["_meta"] = {
+            body_params["_meta"] = {
                 f"{_META}protocolVersion": MODERN,
                 f"{_META}clientInfo": {"name": "tester", "version": "1.0"},
                 f"{_META}clientCapabilities": self.capabilities,
-            } | sent.get("_meta", {})
-            mine = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
+            } | body_params.get("_meta", {})
+            era_headers = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
             if method in _NAMED_BY:
-                mine["Mcp_Name"] = _plain(sent.get(_NAMED_BY[method]))
-        return self.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}, **mine | headers)
+                era_headers["Mcp_Name"] = _encode_header(body_params.get(_NAMED_BY[method]))
+        return self.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": body_params}, **era_headers | headers)
 
-    def result(self, method: str, **params: Any) -> dict[str, Any]:
+    def request_result(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the result of a request that has one."""
         answer = self.send(method, params)
         assert answer.status_code == 200, answer.text
         assert "result" in answer.json, answer.text
-        found: dict[str, Any] = answer.json["result"]
-        return found
+        result: dict[str, Any] = answer.json["result"]
+        return result
 
-    def tools(self) -> list[str]:
+    def list_tools(self) -> list[str]:
         """Return the names of the tools that it is given."""
-        return [tool["name"] for tool in self.result("tools/list")["tools"]]
+        return [tool["name"] for tool in self.request_result("tools/list")["tools"]]
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Return what a tool says, whether it did it or not."""
-        found: dict[str, Any] = self.result("tools/call", name=tool, arguments=arguments)["structuredContent"]
-        return found
+        result: dict[str, Any] = self.request_result("tools/call", name=tool, arguments=arguments)["structuredContent"]
+        return result
 
-    def done(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    def run_tool(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Return what a tool says that did what it was told, confirmed where it wanted to be."""
-        found = self.call(tool, **arguments)
-        if "confirmToken" in found:
-            found = self.call(tool, **arguments, confirmToken=found["confirmToken"])
-        assert "error" not in found, found
-        return found
+        result = self.call(tool, **arguments)
+        if "confirmToken" in result:
+            result = self.call(tool, **arguments, confirmToken=result["confirmToken"])
+        assert "error" not in result, result
+        return result
 
-    def refused(self, tool: str, /, **arguments: Any) -> str:
+    def get_refusal_code(self, tool: str, /, **arguments: Any) -> str:
         """Return the code with which a tool refuses."""
-        found = self.result("tools/call", name=tool, arguments=arguments)
-        assert found["isError"], found
-        return str(found["structuredContent"]["error"])
+        result = self.request_result("tools/call", name=tool, arguments=arguments)
+        assert result["isError"], result
+        return str(result["structuredContent"]["error"])
 
 
-def _plain(value: Any) -> str:
+def _encode_header(value: Any) -> str:
     text = str(value)
     return text if text.isascii() and text.isprintable() else f"=?base64?{base64.b64encode(text.encode()).decode()}?="

@@ -5,12 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 from tests.support.rows.brands import Brand
-from tests.support.rows.visiting import new_slug, visit
+from tests.support.rows.link_visits import new_slug, visit
 
 PAY = "https://buy.stripe.com/test_1?quantity=2#pay"
 
 
-def with_door(brand: Brand, *, mode: str = "redirect", site: str | None = PAY, **fields: Any) -> str:
+def create_door_program(brand: Brand, *, mode: str = "redirect", site: str | None = PAY, **fields: Any) -> str:
     """Make a campaign with an open door and an Approved affiliate; returns the affiliate's slug."""
     brand.program(
         slug=fields.pop("slug", f"p-{uuid4().hex[:12]}"),
@@ -24,31 +24,31 @@ def with_door(brand: Brand, *, mode: str = "redirect", site: str | None = PAY, *
     return slug
 
 
-def door_of(brand: Brand, slug: str) -> str:
+def door_path(brand: Brand, slug: str) -> str:
     """Return the path of an affiliate's door of the newest campaign, by the campaign's id."""
     return f"/door/{brand.programs[-1]}/{slug}"
 
 
-def come(brand: Brand, slug: str, **sent: Any) -> Any:
+def visit_door(brand: Brand, slug: str, **options: Any) -> Any:
     """Come to a door as a browser does."""
-    return visit(brand.app, door_of(brand, slug), **sent)
+    return visit(brand.app, door_path(brand, slug), **options)
 
 
-def give(brand: Brand, slug: str, email: str, *, token: str | None = None, **fields: Any) -> Any:
+def submit_door_form(brand: Brand, slug: str, email: str, *, token: str | None = None, **fields: Any) -> Any:
     """Send the form of a door as a person does, by default with the token of the page."""
-    path = door_of(brand, slug)
+    path = door_path(brand, slug)
     if token is None:
-        token = token_of(visit(brand.app, path))
+        token = token_from_page(visit(brand.app, path))
     return visit(brand.app, path, method="POST", data={"email": email, "token": token, "website": ""} | fields)
 
 
-def token_of(page: Any) -> str:
+def token_from_page(page: Any) -> str:
     """Return the token that a door's page holds."""
-    found = re.search(r'name="token" value="([^"]+)"', page.text)
-    assert found is not None, page.text
-    return found[1]
+    match = re.search(r'name="token" value="([^"]+)"', page.text)
+    assert match is not None, page.text
+    return match[1]
 
 
-def remembered(brand: Brand, columns: str = "slug, visitor is not null, email_normalized") -> list[Any]:
+def list_door_visits(brand: Brand, columns: str = "slug, visitor is not null, email_normalized") -> list[Any]:
     """Return what is remembered of a brand's doors, the first to come first."""
     return brand.rows(f"select {columns} from door_visit order by first_at, email_normalized")

@@ -2,22 +2,22 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.support.running.trips import trips
+from tests.support.running.trips import record_round_trips
 
 
-def trips_of(request: Callable[[], object], *, never: Sequence[bytes] = ()) -> int:
+def count_round_trips(request: Callable[[], object], *, never: Sequence[bytes] = ()) -> int:
     """Return how many round trips to the database a request makes; preparing a statement is done once, so not these.
 
     Its answer, where it returns one, is no refusal, and none of its statements may hold what is `never` asked.
     """
-    with trips() as sent:
+    with record_round_trips() as queries:
         answer = request()
     assert getattr(answer, "status_code", 200) < 300
-    assert [trip for trip in sent if any(words in trip for words in never)] == []
-    return len([trip for trip in sent if b"prepare hot_" not in trip])
+    assert [trip for trip in queries if any(words in trip for words in never)] == []
+    return len([trip for trip in queries if b"prepare hot_" not in trip])
 
 
-def cursors_are_refused(brand, url, *, foreign, other):
+def assert_foreign_cursors_refused(brand, url, *, foreign, other):
     """Assert that a list takes its own cursor and no other; every list has two rows at least."""
     own = _cursor(brand, url)
     assert brand.get(f"{url}?cursor={own}").status_code == 200

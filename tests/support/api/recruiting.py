@@ -6,7 +6,7 @@ from uuid import UUID
 from models import db
 from models.organization import organizations
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 LINK = "/api/v1/me/sub-affiliate/link"
 RECRUITS = "/api/v1/me/sub-affiliate/recruits"
@@ -42,10 +42,10 @@ class RecruitingScene:
 
     def sell(self, affiliate_id, cents, share=0, **columns):
         """A sale that earns its affiliate `cents` and ann `share`; other columns are both rows'."""
-        parent_id = conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
+        parent_id = insert_conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
         if share:
             override = {"source": "override", "amount_cents": 0, "commission_cents": share, "parent_id": parent_id}
-            conversion(self.brand, self.ann_id, **columns | override)
+            insert_conversion(self.brand, self.ann_id, **columns | override)
         return parent_id
 
 
@@ -55,7 +55,7 @@ def update(brand, **columns):
         organizations.update(brand.id, columns)
 
 
-def run(sql, *params):
+def run_statement(sql, *params):
     """Run a statement as nobody's."""
     with db.any_org_work():
         db.db.stage(sql, params)

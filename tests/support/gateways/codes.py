@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.support.gateways.stage import Asked, Purchase
+from tests.support.gateways.stage import ApiCall, Purchase
 
 Answer = tuple[int, Any]
 
@@ -36,52 +36,52 @@ class CodeBooks(ABC):
     other_product = "12"
     currency = "USD"
     #: An id that no code has.
-    none = "999999"
+    unknown_id = "999999"
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
-        self.kept: list[dict[str, Any]] = []
+        self.rows: list[dict[str, Any]] = []
 
     @abstractmethod
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, call: ApiCall) -> Answer | None:
         """Act on a call about codes; None for any other."""
 
     @abstractmethod
-    def live(self, code: str) -> list[str]:
+    def list_live_ids(self, code: str) -> list[str]:
         """Return the ids of what buyers can redeem under a text, in any case."""
 
     def redeemed_id(self, purchase: Purchase) -> str | None:
         """Return the id of the code that a purchase redeems; that of no code where none stands under its text."""
         if purchase.code is None:
             return None
-        return purchase.code_id or next(iter(self.live(purchase.code)), self.none)
+        return purchase.code_id or next(iter(self.list_live_ids(purchase.code)), self.unknown_id)
 
     @abstractmethod
-    def plant(self, code: str) -> str:
+    def create_as_brand(self, code: str) -> str:
         """Let the brand make a code itself, and return its id."""
 
     @abstractmethod
     def terms(self, code: str) -> PlayedTerms:
         """Return what the one living code with a text takes off."""
 
-    def of(self, code: str, name: str = "code") -> list[dict[str, Any]]:
+    def list_by_code(self, code: str, name: str = "code") -> list[dict[str, Any]]:
         """Return what is kept under a text, in any case."""
-        return [one for one in self.kept if str(one[name]).upper() == code.upper()]
+        return [row for row in self.rows if str(row[name]).upper() == code.upper()]
 
-    def one(self, code: str, name: str = "code") -> dict[str, Any]:
+    def get_by_code(self, code: str, name: str = "code") -> dict[str, Any]:
         """Return the only one that is kept under a text."""
-        (found,) = self.of(code, name)
-        return found
+        (matches,) = self.list_by_code(code, name)
+        return matches
 
 
-def moment(text: str) -> datetime:
+def time_from_text(text: str) -> datetime:
     """Return a time of a gateway's words: with a zone, or UTC."""
-    told = datetime.fromisoformat(text)
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    payload = datetime.fromisoformat(text)
+    return payload if payload.tzinfo else payload.replace(tzinfo=UTC)
 
 
-def cents(text: object) -> int:
+def cents_from_text(text: object) -> int:
     """Return minor units of decimal text with two places at most."""
-    told = Decimal(str(text)) * 100
-    assert told == int(told)
-    return int(told)
+    payload = Decimal(str(text)) * 100
+    assert payload == int(payload)
+    return int(payload)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.gateways.card.braintree import BraintreeStage
 from tests.support.gateways.digital.thrivecart import form
-from tests.support.gateways.stage import Sale, Sent
+from tests.support.gateways.stage import Notification, Sale
 from tests.support.gateways.storefront.wix import PAID as WIX_PAID
 
 Path = tuple[str | int, ...]
@@ -188,7 +188,7 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
 }
 
 
-def resend_sale(stage: Any, sale: Sale, changes: Mapping[Path, object]) -> tuple[Sent, ...]:
+def resend_sale(stage: Any, sale: Sale, changes: Mapping[Path, object]) -> tuple[Notification, ...]:
     """Return what is sent about a sale whose object has `FIELDS`, with these values at these paths."""
 
     def change(fields: dict[str, Any]) -> dict[str, Any]:
@@ -203,76 +203,76 @@ def resend_sale(stage: Any, sale: Sale, changes: Mapping[Path, object]) -> tuple
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def _in_event(*place: str) -> Callable[[Any, Sale, Change], tuple[Sent, ...]]:
+def _in_event(*place: str) -> Callable[[Any, Sale, Change], tuple[Notification, ...]]:
     """Return a function that changes the object at a place of the event itself, and signs it again."""
 
-    def resend(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
-        event = json.loads(sale.sent[0].body)
+    def resend(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
+        event = json.loads(sale.notifications[0].body)
         fields = event
         for name in place:
             fields = fields[name]
         change(fields)
-        return (stage.proved(json.dumps(event).encode()), *sale.sent[1:])
+        return (stage.sign_body(json.dumps(event).encode()), *sale.notifications[1:])
 
     return resend
 
 
-def _braintree(stage: BraintreeStage, sale: Sale, change: Change) -> tuple[Sent, ...]:
+def _braintree(stage: BraintreeStage, sale: Sale, change: Change) -> tuple[Notification, ...]:
     change(stage.transactions[sale.id])
-    return (stage.told("transaction_settled", {"transaction": stage.transactions[sale.id]}),)
+    return (stage.notify("transaction_settled", {"transaction": stage.transactions[sale.id]}),)
 
 
-def _at_gateway(path: Callable[[Sale], str], *place: str) -> Callable[[Any, Sale, Change], tuple[Sent, ...]]:
+def _at_gateway(path: Callable[[Sale], str], *place: str) -> Callable[[Any, Sale, Change], tuple[Notification, ...]]:
     """Return a function that changes an object of the gateway's API, where events only name it."""
 
-    def resend(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
+    def resend(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
         fields = stage.objects[path(sale)]
         for name in place:
             fields = fields[name]
         change(fields)
-        return sale.sent
+        return sale.notifications
 
     return resend
 
 
-def _paypal(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
+def _paypal(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
     number = sale.id.removeprefix("PPCAP")
     change(stage.objects[f"/v2/checkout/orders/PPORD{number}"]["purchase_units"][0])
-    return sale.sent
+    return sale.notifications
 
 
-def _gumroad(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
+def _gumroad(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
     change(stage.sales[sale.id])
-    return sale.sent
+    return sale.notifications
 
 
-def _wix(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
-    told = {"previousPaymentStatus": "NOT_PAID", "order": change(stage.orders[sale.id])}
-    return (stage.told(WIX_PAID, told),)
+def _wix(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
+    payload = {"previousPaymentStatus": "NOT_PAID", "order": change(stage.orders[sale.id])}
+    return (stage.notify(WIX_PAID, payload),)
 
 
-def _woocommerce(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
-    return (stage.told(change(stage.orders[int(sale.id)])),)
+def _woocommerce(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
+    return (stage.notify(change(stage.orders[int(sale.id)])),)
 
 
-def _chargebee(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
-    event = json.loads(sale.sent[0].body)
+def _chargebee(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
+    event = json.loads(sale.notifications[0].body)
     change(stage.objects[f"/events/{event['id']}"]["event"]["content"]["invoice"])
-    return sale.sent
+    return sale.notifications
 
 
-def _thrivecart(stage: Any, sale: Sale, change: Change) -> tuple[Sent, ...]:
+def _thrivecart(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
     order_id, invoice_id = sale.id.split(":")
-    told = stage.told("order.success", order_id, invoice_id, sale.purchase)
+    payload = stage.build_event("order.success", order_id, invoice_id, sale.purchase)
     order = {"id": order_id, "total": sale.purchase.cents, "total_gross": sale.purchase.cents}
-    return (form({**told, "order": change(order)}),)
+    return (form({**payload, "order": change(order)}),)
 
 
 def _order_number(sale: Sale) -> str:
     return str(1000 + int(sale.id.removeprefix("rinv")))
 
 
-_RESEND: Mapping[str, Callable[[Any, Sale, Change], tuple[Sent, ...]]] = {
+_RESEND: Mapping[str, Callable[[Any, Sale, Change], tuple[Notification, ...]]] = {
     "stripe": _in_event("data", "object"),
     "braintree": _braintree,
     "mollie": _in_event("_embedded", "entity"),

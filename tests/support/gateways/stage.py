@@ -19,7 +19,7 @@ from commands.demo.prompt_handler import PromptHandler
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiCall:
     """A call of the gateway's API. `params` are the query's, `form` the body's; `json` is None for a form."""
 
     method: str
@@ -40,7 +40,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class Notification:
     """What the gateway sends to a connection's address, proof and all."""
 
     body: bytes
@@ -73,7 +73,7 @@ class Sale:
 
     purchase: Purchase
     id: str
-    sent: tuple[Sent, ...]
+    notifications: tuple[Notification, ...]
 
 
 class CannotPlay(Exception):
@@ -92,7 +92,7 @@ class PlayedApi(ABC):
     busy_s: int | None = None
 
     def __init__(self, port: int = 0) -> None:
-        self.asked: list[Asked] = []
+        self.calls: list[ApiCall] = []
         self.faults: deque[str] = deque()
         self.goes_on = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -108,12 +108,12 @@ class PlayedApi(ABC):
         self._server.server_close()
 
     @abstractmethod
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
         """Act on a call of the API with good credentials; return the status and the JSON of the answer."""
 
     @abstractmethod
-    def is_let_in(self, asked: Asked) -> bool:
-        """Say whether a call carries our credentials."""
+    def is_authorized(self, call: ApiCall) -> bool:
+        """Return whether a call carries our credentials."""
 
 
 class Stage(PlayedApi):
@@ -122,7 +122,7 @@ class Stage(PlayedApi):
     gateway: GatewayAdapter
     credentials: Mapping[str, str]
     #: What subscribing makes there, for the proofs that need it.
-    made: Mapping[str, str] = {}
+    subscription: Mapping[str, str] = {}
     mode: Mode = "live"
     #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
     cannot: Mapping[str, str] = {}
@@ -142,26 +142,26 @@ class Stage(PlayedApi):
         """Take the money, and return what is sent about it."""
 
     @abstractmethod
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         """Give money back; return what is sent about it. What is not sent must be found by `listed`."""
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         """Let a buyer begin without paying."""
         raise CannotPlay(self.cannot["trial"])
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         """Let a bank ask for the money back: opened, lost or won. What is not sent must be found by `listed`."""
         raise CannotPlay(self.cannot[f"dispute_{state}"])
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         """Let a sale that was paid come to nothing: cancelled, failed or voided."""
         raise CannotPlay(self.cannot["cancel"])
 
-    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+    def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
         """Let a sale that was cancelled be paid after all, under the same id."""
         raise CannotPlay(self.cannot["pay_again"])
 
-    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         """Edit an order that was paid, so that it comes to this much before refunds."""
         raise CannotPlay(self.cannot["change_total"])
 
@@ -173,27 +173,27 @@ class Stage(PlayedApi):
         """Take a further payment of the order or invoice that a sale is a part of."""
         raise CannotPlay(self.cannot["pay_part"])
 
-    def uninstall(self) -> tuple[Sent, ...]:
+    def uninstall(self) -> tuple[Notification, ...]:
         """Take our access away."""
         raise CannotPlay(self.cannot["uninstall"])
 
     @abstractmethod
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         """Return a well-proved event of a type that means nothing to us."""
 
     @abstractmethod
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         """Return a well-proved event about money that cannot be read."""
 
-    def proved(self, body: bytes) -> Sent:
+    def sign_body(self, body: bytes) -> Notification:
         """Return any bytes with a good proof of their own, for gateways that sign bytes."""
         raise CannotPlay(self.cannot["any_body"])
 
-    def forged(self, sent: Sent) -> Sent:
+    def forge_signature(self, notification: Notification) -> Notification:
         """Return the same with a proof over other bytes."""
-        return Sent(sent.body + b" ", sent.headers)
+        return Notification(notification.body + b" ", notification.headers)
 
-    def late(self, sent: Sent) -> Sent:
+    def sign_in_the_past(self, notification: Notification) -> Notification:
         """Return the same, proved well but long ago."""
         raise CannotPlay(self.cannot["time"])
 
@@ -206,21 +206,21 @@ class _Handler(PromptHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         params = parse_qs(parts.query, keep_blank_values=True)
-        asked = Asked(self.command, parts.path, params, dict(self.headers.items()), body)
-        stage.asked.append(asked)
+        call = ApiCall(self.command, parts.path, params, dict(self.headers.items()), body)
+        stage.calls.append(call)
         fault = stage.faults.popleft() if stage.faults else ""
-        status, said = _FAULTS.get(fault, (0, None))
+        status, reply = _FAULTS.get(fault, (0, None))
         if fault == "slow":
             time.sleep(stage.slow_s)
         if fault == "hang":
             stage.goes_on.wait()
         if not status:
-            status, said = stage.answer(asked) if stage.is_let_in(asked) else (401, {"error": "unauthorized"})
+            status, reply = stage.answer(call) if stage.is_authorized(call) else (401, {"error": "unauthorized"})
         if fault == "cut":
             self.close_connection = True
             self.connection.close()
             return
-        content = said if isinstance(said, bytes) else b"" if said is None else json.dumps(said).encode()
+        content = reply if isinstance(reply, bytes) else b"" if reply is None else json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if fault == "html" else "application/json")
         self.send_header("Content-Length", str(len(content)))

@@ -19,7 +19,7 @@ from tests.support.gateways.storefront.shopify import ShopifyStage
 from tests.support.gateways.storefront.wix import WixStage
 from tests.support.gateways.storefront.woocommerce import WooCommerceStage
 
-_PLAYED: tuple[type[Stage], ...] = (
+_STAGE_CLASSES: tuple[type[Stage], ...] = (
     StripeStage,
     BraintreeStage,
     MollieStage,
@@ -36,13 +36,13 @@ _PLAYED: tuple[type[Stage], ...] = (
     BigCommerceStage,
     WixStage,
 )
-STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _PLAYED}
+STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _STAGE_CLASSES}
 
 
-def having(*acts: str) -> pytest.MarkDecorator:
+def gateways_with(*acts: str) -> pytest.MarkDecorator:
     """Have a test played by the gateways that have these acts; of the others their stages say why not."""
     able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
     return pytest.mark.parametrize("stage", able, indirect=True)
 
 
-every = having()
+all_gateways = gateways_with()

@@ -76,7 +76,7 @@ class Ground:
         """Return a client of the broker's server."""
         return redis.Redis.from_url(self.urls.redis_url)
 
-    def fetched(self) -> int:
+    def count_fetched(self) -> int:
         """Return how many messages the broker believes to be in somebody's hands."""
         valkey = self.valkey()
         return sum(valkey.scard(key) for key in valkey.scan_iter("finderfee:__acks__.*"))
@@ -148,7 +148,7 @@ class Ground:
         self.execute("update lease_of_tests set lease_s = null")
 
     @contextmanager
-    def holding(self, *statements: str) -> Iterator[None]:
+    def hold_locks(self, *statements: str) -> Iterator[None]:
         """Hold the locks of some statements while the block runs: whoever needs them waits in mid-transaction."""
         with closing(psycopg2.connect(self.urls.database_owner_url)) as connection, connection.cursor() as cursor:
             for statement in statements:
@@ -157,21 +157,23 @@ class Ground:
             yield
         self.note("unlocked")
 
-    def until_waiting(self, sessions: int, *, about: object = "") -> None:
+    def wait_for_lock_waiters(self, sessions: int, *, about: object = "") -> None:
         """Wait until so many sessions of the service wait for a lock with a statement that names `about`.
 
         On a slow machine there may be more of them: what waits for longer than its lease is asked for again.
         """
-        self.until(lambda: self.waiting(about=about) >= sessions, f"{sessions} sessions wait for a lock")
+        self.wait_until(
+            lambda: self.count_lock_waiters(about=about) >= sessions, f"{sessions} sessions wait for a lock"
+        )
 
-    def until_locked_out(self, table: str) -> None:
+    def wait_for_table_lock(self, table: str) -> None:
         """Wait until a session of the service waits for a lock on a table.
 
         Its statement may not name the table at the beginning, which is all that the server tells of one that is long.
         """
-        self.until(lambda: bool(self.rows(_LOCKED_OUT, table)), f"a session waits for a lock on {table}")
+        self.wait_until(lambda: bool(self.rows(_LOCKED_OUT, table)), f"a session waits for a lock on {table}")
 
-    def waiting(self, *, about: object = "") -> int:
+    def count_lock_waiters(self, *, about: object = "") -> int:
         """Return how many sessions of the service wait for a lock with a statement that names `about`."""
         sql = (
             "select count(*) from pg_stat_activity"
@@ -190,10 +192,10 @@ class Ground:
             self.execute(_END_WAITING, called_at)
             return not self.rows(_UNDER_WAY, called_at)
 
-        self.until(is_over, "no transaction of before is under way")
+        self.wait_until(is_over, "no transaction of before is under way")
 
     @contextmanager
-    def own_models(self) -> Iterator[None]:
+    def use_models(self) -> Iterator[None]:
         """Let the models of this process speak to this machine's database, to make brands with."""
         usual = os.environ["DATABASE_URL"]
         db.db.drop_connection()
@@ -204,7 +206,7 @@ class Ground:
             db.db.drop_connection()
             db.connect_to(usual)
 
-    def until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
+    def wait_until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
         """Return as soon as it is so; fail when it is not in time."""
         is_in_time = data_folder.wait_until(is_so, timeout_s=within_s)
         assert is_in_time, f"not within {within_s} s: {what}"
@@ -215,15 +217,15 @@ class Ground:
             self._connection.close()
             self._connection = None
 
-    def settle(self) -> None:
+    def wait_until_settled(self) -> None:
         """Wait until no work is left: no job but dead letters, no delivery that is pending."""
         try:
-            self.until(lambda: not self.left(), "everything settles")
+            self.wait_until(lambda: not self.list_unsettled(), "everything settles")
         except AssertionError as error:
-            raise AssertionError(f"{error}; left: {self.left()}") from None
+            raise AssertionError(f"{error}; left: {self.list_unsettled()}") from None
         self.note("settled")
 
-    def left(self) -> list[tuple[Any, ...]]:
+    def list_unsettled(self) -> list[tuple[Any, ...]]:
         """Return what has not settled: up to ten jobs and deliveries."""
         return self.rows(
             "(select 'job', id::text, name, attempt::text, deadline::text from job where failed_at is null limit 5)"
@@ -231,14 +233,14 @@ class Ground:
             " from delivery where status = 'Pending' limit 5)"
         )
 
-    def forget_the_dead(self) -> None:
+    def forget_killed_fleets(self) -> None:
         """Forget the announcements of fleets that were killed; by itself that takes 12 seconds.
 
         Those that live announce themselves again, and are not new for that.
         """
         self._known |= {process_id for (process_id,) in self.rows(_FORGET, [])}
 
-    def forget_all_but(self, living: Collection[str]) -> None:
+    def forget_other_processes(self, living: Collection[str]) -> None:
         """Forget the announcements of all other worker processes, and what the broker believes to be in their hands."""
         self._known |= {process_id for (process_id,) in self.rows(_FORGET, list(living))}
         valkey = self.valkey()
@@ -248,7 +250,7 @@ class Ground:
                 valkey.hdel(f"finderfee:{queue}.msgs", *fetched)
                 valkey.delete(key)
 
-    def announced(self) -> list[str]:
+    def list_announced(self) -> list[str]:
         """Return the ids of the worker processes that ever were, as far as anybody remembers."""
         self._known |= {process_id for (process_id,) in self.rows("select id::text from worker_process")}
         return list(self._known)

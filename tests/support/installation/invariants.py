@@ -127,7 +127,7 @@ or (p.status = 'Refunded') <> (c.status = 'Refunded'))""",
 }
 
 
-def broken(rows: Rows, *, organization_id: UUID | None = None, is_finished: bool = True) -> list[str]:
+def list_violations(rows: Rows, *, organization_id: UUID | None = None, is_finished: bool = True) -> list[str]:
     """Return `rule: exception` for everything that is not as it must be, at most five per rule.
 
     None looks at every organization. `is_finished` False leaves out what is only true when no work is left.

@@ -56,10 +56,10 @@ class Machine(Ground):
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
-        self._ports = [ports.hold() for _ in range(4)]
+        self._ports = [ports.hold_port() for _ in range(4)]
         #: Where the web server is; where the payout rails are expected, every payment gateway, and every newsletter
         #: and CRM platform: nobody is there but whom a test plays.
-        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.number, self._ports)
+        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.port_number, self._ports)
         self.processes: dict[str, Process] = {}
         #: What every process is told of where the broker is, while that is not the machine's own Valkey.
         self.carried_by: Mapping[str, str] = {}
@@ -69,45 +69,45 @@ class Machine(Ground):
         self.certificate = receivers.certificate(home)
         (home / "metrics").mkdir()
 
-    def start(self, *names: str, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> None:
+    def start(self, *names: str, modules: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> None:
         """Start processes and return when they do their work; `relay-2` is a second `relay`.
 
         `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
         the environment that differ from the machine's.
         """
-        known = self.announced()
+        process_ids = self.list_announced()
         for name in names:
-            self.launch(name, modules=modules, told=told)
+            self.launch(name, modules=modules, variables=variables)
         new = "select from worker_process where id::text <> all(%s)"
         fleets = [self.processes[name] for name in names if name.startswith(_FLEETS)]
-        self.until(
-            lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
+        self.wait_until(
+            lambda: len(self.rows(new, process_ids)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
         )
-        self._remember(names, known)
+        self._remember(names, process_ids)
         if any(name.partition("-")[0] == "web" for name in names):
-            self.until(self._web_answers, "the web server answers")
+            self.wait_until(self._web_answers, "the web server answers")
 
-    def launch(self, name: str, *, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> Process:
+    def launch(self, name: str, *, modules: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> Process:
         """Start a process as `start` does, and return at once."""
         command = (COMMANDS | _WANTED)[name.partition("-")[0]]
         place = len(_FLEET) if command[: len(_FLEET)] == _FLEET else len(command)
         self.processes[name] = Process(
             name,
             [*command[:place], *modules, *command[place:]],
-            env=self.environment() | (told or {}),
+            env=self.environment() | (variables or {}),
             log=self.home / f"{name}.out",
         )
-        (self._unusual.add if told else self._unusual.discard)(name)
-        self.note(f"started {name}{f' with {told}' if told else ''}")
+        (self._unusual.add if variables else self._unusual.discard)(name)
+        self.note(f"started {name}{f' with {variables}' if variables else ''}")
         return self.processes[name]
 
-    def carry_by(self, told: Mapping[str, str]) -> None:
+    def restart_with_broker(self, variables: Mapping[str, str]) -> None:
         """Restart every process with the broker elsewhere."""
         names = list(self.processes)
         self.kill(*names)
-        self.forget_the_dead()
-        self.carried_by = told
+        self.forget_killed_fleets()
+        self.carried_by = variables
         self.start(*names)
 
     def kill(self, *names: str) -> None:
@@ -139,7 +139,7 @@ class Machine(Ground):
     def backlog(self, queue: str) -> Iterator[None]:
         """Have what is asked for in the block wait; behind it one is handed out per thread, and takes others along."""
         self.kill("relay")
-        self.start("relay", told={"JOB_SLOTS": f"{queue}=1"})
+        self.start("relay", variables={"JOB_SLOTS": f"{queue}=1"})
         with self.paused_queue(queue):
             yield
 
@@ -161,26 +161,26 @@ class Machine(Ground):
         for leftover in ("job", "queue_pause", "delivery"):
             self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))
         # Those that an earlier test killed would be promised work, beside those that are there, until they are missed.
-        self.forget_all_but({self._announced_as.get(name, "") for name in self.processes})
+        self.forget_other_processes({self._announced_as.get(name, "") for name in self.processes})
         self.start(*(name for name in COMMANDS if name not in self.processes))
 
-    def _remember(self, names: Sequence[str], known: Sequence[str]) -> None:
+    def _remember(self, names: Sequence[str], process_ids: Sequence[str]) -> None:
         """Remember what fleets are called that were just started."""
-        new = self.rows("select id::text, queues from worker_process where id::text <> all(%s)", known)
+        new = self.rows("select id::text, queues from worker_process where id::text <> all(%s)", process_ids)
         self._known.update(process_id for process_id, _ in new)
-        wanted = {name: _queues(name) for name in names if name.startswith(_FLEETS)}
-        for name, queues in wanted.items():
+        expected = {name: _queues(name) for name in names if name.startswith(_FLEETS)}
+        for name, queues in expected.items():
             self._announced_as.pop(name, None)
-            found = [process_id for process_id, served in new if set(served) == queues]
-            if len(found) == 1:
-                self._announced_as[name] = found[0]
+            samples = [process_id for process_id, served in new if set(served) == queues]
+            if len(samples) == 1:
+                self._announced_as[name] = samples[0]
 
     def shut_down(self) -> None:
         """Kill every process, stop both servers and remove every file."""
         for process in self.processes.values():
             process.kill()
-        for held in self._ports:
-            held.close()
+        for stack in self._ports:
+            stack.close()
         if self._connection is not None:
             self._connection.close()
         sockets = data_folder.resolve(self.home).sockets
@@ -188,11 +188,11 @@ class Machine(Ground):
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def said(self, name: str) -> str:
+    def read_output(self, name: str) -> str:
         """Return what a process has written so far."""
         return (self.home / f"{name}.out").read_text(errors="replace")
 
-    def counted(self, *parts: str) -> int:
+    def sum_metric(self, *parts: str) -> int:
         """Return the sum of the metrics page's samples whose names and labels contain all `parts`."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/metrics")

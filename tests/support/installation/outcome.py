@@ -9,9 +9,9 @@ from tests.support.installation.shop import Shop
 
 def check(machine: Machine, shop: Shop) -> None:
     """Wait until nothing is left to do, then hold the database, the broker, the client and the receiver together."""
-    machine.settle()
+    machine.wait_until_settled()
     assert [name for name, process in machine.processes.items() if process.has_ended] == []
-    assert invariants.broken(machine.rows, organization_id=shop.id) == []
+    assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
     assert _dead_letters_of_dramatiq(machine) == []
     assert 500 not in shop.statuses
     _check_promises(machine, shop)
@@ -26,8 +26,8 @@ def _check_promises(machine: Machine, shop: Shop) -> None:
         shop.id,
     )
     assert sorted(event_id for event_id, _, _ in sales) == sorted(shop.sold)
-    told = {event_id: conversion_id for event_id, conversion_id in shop.sold.items() if conversion_id}
-    assert told == {event_id: conversion_id for event_id, conversion_id, _ in sales if event_id in told}
+    answers = {event_id: conversion_id for event_id, conversion_id in shop.sold.items() if conversion_id}
+    assert answers == {event_id: conversion_id for event_id, conversion_id, _ in sales if event_id in answers}
     assert {event_id: cents for event_id, _, cents in sales if cents} == dict(shop.refunded_cents)
 
 

@@ -40,10 +40,10 @@ class Pool:
         asked = parse_qs(url.query)
         self._folder = Path(tempfile.mkdtemp(prefix="ff-pool-", dir="/tmp"))
         settings = self._folder / "pgbouncer.ini"
-        named = {"database": url.path[1:], "login": url.username, "port": asked.get("port", ["5432"])[0]}
+        databases = {"database": url.path[1:], "login": url.username, "port": asked.get("port", ["5432"])[0]}
         limits = {"size": size, "wait_s": wait_s}
         settings.write_text(
-            _SETTINGS.format(folder=self._folder, sockets=asked["host"][0], **limits, **named), encoding="utf-8"
+            _SETTINGS.format(folder=self._folder, sockets=asked["host"][0], **limits, **databases), encoding="utf-8"
         )
         self.environment = {
             "DATABASE_URL": f"postgresql://{url.username}@{url.path}?host={self._folder}&port=6432",

@@ -37,7 +37,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Say whether its first process is gone."""
+        """Return whether its first process is gone."""
         return self._popen.poll() is not None
 
     @property

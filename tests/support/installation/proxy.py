@@ -33,8 +33,8 @@ def _all_pass(_: bytes) -> Fate:
 class Proxy:
     """A socket of the server's own name in a folder of its own, until it is closed."""
 
-    def __init__(self, server: Path, *, asked: _Look = _all_pass, answered: _Look = _all_pass) -> None:
-        self._server, self._asked, self._answered = server, asked, answered
+    def __init__(self, server: Path, *, request_fate: _Look = _all_pass, answered: _Look = _all_pass) -> None:
+        self._server, self._asked, self._answered = server, request_fate, answered
         self._looking = threading.Lock()
         self._folder = Path(tempfile.mkdtemp(prefix="ff-proxy-"))
         self._listener = socket.socket(socket.AF_UNIX)

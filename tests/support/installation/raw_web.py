@@ -35,14 +35,14 @@ class WebServer:
         self.port, self._log = port, log
 
     @contextmanager
-    def socket(self, sent: bytes = b"", *, receive_bytes: int | None = None) -> Iterator[socket.socket]:
+    def socket(self, payload: bytes = b"", *, receive_bytes: int | None = None) -> Iterator[socket.socket]:
         """Connect, send some bytes and give the socket; with few `receive_bytes` the system keeps little unread."""
         with closing(socket.socket()) as connected:
             if receive_bytes:
                 connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
             connected.settimeout(PATIENCE_S)
             connected.connect(("127.0.0.1", self.port))
-            connected.sendall(sent)
+            connected.sendall(payload)
             yield connected
 
     def log_lines(self) -> list[str]:
@@ -50,16 +50,16 @@ class WebServer:
         return self._log.read_text().splitlines()
 
     def answers(self) -> bool:
-        """Say whether it is up."""
+        """Return whether it is up."""
         try:
             return self.status() == 200
         except OSError:
             return False
 
-    def status(self, sent: bytes = HEALTH) -> int:
+    def status(self, payload: bytes = HEALTH) -> int:
         """Send a request over a connection of its own and return the status of the answer."""
-        with self.socket(sent) as connected:
-            return answer(connected)[0]
+        with self.socket(payload) as connected:
+            return read_answer(connected)[0]
 
     def metrics(self) -> bytes:
         """Return its page of metrics, with its head."""
@@ -67,7 +67,7 @@ class WebServer:
             return b"".join(iter(lambda: connected.recv(65536), b""))
 
 
-def answer(connected: socket.socket) -> tuple[int, bytes]:
+def read_answer(connected: socket.socket) -> tuple[int, bytes]:
     """Read one answer with a length and return its status and body."""
     head, _, body = read_until(connected, b"\r\n\r\n").partition(b"\r\n\r\n")
     if head.startswith(b"HTTP/1.1 100"):
@@ -89,7 +89,7 @@ def read_until(connected: socket.socket, end: bytes) -> bytes:
 
 
 def is_closed_within(connected: socket.socket, seconds: float) -> bool:
-    """Say whether the server hangs up, whatever it says before."""
+    """Return whether the server hangs up, whatever it says before."""
     connected.settimeout(seconds)
     try:
         while connected.recv(65536):
@@ -101,7 +101,7 @@ def is_closed_within(connected: socket.socket, seconds: float) -> bool:
     return True
 
 
-def closed_of(connections: list[socket.socket], at_least: int) -> int:
+def count_closed(connections: list[socket.socket], at_least: int) -> int:
     """Wait until the server has hung up on so many, or has had much time to; returns on how many it has.
 
     Which of many go is the server's affair: it reads them all at once.
@@ -114,24 +114,24 @@ def closed_of(connections: list[socket.socket], at_least: int) -> int:
 
 
 @contextmanager
-def every_thread_waits(web: WebServer, program_id: UUID) -> Iterator[None]:
+def block_every_thread(web: WebServer, program_id: UUID) -> Iterator[None]:
     """Hold a program's row until the block ends; each thread waits for it, to note where a picture was shown."""
     picture = f"GET /api/v1/r/c.gif?programId={program_id} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
-    with ExitStack() as held:
-        holder = held.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
+    with ExitStack() as stack:
+        holder = stack.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
         cursor = holder.cursor()
         cursor.execute("select from program where id = %s for update", (str(program_id),))
-        waiting = [held.enter_context(web.socket(picture)) for _ in range(THREADS)]
+        waiting = [stack.enter_context(web.socket(picture)) for _ in range(THREADS)]
         deadline = time.monotonic() + PATIENCE_S
-        while _held_up(cursor) < THREADS:
+        while _count_lock_waiters(cursor) < THREADS:
             assert time.monotonic() < deadline, "the threads do not come that far"
             time.sleep(0.01)
         yield
         holder.rollback()
-        assert [answer(connected)[0] for connected in waiting] == [200] * THREADS
+        assert [read_answer(connected)[0] for connected in waiting] == [200] * THREADS
 
 
-def _held_up(cursor: Any) -> int:
+def _count_lock_waiters(cursor: Any) -> int:
     cursor.execute("select pg_stat_clear_snapshot()")
     cursor.execute(
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
@@ -140,13 +140,13 @@ def _held_up(cursor: Any) -> int:
 
 
 @contextmanager
-def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Process]]:
+def run_server(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Process]]:
     """Start the server, with variables of the environment that differ from these, and stop it at the end.
 
     It has patience with its clients, unless it is told to be in a HURRY.
     """
-    held = ports.hold()
-    port = ports.number(held)
+    stack = ports.hold_port()
+    port = ports.port_number(stack)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
     small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
     limits = {"WEB_TIMEOUTS_S": f"request={PATIENCE_S} upload={PATIENCE_S}"}
@@ -162,4 +162,4 @@ def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Proce
         yield server, process
     finally:
         process.kill()
-        held.close()
+        stack.close()

@@ -24,7 +24,7 @@ from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 
 _NUMBERS = itertools.count(1)
 # Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.
@@ -89,7 +89,7 @@ class Shop:
         self._turn = threading.Lock()  # several threads of a test post at once, and each remembers what it was told
         self.receiver = Receiver(machine.certificate.parent)
         self.receiver.answers = [self.gate]
-        with machine.own_models():
+        with machine.use_models():
             self.brand = Brand.create(None)
             self.brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=Decimal(10))
             self.rita = self.brand.affiliate("rita")
@@ -102,8 +102,8 @@ class Shop:
 
     def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
         """Let a path of the receiver be told about events; a new shop tells nobody."""
-        endpoint_id = following.new_id()
-        with self.machine.own_models(), db.unit_of_work(self.id):
+        endpoint_id = row_ids.new_id()
+        with self.machine.use_models(), db.unit_of_work(self.id):
             endpoints.insert(
                 endpoint_id=endpoint_id,
                 organization_id=self.id,
@@ -122,9 +122,9 @@ class Shop:
         assert answer.status == 200, answer
         conversion_id = answer.body.get("conversionId")
         with self._turn:
-            known = self.sold.get(event_id)
-            assert conversion_id is None or known is None, f"{event_id} was created twice"
-            self.sold[event_id] = conversion_id or known
+            previous = self.sold.get(event_id)
+            assert conversion_id is None or previous is None, f"{event_id} was created twice"
+            self.sold[event_id] = conversion_id or previous
         return event_id
 
     def sell_many(self, count: int, **fields: Any) -> list[str]:
@@ -153,7 +153,7 @@ class Shop:
         }
         deadline = time.monotonic() + PATIENCE_S
         while True:
-            answer = self.once(path, raw, signed | headers)
+            answer = self.send_once(path, raw, signed | headers)
             if answer is not None and answer[0] != 503:
                 status, text = answer
                 return Answer(status, json.loads(text or b"{}"))
@@ -169,7 +169,9 @@ class Shop:
             self._signatures.add(signature)
         return signature
 
-    def once(self, path: str, raw: bytes, headers: Mapping[str, str], method: str = "POST") -> tuple[int, bytes] | None:
+    def send_once(
+        self, path: str, raw: bytes, headers: Mapping[str, str], method: str = "POST"
+    ) -> tuple[int, bytes] | None:
         """Send a request; return status and body of its answer, None when there is none."""
         connection = http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)
         try:
@@ -191,7 +193,7 @@ class Shop:
             self.statuses[status] += 1
 
     @contextmanager
-    def selling(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:
+    def sell_continuously(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:
         """Sell and refund from several threads, by chance, while the block runs."""
         is_over = threading.Event()
         with ThreadPoolExecutor(threads) as pool:
@@ -204,10 +206,10 @@ class Shop:
                 load.result()
         self.machine.note(f"sold {len(self.sold)}, answers {dict(self.statuses)}")
 
-    def until_sold(self, count: int) -> None:
+    def wait_until_sold(self, count: int) -> None:
         """Wait until `selling` has sold so many more."""
-        wanted = len(self.sold) + count
-        self.machine.until(lambda: len(self.sold) >= wanted, f"{count} more sales are accepted")
+        expected = len(self.sold) + count
+        self.machine.wait_until(lambda: len(self.sold) >= expected, f"{count} more sales are accepted")
 
     def _sell_until(self, is_over: threading.Event, pause_s: float, number: int) -> None:
         chance = random.Random(f"{self.machine.seed} {number}")

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
@@ -22,8 +22,8 @@ class Till(Shop):
     def __init__(self, machine: Machine, stage: Stage) -> None:
         super().__init__(machine)
         self.stage = stage
-        wanted = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
-        status, self.connection = self.asked("POST", "/api/v1/connections", wanted)
+        expected = {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)}
+        status, self.connection = self.call_api("POST", "/api/v1/connections", expected)
         assert status == 201, self.connection
         stage.now = max(stage.now, datetime.now(UTC))
 
@@ -32,7 +32,7 @@ class Till(Shop):
         """Where the gateway sends its events."""
         return "/" + str(self.connection["webhookUrl"]).split("/", 3)[3]
 
-    def asked(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    def call_api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Ask as the Owner at the dashboard; return status and JSON."""
         headers = {"Authorization": f"Bearer {self.brand.person('Owner').api_key}", "Content-Type": "application/json"}
         with closing(http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)) as connection:
@@ -46,23 +46,23 @@ class Till(Shop):
         self.sold[sale.id] = None
         return sale
 
-    def give_back(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         """Give money back; return what is to be told about it."""
         self.refunded_cents[sale.id] += cents
         return self.stage.refund(sale, cents)
 
-    def tell(self, *sent: Sent) -> None:
+    def deliver(self, *notifications: Notification) -> None:
         """Send each until it is answered with 200, as gateways do."""
         deadline = time.monotonic() + PATIENCE_S
-        for one in sent:
-            while self._sent(one) != 200:
+        for notification in notifications:
+            while self._deliver_one(notification) != 200:
                 assert time.monotonic() < deadline, f"not taken: {dict(self.statuses)}"
                 time.sleep(_AGAIN_AFTER_S)
 
-    def tell_at_once(self, *sent: Sent) -> None:
+    def deliver_concurrently(self, *notifications: Notification) -> None:
         """Send all of it at the same time."""
-        with ThreadPoolExecutor(len(sent)) as pool:
-            list(pool.map(self.tell, sent))
+        with ThreadPoolExecutor(len(notifications)) as pool:
+            list(pool.map(self.deliver, notifications))
 
     def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
         """Return columns of the inbox, in the order of arrival."""
@@ -76,6 +76,6 @@ class Till(Shop):
             "update gateway_connection set status = 'Disconnected' where organization_id = %s", str(self.id)
         )
 
-    def _sent(self, sent: Sent) -> int | None:
-        answer = self.once(self.path, sent.body, sent.headers, sent.method)
+    def _deliver_one(self, notification: Notification) -> int | None:
+        answer = self.send_once(self.path, notification.body, notification.headers, notification.method)
         return answer and answer[0]

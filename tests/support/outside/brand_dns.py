@@ -7,7 +7,7 @@ from typing import Any
 from adapters import name_servers
 from tests.support.outside.name_server import NameServer
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _TRACKING = "/api/v1/settings/tracking-domain"
 #: A valid call of the route that sets a domain, and the routes that look one up; what they find has tests of its own.
@@ -31,6 +31,8 @@ def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
     for patience in ("REQUEST_LIMIT_S", "JOB_LIMIT_S"):
         monkeypatch.setattr(name_servers, patience, _PATIENCE_S)
     address, _, port = server.address.rpartition(":")
-    turn(monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web})
+    override_settings(
+        monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web}
+    )
     yield server
     server.close()

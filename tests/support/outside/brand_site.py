@@ -59,15 +59,15 @@ class _Handler(PromptHandler):
     def do_GET(self) -> None:
         site: BrandSite = self.server.site  # type: ignore[attr-defined]
         site.asked.append(self.path)
-        shown = site.pages.get(self.path.partition("?")[0], SitePage("Nothing here.", 404))
-        if shown.answering is not None:
+        page = site.pages.get(self.path.partition("?")[0], SitePage("Nothing here.", 404))
+        if page.answering is not None:
             self.close_connection = True
-            return shown.answering(self)
-        body = shown.html.encode()
-        self.send_response(shown.status)
-        for name, value in shown.headers.items():
-            for one in value.split("\n"):
-                self.send_header(name, one)
+            return page.answering(self)
+        body = page.html.encode()
+        self.send_response(page.status)
+        for name, value in page.headers.items():
+            for path in value.split("\n"):
+                self.send_header(name, path)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -47,8 +47,8 @@ class Console:
 
     def get(self, path: str, **query: object) -> Any:
         """Return what a GET answers with 200."""
-        wanted = "&".join(f"{name}={value}" for name, value in query.items())
-        answer = self.call("GET", f"{path}?{wanted}")
+        expected = "&".join(f"{name}={value}" for name, value in query.items())
+        answer = self.call("GET", f"{path}?{expected}")
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.json
 
@@ -56,22 +56,22 @@ class Console:
         """POST."""
         return self.call("POST", path, body, **headers)
 
-    def other(self, kind: Any) -> "Console":
+    def with_kind(self, kind: Any) -> "Console":
         """Return the same caller as a person of another kind."""
-        return self._changed(kind=kind)
+        return self._copy(kind=kind)
 
-    def aged(self, *, minutes: int) -> "Console":
+    def with_login_age(self, *, minutes: int) -> "Console":
         """Return the same operator, who logged in so long ago."""
-        return self._changed(signed_in_at=datetime.now(UTC) - timedelta(minutes=minutes))
+        return self._copy(signed_in_at=datetime.now(UTC) - timedelta(minutes=minutes))
 
-    def _changed(self, **changes: Any) -> "Console":
-        found = object.__new__(Console)
-        found.email, found._client = self.email, self._client
-        found._person = dataclasses.replace(self._person, **changes)
-        return found
+    def _copy(self, **changes: Any) -> "Console":
+        console = object.__new__(Console)
+        console.email, console._client = self.email, self._client
+        console._person = dataclasses.replace(self._person, **changes)
+        return console
 
 
-def audited(action: str, entity_id: object) -> list[tuple[Any, ...]]:
+def list_audit_entries(action: str, entity_id: object) -> list[tuple[Any, ...]]:
     """Return who did something to a thing, in whose log it is, and what it says."""
     with db.any_org_work():
         return db.db.run(
@@ -85,15 +85,15 @@ def audited(action: str, entity_id: object) -> list[tuple[Any, ...]]:
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no <such> sale\n'
 
 
-def staged(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
+def stage_job(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
     """Stage a job of a brand and return its number."""
     with db.unit_of_work(brand.id):
         return work.enqueue_with_id(job, organization_id=brand.id, sale_id="a-sale")
 
 
-def buried(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
+def stage_failed_job(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
     """Stage a job of a brand that gave up and return its number."""
-    number = staged(brand, job=job)
+    number = stage_job(brand, job=job)
     with db.any_org_work():
         db.db.run(
             "update job set failed_at = clock_timestamp(), attempt = 20, last_error = %s where id = %s",

@@ -46,15 +46,15 @@ def claims(**changes: Any) -> dict[str, Any]:
 
 def token(signer: Any, body: dict[str, Any] | bytes | None = None, *, alg: str | None = None, **header: Any) -> str:
     """Return a token that `signer` signed with the algorithm of its type or `alg`; names of `...` are left out."""
-    named = {"alg": alg or _alg(signer), "kid": signer.kid, "typ": "JWT", **header}
-    head = {name: value for name, value in named.items() if value is not ...}
+    header_fields = {"alg": alg or _alg(signer), "kid": signer.kid, "typ": "JWT", **header}
+    head = {name: value for name, value in header_fields.items() if value is not ...}
     raw = body if isinstance(body, bytes) else json.dumps(claims() if body is None else body).encode()
-    signing_input = encoded(json.dumps(head).encode()) + "." + encoded(raw)
+    signing_input = encode_base64url(json.dumps(head).encode()) + "." + encode_base64url(raw)
     signature = JWSRegistry.algorithms[head["alg"]].sign(signing_input.encode(), signer)
-    return f"{signing_input}.{encoded(signature)}"
+    return f"{signing_input}.{encode_base64url(signature)}"
 
 
-def encoded(raw: bytes) -> str:
+def encode_base64url(raw: bytes) -> str:
     """Return base64url without padding."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 

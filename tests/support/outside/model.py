@@ -14,22 +14,26 @@ from commands.demo.prompt_handler import PromptHandler
 Scripted = tuple[int, bytes | dict[str, Any]]
 
 
-def says(text: str, *calls: tuple[str, Any], tokens: Any = 100) -> Scripted:
+def build_reply(text: str, *calls: tuple[str, Any], tokens: Any = 100) -> Scripted:
     """Return an answer with a text and calls (tool, arguments: an object, or the text that the model sent instead)."""
-    return 200, completion(
-        {"role": "assistant", "content": text, "tool_calls": [_call(number, *one) for number, one in enumerate(calls)]},
+    return 200, build_completion(
+        {
+            "role": "assistant",
+            "content": text,
+            "tool_calls": [_call(number, *message) for number, message in enumerate(calls)],
+        },
         tokens,
     )
 
 
-def completion(message: Any, tokens: Any = 100) -> dict[str, Any]:
+def build_completion(message: Any, tokens: Any = 100) -> dict[str, Any]:
     """Return the body of an answer around a message."""
     return {"choices": [{"index": 0, "message": message}], "usage": {"total_tokens": tokens}}
 
 
 def _call(number: int, tool: str, arguments: Any) -> dict[str, Any]:
-    sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"id": f"theirs-{number}", "type": "function", "function": {"name": tool, "arguments": sent}}
+    body = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": f"theirs-{number}", "type": "function", "function": {"name": tool, "arguments": body}}
 
 
 @dataclass
@@ -38,34 +42,36 @@ class ScriptedModel:
 
     url: str
     answers: list[Scripted | Callable[[Mapping[str, Any]], Scripted]] = field(default_factory=list)
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
     def script(self, *answers: Scripted | Callable[[Mapping[str, Any]], Scripted]) -> None:
         """Answer so from now on."""
         self.answers[:] = answers
 
-    def told(self) -> list[dict[str, Any]]:
+    def list_tool_results(self) -> list[dict[str, Any]]:
         """Return what the tools gave back in the last request, the first first."""
-        return [json.loads(one["content"]) for one in self.asked[-1]["messages"] if one["role"] == "tool"]
+        return [
+            json.loads(message["content"]) for message in self.requests[-1]["messages"] if message["role"] == "tool"
+        ]
 
     def answer(self, body: dict[str, Any]) -> Scripted:
         """Return the next answer."""
-        self.asked.append(body)
-        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return found(body) if callable(found) else found
+        self.requests.append(body)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return answer(body) if callable(answer) else answer
 
 
 @contextmanager
-def played() -> Iterator[ScriptedModel]:
+def play_model() -> Iterator[ScriptedModel]:
     """Play a model until the block ends."""
 
     class Handler(PromptHandler):
         def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.headers.append(dict(self.headers))
-            status, said = model.answer(sent)
-            raw = said if isinstance(said, bytes) else json.dumps(said).encode()
+            status, reply = model.answer(body)
+            raw = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             with suppress(OSError):  # whoever asked has given up
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(raw)))

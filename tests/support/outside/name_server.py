@@ -35,8 +35,8 @@ class NameServer:
         self._socket.close()
 
     def _serve(self) -> None:
-        while sent := self._socket.recvfrom(4096):
-            wire, sender = sent
+        while packet := self._socket.recvfrom(4096):
+            wire, sender = packet
             if not wire:
                 return
             query = dns.message.from_wire(wire)
@@ -55,6 +55,6 @@ class NameServer:
             answer.set_rcode(dns.rcode.SERVFAIL)
         elif texts := self.zone.get((name, kind)):
             answer.answer.append(dns.rrset.from_text_list(f"{name}.", 60, "IN", kind, texts))
-        elif not any(known == name for known, _ in self.zone):
+        elif not any(records == name for records, _ in self.zone):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         return answer

@@ -24,22 +24,22 @@ from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 CLIENT = "finderfee-pages"
 SECRET = "a secret: with/odd + characters"
 
 
 @contextmanager
-def signing_in(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Iterator["OpenIdProvider"]:
+def sign_in_with_provider(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Iterator["OpenIdProvider"]:
     """Have a provider sign in the dashboard's people: an Owner of the brand, and by the group `run-it` operators.
 
     `more` are other settings. Sessions are looked up at each request.
     """
-    made = OpenIdProvider()
-    identity = made.identity() | {"operator_claim": ("groups", "run-it"), "dashboard_provider_name": "Acme ID"}
-    turn(monkeypatch, **{"identity": identity, "web": {"key_cache_s": 0}} | more)
-    made.person = {
+    tokens = OpenIdProvider()
+    identity = tokens.identity() | {"operator_claim": ("groups", "run-it"), "dashboard_provider_name": "Acme ID"}
+    override_settings(monkeypatch, **{"identity": identity, "web": {"key_cache_s": 0}} | more)
+    tokens.person = {
         "sub": f"ada-{brand.id.hex}",
         "org_id": str(brand.id),
         "role": "Owner",
@@ -48,9 +48,9 @@ def signing_in(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Ite
     }
     _forget()
     try:
-        yield made
+        yield tokens
     finally:
-        made.stop()
+        tokens.stop()
         monkeypatch.undo()
         _forget()
 
@@ -73,7 +73,7 @@ class OpenIdProvider:
         self.changed: dict[str, Any] = {}
         self.about: dict[str, Any] = {}
         self.away = self.remembers = False
-        self.sign = self._signed
+        self.sign = self._sign
         self.logged_in_at = int(time.time())
         self.asked: list[dict[str, str]] = []
         self.refreshes = self.discoveries = 0
@@ -97,14 +97,14 @@ class OpenIdProvider:
 
     def log_in(self, address: str) -> str:
         """Log the person in as a browser that comes to `address`, and return where it is sent back to."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        self.asked.append(asked)
-        if asked.get("prompt") == "login":
+        params = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        self.asked.append(params)
+        if params.get("prompt") == "login":
             self.logged_in_at = int(time.time())
         code = secrets.token_urlsafe(16)
-        self._codes[code] = asked
-        told = {"code": code, "state": asked["state"], "iss": self.issuer}
-        return f"{asked['redirect_uri']}?{urlencode(told)}"
+        self._codes[code] = params
+        reply = {"code": code, "state": params["state"], "iss": self.issuer}
+        return f"{params['redirect_uri']}?{urlencode(reply)}"
 
     def door(self, address: str) -> tuple[str, bool]:
         """Return where a browser that came to `address` is sent back to, and whether it sees a page first."""
@@ -151,18 +151,21 @@ class OpenIdProvider:
                 return 400, {"error": "invalid_grant"}
             self._refresh_tokens.remove(form["refresh_token"])
             self.refreshes += 1
-            return 200, self._given(client_id, {})
-        asked = self._codes.pop(form["code"], None)
+            return 200, self._issue_tokens(client_id, {})
+        params = self._codes.pop(form["code"], None)
         verifier = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).rstrip(b"=")
-        is_good = asked is not None and (asked["client_id"], asked["redirect_uri"]) == (client_id, form["redirect_uri"])
-        if asked is None or not is_good or asked["code_challenge"] != verifier.decode():
+        is_good = params is not None and (params["client_id"], params["redirect_uri"]) == (
+            client_id,
+            form["redirect_uri"],
+        )
+        if params is None or not is_good or params["code_challenge"] != verifier.decode():
             return 400, {"error": "invalid_grant"}
-        return 200, self._given(client_id, {"nonce": asked["nonce"], "auth_time": self.logged_in_at})
+        return 200, self._issue_tokens(client_id, {"nonce": params["nonce"], "auth_time": self.logged_in_at})
 
-    def _signed(self, body: dict[str, Any]) -> str:
+    def _sign(self, body: dict[str, Any]) -> str:
         return idp.token(self._key, body)
 
-    def _given(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
+    def _issue_tokens(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
         own = {"iss": self.issuer, "aud": client_id, "auth_time": self.logged_in_at}
         body = idp.claims(**own | more | self.person | self.changed)
         refresh_token = secrets.token_urlsafe(16)
@@ -190,8 +193,8 @@ class _Handler(PromptHandler):
             self._answer(None)
 
     def do_POST(self) -> None:
-        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self._answer({name: values[0] for name, values in parse_qs(sent).items()})
+        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._answer({name: values[0] for name, values in parse_qs(form).items()})
 
     def _show_door(self) -> None:
         owner: OpenIdProvider = self.server.owner  # type: ignore[attr-defined]  # set by OpenIdProvider
@@ -208,8 +211,8 @@ class _Handler(PromptHandler):
 
     def _answer(self, form: dict[str, str] | None) -> None:
         owner: OpenIdProvider = self.server.owner  # type: ignore[attr-defined]  # set by OpenIdProvider
-        status, said = owner.answer(self.path, form, self.headers.get("Authorization"))
-        body = json.dumps(said).encode()
+        status, reply = owner.answer(self.path, form, self.headers.get("Authorization"))
+        body = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

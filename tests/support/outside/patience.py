@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from pipelines.webhooks import deliver
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
@@ -16,8 +16,8 @@ def hasty() -> Iterator[None]:
     Before and after it they have longer than a busy machine takes to answer.
     """
     with pytest.MonkeyPatch.context() as patch:
-        turn(patch, webhooks={"timeout_s": 2})
-        made = deliver._client.__wrapped__()
-        patch.setattr(deliver, "_client", lambda: made)
+        override_settings(patch, webhooks={"timeout_s": 2})
+        client = deliver._client.__wrapped__()
+        patch.setattr(deliver, "_client", lambda: client)
         yield
-    made.close()
+    client.close()

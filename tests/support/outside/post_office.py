@@ -16,7 +16,7 @@ from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
 from tests.support.running import ports
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 class PostOffice:
@@ -31,17 +31,17 @@ class PostOffice:
 
     def set(self, **changed: Any) -> None:
         """Change the mail settings of this process."""
-        self.settings = turn(self._monkeypatch, mail=changed)
+        self.settings = override_settings(self._monkeypatch, mail=changed)
 
     def close(self) -> None:
         """Take the server away."""
         self.sink.stop()
 
     @contextmanager
-    def away(self) -> Iterator[None]:
+    def take_offline(self) -> Iterator[None]:
         """Have whoever calls be refused meanwhile, on a port that nobody else is given."""
-        with closing(ports.hold()) as nobody:
-            self._lead_to(ports.number(nobody))
+        with closing(ports.hold_port()) as nobody:
+            self._lead_to(ports.port_number(nobody))
             yield
         self._lead_to(self.sink.port)
 
@@ -64,25 +64,25 @@ def stage(brand: Brand, *subjects: str, **fields: Any) -> list[UUID]:
     return [message_id for (message_id,) in brand.rows("select id from mail_message") if message_id not in before]
 
 
-def message(brand: Brand, columns: str = "status, attempts, last_error") -> tuple[Any, ...]:
+def read_message(brand: Brand, columns: str = "status, attempts, last_error") -> tuple[Any, ...]:
     """Return columns of the brand's only message."""
     (row,) = brand.rows(f"select {columns} from mail_message")
     return row
 
 
-def hurry(*, slots: bool = True) -> None:
+def make_jobs_due(*, slots: bool = True) -> None:
     """Make every waiting job due now, and with `slots` the slots that are kept too."""
     alter_any("update job set run_at = now() where failed_at is null and deadline is null")
     if slots:
         alter_any("update mail_message set slot_at = now() where slot_at is not null")
 
 
-def jobs_of(brand) -> list[tuple]:
+def list_jobs(brand) -> list[tuple]:
     """Return attempts left and is-it-dead of every job of the brand."""
     return brand.rows("select max_attempts - attempt, failed_at is not null from job order by id")
 
 
-def waits_of(brand, column="run_at") -> list[float]:
+def list_waits_s(brand, column="run_at") -> list[float]:
     """Return in how many seconds each job, or each message by a column of its own, is due."""
     table = "job" if column == "run_at" else "mail_message"
     rows = brand.rows(f"select extract(epoch from {column} - now())::float from {table} order by id")

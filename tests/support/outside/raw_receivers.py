@@ -139,8 +139,8 @@ def dribbling(head: bytes) -> Script:
 
 def until_stirred(client: Client) -> None:
     """Wait until the receiver ended or said something over every connection that a client keeps."""
-    kept = list(client._own_idle()._by_age)
-    assert wait_until(lambda: not any(wire.is_quiet() for wire in kept), timeout_s=60)
+    received = list(client._own_idle()._by_age)
+    assert wait_until(lambda: not any(wire.is_quiet() for wire in received), timeout_s=60)
 
 
 def post(client: Client, url: str, body: bytes = b"{}") -> Response:

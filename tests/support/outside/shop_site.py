@@ -33,24 +33,24 @@ class ShopSite:
     def visit(self, address="/"):
         """Go to an address of the site and wait until it is known who sent the visitor. Returns the slug."""
         self.page.goto(f"{self.origin}{address}")
-        return self.settled()
+        return self.wait_for_slug()
 
-    def settled(self):
+    def wait_for_slug(self):
         """Wait until it is known who sent the visitor. Returns the slug."""
         self.page.wait_for_function("window.Finderfee && Finderfee.isLoaded")
         return self.page.evaluate("new Promise(done => Finderfee.ready(() => done(Finderfee.slug())))")
 
-    def say(self, *arguments):
+    def call_script(self, *arguments):
         """Call the script's function as a page does."""
         return self.page.evaluate("given => Finderfee(...given)", list(arguments))
 
-    def be_somebody_else(self):
+    def reset_visitor(self):
         """Forget everything that the browser keeps; the page to come is loaded anew whatever its address."""
         self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
         self.page.context.clear_cookies()
         self.page.goto("about:blank")
 
-    def told(self, number):
+    def wait_for_leads(self, number):
         """Wait for this many leads, and a moment for one too many. Returns the emails."""
         self.wait_until(lambda: len(self.leads) >= number)
         self.page.wait_for_timeout(60)
@@ -66,7 +66,7 @@ class ShopSite:
         """Return the cookies of the site by name."""
         return {cookie["name"]: cookie for cookie in self.page.context.cookies(self.origin)}
 
-    def stored(self):
+    def count_stored(self):
         """Return how many entries the browser's two storages hold for the site."""
         return self.page.evaluate("localStorage.length + sessionStorage.length")
 

@@ -17,11 +17,13 @@ class Visitor:
     def open(self, url: str, **headers: str) -> TestResponse:
         """GET an address or a path."""
         parts = urlsplit(url)
-        return self.client.get(f"{parts.path}?{parts.query}", headers=_named(headers))
+        return self.client.get(f"{parts.path}?{parts.query}", headers=_header_names(headers))
 
     def send(self, path: str, form: dict[str, str] | None = None, **headers: str) -> TestResponse:
         """POST a form."""
-        return self.client.post(path, data=form or {}, headers={"Sec-Fetch-Site": "same-origin"} | _named(headers))
+        return self.client.post(
+            path, data=form or {}, headers={"Sec-Fetch-Site": "same-origin"} | _header_names(headers)
+        )
 
     def upload(self, path: str, form: dict[str, str], content: bytes, file_name: str) -> TestResponse:
         """POST a form with a file in its field `file`."""
@@ -34,9 +36,9 @@ class Visitor:
     @property
     def cookie(self) -> str | None:
         """The cookie of the session."""
-        found = self.client.get_cookie("finderfee")
-        return found.value if found else None
+        cookie = self.client.get_cookie("finderfee")
+        return cookie.value if cookie else None
 
 
-def _named(headers: dict[str, str]) -> dict[str, str]:
+def _header_names(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}

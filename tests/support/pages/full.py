@@ -6,19 +6,19 @@ from typing import Any
 from uuid import uuid4
 
 from models import db
-from tests.support.api import embedding
-from tests.support.api.applying import apply, form, question, two_steps
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.coupons import coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import be_for_trying_out, connected, played
-from tests.support.outside.console import buried
-from tests.support.platforms.playing import asked
-from tests.support.platforms.playing import connected as platform_connected
+from tests.support.api import embed_tokens
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.coupons import create_coupon
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
+from tests.support.job_queues import drain
+from tests.support.outside.console import stage_failed_job
+from tests.support.platforms.platform_connections import connect_platform as platform_connected
+from tests.support.platforms.platform_connections import play_platform
 from tests.support.rows.brands import Brand
-from tests.support.rows.dealing import Dealing
+from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.images import png
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _PAGE = {
     "headline": "Recommend <b>it</b>",
@@ -37,7 +37,7 @@ class FullBrand:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def make(app: Any) -> FullBrand:
+def create_full_brand(app: Any) -> FullBrand:
     """Make the brand: its names hold a mark that tells what is escaped."""
     payroll = Payroll.create(app)
     brand, owner = payroll.brand, payroll.brand.person("Owner")
@@ -74,30 +74,32 @@ def make(app: Any) -> FullBrand:
     _ask(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
     names["asset_id"] = _ask(owner, "/api/v1/assets", {"name": "Banner <b>1</b>", "dataBase64": _BANNER})["id"]
     _ask(owner, "/api/v1/assets", {"name": "Words", "text": "Try it <b>for</b> a month.\nIt is good."})
-    embedding.issued(brand, rita)
-    dealing = Dealing.of(brand)
+    embed_tokens.issue_token(brand, rita)
+    dealing = DealScene.for_brand(brand)
     _ask(brand, "/api/v1/deals", dealing.body(20_000))
-    import_sales(brand, past_sale(affiliateSlug="rita"))
-    with played() as stage:
-        be_for_trying_out(stage)  # a live one would keep signed sales out
-        connected(owner, stage)
-        coupon(brand, name="Partner <b>15</b>")
-    with asked() as platform:
+    import_sales(brand, build_past_sale(affiliateSlug="rita"))
+    with play_gateway() as stage:
+        switch_to_test_mode(stage)  # a live one would keep signed sales out
+        connect_gateway(owner, stage)
+        create_coupon(brand, name="Partner <b>15</b>")
+    with play_platform() as platform:
         platform_connected(owner, platform)
-    _applied(brand, email, names)
+    _create_applications(brand, email, names)
     drain()
-    names |= {"number": str(buried(brand)), "queue": "sales"}
+    names |= {"number": str(stage_failed_job(brand)), "queue": "sales"}
     return FullBrand(brand, email, names | _ids(brand))
 
 
-def _applied(brand: Brand, email: str, names: dict[str, str]) -> None:
+def _create_applications(brand: Brand, email: str, names: dict[str, str]) -> None:
     """Let there be a program to apply to by a form, and one whose second step is still asked."""
     kinds = [
-        question(type, type, label=f"Your <b>{type}</b>?", options=["One", "<i>Two</i>"] if type == "choice" else [])
+        build_question(
+            type, type, label=f"Your <b>{type}</b>?", options=["One", "<i>Two</i>"] if type == "choice" else []
+        )
         for type in ("text", "long", "choice", "url", "number")
     ]
-    names["offer_id"] = str(brand.program(name="Autumn <b>1</b>", application_form=form(*kinds)))
-    brand.program(name="Winter <b>2</b>", application_form=two_steps())
+    names["offer_id"] = str(brand.program(name="Autumn <b>1</b>", application_form=build_form(*kinds)))
+    brand.program(name="Winter <b>2</b>", application_form=build_two_step_form())
     assert apply(brand, email=email, fullName="Rita", answers={"team": "Tea <b>3</b>"}).status_code == 200
     ((applied,),) = brand.rows("select id from affiliate where source = 'Public'")
     names["application_id"] = str(applied)
@@ -112,8 +114,8 @@ def _sell(payroll: Payroll, names: dict[str, str]) -> None:
 def _ask(caller: Brand, path: str, body: Any, method: str = "POST") -> dict[str, Any]:
     answer = caller.call(method, path, body)
     assert answer.status_code < 300, answer.get_data(as_text=True)
-    found = answer.get_json(silent=True)
-    return found if isinstance(found, dict) else {}
+    document = answer.get_json(silent=True)
+    return document if isinstance(document, dict) else {}
 
 
 _ROWS = {

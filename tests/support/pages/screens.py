@@ -23,7 +23,7 @@ def address(rule: str, names: Mapping[str, str]) -> str:
 
 
 def is_poll(url: str) -> bool:
-    """Say whether a live part of a page asks for itself again there, by the version that it shows."""
+    """Return whether a live part of a page asks for itself again there, by the version that it shows."""
     return "seen=" in url
 
 

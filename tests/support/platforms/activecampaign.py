@@ -3,7 +3,7 @@
 from typing import Any
 
 from adapters.platforms.activecampaign import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY = "ac_fake"
@@ -20,31 +20,31 @@ class ActiveCampaignStage(PlatformStage):
         super().__init__(port)
         self.numbers: dict[str, str] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Api-Token") == KEY
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Api-Token") == KEY
 
-    def is_look(self, asked: Asked) -> bool:
-        return asked.path == "/api/3/contacts"
+    def is_lookup(self, call: ApiCall) -> bool:
+        return call.path == "/api/3/contacts"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
         people = list(self.people.values())
-        match asked.path.removeprefix("/api/3/").split("/"):
+        match call.path.removeprefix("/api/3/").split("/"):
             case ["users", "me"]:
                 return 200, {"user": {"username": "ada"}}
             case ["contacts"]:
-                email = asked.params["email"][0].lower()
-                found = [
+                email = call.params["email"][0].lower()
+                matches = [
                     {"id": str(place), "email": person.email, "deleted": "0"}
                     for place, person in enumerate(people)
                     if person.email.lower() == email
                 ]
-                return 200, {"contacts": found, "meta": {"total": str(len(found))}}
+                return 200, {"contacts": matches, "meta": {"total": str(len(matches))}}
             case ["contacts", number, "fieldValues"]:
-                held = people[int(number)].fields.items()
-                return 200, {"fieldValues": [{"field": self._number(name), "value": value} for name, value in held]}
+                stored = people[int(number)].fields.items()
+                return 200, {"fieldValues": [{"field": self._number(name), "value": value} for name, value in stored]}
             case ["fields"]:
-                named = [{"id": number, "perstag": name.upper()} for name, number in self.numbers.items()]
-                return 200, {"fields": named}
+                matching = [{"id": number, "perstag": name.upper()} for name, number in self.numbers.items()]
+                return 200, {"fields": matching}
         return 404, {"message": "No Result found"}
 
     def _number(self, name: str) -> str:

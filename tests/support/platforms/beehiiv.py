@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from adapters.platforms.beehiiv import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY, PUBLICATION = "bh_fake", "pub_00000000-0000-0000-0000-000000000001"
@@ -17,26 +17,26 @@ class BeehiivStage(PlatformStage):
     platform = PLATFORM
     credentials = {"apiKey": KEY, "publicationId": PUBLICATION}
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def is_look(self, asked: Asked) -> bool:
-        return "/subscriptions/by_email/" in asked.path
+    def is_lookup(self, call: ApiCall) -> bool:
+        return "/subscriptions/by_email/" in call.path
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/v2/publications":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/v2/publications":
             return 200, {"data": [{"id": PUBLICATION, "name": "Ada's"}], "page": 1, "total_results": 1}
-        sent = asked.path.removeprefix(_BY_EMAIL)
-        person = self.people.get(unquote(sent).lower())
-        if not asked.path.startswith(_BY_EMAIL) or person is None or {"+", "@"} & set(sent):
+        notification = call.path.removeprefix(_BY_EMAIL)
+        person = self.people.get(unquote(notification).lower())
+        if not call.path.startswith(_BY_EMAIL) or person is None or {"+", "@"} & set(notification):
             return 404, {"errors": [{"message": "Subscription not found", "code": "NOT_FOUND"}]}
         blank = {"utm_source": "", "utm_medium": "", "utm_campaign": "", "utm_channel": "website"}
-        shown = {"id": "sub_1", "email": person.email, "status": "active", **blank, **person.marks}
-        shown |= {"referring_site": person.page or "", "referral_code": "xyz"}
-        if "custom_fields" in asked.params["expand[]"]:
-            shown["custom_fields"] = [
+        view = {"id": "sub_1", "email": person.email, "status": "active", **blank, **person.marks}
+        view |= {"referring_site": person.page or "", "referral_code": "xyz"}
+        if "custom_fields" in call.params["expand[]"]:
+            view["custom_fields"] = [
                 {"name": name, "kind": "string", "value": value} for name, value in person.fields.items()
             ]
-        if "tags" in asked.params["expand[]"]:
-            shown["tags"] = list(person.tags)
-        return 200, {"data": shown}
+        if "tags" in call.params["expand[]"]:
+            view["tags"] = list(person.tags)
+        return 200, {"data": view}

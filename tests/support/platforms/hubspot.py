@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from adapters.platforms.hubspot import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 TOKEN = "pat-na1-fake"  # nobody's
@@ -19,21 +19,21 @@ class HubSpotStage(PlatformStage):
     cannot = frozenset({"tags", "marks"})
     is_narrow = False
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def is_look(self, asked: Asked) -> bool:
-        return asked.path.startswith(_CONTACTS)
+    def is_lookup(self, call: ApiCall) -> bool:
+        return call.path.startswith(_CONTACTS)
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/account-info/v3/details":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/account-info/v3/details":
             narrow = 403, {"status": "error", "message": "This token has no such scope.", "category": "MISSING_SCOPES"}
             return narrow if self.is_narrow else (200, {"portalId": 62515})
-        if f"{asked.path}/" == _CONTACTS:
+        if f"{call.path}/" == _CONTACTS:
             return 200, {"results": []}
-        person = self.people.get(unquote(asked.path.removeprefix(_CONTACTS)).lower())
-        if person is None or asked.params.get("idProperty") != ["email"]:
+        person = self.people.get(unquote(call.path.removeprefix(_CONTACTS)).lower())
+        if person is None or call.params.get("idProperty") != ["email"]:
             return 404, {"status": "error", "message": "resource not found", "category": "OBJECT_NOT_FOUND"}
-        known = {"email": person.email, "hs_analytics_first_url": person.page, **person.fields}
-        wanted = asked.params["properties"][0].split(",")
-        return 200, {"id": "501", "properties": {name: known[name] for name in wanted if name in known}}
+        existing = {"email": person.email, "hs_analytics_first_url": person.page, **person.fields}
+        fields = call.params["properties"][0].split(",")
+        return 200, {"id": "501", "properties": {name: existing[name] for name in fields if name in existing}}

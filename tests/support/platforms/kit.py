@@ -3,7 +3,7 @@
 from typing import Any
 
 from adapters.platforms.kit import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import Person, PlatformStage
 
 KEY = "kit_fake"
@@ -15,27 +15,30 @@ class KitStage(PlatformStage):
     platform = PLATFORM
     credentials = {"apiKey": KEY}
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("X-Kit-Api-Key") == KEY
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("X-Kit-Api-Key") == KEY
 
-    def is_look(self, asked: Asked) -> bool:
-        return asked.path == "/v4/subscribers"
+    def is_lookup(self, call: ApiCall) -> bool:
+        return call.path == "/v4/subscribers"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/v4/account":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/v4/account":
             return 200, {"user": {"email": "owner@example.com"}, "account": {"id": 1, "name": "Ada's"}}
-        if asked.path != "/v4/subscribers" or asked.params.get("status") != ["all"]:
+        if call.path != "/v4/subscribers" or call.params.get("status") != ["all"]:
             return 404, {"errors": ["Not Found"]}
-        person = self.people.get(asked.params["email_address"][0].lower())
-        return 200, {"subscribers": [_shown(person, asked)] if person else [], "pagination": {"per_page": 500}}
+        person = self.people.get(call.params["email_address"][0].lower())
+        return 200, {
+            "subscribers": [_serialize_person(person, call)] if person else [],
+            "pagination": {"per_page": 500},
+        }
 
 
-def _shown(person: Person, asked: Asked) -> dict[str, Any]:
-    included = asked.params["include"][0].split(",")
-    shown: dict[str, Any] = {"id": 660, "email_address": person.email, "state": "active", "fields": dict(person.fields)}
+def _serialize_person(person: Person, call: ApiCall) -> dict[str, Any]:
+    included = call.params["include"][0].split(",")
+    view: dict[str, Any] = {"id": 660, "email_address": person.email, "state": "active", "fields": dict(person.fields)}
     if "attribution" in included:
         blank = dict.fromkeys(("utm_source", "utm_medium", "utm_campaign"))
-        shown["attribution"] = {"referrer": person.page, **blank, **person.marks, "source_type": "form"}
+        view["attribution"] = {"referrer": person.page, **blank, **person.marks, "source_type": "form"}
     if "tags" in included:
-        shown["tags"] = [{"id": place, "name": tag} for place, tag in enumerate(person.tags)]
-    return shown
+        view["tags"] = [{"id": place, "name": tag} for place, tag in enumerate(person.tags)]
+    return view

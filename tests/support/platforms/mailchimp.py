@@ -5,7 +5,7 @@ import hashlib
 from typing import Any
 
 from adapters.platforms.mailchimp import PLATFORM
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
 KEY, AUDIENCE = "0123456789abcdef-us21", "a1b2c3"
@@ -19,21 +19,21 @@ class MailchimpStage(PlatformStage):
     credentials = {"apiKey": KEY, "listId": AUDIENCE}
     cannot = frozenset({"page", "marks"})
 
-    def is_let_in(self, asked: Asked) -> bool:
-        said = base64.b64decode(asked.headers.get("Authorization", "").removeprefix("Basic ")).decode()
-        return said.partition(":")[2] == KEY
+    def is_authorized(self, call: ApiCall) -> bool:
+        reply = base64.b64decode(call.headers.get("Authorization", "").removeprefix("Basic ")).decode()
+        return reply.partition(":")[2] == KEY
 
-    def is_look(self, asked: Asked) -> bool:
-        return "/members/" in asked.path
+    def is_lookup(self, call: ApiCall) -> bool:
+        return "/members/" in call.path
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/3.0/ping":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/3.0/ping":
             return 200, {"health_status": "Everything's Chimpy!"}
-        if asked.path == f"/3.0/lists/{AUDIENCE}":
+        if call.path == f"/3.0/lists/{AUDIENCE}":
             return 200, {"id": AUDIENCE}
         by_hash = {hashlib.md5(email.encode(), usedforsecurity=False).hexdigest(): email for email in self.people}
-        email = by_hash.get(asked.path.removeprefix(_MEMBERS))
-        if not asked.path.startswith(_MEMBERS) or email is None:
+        email = by_hash.get(call.path.removeprefix(_MEMBERS))
+        if not call.path.startswith(_MEMBERS) or email is None:
             return 404, {"title": "Resource Not Found", "status": 404, "detail": "It could not be found."}
         person = self.people[email]
         return 200, {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.platforms.base import PlatformAdapter
-from tests.support.gateways.stage import Asked, PlayedApi
+from tests.support.gateways.stage import ApiCall, PlayedApi
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class PlatformStage(PlayedApi):
         super().__init__(port)
         self.people: dict[str, Person] = {}
 
-    def know(self, email: str, *, slug: str | None = None, **more: Any) -> Person:
+    def add_person(self, email: str, *, slug: str | None = None, **more: Any) -> Person:
         """Let somebody sign up; a slug stands in the custom field that this platform usually has for it."""
         fields = {self.platform.slugs.fields[0]: slug} if slug else {}
         self.people[email.lower()] = person = Person(email, **{"fields": fields, **more})
         return person
 
-    def looks(self) -> int:
+    def count_lookups(self) -> int:
         """Return how often the platform was asked for a person."""
-        return sum(map(self.is_look, self.asked))
+        return sum(map(self.is_lookup, self.calls))
 
     @abstractmethod
-    def is_look(self, asked: Asked) -> bool:
-        """Say whether a call asks for a person."""
+    def is_lookup(self, call: ApiCall) -> bool:
+        """Return whether a call asks for a person."""

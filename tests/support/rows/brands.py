@@ -20,7 +20,7 @@ from models import db
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.organization import key_creation, tenancy
-from tests.support.running import following
+from tests.support.running import row_ids
 
 _NUMBERS = itertools.count(1)
 
@@ -79,8 +79,8 @@ class Brand:
 
     def member_id(self) -> UUID:
         """Return the id of its first member."""
-        found: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
-        return found
+        rows: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
+        return rows
 
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
@@ -101,7 +101,7 @@ class Brand:
         """POST with the bearer key."""
         return self.call("POST", path, body, **headers)
 
-    def signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
+    def post_signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
         """POST with the bearer key and a good signature made `at` unix seconds (now)."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.call("POST", path, raw, **{"X_Service_Signature": self.signature(raw, at=at), **headers})
@@ -120,7 +120,7 @@ class Brand:
             "amountCents": 10_000,
             "currency": "USD",
         } | fields
-        return self.signed("/api/tracking/s2s", {name: value for name, value in body.items() if value is not ...})
+        return self.post_signed("/api/tracking/s2s", {name: value for name, value in body.items() if value is not ...})
 
     def refund(self, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
         """Post a signed refund."""
@@ -128,11 +128,11 @@ class Brand:
         if amount_cents is not None:
             body["refundAmountCents"] = amount_cents
         # The refund has no id of its own: two equal ones in a second would be one signature, so tests vary the time.
-        return self.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
+        return self.post_signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
 
     def program(self, **columns: Any) -> UUID:
         """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
-        program_id = following.new_id()
+        program_id = row_ids.new_id()
         values = {
             "id": program_id,
             "organization_id": self.id,
@@ -156,7 +156,7 @@ class Brand:
 
     def affiliate(self, slug: str, *, program_id: UUID | None = None, **columns: Any) -> UUID:
         """Insert an Approved affiliate with a default link, in the last program that was made."""
-        affiliate_id = following.new_id()
+        affiliate_id = row_ids.new_id()
         now = datetime.now(UTC)
         values = {
             "id": affiliate_id,
@@ -173,7 +173,7 @@ class Brand:
             "created_at": now,
         } | columns
         link = {
-            "id": following.new_id(),
+            "id": row_ids.new_id(),
             "organization_id": self.id,
             "program_id": values["program_id"],
             "affiliate_id": affiliate_id,

@@ -15,23 +15,25 @@ from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
 from models import advisory_locks, db
 from pipelines.clicks import clicks
-from tests.support.api.racing import beside
+from tests.support.api.concurrency import hold_in_thread
 from tests.support.rows.brands import Brand
-from tests.support.running import following
+from tests.support.running import row_ids
 from workers.clicks import ClickConsumer
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
-def hashed(who: object) -> str:
+def hash_text(who: object) -> str:
     """Return a keyed hash as one is sent, in hex."""
     return hashlib.sha256(str(who).encode()).hexdigest()[:32]
 
 
-def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any) -> RawClick:
+def build_click(
+    brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any
+) -> RawClick:
     """Return a click of now by somebody new, from a network of their own; fields override."""
-    click_id = str(following.new_id())
+    click_id = str(row_ids.new_id())
     at = fields.pop("at", None) or datetime.now(UTC)
     values: dict[str, Any] = {
         "id": click_id,
@@ -41,8 +43,8 @@ def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: ob
         "slug": "ben",
         "sub_id": None,
         "occurred_at": at.isoformat(),
-        "visitor": hashed(visitor or click_id),
-        "network": hashed(network or f"network of {click_id}"),
+        "visitor": hash_text(visitor or click_id),
+        "network": hash_text(network or f"network of {click_id}"),
         "agent": AGENT,
         "languages": ("en-GB", "en"),
     }
@@ -64,13 +66,13 @@ def send(*entries: RawClick | bytes, age: timedelta | None = None) -> None:
         client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else serialization.to_bytes(entry)}, id=entry_id)
 
 
-def consume() -> int:
+def consume_stream() -> int:
     """Write all that lies on the stream; returns how many entries that was."""
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once()
 
 
 @contextmanager
-def turn_taken(brand: Brand) -> Iterator[None]:
+def hold_click_lock(brand: Brand) -> Iterator[None]:
     """Let nobody write clicks of a brand meanwhile."""
 
     @contextmanager
@@ -80,17 +82,17 @@ def turn_taken(brand: Brand) -> Iterator[None]:
             db.db.run("select 1")
             yield
 
-    with beside(turn()):
+    with hold_in_thread(turn()):
         yield
 
 
-def outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:
+def list_outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:
     """Return what became of clicks, in their order."""
-    found = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
-    return [found[click.id] for click in batch]
+    outcome_by_id = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
+    return [outcome_by_id[click.id] for click in batch]
 
 
-def aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
+def list_aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
     """Return the rows that gather paid clicks: external id, commission, currency, status."""
     return brand.rows(
         "select external_event_id, commission_cents, currency, status from conversion"
@@ -98,23 +100,23 @@ def aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
     )
 
 
-def minutes_on(minutes: float) -> datetime:
+def minutes_after_hour(minutes: float) -> datetime:
     """Return so many minutes after HOUR."""
     return HOUR + timedelta(minutes=minutes)
 
 
-def booked(brand: Brand) -> list[Any]:
+def sum_ledger(brand: Brand) -> list[Any]:
     """Return the sum and the number of the brand's ledger entries by kind."""
     return brand.rows("select kind, sum(amount_cents)::int, count(*) from ledger_entry group by kind order by kind")
 
 
-def told(brand: Brand, event_type: str) -> list[Any]:
+def list_event_data(brand: Brand, event_type: str) -> list[Any]:
     """Return the data of the brand's events of a type."""
     rows = brand.rows("select body from event where type = %s order by created_at, id", event_type)
     return [json.loads(body)["data"] for (body,) in rows]
 
 
-def write_apart(brand: Brand, *batch: RawClick) -> None:
+def write_on_own_connection(brand: Brand, *batch: RawClick) -> None:
     """Write clicks on a connection of this thread's own."""
     try:
         write(brand, *batch)

@@ -6,17 +6,19 @@ from adapters import clock
 from domain.leads import LeadMethod
 from models import db
 from pipelines.leads import lifecycle
-from tests.support.running.hours import began
+from tests.support.running.hours import test_started_at
 
 DAY = timedelta(days=1)
 
 
-def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=None, event_id=None, sub_id=None, **options):
+def record_lead(
+    brand, affiliate_id, email="ada@example.com", *, occurred_at=None, event_id=None, sub_id=None, **options
+):
     """Record a lead; options are those of `lifecycle.record`, and is_test and method."""
     signup = lifecycle.NewLead(
         email=email,
         name=None,
-        occurred_at=occurred_at or began(),
+        occurred_at=occurred_at or test_started_at(),
         is_test=options.pop("is_test", False),
         external_event_id=event_id,
         sub_id=sub_id,
@@ -26,11 +28,11 @@ def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=None, ev
         ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
         referral = lifecycle.find_referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
         return lifecycle.record(
-            organization_id=brand.id, referral=referral, signup=signup, now=began(), **options
+            organization_id=brand.id, referral=referral, signup=signup, now=test_started_at(), **options
         ).lead_id
 
 
-def expire():
+def expire_leads():
     """Let the leads expire whose time is over."""
     with db.any_org_work():
         lifecycle.any_org_expire(now=clock.now())

@@ -20,7 +20,7 @@ _NUMBERS = itertools.count(1)
 
 
 @contextmanager
-def verified_by(**variables: str) -> Iterator[None]:
+def configure_human_check(**variables: str) -> Iterator[None]:
     """Verify people as these HUMAN_CHECK_ variables say."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
@@ -38,14 +38,14 @@ def _start_over() -> None:
     human_check.clear_caches()
 
 
-def token() -> str:
+def create_human_token() -> str:
     """Return a token that a person got just now, while HUMAN_CHECK_URL is `local`."""
     local = human_check.find_local_issuer()
     assert local is not None
     return local.issue(now=datetime.now(UTC))
 
 
-def campaign(brand: Brand, **columns: Any) -> str:
+def create_campaign(brand: Brand, **columns: Any) -> str:
     """Make a campaign that pays 5 USD per lead, with an affiliate; columns override. Returns the affiliate's slug."""
     brand.set(leadPreview="on")
     per_lead = {
@@ -59,19 +59,23 @@ def campaign(brand: Brand, **columns: Any) -> str:
     return slug
 
 
-def person() -> str:
+def unique_person_email() -> str:
     """Return the address of somebody new."""
     return f"person-{next(_NUMBERS)}@inbox.example.org"
 
 
-def send(brand: Brand, to: str, *, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
+def send_lead(brand: Brand, to: str, *, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
     """Send a lead of a slug as a browser does; what is not given has a default, a field given as `...` is left out."""
-    body = {"slug": to, "email": person()} | ({} if "token" in fields else {"token": token()}) | fields
+    body = (
+        {"slug": to, "email": unique_person_email()}
+        | ({} if "token" in fields else {"token": create_human_token()})
+        | fields
+    )
     sent = {name: value for name, value in body.items() if value is not ...}
     return brand.app.test_client().post("/api/v1/lead", json=sent, headers={"User-Agent": BROWSER} | (headers or {}))
 
 
-def rows(brand: Brand) -> list[tuple[Any, ...]]:
+def list_lead_conversions(brand: Brand) -> list[tuple[Any, ...]]:
     """Return status, commission, currency, payability and method of the brand's lead conversions, oldest first."""
     return brand.rows(
         "select status, commission_cents, currency, payability, attribution_method from conversion"
@@ -80,7 +84,7 @@ def rows(brand: Brand) -> list[tuple[Any, ...]]:
     )
 
 
-def fraud_events(brand: Brand) -> list[tuple[Any, ...]]:
+def list_fraud_events(brand: Brand) -> list[tuple[Any, ...]]:
     """Return action, score and reasons of the brand's fraud events about leads."""
     return brand.rows(
         "select action, score, reasons from fraud_event where organization_id = %s and subject = 'lead'"

@@ -9,20 +9,20 @@ from uuid import UUID
 from models import db
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
-from tests.support.running import following
-from tests.support.running.hours import began
+from tests.support.running import row_ids
+from tests.support.running.hours import test_started_at
 
 _NUMBERS = count(1)
 
 
-def ago(**span: float) -> datetime:
+def time_ago(**span: float) -> datetime:
     """Return a moment that long before the test began: of a day that follows from today's."""
-    return began() - timedelta(**span)
+    return test_started_at() - timedelta(**span)
 
 
-def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
+def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a Pending, held sale of yesterday that earned 1000 USD cents; columns override."""
-    conversion_id = following.new_id()
+    conversion_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": conversion_id,
         "organization_id": brand.id,
@@ -39,26 +39,26 @@ def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "rate_type": "Percentage",
         "rate_value": Decimal(10),
         "is_test": False,
-        "occurred_at": ago(days=1),
-        "hold_until": began() + timedelta(days=29),
-        "created_at": began(),
+        "occurred_at": time_ago(days=1),
+        "hold_until": test_started_at() + timedelta(days=29),
+        "created_at": test_started_at(),
     }
     with db.unit_of_work(brand.id):
         conversions.stage_insert([conversions.Conversion(**values | columns)])
     return conversion_id
 
 
-def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
+def insert_click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a click of an hour ago; columns override."""
-    click_id = following.new_id()
+    click_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": click_id,
         "organization_id": brand.id,
         "program_id": brand.programs[-1],
         "affiliate_id": affiliate_id,
         "slug": "ben",
-        "occurred_at": ago(hours=1),
-        "created_at": began(),
+        "occurred_at": time_ago(hours=1),
+        "created_at": test_started_at(),
     }
     with db.unit_of_work(brand.id):
         names, marks = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))
@@ -66,7 +66,7 @@ def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     return click_id
 
 
-def rate(currency: str, per_usd: str, published: datetime) -> None:
+def store_rate(currency: str, per_usd: str, published: datetime) -> None:
     """Store a rate for everybody; tests keep to currencies and years of their own."""
     with db.any_org_work():
         db.db.stage(

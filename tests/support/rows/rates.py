@@ -10,7 +10,7 @@ from commands.demo.prompt_handler import PromptHandler
 from models import db
 
 
-def stored(*currencies: str) -> list[tuple[Any, ...]]:
+def list_rates(*currencies: str) -> list[tuple[Any, ...]]:
     """Return currency, day and rate of everything that is stored for some currencies."""
     with db.any_org_work():
         return db.db.run(
@@ -20,7 +20,7 @@ def stored(*currencies: str) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def published(content: bytes, status: int = 200) -> Iterator[str]:
+def serve_feed(content: bytes, status: int = 200) -> Iterator[str]:
     """Serve a file for as long as the block runs, and give its address."""
 
     class Answer(PromptHandler):

@@ -18,31 +18,31 @@ _ROOT = Path(__file__).parents[3]
 _FEW = 20
 
 
-def make(config: pytest.Config) -> None:
+def compile_sources(config: pytest.Config) -> None:
     """Make what is not there yet, with a process for each core."""
     if sys.dont_write_bytecode:
         return
     sources = [path for package in sorted(_ROOT.glob("*/__init__.py")) for path in sorted(package.parent.rglob("*.py"))]
-    stale = [source for source in sources if not _is_made(source)]
+    stale = [source for source in sources if not _is_compiled(source)]
     if len(stale) < _FEW:
         return
     cores = os.cpu_count() or 1
     fork = multiprocessing.get_context("fork")  # a configuration cannot be sent, but inherited
-    processes = [fork.Process(target=_make, args=(config, stale[number::cores])) for number in range(cores)]
+    processes = [fork.Process(target=_compile_all, args=(config, stale[number::cores])) for number in range(cores)]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
 
 
-def _is_made(source: Path) -> bool:
+def _is_compiled(source: Path) -> bool:
     try:
-        return _kept(source).stat().st_mtime >= source.stat().st_mtime
+        return _cache_path(source).stat().st_mtime >= source.stat().st_mtime
     except FileNotFoundError:
         return False
 
 
-def _kept(source: Path) -> Path:
+def _cache_path(source: Path) -> Path:
     tail = rewrite.PYC_TAIL if _is_rewritten(source) else f".{sys.implementation.cache_tag}.pyc"
     return rewrite.get_cache_dir(source) / f"{source.stem}{tail}"
 
@@ -51,7 +51,7 @@ def _is_rewritten(source: Path) -> bool:
     return source.name == "conftest.py" or source.name.startswith("test_")
 
 
-def _make(config: pytest.Config, sources: list[Path]) -> None:
+def _compile_all(config: pytest.Config, sources: list[Path]) -> None:
     for source in sources:
         if _is_rewritten(source):
             _rewrite(config, source)
@@ -60,7 +60,7 @@ def _make(config: pytest.Config, sources: list[Path]) -> None:
 
 
 def _rewrite(config: pytest.Config, source: Path) -> None:
-    kept = _kept(source)
-    if rewrite.try_makedirs(kept.parent):
+    cached = _cache_path(source)
+    if rewrite.try_makedirs(cached.parent):
         source_hash, code = rewrite._rewrite_test(source, config)
-        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source_hash, kept)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source_hash, cached)

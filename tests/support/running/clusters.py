@@ -17,20 +17,20 @@ def prepare(home: Path, kept_in: Path) -> None:
 
     No server runs afterwards. `kept_in` holds one copy, named by all that it depends on.
     """
-    made, kept = data_folder.resolve(home), kept_in / _fingerprint()
-    data_folder.prepare(made)
+    cluster, cached = data_folder.resolve(home), kept_in / _fingerprint()
+    data_folder.prepare(cluster)
     with data_folder.exclusive_lock(kept_in / "lock"):
-        if kept.exists():
-            subprocess.run(["cp", "-R", f"{kept}/.", str(home)], check=True)  # in a third of copytree's time
+        if cached.exists():
+            subprocess.run(["cp", "-R", f"{cached}/.", str(home)], check=True)  # in a third of copytree's time
             return
-        databases.make_template(server_pair.start(home, valkey=False, durable=False).database_owner_url)
+        databases.create_template(server_pair.start(home, valkey=False, durable=False).database_owner_url)
         server_pair.stop(home)
         for old in kept_in.glob("*-*"):
             shutil.rmtree(old)
         draft = kept_in / "draft-"
-        shutil.copytree(made.postgres, draft / made.postgres.name)
-        shutil.copy2(made.owner_password, draft)
-        draft.rename(kept)
+        shutil.copytree(cluster.postgres, draft / cluster.postgres.name)
+        shutil.copy2(cluster.owner_password, draft)
+        draft.rename(cached)
 
 
 def _fingerprint() -> str:

@@ -13,7 +13,7 @@ _LATE_S = 20
 _began = datetime.now(UTC)
 
 
-def begin() -> None:
+def note_test_start() -> None:
     """Note that a test begins now; if the hour ends within seconds, then at its end."""
     global _began
     while (left_s := _left_s()) < _LATE_S:  # once more, where the clock was put right meanwhile
@@ -21,7 +21,7 @@ def begin() -> None:
     _began = datetime.now(UTC)
 
 
-def began() -> datetime:
+def test_started_at() -> datetime:
     """Return when the test began; before the first one, when tests were collected."""
     return _began
 

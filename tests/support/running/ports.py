@@ -7,34 +7,36 @@ import socket
 from contextlib import ExitStack
 
 
-def hold(port: int = 0) -> socket.socket:
+def hold_port(port: int = 0) -> socket.socket:
     """Return what keeps a port: nobody is given it by chance, and who asks for it by its number may listen there.
 
     Until somebody does, whoever calls is refused. It is given back with `close`. Raises OSError where `port` is taken.
     """
-    held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        held.bind(("127.0.0.1", port))
+        listener.bind(("127.0.0.1", port))
     except BaseException:
-        held.close()
+        listener.close()
         raise
-    return held
+    return listener
 
 
-def hold_row(count: int) -> list[socket.socket]:
+def hold_ports(count: int) -> list[socket.socket]:
     """Return what keeps so many ports that follow one another."""
     while True:
         with ExitStack() as stack:
-            held = [stack.enter_context(hold())]
+            listener = [stack.enter_context(hold_port())]
             try:
-                held += [stack.enter_context(hold(number(held[0]) + place)) for place in range(1, count)]
+                listener += [
+                    stack.enter_context(hold_port(port_number(listener[0]) + place)) for place in range(1, count)
+                ]
             except (OSError, OverflowError):
                 continue
             stack.pop_all()
-            return held
+            return listener
 
 
-def number(held: socket.socket) -> int:
+def port_number(listener: socket.socket) -> int:
     """Return the number of a port that is held."""
-    return int(held.getsockname()[1])
+    return int(listener.getsockname()[1])

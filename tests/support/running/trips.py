@@ -10,18 +10,18 @@ PAUSED = "select queue from queue_pause order by queue"
 
 
 @contextmanager
-def trips() -> Iterator[list[bytes]]:
+def record_round_trips() -> Iterator[list[bytes]]:
     """Give the list of what is sent meanwhile, round trip by round trip; what other threads send is not counted."""
-    sent: list[bytes] = []
+    statements: list[bytes] = []
     mine = threading.get_ident()
 
     def keep(trip: bytes) -> None:
         if threading.get_ident() == mine:
-            sent.append(trip)
+            statements.append(trip)
 
     db.db.trip_hooks.append(keep)
     try:
-        yield sent
+        yield statements
     finally:
         db.db.trip_hooks.remove(keep)
 

@@ -4,16 +4,16 @@ from models import db
 from models.upkeep import expiry
 from pipelines import retention
 from tests.support.databases import alter
-from tests.support.gateways.playing import connected, played
-from tests.support.rows.ending import count, end
-from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import ago
-from tests.support.running.hours import began
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
+from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.rows.program_rows import time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
+from tests.support.running.hours import test_started_at
 
 
 def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
-    flagged(brand, ben, at=ago(days=366))
-    flagged(brand, ben, at=ago(days=364))
+    record_blocked_click(brand, ben, at=time_ago(days=366))
+    record_blocked_click(brand, ben, at=time_ago(days=364))
     for status, days in (("Sent", 91), ("Failed", 91), ("Sent", 89), ("Queued", 91)):
         alter(
             brand,
@@ -22,8 +22,8 @@ def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
             brand.id,
             status,
             b"x" if status == "Queued" else None,
-            ago(days=days),
-            began() if status == "Sent" else None,
+            time_ago(days=days),
+            test_started_at() if status == "Sent" else None,
         )
     for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
         alter(
@@ -35,20 +35,20 @@ def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
             f"{state}{days}@example.com",
             state,
             f"{brand.id}{state}{days}".encode(),
-            ago(days=days),
-            ago(days=days),
+            time_ago(days=days),
+            time_ago(days=days),
         )
-    deleted = end("fraud_events", "mail", "invites", "rail_events")
+    deleted = end_due("fraud_events", "mail", "invites", "rail_events")
 
     assert min(deleted[kind] for kind in ("fraud_events", "mail", "invites")) >= 1
-    assert count(brand, "fraud_event") == 1
+    assert count_brand_rows(brand, "fraud_event") == 1
     assert brand.rows("select status from mail_message where kind = 'x' order by 1") == [("Queued",), ("Sent",)]
     assert brand.rows("select state from affiliate_invite order by 1") == [("Expired",), ("Pending",)]
 
 
 def test_gateway_payloads_are_deleted_and_their_facts_kept(brand):
-    with played() as stage:
-        connection = connected(brand.person(), stage)
+    with play_gateway() as stage:
+        connection = connect_gateway(brand.person(), stage)
     for status, days in (("Processed", 91), ("Failed", 91), ("Processed", 89), ("Received", 91)):
         alter(
             brand,
@@ -58,10 +58,10 @@ def test_gateway_payloads_are_deleted_and_their_facts_kept(brand):
             connection["id"],
             f"{status}{days}",
             status,
-            ago(days=days),
+            time_ago(days=days),
         )
 
-    assert end("gateway_payloads")["gateway_payloads"] == 2
+    assert end_due("gateway_payloads")["gateway_payloads"] == 2
 
     remaining = brand.rows("select event_key, raw is null, facts is null from gateway_event order by 1")
     assert remaining == [
@@ -82,12 +82,12 @@ def test_door_visit_is_deleted_a_week_after_its_expiry(brand, ben):
             brand.programs[-1],
             ben,
             f"{days}@example.org",
-            ago(days=60),
-            ago(days=40),
-            ago(days=days),
+            time_ago(days=60),
+            time_ago(days=40),
+            time_ago(days=days),
         )
 
-    assert end("door_visits")["door_visits"] >= 1
+    assert end_due("door_visits")["door_visits"] >= 1
     assert brand.rows("select email_normalized from door_visit order by 1") == [("-1@example.org",), ("6@example.org",)]
 
 
@@ -99,10 +99,10 @@ def test_pixel_checkout_is_deleted_after_a_month(brand):
             " values (%s, sha256(%s), 'ben', %s)",
             brand.id,
             str(days).encode(),
-            ago(days=days),
+            time_ago(days=days),
         )
 
-    assert end("pixel_checkouts")["pixel_checkouts"] >= 1
+    assert end_due("pixel_checkouts")["pixel_checkouts"] >= 1
     assert brand.rows("select told_at > now() - interval '30 days' from pixel_checkout") == [(True,)]
 
 
@@ -112,10 +112,10 @@ def test_contradicting_rail_event_is_kept_until_reviewed(brand):
             db.db.stage(
                 'insert into rail_event (rail, event_id, answer, "references", outcome, received_at)'
                 " values ('wallet', %s, 'Paid', '{}', %s, %s)",
-                (f"{brand.id}{days}", outcome, ago(days=days)),
+                (f"{brand.id}{days}", outcome, time_ago(days=days)),
             )
 
-    end("rail_events")
+    end_due("rail_events")
 
     with db.any_org_work():
         remaining = db.db.run("select event_id from rail_event where event_id like %s", (f"{brand.id}%",))
@@ -127,11 +127,11 @@ def test_inactive_members_are_deleted_except_the_last_owner(brand):
     for role in ("Owner", "Viewer", "Admin"):
         assert brand.person(role, email=f"{role}@example.org").get("/api/v1/programs").status_code == 200
     brand.person("Owner", email="second@example.org").get("/api/v1/programs")
-    alter(brand, "update member set seen_at = %s", ago(days=400))
-    alter(brand, "update member set seen_at = %s where email = 'second@example.org'", ago(days=399))
+    alter(brand, "update member set seen_at = %s", time_ago(days=400))
+    alter(brand, "update member set seen_at = %s where email = 'second@example.org'", time_ago(days=399))
     assert brand.person("Admin", email="Admin@example.org").get("/api/v1/programs").status_code == 200, "still comes"
 
-    end("members")
+    end_due("members")
 
     remaining = brand.rows("select role, email from member where subject is not null order by role")
     assert remaining == [("Admin", "admin@example.org"), ("Owner", "second@example.org")]
@@ -141,7 +141,7 @@ def test_inactive_members_are_deleted_except_the_last_owner(brand):
 def test_member_visit_is_recorded_daily(brand):
     viewer = brand.person("Viewer")
     viewer.get("/api/v1/programs")
-    alter(brand, "update member set seen_at = %s where role = 'Viewer'", ago(days=2))
+    alter(brand, "update member set seen_at = %s where role = 'Viewer'", time_ago(days=2))
 
     viewer.get("/api/v1/programs")
 
@@ -158,12 +158,12 @@ def test_empty_or_undone_imports_are_deleted(brand, ben):
             status,
             imported,
             1 - imported,
-            ago(days=400),
-            began() if status == "Undone" else None,
+            time_ago(days=400),
+            test_started_at() if status == "Undone" else None,
         )
     alter(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
 
-    end("imports")
+    end_due("imports")
 
     assert brand.rows("select status, imported from import_job") == [("Completed", 1)]
     assert brand.rows("select import_job_id from affiliate") == [(None,)]
@@ -181,10 +181,10 @@ def test_repeated_sale_is_recognized_forever(brand, ben, drain):
     brand.sale(externalEventId="order-1")
     drain()
     for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
-        alter(brand, f"update {table} set {column} = %s", ago(days=4000))
+        alter(brand, f"update {table} set {column} = %s", time_ago(days=4000))
 
-    end(*retention.list_kinds())
+    end_due(*retention.list_kinds())
     response = brand.sale(externalEventId="order-1")
 
     assert response.json["deduped"] is True
-    assert count(brand, "event") == 0
+    assert count_brand_rows(brand, "event") == 0

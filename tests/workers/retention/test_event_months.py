@@ -11,9 +11,9 @@ from models.upkeep import partitions as months
 from pipelines import partitions
 from tests.support import databases
 from tests.support.rows.brands import Brand
-from tests.support.rows.ending import count, end
-from tests.support.rows.program_rows import ago
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
+from tests.support.running.hours import test_started_at
 
 TABLES = ("event", "delivery", "delivery_attempt")
 _FIRST_OF = "date_trunc('month', %s::timestamptz at time zone 'UTC') at time zone 'UTC'"
@@ -55,44 +55,46 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
     return delivery_id
 
 
-def test_deliveries_are_in_their_events_month_and_deleted_with_it(alone, brand, endpoint):
+def test_deliveries_are_in_their_events_month_and_deleted_with_it(isolated_database, brand, endpoint):
     with db.any_org_work():
-        partitions.any_org_maintain(now=began())
-    future_event = _event_at(brand, began() + timedelta(days=64))
-    for event_id in (future_event, _event_at(brand, began())):
-        _delivery_of(brand, endpoint, event_id, at=ago(days=100))
-    brand.rows("update event set created_at = %s returning id", ago(days=100))
-    month = f"_{began() + timedelta(days=64):%Y_%m}"
+        partitions.any_org_maintain(now=test_started_at())
+    future_event = _event_at(brand, test_started_at() + timedelta(days=64))
+    for event_id in (future_event, _event_at(brand, test_started_at())):
+        _delivery_of(brand, endpoint, event_id, at=time_ago(days=100))
+    brand.rows("update event set created_at = %s returning id", time_ago(days=100))
+    month = f"_{test_started_at() + timedelta(days=64):%Y_%m}"
 
     for table, key in (("event", "id"), ("delivery", "event_id"), ("delivery_attempt", "event_id")):
         assert (table + month,) in brand.rows(
             f"select tableoid::regclass::text from {table} where {key} = %s", future_event
         )
-    assert end("deliveries", "events") == {"deliveries": 2, "events": 2}
-    assert [count(brand, table) for table in ("event", "delivery", "delivery_attempt")] == [0, 0, 0]
+    assert end_due("deliveries", "events") == {"deliveries": 2, "events": 2}
+    assert [count_brand_rows(brand, table) for table in ("event", "delivery", "delivery_attempt")] == [0, 0, 0]
 
 
 def test_past_months_are_dropped_in_reference_order(app, monkeypatch):
     monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
-    old, kept_month = (ago(days=days).date().replace(day=1) for days in (365, 300))
-    with databases.alone() as url:
-        databases.run(url, "".join(map(_EARLIER_ENDED.format, TABLES)))
+    old, kept_month = (time_ago(days=days).date().replace(day=1) for days in (365, 300))
+    with databases.isolated_database() as url:
+        databases.run_as_owner(url, "".join(map(_EARLIER_ENDED.format, TABLES)))
         with db.any_org_work():
             assert all(months.create(table, month) for table in TABLES for month in (old, kept_month))
         brand = Brand.create(app)
         endpoint = brand.endpoint("https://localhost/hook")["id"]
-        kept_event, deleted_event = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
+        kept_event, deleted_event = _event_at(brand, time_ago(days=300)), _event_at(brand, time_ago(days=365))
         for event_id in (kept_event, deleted_event):
-            _delivery_of(brand, endpoint, event_id, at=ago(days=300))
+            _delivery_of(brand, endpoint, event_id, at=time_ago(days=300))
         # An attempt without its delivery does not prevent the drop.
         brand.rows("delete from delivery where event_id = %s returning id", deleted_event)
         brand.rows("delete from event where id = %s returning id", deleted_event)
 
         for _ in range(2):
             with db.any_org_work():
-                partitions.any_org_maintain(now=began())
+                partitions.any_org_maintain(now=test_started_at())
 
-        partition_names = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        partition_names = {
+            name for (name,) in databases.select_as_owner(url, "select part::text from partition_bounds")
+        }
         with pytest.raises(peewee.IntegrityError, match="event_id_fkey"):
             brand.rows("delete from event returning id")
     for table in TABLES:

@@ -10,14 +10,14 @@ from models import db, ids
 from models.upkeep import partitions as months
 from pipelines import partitions
 from tests.support import databases
-from tests.support.rows.ending import count, end
-from tests.support.rows.program_rows import ago, click
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
+from tests.support.running.hours import test_started_at
 
 
 def _maintain_partitions():
     with db.any_org_work():
-        partitions.any_org_maintain(now=began())
+        partitions.any_org_maintain(now=test_started_at())
 
 
 def _id_of(month):
@@ -27,15 +27,15 @@ def _id_of(month):
     return UUID(int=first.int | ids.new_id().int & ((1 << 80) - 1))
 
 
-def test_months_are_created_ahead_and_each_row_is_in_its_own(alone, brand, ben, flask):
+def test_months_are_created_ahead_and_each_row_is_in_its_own(isolated_database, brand, ben, flask):
     _maintain_partitions()
     _maintain_partitions()
     partitions_by_table = {table_row["table"]: table_row for table_row in flask.json("db", "partitions")}
-    year, month = divmod(began().year * 12 + began().month - 1 + partitions.MONTHS_AHEAD, 12)
+    year, month = divmod(test_started_at().year * 12 + test_started_at().month - 1 + partitions.MONTHS_AHEAD, 12)
     last = date(year, month + 1, 1)
     future_id, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
-    click(brand, ben, id=future_id)
-    click(brand, ben, id=stray)
+    insert_click(brand, ben, id=future_id)
+    insert_click(brand, ben, id=stray)
 
     assert set(partitions_by_table) == {"click", "audit_entry", "event", "delivery", "delivery_attempt"}
     assert all(
@@ -49,9 +49,9 @@ def test_months_are_created_ahead_and_each_row_is_in_its_own(alone, brand, ben, 
     assert "HAS NO PARTITION" not in flask("db", "partitions")[1]
 
 
-def test_missing_month_is_reported(alone, app):
+def test_missing_month_is_reported(isolated_database, app):
     _maintain_partitions()  # the tests' database may be from last month
-    far = began() + timedelta(days=500)
+    far = test_started_at() + timedelta(days=500)
     with db.any_org_work():
         tables = partitions.list_tables(now=far)
 
@@ -60,16 +60,16 @@ def test_missing_month_is_reported(alone, app):
     assert 'finderfee_partition_months_missing{table="click"} 0.0' in page
 
 
-def test_row_at_the_same_place_of_another_month_is_kept(alone, brand, ben):
+def test_row_at_the_same_place_of_another_month_is_kept(isolated_database, brand, ben):
     _maintain_partitions()
-    month = f"{(began() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
-    young_ids = [click(brand, ben) for _ in range(3)]
-    old_ids = [click(brand, ben, id=_id_of(month), occurred_at=ago(days=100)) for _ in range(100)]
+    month = f"{(test_started_at() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
+    young_ids = [insert_click(brand, ben) for _ in range(3)]
+    old_ids = [insert_click(brand, ben, id=_id_of(month), occurred_at=time_ago(days=100)) for _ in range(100)]
     places = brand.rows("select ctid::text, count(*) from click group by 1 having count(*) > 1")
 
-    assert end("clicks")["clicks"] >= len(old_ids)
+    assert end_due("clicks")["clicks"] >= len(old_ids)
 
-    assert count(brand, "click") == len(young_ids), places
+    assert count_brand_rows(brand, "click") == len(young_ids), places
     assert brand.rows("select sum(number)::int from click_hour") == [(len(old_ids),)]
 
 
@@ -85,31 +85,33 @@ def test_single_partition_is_not_accessible_to_the_service(brand):
 
 def test_past_month_is_dropped_once_empty(app, monkeypatch):
     monkeypatch.setattr(partitions, "MONTHS_AHEAD", 1)
-    with databases.alone() as url:
+    with databases.isolated_database() as url:
         # As if the service had been upgraded two years ago.
-        databases.run(
+        databases.run_as_owner(
             url,
             "alter table click detach partition click_earlier; alter table click attach partition click_earlier"
             " for values from (minvalue) to (first_id_at(now() - interval '2 years'))",
         )
         with db.any_org_work():
-            assert months.create("click", ago(days=365).date().replace(day=1))
-            assert months.create("click", ago(days=300).date().replace(day=1))
-        kept_part = f"click_{ago(days=300):%Y_%m}"
-        databases.run(
+            assert months.create("click", time_ago(days=365).date().replace(day=1))
+            assert months.create("click", time_ago(days=300).date().replace(day=1))
+        kept_part = f"click_{time_ago(days=300):%Y_%m}"
+        databases.run_as_owner(
             url,
             f"alter table {kept_part} disable trigger all; alter table {kept_part} disable row level security",
         )
-        databases.run(
+        databases.run_as_owner(
             url,
             f"insert into {kept_part} (id, organization_id, program_id, affiliate_id, slug, occurred_at) select"
-            f" first_id_at(date_trunc('month', '{ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
+            f" first_id_at(date_trunc('month', '{time_ago(days=300):%Y-%m-%d}'::timestamp) at time zone 'UTC'),"
             " gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ben', now()",
         )
         _maintain_partitions()
         _maintain_partitions()
-        partition_names = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
+        partition_names = {
+            name for (name,) in databases.select_as_owner(url, "select part::text from partition_bounds")
+        }
 
     assert kept_part in partition_names
-    assert not {f"click_{ago(days=365):%Y_%m}", "click_earlier"} & partition_names
+    assert not {f"click_{time_ago(days=365):%Y_%m}", "click_earlier"} & partition_names
     assert "audit_entry_earlier" in partition_names

@@ -4,19 +4,19 @@ from domain import jobs
 from models import db
 from models.upkeep import expiry
 from pipelines import retention, schedule, upkeep, work
-from tests.support.api.racing import at_once, begun
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.databases import alter
-from tests.support.rows.ending import count, end, old_clicks
-from tests.support.rows.program_rows import ago, click
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_old_clicks
+from tests.support.running.hours import test_started_at
 
 
 def test_transaction_deletes_at_most_one_slice(brand, ben, small_slices):
-    old_clicks(brand, ben, 35)
+    insert_old_clicks(brand, ben, 35)
     trips = []
     db.db.trip_hooks.append(trips.append)
     try:
-        deleted = end("clicks")
+        deleted = end_due("clicks")
     finally:
         db.db.trip_hooks.remove(trips.append)
 
@@ -26,11 +26,11 @@ def test_transaction_deletes_at_most_one_slice(brand, ben, small_slices):
 
 
 def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain):
-    end(*retention.list_kinds())
-    old_clicks(brand, ben, 35)
+    end_due(*retention.list_kinds())
+    insert_old_clicks(brand, ben, 35)
 
     with db.any_org_work():
-        retention.any_org_start(now=began())
+        retention.any_org_start(now=test_started_at())
     jobs_waiting = _jobs_waiting()
     jobs_run = drain("upkeep")
 
@@ -39,13 +39,13 @@ def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain)
     with db.any_org_work():
         run = expiry.list_runs()["clicks"]
     assert (run.ended, run.finished_at is not None) == (35, True)
-    assert count(brand, "click") == 0
+    assert count_brand_rows(brand, "click") == 0
 
 
 def test_running_retention_is_not_started_twice(brand, drain):
     for _ in range(2):
         with db.any_org_work():
-            retention.any_org_start(now=began())
+            retention.any_org_start(now=test_started_at())
 
     assert _jobs_waiting() == len(retention.list_kinds())
 
@@ -60,21 +60,21 @@ def test_retention_is_scheduled(app):
 
 
 def test_locked_row_is_deleted_on_the_next_run(brand, ben):
-    locked_id = click(brand, ben, occurred_at=ago(days=100))
-    click(brand, ben, occurred_at=ago(days=101))
+    locked_id = insert_click(brand, ben, occurred_at=time_ago(days=100))
+    insert_click(brand, ben, occurred_at=time_ago(days=101))
 
     with db.unit_of_work(brand.id):
         db.db.run("select from click where id = %s for update", (locked_id,))
-        begun(lambda: end("clicks"))()
+        start_call(lambda: end_due("clicks"))()
         while_locked = db.db.row("select count(*) from click")
-    end("clicks")
+    end_due("clicks")
 
     assert while_locked == (1,)
-    assert count(brand, "click") == 0
+    assert count_brand_rows(brand, "click") == 0
 
 
-def test_slice_is_read_in_index_order(alone):
-    params = {"limit": 10, "before": began(), "queues": ["mail"]}
+def test_slice_is_read_in_index_order(isolated_database):
+    params = {"limit": 10, "before": test_started_at(), "queues": ["mail"]}
     plans = {}
 
     with db.any_org_work():
@@ -87,34 +87,34 @@ def test_slice_is_read_in_index_order(alone):
 
 
 def test_concurrent_runs_count_each_click_once(brand, ben, small_slices):
-    old_clicks(brand, ben, 60)
+    insert_old_clicks(brand, ben, 60)
 
-    at_once(*[lambda: end("clicks")] * 3)
-    end("clicks")
+    run_concurrently(*[lambda: end_due("clicks")] * 3)
+    end_due("clicks")
 
-    assert count(brand, "click") == 0
+    assert count_brand_rows(brand, "click") == 0
     assert brand.rows("select sum(number)::int from click_hour") == [(60,)]
 
 
 def test_clicks_are_written_during_a_slice(brand, ben):
-    old_clicks(brand, ben, 50)
+    insert_old_clicks(brand, ben, 50)
 
     with db.any_org_work():
-        retention.any_org_slice("clicks", now=began())
-        begun(lambda: click(brand, ben))()
+        retention.any_org_slice("clicks", now=test_started_at())
+        start_call(lambda: insert_click(brand, ben))()
 
-    assert count(brand, "click") == 1
+    assert count_brand_rows(brand, "click") == 1
 
 
 def test_unlimited_retention_deletes_nothing(brand, ben, set_retention):
     set_retention(clicks=0)
-    old_clicks(brand, ben, 3, days=4000)
+    insert_old_clicks(brand, ben, 3, days=4000)
 
-    end("clicks")
+    end_due("clicks")
     with db.any_org_work():
-        retention.any_org_start(now=began())
+        retention.any_org_start(now=test_started_at())
 
-    assert count(brand, "click") == 3
+    assert count_brand_rows(brand, "click") == 3
     assert _jobs_waiting() == len(retention.list_kinds()) - 1
 
 

@@ -19,9 +19,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import find_tag, list_claims
-from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticated
+from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticate
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound, listed
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
 SUBSCRIPTION = {
@@ -162,23 +162,23 @@ def test_trial_is_a_start_and_paid_subscription_is_a_referral(stage):
 
 def test_only_the_event_read_again_counts(stage):
     sale = stage.pay(Purchase(cents=10_890))
-    event = json.loads(sale.sent[0].body)
+    event = json.loads(sale.notifications[0].body)
     event["content"]["transaction"]["amount"] = 99_999_900
-    (payment,) = facts(stage, authenticated(json.dumps(event).encode()))
+    (payment,) = facts(stage, authenticate(json.dumps(event).encode()))
     assert payment.amount_cents == 10_890
 
     event["id"] = "ev_made_up"
-    assert facts(stage, authenticated(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
     event["id"] = "../events"
-    assert facts(stage, authenticated(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
 
 
 def test_event_read_under_another_id_is_unreadable(stage):
     sale = stage.pay(Purchase())
-    event = json.loads(sale.sent[0].body)
+    event = json.loads(sale.notifications[0].body)
     stage.objects["/events/ev_x"] = {"event": event}
     with pytest.raises(UnreadableEvent):
-        facts(stage, authenticated(json.dumps({**event, "id": "ev_x"}).encode()))
+        facts(stage, authenticate(json.dumps({**event, "id": "ev_x"}).encode()))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_malformed_payment_is_unreadable(stage, change):
     ["", "Basic", "Basic !", "Bearer ZmluZGVyZmVl", "Basic Og==", "Basic " + "A" * 500, "Basic \xe9"],
 )
 def test_malformed_authorization_header_is_rejected(stage, header):
-    sent = replace(stage.pay(Purchase()).sent[0], headers={"Authorization": header})
+    sent = replace(stage.pay(Purchase()).notifications[0], headers={"Authorization": header})
     with pytest.raises(NotProved):
         GATEWAY.prove(account(stage), inbound(sent))
 
@@ -217,10 +217,10 @@ def test_user_and_password_must_match_as_a_pair(stage):
         former=({"webhookUser": "old", "webhookPassword": "b"},),
     )
     for user, password in ((USER, "new"), ("old", "b")):
-        assert GATEWAY.prove(rotated, inbound(authenticated(b"{}", user=user, password=password))).deliveries
+        assert GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password))).deliveries
     for user, password in (("old", "new"), (USER, "b"), (USER, PASSWORD), (USER, "")):
         with pytest.raises(NotProved):
-            GATEWAY.prove(rotated, inbound(authenticated(b"{}", user=user, password=password)))
+            GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password)))
 
 
 def test_generated_webhook_pair_is_valid_until_one_is_entered(stage):
@@ -229,11 +229,11 @@ def test_generated_webhook_pair_is_valid_until_one_is_entered(stage):
     generated = dict(subscribed.made)
     assert set(generated) == {"webhookUser", "webhookPassword"}
     assert generated.items() <= dict(subscribed.setup.values).items()
-    sent = authenticated(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
+    sent = authenticate(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
     assert GATEWAY.prove(replace(bare, made=generated), inbound(sent)).deliveries
 
     with_own_pair = replace(account(stage), made=generated)
-    assert GATEWAY.prove(with_own_pair, inbound(authenticated(b"{}"))).deliveries
+    assert GATEWAY.prove(with_own_pair, inbound(authenticate(b"{}"))).deliveries
     with pytest.raises(NotProved):
         GATEWAY.prove(with_own_pair, inbound(sent))
     assert GATEWAY.subscribe(account(stage), "https://finderfee.example/x").made == {}
@@ -248,7 +248,7 @@ def test_site_is_accepted_as_name_or_address(stage, site):
 def test_malformed_site_is_never_called(stage, site):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, site=site))
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 def test_later_changes_of_a_payment_are_listed_separately(stage):
@@ -257,6 +257,6 @@ def test_later_changes_of_a_payment_are_listed_separately(stage):
         stage.event(
             "transaction_updated", {"transaction": {**TRANSACTION, "id": f"t{number}", "status": "late_failure"}}
         )
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     assert len(listed_facts) == 121
-    assert sum(request.path == "/api/v2/events" for request in stage.asked) == 2
+    assert sum(request.path == "/api/v2/events" for request in stage.calls) == 2

@@ -17,9 +17,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, signed
-from tests.support.gateways.stage import Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.stage import Notification
 
 ADDRESS = "https://finderfee.example/api/gateways/maxio/token"
 SUBSCRIPTION = {
@@ -76,9 +76,9 @@ def _read_refunds(stage, *invoice_refunds, payload=None, **invoice):
 
 def test_signature_of_the_test_vector_is_valid_and_is_a_ping(stage):
     header = "e44a03445368e84abc4f064181374eee36460a1b348e29ab8adf5e4ffc314210"
-    sent = Sent(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
+    sent = Notification(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
     assert facts(stage, sent) == [IgnoredFact("ping")]
-    assert [delivery.key for delivery in delivered(stage, sent)] == ["1"]
+    assert [delivery.key for delivery in list_deliveries(stage, sent)] == ["1"]
 
 
 def test_md5_signature_is_rejected(stage):
@@ -86,7 +86,7 @@ def test_md5_signature_is_rejected(stage):
     digest = hashlib.md5(SHARED.encode() + body).hexdigest()
     for headers in ({"X-Chargify-Webhook-Signature": digest}, {SIGNATURE: digest}, {SIGNATURE: ""}, {}):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Sent(body, headers)))
+            GATEWAY.prove(account(stage), inbound(Notification(body, headers)))
 
 
 def test_first_payment_is_read(stage):
@@ -269,7 +269,7 @@ def test_missed_payments_and_refunds_are_listed_once(stage):
     for _ in range(210):
         stage.webhook("statement_settled", {})
 
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     assert set(listed_facts) == {"reconcile:7002", "reconcile:7104"}
     assert listed_facts["reconcile:7002"][0].amount_cents == 6400
     assert listed_facts["reconcile:7104"][0].sale_ids == ("7001",)
@@ -280,14 +280,14 @@ def test_chargebacks_are_found_in_invoice_events(stage, status, state):
     stage.add_invoice({**INVOICE})
     event = {"event_data": {"chargeback_status": status}, "timestamp": "2026-01-05T00:00:00Z"}
     stage.chargebacks.append({"id": 83, "invoice": {"uid": "inv_1"}, **event})
-    (fact,) = listed(stage, datetime(2026, 1, 1, tzinfo=UTC))["reconcile:chargeback:83"]
+    (fact,) = list_facts(stage, datetime(2026, 1, 1, tzinfo=UTC))["reconcile:chargeback:83"]
     if state is None:
         assert fact == IgnoredFact("no_money_moved")
     else:
         at = datetime(2026, 1, 5, tzinfo=UTC)
         assert fact == DisputeFact(dispute_id="inv_1", sale_ids=("7001",), state=DisputeState(state), at=at)
         stage.invoices[0]["payments"] = [PAYMENT, {**PAYMENT, "transaction_id": 7002}]
-        listed_facts = listed(stage, datetime(2026, 1, 1, tzinfo=UTC))
+        listed_facts = list_facts(stage, datetime(2026, 1, 1, tzinfo=UTC))
         assert listed_facts["reconcile:chargeback:83"] == [UnclearFact("not_confirmed")]
 
 
@@ -325,13 +325,13 @@ def test_endpoint_is_disabled_when_enabling_fails(stage):
 def test_malformed_site_or_region_is_never_called(stage, credentials):
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, **credentials))
-    assert stage.asked == []
+    assert stage.calls == []
     assert GATEWAY.check(account(stage, subdomain="https://Acme.chargify.com/", region="EU")).account == "acme"
 
 
 def test_malformed_form_is_stored_unchanged(stage):
     for body in (b"id=1&event", b"event=payment_success&payload[transaction][id]=1" + b"&a[b]=1" * 2000, b"\xff=1"):
-        (delivery,) = delivered(stage, signed(body))
+        (delivery,) = list_deliveries(stage, sign(body))
         assert delivery.raw == body
         with pytest.raises(UnreadableEvent):
             GATEWAY.facts(account(stage), delivery)

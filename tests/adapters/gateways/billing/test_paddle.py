@@ -17,8 +17,8 @@ from domain.gateways.facts import (
     StartFact,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.billing.paddle import signed
-from tests.support.gateways.told import account, facts
+from tests.support.gateways.billing.paddle import sign
+from tests.support.gateways.deliveries import account, facts
 
 TOTALS = {
     "subtotal": "10000",
@@ -75,7 +75,7 @@ def stage(stage):
 
 def _read_event(stage, kind, data, at="2026-01-02T03:01:00Z"):
     event = {"event_id": "evt_P1", "event_type": kind, "occurred_at": at, "notification_id": "ntf_P1", "data": data}
-    read_facts = facts(stage, signed(json.dumps(event).encode()))
+    read_facts = facts(stage, sign(json.dumps(event).encode()))
     assert len(read_facts) == 1
     return read_facts[0]
 

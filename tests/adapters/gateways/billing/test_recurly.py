@@ -20,9 +20,9 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from tests.support.gateways.billing.recurly import SECRET, signed
+from tests.support.gateways.billing.recurly import SECRET, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 PAID = {"invoice_number": 1000, "id": "rinv1", "event_time": "2026-01-02T03:00:00Z"}
@@ -192,7 +192,7 @@ def test_chargeback_is_recognized_by_its_transaction(stage, event):
 )
 def test_duplicate_notifications_are_ignored_without_a_request(stage, kind, event):
     assert facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 @pytest.mark.parametrize(("trial_ends_at", "kind"), [("2026-01-09T00:00:00Z", StartFact), (None, ReferralFact)])
@@ -207,10 +207,10 @@ def test_subscription_with_a_trial_is_a_start(stage, trial_ends_at, kind):
 
 def test_digest_of_either_rotated_secret_is_valid(stage):
     for secrets in ((SECRET, "other"), ("other", SECRET)):
-        assert GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets))).deliveries
+        assert GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets))).deliveries
     for secrets in (("other", "another"), ()):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(signed(b"{}", secrets=secrets)))
+            GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets)))
 
 
 @pytest.mark.parametrize("header", ["", ",", "now,ab", "-1,ab", "1700000000000", "9" * 40 + ",ab", "\xe9,\xe9"])
@@ -228,10 +228,10 @@ def test_unsigned_xml_is_rejected(stage):
 def test_delivery_key_depends_on_object_event_and_time(stage):
     sent = [stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")]
     sent.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
-    keys = [delivery.key for delivery in delivered(stage, *sent)]
+    keys = [delivery.key for delivery in list_deliveries(stage, *sent)]
     assert keys[1] == keys[2]
     assert len(set(keys)) == 3
-    (long_delivery,) = delivered(stage, stage.notice("payment", "refunded", id="x" * 5000))
+    (long_delivery,) = list_deliveries(stage, stage.notice("payment", "refunded", id="x" * 5000))
     assert "x" * 500 in long_delivery.key
 
 
@@ -239,7 +239,7 @@ def test_region_selects_the_host_and_unknown_ones_are_never_called(stage):
     assert GATEWAY.check(account(stage, region="EU")).account == "acme"
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, region="evil.example/"))
-    assert len(stage.asked) == 1
+    assert len(stage.calls) == 1
 
 
 def test_all_pages_of_returned_money_are_listed(stage):
@@ -248,7 +248,7 @@ def test_all_pages_of_returned_money_are_listed(stage):
         stage.add_transaction({**REFUND, "id": f"r{number}", "uuid": f"r{number}"})
     stage.add_transaction({**REFUND, "id": "p", "uuid": "p", "status": "pending"})
     stage.add_transaction({**REFUND, "id": "v", "uuid": "v", "type": "purchase", "status": "void"})
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     assert len(listed_facts) == 1 + 250 + 1
     assert "reconcile:v:void" in listed_facts
     raw = json.loads(next(delivery.raw for page in GATEWAY.list_payments(account(stage), AT) for delivery in page))
@@ -256,7 +256,7 @@ def test_all_pages_of_returned_money_are_listed(stage):
 
 
 def test_listed_object_without_a_time_is_unreadable(stage):
-    stage.malformed()
+    stage.create_malformed_event()
     ((delivery,),) = GATEWAY.list_payments(account(stage), stage.now)
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
@@ -264,4 +264,4 @@ def test_listed_object_without_a_time_is_unreadable(stage):
 
 def test_invoice_paid_earlier_is_not_listed_after_a_change(stage):
     stage.add_invoice({**INVOICE, "updated_at": stage.now.isoformat()})
-    assert listed(stage, stage.now - timedelta(hours=1)) == {}
+    assert list_facts(stage, stage.now - timedelta(hours=1)) == {}

@@ -19,9 +19,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.braintree import signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.braintree import sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.stage import Notification, Purchase
 
 CHARGED = (
     b"<notification><kind>subscription_charged_successfully</kind>"
@@ -49,9 +49,9 @@ PING = (
 _KEYS = {"merchantId": "m", "publicKey": "pub", "privateKey": "priv"}
 
 
-def _signed_with(old: bytes, new: bytes, document: bytes = CHARGED) -> Sent:
+def _signed_with(old: bytes, new: bytes, document: bytes = CHARGED) -> Notification:
     assert old in document
-    return signed(document.replace(old, new))
+    return sign(document.replace(old, new))
 
 
 def _credit(**other: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _credit(**other: str) -> dict[str, str]:
 
 
 def test_known_challenge_is_answered():
-    request = Sent(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
+    request = Notification(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
     proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
     assert proved.body == b"pub|5d50acea216b983cf6c6d424dbaa95d601aed729"
     assert (proved.deliveries, proved.status) == ((), 200)
@@ -68,13 +68,13 @@ def test_known_challenge_is_answered():
 
 @pytest.mark.parametrize("challenge", ["", "20f9", "20F9F8ED05F77439FE955C977E4C8A53", "a" * 33, "g" * 20])
 def test_malformed_challenge_is_rejected(challenge):
-    request = Sent(b"", method="GET", query={"bt_challenge": challenge})
+    request = Notification(b"", method="GET", query={"bt_challenge": challenge})
     with pytest.raises(NotProved):
         GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
 
 
 def test_subscription_charge_is_a_payment(stage):
-    (payment,) = facts(stage, signed(CHARGED))
+    (payment,) = facts(stage, sign(CHARGED))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("bt_tx1", 4999, "USD")
     assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -123,7 +123,7 @@ def test_order_id_gives_a_slug_only_as_a_query(stage, order, slugs):
 def test_customer_fields_are_looked_up(stage):
     sale = stage.pay(Purchase(slug=None, email=None))
     stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
-    (payment,) = facts(stage, *sale.sent)
+    (payment,) = facts(stage, *sale.notifications)
     detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
     assert (detailed_origin.email, [claim.slug for claim in list_claims(detailed_origin.carriers, [])]) == (
         "ann@example.com",
@@ -132,7 +132,7 @@ def test_customer_fields_are_looked_up(stage):
 
 
 def test_chargeback_is_a_dispute_and_retrieval_is_ignored(stage):
-    (dispute,) = facts(stage, signed(CHARGEBACK))
+    (dispute,) = facts(stage, sign(CHARGEBACK))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("bt_d1", ("bt_tx1",), DisputeState.Opened)
     request = _signed_with(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
@@ -142,7 +142,7 @@ def test_chargeback_is_a_dispute_and_retrieval_is_ignored(stage):
 
 
 def test_ping_is_ignored(stage):
-    assert facts(stage, signed(PING)) == [IgnoredFact("ping")]
+    assert facts(stage, sign(PING)) == [IgnoredFact("ping")]
 
 
 @pytest.mark.parametrize("amount", [b"-49.99", b"x", b"", b"1e30", b"9" * 30])
@@ -162,8 +162,8 @@ def test_declined_charge_is_ignored(stage, status):
 
 
 def test_key_is_the_hash_of_the_payload(stage):
-    (first,), (second,) = delivered(stage, signed(CHARGED)), delivered(stage, signed(CHARGED))
-    (other,) = delivered(stage, signed(CHARGEBACK))
+    (first,), (second,) = list_deliveries(stage, sign(CHARGED)), list_deliveries(stage, sign(CHARGED))
+    (other,) = list_deliveries(stage, sign(CHARGEBACK))
     assert first.key == second.key != other.key
     assert first.key.startswith("sha256:")
     assert first.raw == CHARGED
@@ -183,21 +183,21 @@ def test_key_is_the_hash_of_the_payload(stage):
 )
 def test_form_without_a_signature_is_rejected(stage, form):
     with pytest.raises(NotProved):
-        delivered(stage, Sent(urlencode(form).encode()))
+        list_deliveries(stage, Notification(urlencode(form).encode()))
 
 
 def test_signature_of_another_key_pair_is_rejected(stage):
     with pytest.raises(NotProved):
-        delivered(stage, signed(CHARGED, public="another"))
+        list_deliveries(stage, sign(CHARGED, public="another"))
     with pytest.raises(NotProved):
-        delivered(stage, signed(CHARGED, private="another"))
+        list_deliveries(stage, sign(CHARGED, private="another"))
 
 
 def test_former_key_pair_is_valid_as_a_pair(stage):
     former = {**stage.credentials, "publicKey": "old", "privateKey": "old private"}
     rotated = GatewayAccount("live", stage.credentials, former=(former,))
     for public, private in (("public_fake", "private_fake"), ("old", "old private")):
-        assert GATEWAY.prove(rotated, inbound(signed(CHARGED, public, private))).deliveries
+        assert GATEWAY.prove(rotated, inbound(sign(CHARGED, public, private))).deliveries
 
 
 _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
@@ -217,7 +217,7 @@ _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
     ],
 )
 def test_malformed_or_declaring_document_is_unreadable(stage, document):
-    (delivery,) = delivered(stage, signed(document))
+    (delivery,) = list_deliveries(stage, sign(document))
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
 
@@ -228,7 +228,7 @@ def test_xml_is_parsed_like_json():
 
 
 def test_failed_refund_is_restored(stage):
-    sent = stage.told("refund_failed", {"transaction": _credit(status="settlement_declined")})
+    sent = stage.notify("refund_failed", {"transaction": _credit(status="settlement_declined")})
     (restored,) = facts(stage, sent)
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
@@ -236,11 +236,11 @@ def test_failed_refund_is_restored(stage):
 
 def test_failed_subscription_debit_is_cancelled(stage):
     sale = {"id": "bt_tx1", "type": "sale", "status": "settlement_declined"}
-    assert facts(stage, stage.told("transaction_settlement_declined", {"transaction": sale})) == [
+    assert facts(stage, stage.notify("transaction_settlement_declined", {"transaction": sale})) == [
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    sent = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
+    sent = facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
     assert sent == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
@@ -255,7 +255,7 @@ def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
     stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
     stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     kinds = [type(fact) for sent in listed_facts.values() for fact in sent]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 1, 1)
     (refund,), (cancelled,) = listed_facts["reconcile:bt_tx4"], listed_facts["reconcile:charge:voided"]
@@ -267,7 +267,7 @@ def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
 def _order_id_of_part(stage, number, **other):
     sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
     part = stage.make({"id": f"p{number}", **sale, **other})
-    (payment,) = facts(stage, stage.told("transaction_settled", {"transaction": part}))
+    (payment,) = facts(stage, stage.notify("transaction_settled", {"transaction": part}))
     return payment.order_id
 
 
@@ -298,4 +298,4 @@ def test_malformed_page_raises_gateway_unreachable(stage):
             GATEWAY.check(account(stage))
         stage.faults.append(fault)
         with pytest.raises(GatewayUnreachable):
-            listed(stage, stage.now)
+            list_facts(stage, stage.now)

@@ -18,9 +18,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.mollie import called, signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.mollie import build_classic_call, sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.stage import Notification, Purchase
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
 PAYMENT = {
@@ -54,39 +54,39 @@ CHARGEBACK = {
 }
 
 
-def _event(kind: str, entity: dict, **other: object) -> Sent:
+def _event(kind: str, entity: dict, **other: object) -> Notification:
     event = {"resource": "event", "id": "event_M3", "type": kind, "entityId": entity["id"]}
     event |= {"createdAt": "2026-01-03T00:00:00+00:00", "_embedded": {"entity": entity}, **other}
-    return signed(json.dumps(event).encode())
+    return sign(json.dumps(event).encode())
 
 
 def test_known_signature_is_valid():
     body = b'{"id":"evt_1","object":"event"}'
     header = "sha256=f695efb2ae3a54d64edfc29516621dcc33ea1ecc9d1b0e695cb6045b654a96ed"
     known_account = GatewayAccount("live", {"apiKey": "live_1", "webhookSecret": "msecret"})
-    proved = GATEWAY.prove(known_account, inbound(Sent(body, {"X-Mollie-Signature": header})))
+    proved = GATEWAY.prove(known_account, inbound(Notification(body, {"X-Mollie-Signature": header})))
     assert [delivery.key for delivery in proved.deliveries] == ["evt_1"]
 
 
 def test_either_signature_of_a_rotation_is_valid(stage):
     body = json.dumps({"id": "event_1", "type": "payment.paid"}).encode()
-    assert delivered(stage, signed(body, "the-next", "msecret_fake"))
+    assert list_deliveries(stage, sign(body, "the-next", "msecret_fake"))
     with pytest.raises(NotProved):
-        delivered(stage, signed(body, "the-next", "another"))
+        list_deliveries(stage, sign(body, "the-next", "another"))
 
 
 def test_event_without_a_signature_is_rejected(stage):
-    (sent,) = stage.pay(Purchase()).sent
+    (sent,) = stage.pay(Purchase()).notifications
     with pytest.raises(NotProved):
-        delivered(stage, Sent(sent.body))
+        list_deliveries(stage, Notification(sent.body))
     with pytest.raises(NotProved):
-        delivered(stage, Sent(sent.body, {"X-Mollie-Signature": ""}))
+        list_deliveries(stage, Notification(sent.body, {"X-Mollie-Signature": ""}))
 
 
 def test_webhook_call_is_verified_by_reading_the_payment(stage):
     stage.make(PAYMENT)
-    (delivery,) = delivered(stage, called("tr_M1"))
-    assert stage.asked == []  # the webhook request itself makes no call
+    (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
+    assert stage.calls == []  # the webhook request itself makes no call
 
     (payment,) = GATEWAY.facts(account(stage), delivery)
     assert isinstance(payment, PaymentFact)
@@ -98,7 +98,9 @@ def test_webhook_call_is_verified_by_reading_the_payment(stage):
 def test_each_call_gives_all_facts_so_far(stage):
     stage.make(PAYMENT)
     (first_delivery,), (second_delivery,) = (
-        GATEWAY.prove(account(stage), inbound(called("tr_M1"), PAID + timedelta(milliseconds=later))).deliveries
+        GATEWAY.prove(
+            account(stage), inbound(build_classic_call("tr_M1"), PAID + timedelta(milliseconds=later))
+        ).deliveries
         for later in (0, 1)
     )
     assert first_delivery.key != second_delivery.key
@@ -116,8 +118,8 @@ def test_each_call_gives_all_facts_so_far(stage):
 
 
 def test_call_for_an_unknown_object_is_ignored(stage):
-    assert facts(stage, called("tr_Nobody")) == [IgnoredFact("unknown_there")]
-    assert facts(stage, called("ord_1")) == [IgnoredFact("unknown_type")]
+    assert facts(stage, build_classic_call("tr_Nobody")) == [IgnoredFact("unknown_there")]
+    assert facts(stage, build_classic_call("ord_1")) == [IgnoredFact("unknown_type")]
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,11 @@ def test_call_for_an_unknown_object_is_ignored(stage):
 )
 def test_malformed_id_in_a_call_is_rejected(stage, payment_id):
     with pytest.raises(NotProved):
-        delivered(stage, called(payment_id))
+        list_deliveries(stage, build_classic_call(payment_id))
 
 
 def test_call_raises_while_the_gateway_is_unreachable(stage):
-    (delivery,) = delivered(stage, called("tr_M1"))
+    (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
     stage.faults.append("fail")
     with pytest.raises(GatewayUnreachable):
         GATEWAY.facts(account(stage), delivery)
@@ -171,7 +173,7 @@ def test_malformed_amount_is_unreadable(stage, value):
 def test_unreadable_refund_is_unclear_while_its_payment_counts(stage, entity):
     stage.make({**PAYMENT})
     stage.make({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
-    payment, unclear = facts(stage, called("tr_M1"))
+    payment, unclear = facts(stage, build_classic_call("tr_M1"))
     assert (payment.amount_cents, unclear) == (2_495, UnclearFact("refund_amount_unknown"))
 
 
@@ -222,9 +224,9 @@ def test_all_relevant_pages_are_read(stage):
     stage.make({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
     stage.make({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
 
-    listed_facts = listed(stage, since)
+    listed_facts = list_facts(stage, since)
     assert list(listed_facts) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
-    assert len([request for request in stage.asked if request.path == "/v2/payments"]) == 3
+    assert len([request for request in stage.calls if request.path == "/v2/payments"]) == 3
 
 
 def test_key_without_webhook_permission_gives_setup_steps(stage):
@@ -245,13 +247,13 @@ def test_failed_list_raises_gateway_unreachable(stage):
     stage.faults.extend(["", "busy"])
     stage.pay(Purchase())
     with pytest.raises(GatewayUnreachable):
-        listed(stage, stage.now - timedelta(hours=1))
+        list_facts(stage, stage.now - timedelta(hours=1))
 
 
 def test_renewal_is_another_payment_of_the_subscription(stage):
     second_delivery = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
     stage.make({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
-    (payment,) = [fact for fact in facts(stage, called("tr_M2")) if isinstance(fact, PaymentFact)]
+    (payment,) = [fact for fact in facts(stage, build_classic_call("tr_M2")) if isinstance(fact, PaymentFact)]
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
     assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")
     assert payment.paid_at == datetime(2026, 2, 2, 3, 1, tzinfo=UTC)

@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.paypal import signed
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.told import account, delivered, facts, inbound, listed
+from tests.support.gateways.card.paypal import sign
+from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.stage import Notification, Purchase
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
 CAPTURE = {
@@ -199,52 +199,52 @@ def test_oversized_id_is_unreadable(stage):
 
 def test_verification_request_contains_the_unchanged_body(stage):
     body = b'{ "id":"WH-9", "b":1.0,"a":{ },"event_type":"X", "resource":{}}'
-    (delivery,) = delivered(stage, signed(body))
+    (delivery,) = list_deliveries(stage, sign(body))
     assert (delivery.key, delivery.raw) == ("WH-9", body)
-    assert body in stage.asked[-1].body
+    assert body in stage.calls[-1].body
 
 
 @pytest.mark.parametrize("body", [b'{},"webhook_id":"WH-OTHER"', b"{}}", b'{"a":1}{"b":2}', b"[]", b"7"])
 def test_body_that_is_not_one_object_is_rejected_without_a_request(stage, body):
     with pytest.raises(NotProved):
-        delivered(stage, signed(body))
-    assert stage.asked == []
+        list_deliveries(stage, sign(body))
+    assert stage.calls == []
 
 
 def test_missing_signature_header_is_rejected(stage):
-    (sent,) = stage.pay(Purchase()).sent
+    (sent,) = stage.pay(Purchase()).notifications
     for name in sent.headers:
         with pytest.raises(NotProved):
-            delivered(stage, Sent(sent.body, {**sent.headers, name: ""}))
-    assert stage.asked == []
+            list_deliveries(stage, Notification(sent.body, {**sent.headers, name: ""}))
+    assert stage.calls == []
 
 
 def test_event_of_another_webhook_is_rejected(stage):
     with pytest.raises(NotProved):
-        delivered(stage, signed(b'{"id":"WH-1"}', "WH-HOOK-OTHER"))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}', "WH-HOOK-OTHER"))
 
 
 @pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html", "refuse"])
 def test_failed_verification_request_raises_gateway_unreachable(stage, fault):
     stage.faults.append(fault)
     with pytest.raises(GatewayUnreachable):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
 
 
 def test_token_is_cached_and_renewed_when_rejected(stage):
     for _ in range(2):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 1
 
     stage.tokens.clear()
-    delivered(stage, signed(b'{"id":"WH-1"}'))
+    list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 1
 
 
 def test_token_that_expires_soon_is_not_cached(stage):
     stage.lives_s = 30
     for _ in range(2):
-        delivered(stage, signed(b'{"id":"WH-1"}'))
+        list_deliveries(stage, sign(b'{"id":"WH-1"}'))
     assert len(stage.tokens) == 2
 
 
@@ -268,7 +268,7 @@ def test_all_months_and_pages_of_the_report_are_read(stage):
         stage.now = datetime.now(UTC) - timedelta(days=days)
         sales = [stage.pay(Purchase(customer=str(number))) for number in range(101)]
         stage.refund(stage.pay(Purchase(renews=sales[0])), 10_890)
-    listed_facts = listed(stage, datetime.now(UTC) - timedelta(days=50))
+    listed_facts = list_facts(stage, datetime.now(UTC) - timedelta(days=50))
     kinds = [type(fact) for line_facts in listed_facts.values() for fact in line_facts]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact)) == (204, 2)
 
@@ -287,14 +287,14 @@ def test_all_months_and_pages_of_the_report_are_read(stage):
 def test_other_report_lines_are_ignored(stage, changes):
     stage.pay(Purchase())
     stage.report[0]["transaction_info"] |= changes
-    assert listed(stage, stage.now - timedelta(hours=1)) == {}
+    assert list_facts(stage, stage.now - timedelta(hours=1)) == {}
 
 
 def test_reversal_in_the_report_is_the_same_lost_dispute(stage):
     sale = stage.pay(Purchase())
     stage.refund(sale, 10_890)
     stage.report[1]["transaction_info"]["transaction_event_code"] = "T1201"
-    (dispute,) = list(listed(stage, stage.now - timedelta(hours=1)).values())[1]
+    (dispute,) = list(list_facts(stage, stage.now - timedelta(hours=1)).values())[1]
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.state) == (sale.id, DisputeState.Lost)
 
@@ -302,10 +302,10 @@ def test_reversal_in_the_report_is_the_same_lost_dispute(stage):
 def test_missing_search_permission_raises_gateway_rejected(stage):
     stage.faults.extend(["", "forbid", "", "forbid"])
     with pytest.raises(GatewayRejected, match="Transaction search"):
-        listed(stage, stage.now - timedelta(hours=1))
+        list_facts(stage, stage.now - timedelta(hours=1))
 
 
 def test_proof_with_the_former_app_is_valid(stage):
-    former = {**stage.credentials, **stage.made}
-    rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.made, (former,))
-    assert GATEWAY.prove(rotated, inbound(signed(json.dumps({"id": "WH-1"}).encode()))).deliveries
+    former = {**stage.credentials, **stage.subscription}
+    rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.subscription, (former,))
+    assert GATEWAY.prove(rotated, inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries

@@ -18,9 +18,9 @@ from domain.gateways.facts import (
     StartFact,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.card.stripe import signed
+from tests.support.gateways.card.stripe import sign
+from tests.support.gateways.deliveries import account, facts, inbound
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.told import account, facts, inbound
 
 _PAID, _CREATED = 1_767_322_799, 1_767_322_800
 _SUBSCRIBED = {"subscription": "sub_A1", "metadata": {"affiliate_slug": "jane"}}
@@ -102,7 +102,7 @@ def stage(stage):
 
 def _read_event(stage, kind, data, created=_CREATED, event_id="evt_A1"):
     event = {"id": event_id, "object": "event", "created": created, "livemode": True, "type": kind}
-    read_facts = facts(stage, signed(json.dumps({**event, "data": {"object": data}}).encode()))
+    read_facts = facts(stage, sign(json.dumps({**event, "data": {"object": data}}).encode()))
     assert len(read_facts) == 1
     return read_facts[0]
 
@@ -295,12 +295,12 @@ def test_customer_metadata_is_looked_up(stage):
     sale = stage.pay(Purchase(slug=None))
     customer = {"id": "cus_1", "email": "ann@example.com", "metadata": {"affiliate_slug": "anna"}}
     stage.objects["/v1/customers/cus_1"] = customer
-    (payment,) = [fact for fact in facts(stage, *sale.sent) if isinstance(fact, PaymentFact)]
+    (payment,) = [fact for fact in facts(stage, *sale.notifications) if isinstance(fact, PaymentFact)]
     detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
     assert [claim.slug for claim in list_claims(detailed_origin.carriers, ["via"])] == ["anna"]
 
 
 def test_event_id_is_the_delivery_key(stage):
     body = json.dumps({"id": "evt_A4", "type": "invoice.paid", "data": {"object": INVOICE}}).encode()
-    (delivery,) = GATEWAY.prove(account(stage), inbound(signed(body))).deliveries
+    (delivery,) = GATEWAY.prove(account(stage), inbound(sign(body))).deliveries
     assert (delivery.key, delivery.id, delivery.type) == ("evt_A4", "evt_A4", "invoice.paid")

@@ -22,7 +22,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.digital.gumroad import SELLER, TOKEN, form
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"accessToken": TOKEN}, {"sellerId": SELLER})
 _SALE = {
@@ -63,7 +63,7 @@ _API_SALE = {
 }
 
 
-def _inbound(sent: Sent, at: datetime | None = None) -> Inbound:
+def _inbound(sent: Notification, at: datetime | None = None) -> Inbound:
     return Inbound("POST", sent.headers, {}, sent.body, at or datetime.now(UTC))
 
 
@@ -105,7 +105,7 @@ def test_brackets_are_read_in_any_encoding(stage, name):
 
 def test_sale_of_another_seller_or_unknown_sale_is_ignored(stage):
     assert _facts(form({**_SALE, "seller_id": "OTHER=="})) == (IgnoredFact("wrong_seller"),)
-    assert stage.asked == []
+    assert stage.calls == []
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
     _add_sale(stage, seller_id="OTHER==")
     assert _facts(form(_SALE)) == (IgnoredFact("unknown_sale"),)
@@ -115,7 +115,7 @@ def test_sale_of_another_seller_or_unknown_sale_is_ignored(stage):
 
 def test_sale_id_cannot_change_the_api_path(stage):
     _facts(form({**_SALE, "sale_id": "../user?x=1#"}))
-    assert stage.asked[-1].path == "/v2/sales/..%2Fuser%3Fx%3D1%23"
+    assert stage.calls[-1].path == "/v2/sales/..%2Fuser%3Fx%3D1%23"
     with pytest.raises(UnreadableEvent):
         _facts(form({**_SALE, "sale_id": "S" * 500}))
 

@@ -18,8 +18,8 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from tests.support.gateways.digital.lemonsqueezy import SECRET, signed
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.digital.lemonsqueezy import SECRET, sign
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"apiKey": "ls_live_fake", "storeId": "1"}, {"webhookSecret": SECRET})
 _ORDER = {
@@ -52,21 +52,21 @@ def _event(name, number, attributes, meta=None, kind="orders"):
 
 
 def _facts(event, account=ACCOUNT):
-    (delivery,) = GATEWAY.prove(account, _inbound(signed(json.dumps(event).encode()))).deliveries
+    (delivery,) = GATEWAY.prove(account, _inbound(sign(json.dumps(event).encode()))).deliveries
     return GATEWAY.facts(account, delivery)
 
 
-def _inbound(sent: Sent) -> Inbound:
+def _inbound(sent: Notification) -> Inbound:
     return Inbound("POST", sent.headers, {}, sent.body, datetime.now(UTC))
 
 
 def test_published_signature_is_valid_and_variants_are_rejected():
     body = b'{"id":1001,"total_price":"118.00"}'
     digest = "67cb7d55e64002d61e9312c44cde248c4935b29a89d7a4ad38877a7a4ba84709"
-    assert GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": digest}))).deliveries
+    assert GATEWAY.prove(ACCOUNT, _inbound(Notification(body, {"X-Signature": digest}))).deliveries
     for wrong in (digest.upper(), "", digest[:-1], "é"):
         with pytest.raises(NotProved):
-            GATEWAY.prove(ACCOUNT, _inbound(Sent(body, {"X-Signature": wrong})))
+            GATEWAY.prove(ACCOUNT, _inbound(Notification(body, {"X-Signature": wrong})))
 
 
 def test_order_is_a_sale_of_its_total_with_net():
@@ -117,7 +117,7 @@ def test_refunded_new_order_is_a_sale_and_a_refund():
 
 def test_first_invoice_duplicates_its_order(stage):
     sale = stage.pay(Purchase(cents=11800))
-    facts = [fact for sent in sale.sent for fact in _facts(json.loads(sent.body))]
+    facts = [fact for sent in sale.notifications for fact in _facts(json.loads(sent.body))]
     assert [type(fact) for fact in facts] == [PaymentFact, ReferralFact, IgnoredFact]
 
 
@@ -134,7 +134,7 @@ def test_first_invoice_of_a_zero_order_is_a_sale(stage):
 def test_refunds_of_order_and_first_invoice_share_an_id(stage):
     sale = stage.pay(Purchase(cents=11800))
     (order_refund,) = _facts(json.loads(stage.refund(sale, 4720)[0].body))
-    invoice = json.loads(sale.sent[2].body)["data"]
+    invoice = json.loads(sale.notifications[2].body)["data"]
     attributes = {**invoice["attributes"], "refunded_amount": 5000}
     (invoice_refund,) = _facts(_event("subscription_payment_refunded", invoice["id"], attributes))
     assert order_refund.refund_id == invoice_refund.refund_id == sale.id
@@ -145,12 +145,12 @@ def test_refunds_of_order_and_first_invoice_share_an_id(stage):
 
 
 def test_codes_are_requested_only_for_discounted_orders(stage):
-    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).sent[0]
+    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).notifications[0]
     (payment,) = _facts(json.loads(sent.body))
     assert payment.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
-    calls_before = len(stage.asked)
-    _facts(json.loads(stage.pay(Purchase()).sent[0].body))
-    assert len(stage.asked) == calls_before
+    calls_before = len(stage.calls)
+    _facts(json.loads(stage.pay(Purchase()).notifications[0].body))
+    assert len(stage.calls) == calls_before
 
 
 def test_listed_sale_has_no_referral(stage):
@@ -222,7 +222,7 @@ def test_refund_without_an_amount_is_unreadable_unless_full():
 
 def test_webhook_is_created_for_the_store_with_a_valid_secret(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
-    data = stage.asked[-1].json["data"]
+    data = stage.calls[-1].json["data"]
     assert 6 <= len(made["webhookSecret"]) <= 40
     assert data["attributes"]["secret"] == made["webhookSecret"]
     assert data["relationships"]["store"]["data"] == {"type": "stores", "id": "1"}

@@ -21,7 +21,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.digital.thrivecart import TOKEN, WORD, form
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.stage import Notification, Purchase
 
 ACCOUNT = GatewayAccount("live", {"apiKey": TOKEN, "secretWord": WORD})
 _ORDER = {
@@ -84,7 +84,7 @@ _JSON = {
 }
 
 
-def _inbound(sent: Sent, method: str = "POST") -> Inbound:
+def _inbound(sent: Notification, method: str = "POST") -> Inbound:
     return Inbound(method, sent.headers, {}, sent.body, datetime.now(UTC))
 
 
@@ -103,7 +103,7 @@ def _list_transaction(stage, kind, event, amount, **other):
 
 
 def _json(event):
-    return Sent(json.dumps(event).encode(), {"Content-Type": "application/json"})
+    return Notification(json.dumps(event).encode(), {"Content-Type": "application/json"})
 
 
 def test_order_is_a_sale_of_its_gross_total_with_net(stage):
@@ -180,7 +180,7 @@ def test_secret_word_is_compared_and_never_stored():
     [("HEAD", b""), ("GET", b""), ("POST", b""), ("POST", b"\r\n"), ("POST", b"test=1"), ("POST", b"{}")],
 )
 def test_request_without_an_event_gets_200_and_no_delivery(method, body):
-    proved = GATEWAY.prove(ACCOUNT, _inbound(Sent(body), method))
+    proved = GATEWAY.prove(ACCOUNT, _inbound(Notification(body), method))
     assert (proved.status, proved.deliveries) == (200, ())
 
 
@@ -243,7 +243,7 @@ def test_zero_order_is_a_start_only_with_future_charges(stage):
     assert isinstance(start, StartFact)
     assert isinstance(free, PaymentFact)
     assert free.amount_cents == 0
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_test_order_is_looked_up_in_test_mode(stage):
     _list_transaction(stage, "charge", _ORDER, 11800)
     (payment,) = _facts({**_ORDER, "mode": "test", "mode_int": "1"})
     assert payment.origin.is_test
-    assert stage.asked[-1].headers["X-TC-Mode"] == "test"
+    assert stage.calls[-1].headers["X-TC-Mode"] == "test"
 
 
 def test_listed_transactions_are_unique_and_without_referral(stage):
@@ -325,7 +325,7 @@ def test_listed_transactions_are_unique_and_without_referral(stage):
 def test_webhook_subscription_is_created_and_removed(stage):
     made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     assert stage.subscribed == ["https://finderfee.example/x"]
-    assert stage.asked[-1].json["trigger_fields"] == {"mode_int": 2}
+    assert stage.calls[-1].json["trigger_fields"] == {"mode_int": 2}
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
     assert stage.subscribed == []

@@ -21,9 +21,9 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.bigcommerce import WORD, signed
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.bigcommerce import WORD, sign
 
 _HOOK = {
     "scope": "store/order/statusUpdated",
@@ -76,13 +76,13 @@ def stage(stage):
 
 def _read_order(stage, **other):
     stage.objects["/v2/orders/250"].update(other)
-    return facts(stage, stage.called("store/order/statusUpdated", _HOOK["data"]))
+    return facts(stage, stage.notify("store/order/statusUpdated", _HOOK["data"]))
 
 
 def _read_refund(stage, **other):
     stage.objects["/v3/orders/payment_actions/refunds/3"]["data"].update(other)
     data = {"type": "order", "id": 250, "refund": {"refund_id": 3}}
-    return facts(stage, stage.called("store/order/refund/created", data))
+    return facts(stage, stage.notify("store/order/refund/created", data))
 
 
 class TestProof:
@@ -94,31 +94,31 @@ class TestProof:
             "webhook-signature": "v1,BwbYGLAnM4qt54SHYMW3BjbHohDM+jWgY3TPn2E96MY=",
         }
         body, at = b'{"id":1001,"total_price":"118.00"}', datetime.fromtimestamp(1790000000, UTC)
-        assert GATEWAY.prove(known_account, inbound(Sent(body, headers), at)).deliveries
+        assert GATEWAY.prove(known_account, inbound(Notification(body, headers), at)).deliveries
         for offset in (timedelta(seconds=301), timedelta(seconds=-301)):
             with pytest.raises(NotProved):
-                GATEWAY.prove(known_account, inbound(Sent(body, headers), at + offset))
+                GATEWAY.prove(known_account, inbound(Notification(body, headers), at + offset))
         with pytest.raises(NotProved):
-            GATEWAY.prove(known_account, inbound(Sent(body, {**headers, "webhook-id": "msg_2"}), at))
+            GATEWAY.prove(known_account, inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
 
     def test_signature_without_the_hook_token_is_rejected(self, stage):
-        sent = signed(json.dumps(_HOOK).encode())
+        sent = sign(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
-                GATEWAY.prove(account(stage), inbound(Sent(sent.body, {**sent.headers, "X-Hook-Token": word})))
+                GATEWAY.prove(account(stage), inbound(Notification(sent.body, {**sent.headers, "X-Hook-Token": word})))
 
     def test_unsigned_legacy_callback_needs_only_the_hook_token(self, stage):
         body = json.dumps(_HOOK).encode()
-        (delivery,) = GATEWAY.prove(account(stage), inbound(Sent(body, {"X-Hook-Token": WORD}))).deliveries
+        (delivery,) = GATEWAY.prove(account(stage), inbound(Notification(body, {"X-Hook-Token": WORD}))).deliveries
         assert delivery.key == _HOOK["hash"]
         account_without_token = GatewayAccount("live", stage.credentials)
         with pytest.raises(NotProved):
-            GATEWAY.prove(account_without_token, inbound(Sent(body, {"X-Hook-Token": WORD})))
+            GATEWAY.prove(account_without_token, inbound(Notification(body, {"X-Hook-Token": WORD})))
 
     def test_hook_token_does_not_replace_an_invalid_signature(self, stage):
         headers = {"X-Hook-Token": WORD, "webhook-signature": "v1,x"}
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Sent(b"{}", headers)))
+            GATEWAY.prove(account(stage), inbound(Notification(b"{}", headers)))
 
 
 def test_paid_order_is_a_payment(stage):
@@ -127,7 +127,7 @@ def test_paid_order_is_a_payment(stage):
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("250", 11_800, "USD")
     assert payment.net_cents == 9_000
     assert payment.paid_at == stage.now.replace(microsecond=0)  # it became paid with the callback
-    (shipped,) = facts(stage, stage.told(250, before=11))
+    (shipped,) = facts(stage, stage.notify_status_change(250, before=11))
     assert shipped.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
@@ -150,7 +150,7 @@ def test_paid_order_is_a_payment(stage):
 def test_coupon_id_is_certain_only_if_the_promotion_has_the_code(stage, coupon, id, is_certain):
     for promotion, code in ((40, "Anna10"), (41, "BEN10")):
         stage.codes.promotions[promotion] = {"id": promotion}
-        stage.codes.kept.append({"id": stage.number(), "code": code, "promotion": promotion})
+        stage.codes.rows.append({"id": stage.number(), "code": code, "promotion": promotion})
     stage.objects["/v2/orders/250/coupons"] = [{"id": 3, "code": "ANNA10", **coupon}]
 
     (payment,) = _read_order(stage)
@@ -176,10 +176,10 @@ def test_cancelled_declined_or_deleted_order_is_reported_as_cancelled(stage, oth
 
 def test_updated_order_reports_its_total_with_one_request(stage):
     stage.objects["/v2/orders/250"] |= {"total_inc_tax": "60.0000", "total_tax": "0.0000"}
-    (total,) = facts(stage, stage.called("store/order/updated", {"type": "order", "id": 250}))
+    (total,) = facts(stage, stage.notify("store/order/updated", {"type": "order", "id": 250}))
     assert isinstance(total, TotalFact)
     assert (total.sale_ids, total.amount_cents, total.total_cents) == (("250",), 6_000, 6_000)
-    assert len(stage.asked) == 1
+    assert len(stage.calls) == 1
 
 
 def test_status_is_read_from_the_order_not_the_callback(stage):
@@ -236,7 +236,7 @@ class TestRefunds:
         del stage.objects["/v3/orders/payment_actions/refunds/3"]
         data = {"id": 250, "refund": {"refund_id": 3}}
         with pytest.raises(UnreadableEvent, match="refund 3"):
-            facts(stage, stage.called("store/order/refund/created", data))
+            facts(stage, stage.notify("store/order/refund/created", data))
 
 
 def test_dispute_opens_and_is_won_with_the_order_status(stage):
@@ -245,12 +245,12 @@ def test_dispute_opens_and_is_won_with_the_order_status(stage):
     assert isinstance(dispute, DisputeFact)
     assert (dispute.state, dispute.sale_ids) == (DisputeState.Opened, ("250",))
     stage.objects["/v2/orders/250"]["status_id"] = 11
-    _, won_dispute = facts(stage, stage.told(250, before=13))
+    _, won_dispute = facts(stage, stage.notify_status_change(250, before=13))
     assert (won_dispute.state, won_dispute.dispute_id) == (DisputeState.Won, dispute.dispute_id)
 
 
 def test_uninstalled_app_is_disconnected(stage):
-    event = stage.called("store/app/uninstalled", {"type": "app", "id": None})
+    event = stage.notify("store/app/uninstalled", {"type": "app", "id": None})
     assert isinstance(facts(stage, event)[0], DisconnectedFact)
 
 
@@ -275,8 +275,8 @@ def test_unreadable_refund_is_unclear_while_the_order_counts(stage):
 @pytest.mark.parametrize("order_id", ["7" * 500, "../store", "1/coupons", None, {}, "x"])
 def test_malformed_order_id_is_unreadable_without_a_request(stage, order_id):
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.called("store/order/statusUpdated", {"type": "order", "id": order_id}))
-    assert stage.asked == []
+        facts(stage, stage.notify("store/order/statusUpdated", {"type": "order", "id": order_id}))
+    assert stage.calls == []
 
 
 def test_unreachable_store_raises_gateway_unreachable(stage):
@@ -315,7 +315,7 @@ class TestWebhooks:
     def test_listing_reactivates_disabled_webhooks(self, stage):
         stage.hooks["21"]["is_active"] = False
         stage.hooks.pop("22")
-        listed(stage, stage.now)
+        list_facts(stage, stage.now)
         assert {number: hook["is_active"] for number, hook in stage.hooks.items()} == {"21": True, "23": True}
 
 
@@ -326,7 +326,7 @@ def test_all_pages_of_changed_orders_are_read(stage, monkeypatch):
     stage.objects[f"/v2/orders/{sales[0].id}"]["date_created"] = "Wed, 01 Jan 2020 00:00:00 +0000"
     stage.objects[f"/v2/orders/{sales[1].id}"]["status_id"] = 1
     stage.refund(sales[0], 100)
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     (refund,) = [key for key in listed_facts if key.startswith("reconcile:refund:")]
     assert [type(fact) for fact in listed_facts.pop(refund)] == [RefundFact]
     # Includes the old order, because the list does not say when it was paid.

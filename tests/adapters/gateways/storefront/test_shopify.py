@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, signed
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.shopify import SECRET, SHOP, TOKEN, sign
 
 _SALE = (
     b'{"id":5678901234567,"name":"#1001","created_at":"2026-11-20T10:00:00-05:00",'
@@ -63,30 +63,32 @@ _DISPUTE = {
 
 
 def _order(**other):
-    return signed("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
+    return sign("orders/paid", json.dumps({**json.loads(_SALE), **other}).encode())
 
 
 def test_known_signature_is_valid():
     known_account = GatewayAccount("live", {"shopDomain": SHOP, "clientSecret": "test_client_secret"})
     headers = {"X-Shopify-Hmac-Sha256": "pB3otUjELt/vzBLfydXeoJe+AImABXUKKwVef69haak=", "X-Shopify-Topic": "x"}
-    assert GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(
+        known_account, inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))
+    ).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"119.00"}', headers)))
+        GATEWAY.prove(known_account, inbound(Notification(b'{"id":1001,"total_price":"119.00"}', headers)))
 
 
 def test_webhook_of_another_shop_is_rejected(stage):
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(signed("orders/paid", _SALE, shop="hats.myshopify.com")))
+        GATEWAY.prove(account(stage), inbound(sign("orders/paid", _SALE, shop="hats.myshopify.com")))
 
 
 def test_both_secrets_are_valid_during_a_rotation(stage):
     rotated = GatewayAccount("live", {**stage.credentials, "clientSecret": "new"}, {}, (stage.credentials,))
     for secret in ("new", SECRET):
-        assert GATEWAY.prove(rotated, inbound(signed("orders/paid", _SALE, secret=secret))).deliveries
+        assert GATEWAY.prove(rotated, inbound(sign("orders/paid", _SALE, secret=secret))).deliveries
 
 
 def test_paid_order_is_a_payment(stage):
-    (payment,) = facts(stage, signed("orders/paid", _SALE))
+    (payment,) = facts(stage, sign("orders/paid", _SALE))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("5678901234567", 11_800, 9_000)
     assert payment.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -112,7 +114,7 @@ def test_renewal_requests_no_journey(stage):
     )
     (payment,) = facts(stage, renewal)
     assert (payment.amount_cents, payment.origin.customer_id, payment.origin.carriers) == (2_900, "7001", ())
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 def test_large_ids_stay_exact(stage):
@@ -156,7 +158,7 @@ class TestCustomerJourney:
     def _paid(self, stage, journey):
         sale = stage.pay(Purchase(slug=None))
         stage.journeys[sale.id] = journey
-        return facts(stage, *sale.sent)
+        return facts(stage, *sale.notifications)
 
     def test_last_visit_precedes_the_first(self, stage):
         visits = {
@@ -183,22 +185,22 @@ class TestRefunds:
     def test_refunded_total_of_the_order_is_cumulative(self, stage):
         sale, refund_event = self._sold(stage)
         stage.refunded[sale.id] = 4_720
-        (refund,) = facts(stage, stage.sent("refunds/create", refund_event))
+        (refund,) = facts(stage, stage.notify("refunds/create", refund_event))
         assert (refund.amount_cents, refund.is_cumulative, refund.sale_ids) == (4_720, True, (sale.id,))
 
     def test_refund_without_money_is_ignored(self, stage):
         _, refund_event = self._sold(stage)
-        assert facts(stage, stage.sent("refunds/create", refund_event)) == [IgnoredFact("no_money_moved")]
+        assert facts(stage, stage.notify("refunds/create", refund_event)) == [IgnoredFact("no_money_moved")]
 
     def test_refund_is_in_the_shops_currency(self, stage):
         sale, refund_event = self._sold(stage)
         stage.refunded[sale.id] = 3_500
         refund_event["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
-        (refund,) = facts(stage, stage.sent("refunds/create", refund_event))
+        (refund,) = facts(stage, stage.notify("refunds/create", refund_event))
         assert (refund.amount_cents, refund.currency) == (3_500, "USD")
 
     def test_refund_of_an_unreadable_order_uses_its_own_transactions(self, stage):
-        (refund,) = facts(stage, stage.sent("refunds/create", _REFUND))
+        (refund,) = facts(stage, stage.notify("refunds/create", _REFUND))
         assert refund == RefundFact(
             refund_id="880001",
             sale_ids=("5678901234567",),
@@ -211,38 +213,38 @@ class TestRefunds:
     def test_ambiguous_refund_amount_is_unreadable(self, stage, other):
         refund_event = {**_REFUND, "transactions": [{**_REFUND["transactions"][0], **other}]}
         with pytest.raises(UnreadableEvent, match="read_all_orders"):
-            facts(stage, stage.sent("refunds/create", refund_event))
+            facts(stage, stage.notify("refunds/create", refund_event))
 
 
 def test_dispute_state_follows_its_status(stage):
     states = {"needs_response": DisputeState.Opened, "accepted": DisputeState.Lost, "charge_refunded": DisputeState.Won}
     for status, state in states.items():
-        (dispute,) = facts(stage, stage.sent("disputes/update", {**_DISPUTE, "status": status}))
+        (dispute,) = facts(stage, stage.notify("disputes/update", {**_DISPUTE, "status": status}))
         assert isinstance(dispute, DisputeFact)
         assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("285332", ("5678901234567",), state)
 
 
 @pytest.mark.parametrize("other", [{"type": "inquiry", "status": "lost"}, {"status": "x"}, {"order_id": None}])
 def test_inquiry_or_malformed_dispute_is_ignored(stage, other):
-    assert facts(stage, stage.sent("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
+    assert facts(stage, stage.notify("disputes/create", {**_DISPUTE, **other})) == [IgnoredFact("no_money_moved")]
 
 
 def test_uninstalled_app_is_disconnected(stage):
     refund_event = {"id": 548380009, "name": "Mug Shop", "domain": "mugs.example.com", "myshopify_domain": SHOP}
-    assert isinstance(facts(stage, stage.sent("app/uninstalled", refund_event))[0], DisconnectedFact)
+    assert isinstance(facts(stage, stage.notify("app/uninstalled", refund_event))[0], DisconnectedFact)
 
 
 class TestCredentials:
     def test_token_is_requested_once(self, stage):
         GATEWAY.check(account(stage))
         for _ in range(3):
-            facts(stage, stage.sent("refunds/create", {**_REFUND}))
+            facts(stage, stage.notify("refunds/create", {**_REFUND}))
         assert stage.tokens_given == 1
 
     def test_rejected_token_is_replaced(self, stage):
         GATEWAY.check(account(stage))
         stage.token = "shpca_another"
-        assert facts(stage, stage.sent("refunds/create", _REFUND))
+        assert facts(stage, stage.notify("refunds/create", _REFUND))
         assert stage.tokens_given == 2
 
     def test_pasted_token_is_used_unchanged(self, stage):
@@ -260,7 +262,7 @@ class TestCredentials:
     def test_host_outside_myshopify_is_never_called(self, stage, shop_domain):
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, shopDomain=shop_domain))
-        assert stage.asked == []
+        assert stage.calls == []
 
     def test_shop_domain_is_normalized(self, stage):
         assert GATEWAY.check(account(stage, shopDomain=f" https://{SHOP.upper()}/admin ")).account == SHOP
@@ -318,6 +320,6 @@ def test_all_pages_of_changed_orders_are_read(stage):
     old_order = stage.orders[sales[0].id]
     old_order["processed_at"] = "2020-01-01T00:00:00Z"
     stage.refund(sales[0], 100)
-    keys = list(listed(stage, stage.now - timedelta(hours=1)))
+    keys = list(list_facts(stage, stage.now - timedelta(hours=1)))
     # Includes the old order, because the list does not say when it was paid.
     assert sorted(keys) == sorted([f"reconcile:{sales[0].id}:1.00", *(f"reconcile:{sale.id}" for sale in sales)])

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.gateways.facts import CancelledFact, TotalFact
-from tests.support.gateways.stage import Sent
-from tests.support.gateways.storefront.shopify import signed
-from tests.support.gateways.told import facts
+from tests.support.gateways.deliveries import facts
+from tests.support.gateways.stage import Notification
+from tests.support.gateways.storefront.shopify import sign
 
 pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
 _ORDER = {
@@ -23,7 +23,7 @@ _ORDER = {
 
 
 def _order(topic="orders/paid", **other):
-    return signed(topic, json.dumps({**_ORDER, **other}).encode())
+    return sign(topic, json.dumps({**_ORDER, **other}).encode())
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
-    sent = stage.sent("orders/delete", {"id": 5678901234567})
+    sent = stage.notify("orders/delete", {"id": 5678901234567})
     at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
-    (cancelled,) = facts(stage, Sent(sent.body, {**sent.headers, **at}))
+    (cancelled,) = facts(stage, Notification(sent.body, {**sent.headers, **at}))
     told_at = datetime(2026, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
     assert cancelled == CancelledFact(sale_ids=("5678901234567",), told_at=told_at)
 
@@ -63,4 +63,4 @@ def test_updated_order_reports_paid_and_total_amounts(stage, total, current, ref
     (total_fact,) = facts(stage, _order("orders/updated", **other))
     assert isinstance(total_fact, TotalFact)
     assert (total_fact.amount_cents, total_fact.total_cents) == amounts
-    assert stage.asked == []
+    assert stage.calls == []

@@ -24,9 +24,9 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, signed
-from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, sign
 
 _ID = "0d000000-0000-4000-8000-000000000001"
 _ORDER = {
@@ -69,7 +69,7 @@ def stage(stage):
 
 
 def _read_payment_event(stage, **other):
-    return facts(stage, stage.told(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
+    return facts(stage, stage.notify(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
 
 
 def _claims(**other):
@@ -85,7 +85,7 @@ def _encode_segment(value):
 class TestProof:
     def _refused(self, stage, body):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Sent(body)))
+            GATEWAY.prove(account(stage), inbound(Notification(body)))
 
     def test_token_without_an_algorithm_is_rejected(self, stage):
         for header in ({"alg": "none"}, {"alg": "None", "typ": "JWT"}, {}, {"alg": None}, []):
@@ -99,7 +99,7 @@ class TestProof:
             self._refused(stage, signed_part + b"." + base64.urlsafe_b64encode(digest).rstrip(b"="))
 
     def test_token_of_another_key_or_algorithm_is_rejected(self, stage):
-        self._refused(stage, signed(_claims(), key=RSAKey.generate_key(2048)).body)
+        self._refused(stage, sign(_claims(), key=RSAKey.generate_key(2048)).body)
         payload = json.dumps(_claims()).encode()
         for algorithm in ("RS512", "PS256"):
             token = jws.serialize_compact({"alg": algorithm}, payload, KEY, algorithms=[algorithm])
@@ -112,18 +112,18 @@ class TestProof:
             self._refused(stage, jws.serialize_compact({"alg": "RS256"}, payload, KEY).encode())
 
     def test_token_of_another_site_is_rejected(self, stage):
-        self._refused(stage, signed(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
+        self._refused(stage, sign(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
 
     def test_large_order_is_verified_without_a_request(self, stage):
         lines = [{"id": str(number), "name": "x" * 200} for number in range(2_000)]
-        sent = stage.told(PAID, {"order": {**_ORDER, "lineItems": lines}})
+        sent = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
         assert len(sent.body) > 500_000
         (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
-        assert stage.asked == []
+        assert stage.calls == []
         assert isinstance(GATEWAY.facts(account(stage), delivery)[0], PaymentFact)
 
     def test_stored_event_does_not_contain_the_token(self, stage):
-        sent = stage.told(PAID, {"order": _ORDER})
+        sent = stage.notify(PAID, {"order": _ORDER})
         (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
         assert delivery.type == PAID
         assert json.loads(delivery.raw)["data"]["id"] == delivery.id == delivery.key
@@ -131,7 +131,7 @@ class TestProof:
 
     def test_public_key_pasted_on_one_line_is_read(self, stage):
         one_line_account = account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
-        assert GATEWAY.prove(one_line_account, inbound(stage.told(PAID, {"order": _ORDER}))).deliveries
+        assert GATEWAY.prove(one_line_account, inbound(stage.notify(PAID, {"order": _ORDER}))).deliveries
 
 
 def test_paid_order_is_a_payment(stage):
@@ -157,7 +157,7 @@ def test_alternative_field_names_and_text_bodies_are_read(stage):
     for name in ("id", "createdDate", "purchasedDate"):
         order.pop(name)
     event = {"id": "e1", "actionEvent": {"bodyAsJson": json.dumps({"order": order})}}
-    (payment,) = facts(stage, signed(_claims(data=json.dumps(event))))
+    (payment,) = facts(stage, sign(_claims(data=json.dumps(event))))
     assert (payment.external_id, payment.amount_cents) == ("0d-3", 11_800)
 
 
@@ -185,7 +185,7 @@ def test_cancelled_or_declined_order_is_reported_as_cancelled(stage, other):
 
 def test_imported_and_anonymized_orders_are_ignored(stage):
     assert _read_payment_event(stage, imported=True) == [IgnoredFact("imported")]
-    event = stage.told(PAID, {"order": _ORDER}, triggeredByAnonymizeRequest=True)
+    event = stage.notify(PAID, {"order": _ORDER}, triggeredByAnonymizeRequest=True)
     assert facts(stage, event) == [IgnoredFact("anonymized")]
 
 
@@ -208,7 +208,7 @@ def test_oversized_id_is_unreadable(stage):
 
 class TestRefunds:
     def _told(self, stage, **other):
-        return facts(stage, stage.told(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
+        return facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
 
     def test_refund_is_cumulative(self, stage):
         (refund,) = self._told(stage)
@@ -233,13 +233,13 @@ class TestRefunds:
     @pytest.mark.parametrize("order_id", ["unknown", "../search", "7" * 300, None])
     def test_refund_of_an_unknown_order_is_unreadable(self, stage, order_id):
         with pytest.raises(UnreadableEvent):
-            facts(stage, stage.told(REFUND, {"orderId": order_id, "refund": _REFUND}))
+            facts(stage, stage.notify(REFUND, {"orderId": order_id, "refund": _REFUND}))
 
 
 def test_approved_chargeback_is_a_lost_dispute(stage):
     chargeback = {"id": "c4", "amount": {"amount": "118.00"}, "status": "APPROVED"}
     kind = "wix.ecom.v1.order_transactions_chargeback_approved"
-    (dispute,) = facts(stage, stage.told(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
+    (dispute,) = facts(stage, stage.notify(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("c4", (_ID,), DisputeState.Lost)
 
@@ -249,14 +249,14 @@ class TestCredentials:
         assert GATEWAY.check(account(stage)).account == SITE
         stage.token = "another"
         for _ in range(3):
-            facts(stage, stage.told(REFUND, {"orderId": _ID, "refund": _REFUND}))
+            facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": _REFUND}))
         assert stage.tokens_given == 2
 
     @pytest.mark.parametrize("typed", ["", "a key", KEY.as_pem(private=True).decode()])
     def test_malformed_public_key_is_rejected_without_a_request(self, stage, typed):
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, publicKey=typed))
-        assert stage.asked == []
+        assert stage.calls == []
 
     def test_webhooks_are_created_manually(self, stage):
         values = dict(GATEWAY.subscribe(account(stage), "https://finderfee.example/x").setup.values)
@@ -268,7 +268,7 @@ class TestCredentials:
         new_credentials = {**stage.credentials, "publicKey": new_key.as_pem(private=False).decode()}
         rotated = GatewayAccount("live", new_credentials, {}, (stage.credentials,))
         for key in (new_key, KEY):
-            assert GATEWAY.prove(rotated, inbound(signed(_claims(), key=key))).deliveries
+            assert GATEWAY.prove(rotated, inbound(sign(_claims(), key=key))).deliveries
 
 
 def test_all_pages_of_changed_orders_are_read(stage):
@@ -276,7 +276,7 @@ def test_all_pages_of_changed_orders_are_read(stage):
     sales = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
     stage.orders[sales[0].id]["purchasedDate"] = "2020-01-01T00:00:00Z"
     stage.refund(sales[0], 100)
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     # Includes the old order, because the list does not say when it was paid.
     orders = [f"reconcile:{sale.id}" for sale in sales]
     (refund,) = set(listed_facts) - set(orders)

@@ -20,10 +20,10 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.stage import Purchase, Sent
-from tests.support.gateways.storefront.woocommerce import signed
-from tests.support.gateways.told import account, facts, inbound, listed
-from tests.support.turning import turn
+from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.gateways.storefront.woocommerce import sign
+from tests.support.settings_overrides import override_settings
 
 _PAID = {
     "id": 727,
@@ -60,22 +60,24 @@ _ADDRESS = "https://finderfee.example/api/gateways/woocommerce/token"
 
 
 def _order(**other):
-    return signed(json.dumps({**_PAID, **other}).encode())
+    return sign(json.dumps({**_PAID, **other}).encode())
 
 
 def test_known_signature_is_valid():
     known_account = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
     headers = {"X-WC-Webhook-Signature": "d7VuSwFsq6AxzIpBWtEqL1+mPzyeGPfIDv9i+Dqpzy8="}
-    assert GATEWAY.prove(known_account, inbound(Sent(b'{"id":1001,"total_price":"118.00"}', headers))).deliveries
+    assert GATEWAY.prove(
+        known_account, inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))
+    ).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known_account, inbound(Sent(b'{"id":1002,"total_price":"118.00"}', headers)))
+        GATEWAY.prove(known_account, inbound(Notification(b'{"id":1002,"total_price":"118.00"}', headers)))
 
 
 def test_ping_of_a_saved_webhook_gets_200(stage):
-    proved = GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12")))
+    proved = GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12")))
     assert (proved.status, proved.deliveries) == (200, ())
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(Sent(b"webhook_id=12&id=727")))
+        GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12&id=727")))
 
 
 def test_paid_order_is_a_payment(stage):
@@ -147,14 +149,14 @@ def test_unpaid_cancelled_order_is_ignored(stage):
 
 
 def test_deleted_order_is_cancelled_at_arrival(stage):
-    (cancelled,) = facts(stage, stage.told({"id": 727}, topic="order.deleted"))
+    (cancelled,) = facts(stage, stage.notify({"id": 727}, topic="order.deleted"))
     assert isinstance(cancelled, CancelledFact)
     assert cancelled.sale_ids == ("727",)
     assert cancelled.told_at > stage.now
 
 
 def test_restored_order_is_newer_than_its_deletion(stage):
-    (payment,) = facts(stage, signed(_order().body, topic="order.restored"))
+    (payment,) = facts(stage, sign(_order().body, topic="order.restored"))
     assert payment.told_at > stage.now
 
 
@@ -202,12 +204,12 @@ class TestShop:
     def test_shop_without_permalinks_is_called_by_query(self, stage):
         stage.has_permalinks = False
         assert GATEWAY.check(account(stage)).account == "shop.example.com"
-        assert stage.asked[-1].params["rest_route"] == ["/wc/v3/orders"]
+        assert stage.calls[-1].params["rest_route"] == ["/wc/v3/orders"]
 
     def test_keys_are_in_the_query_if_the_header_is_stripped(self, stage):
         stage.strips_header = True
         assert GATEWAY.check(account(stage)).account
-        assert "Authorization" not in stage.asked[-1].headers
+        assert "Authorization" not in stage.calls[-1].headers
 
     def test_page_of_a_security_plugin_raises_gateway_unreachable(self, stage):
         stage.faults.append("html")
@@ -228,7 +230,7 @@ class TestShop:
         _call_entered_host(monkeypatch)
         with pytest.raises(CredentialsRefused):
             GATEWAY.check(account(stage, storeUrl=store_url))
-        assert stage.asked == []
+        assert stage.calls == []
 
     def test_entered_host_is_called(self, stage, monkeypatch):
         _call_entered_host(monkeypatch, allow_private=True)
@@ -236,7 +238,7 @@ class TestShop:
         assert GATEWAY.check(shop_account).account == stage.url.removeprefix("http://")
         created = GATEWAY.subscribe(shop_account, _ADDRESS).made
         GATEWAY.unsubscribe(dataclasses.replace(shop_account, made=created))
-        assert {(request.method, request.path) for request in stage.asked[1:3]} == {
+        assert {(request.method, request.path) for request in stage.calls[1:3]} == {
             ("POST", "/shop/wp-json/wc/v3/webhooks")
         }
         assert sorted(stage.hooks) == ["12", "13"]
@@ -252,12 +254,12 @@ class TestShop:
 
     def test_shop_in_a_folder_is_called_there(self, stage):
         assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
-        assert stage.asked[0].path == "/en/wp-json/wc/v3/orders"
+        assert stage.calls[0].path == "/en/wp-json/wc/v3/orders"
 
 
 def _call_entered_host(monkeypatch, *, allow_private=False):
     """Make requests go to the host that the brand entered."""
-    turn(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
+    override_settings(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:
@@ -290,7 +292,7 @@ class TestWebhooks:
     def test_listing_reactivates_disabled_webhooks(self, stage):
         stage.hooks["12"]["status"] = "disabled"
         stage.hooks.pop("13")
-        assert listed(stage, stage.now) == {}
+        assert list_facts(stage, stage.now) == {}
         assert stage.hooks == {"12": {"id": "12", "status": "active"}}
 
 
@@ -299,7 +301,7 @@ def test_all_pages_of_changed_orders_are_read(stage, monkeypatch):
     sales = [stage.pay(Purchase(customer=str(number))) for number in range(5)]
     stage.orders[int(sales[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
     stage.refund(sales[0], 100)
-    listed_facts = listed(stage, stage.now - timedelta(hours=1))
+    listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     (changed, refund, *others) = listed_facts
     assert [type(fact) for fact in listed_facts[changed]] == [TotalFact]
     assert [type(fact) for fact in listed_facts[refund]] == [RefundFact]

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.recruiting import RECRUITS, run, update
+from tests.support.api.recruiting import RECRUITS, run_statement, update
 from tests.support.rows.brands import Partner
-from tests.support.rows.program_rows import ago, conversion, rate
+from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 PROBLEM = "application/problem+json"
@@ -64,7 +64,7 @@ class TestRecruits:
     def test_only_the_callers_recruits_are_listed(self, scene, rival):
         zoe = scene.brand.affiliate("zoe")
         scene.recruit("ben", by=zoe)
-        scene.recruit("gone", deleted_at=ago(days=1))
+        scene.recruit("gone", deleted_at=time_ago(days=1))
         rival.program()
         scene.recruit("theirs", brand=rival, by=rival.affiliate("other"))
 
@@ -74,9 +74,9 @@ class TestRecruits:
         rival.program()
         ann_there = rival.affiliate("annie", email=scene.email)
         update(rival, home_currency="EUR")
-        scene.recruit("old", created_at=ago(days=3))
-        scene.recruit("there", brand=rival, by=ann_there, created_at=ago(days=2))
-        scene.recruit("new", created_at=ago(days=1))
+        scene.recruit("old", created_at=time_ago(days=3))
+        scene.recruit("there", brand=rival, by=ann_there, created_at=time_ago(days=2))
+        scene.recruit("new", created_at=time_ago(days=1))
 
         items = scene.recruits()["items"]
 
@@ -112,7 +112,7 @@ class TestRecruits:
 
     def test_come_in_pages(self, scene):
         for number in range(5):
-            scene.recruit(f"ben-{number}", created_at=ago(hours=number))
+            scene.recruit(f"ben-{number}", created_at=time_ago(hours=number))
 
         emails, query = [], "?take=2"
         while query:
@@ -173,7 +173,7 @@ class TestSums:
     def test_recruits_own_override_earnings_are_excluded(self):
         cleo = self.scene.recruit("cleo", by=self.ben)
         parent_id = self.scene.sell(cleo, 1000)
-        conversion(self.scene.brand, self.ben, source="override", commission_cents=100, parent_id=parent_id)
+        insert_conversion(self.scene.brand, self.ben, source="override", commission_cents=100, parent_id=parent_id)
 
         assert self._sums() == (0, 0, {})
 
@@ -185,13 +185,13 @@ class TestSums:
     def test_overrides_of_a_former_recruiter_are_excluded(self):
         zoe = self.scene.brand.affiliate("zoe")
         parent_id = self.scene.sell(self.ben, 1000)
-        conversion(self.scene.brand, zoe, source="override", commission_cents=100, parent_id=parent_id)
+        insert_conversion(self.scene.brand, zoe, source="override", commission_cents=100, parent_id=parent_id)
 
         assert self._sums() == (1000, 0, {})
 
     def test_other_currencies_are_converted_at_the_rate_of_the_sale_date(self):
         for day, per_usd in ((1, "2"), (10, "4")):
-            rate("TOP", per_usd, datetime(1994, 5, day, tzinfo=UTC))
+            store_rate("TOP", per_usd, datetime(1994, 5, day, tzinfo=UTC))
         self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 5, 4, 23, tzinfo=UTC))
         self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 5, 10, tzinfo=UTC))
         self.scene.sell(self.ben, 7)
@@ -199,7 +199,7 @@ class TestSums:
         assert self._sums() == (500 + 250 + 7, 50 + 25, {})
 
     def test_each_sale_is_rounded_half_to_even(self):
-        rate("TOP", "2", datetime(1994, 6, 1, tzinfo=UTC))
+        store_rate("TOP", "2", datetime(1994, 6, 1, tzinfo=UTC))
         for cents, share in ((1, 0), (3, 1), (5, 3), (1, 0)):
             self.scene.sell(self.ben, cents, share, currency="TOP", occurred_at=datetime(1994, 6, 1, tzinfo=UTC))
 
@@ -207,14 +207,14 @@ class TestSums:
 
     @pytest.mark.parametrize(("currency", "cents"), [("VUV", 150), ("TND", 1500)])
     def test_minor_units_of_both_currencies_are_applied(self, currency, cents):
-        rate(currency, "1.5", datetime(1994, 7, 1, tzinfo=UTC))
+        store_rate(currency, "1.5", datetime(1994, 7, 1, tzinfo=UTC))
         self.scene.sell(self.ben, cents, currency=currency, occurred_at=datetime(1994, 7, 1, tzinfo=UTC))
 
         assert self._sums() == ({"VUV": 10_000, "TND": 100}[currency], 0, {})
 
     def test_home_currency_may_differ(self):
-        rate("VUV", "100", datetime(1994, 8, 1, tzinfo=UTC))
-        rate("TOP", "2", datetime(1994, 8, 1, tzinfo=UTC))
+        store_rate("VUV", "100", datetime(1994, 8, 1, tzinfo=UTC))
+        store_rate("TOP", "2", datetime(1994, 8, 1, tzinfo=UTC))
         update(self.scene.brand, home_currency="VUV")
         for currency in ("USD", "TOP", "VUV"):
             self.scene.sell(self.ben, 200, currency=currency, occurred_at=datetime(1994, 8, 2, tzinfo=UTC))
@@ -222,7 +222,7 @@ class TestSums:
         assert self._sums() == (200 + 100 + 200, 0, {})
 
     def test_amounts_without_a_fresh_rate_are_reported_separately(self):
-        rate("TOP", "2", datetime(1994, 9, 1, tzinfo=UTC))
+        store_rate("TOP", "2", datetime(1994, 9, 1, tzinfo=UTC))
         self.scene.sell(self.ben, 1000, 100, currency="TOP", occurred_at=datetime(1994, 9, 5, tzinfo=UTC))
         self.scene.sell(self.ben, 30, 3, currency="TOP", occurred_at=datetime(1994, 8, 31, tzinfo=UTC))
         self.scene.sell(self.ben, 6, 2, currency="TOP", occurred_at=datetime(1994, 9, 4, tzinfo=UTC))
@@ -232,7 +232,7 @@ class TestSums:
 
     def test_the_largest_amounts_are_exact(self):
         max_cents = 1_000_000_000_000
-        rate("TOP", "0.000000000003", datetime(1994, 10, 1, tzinfo=UTC))
+        store_rate("TOP", "0.000000000003", datetime(1994, 10, 1, tzinfo=UTC))
         for _ in range(3):
             self.scene.sell(self.ben, max_cents, amount_cents=max_cents)
         self.scene.sell(self.ben, 3, currency="TOP", occurred_at=datetime(1994, 10, 1, tzinfo=UTC))
@@ -244,7 +244,7 @@ class TestDrilldown:
     """GET /api/v1/affiliates/{id}/sub-affiliates."""
 
     def test_is_a_flat_array_newest_first(self, scene):
-        old = scene.recruit("old", created_at=ago(days=2))
+        old = scene.recruit("old", created_at=time_ago(days=2))
         new = scene.recruit("new", status="Banned")
         scene.sell(old, 1000, 100)
 
@@ -276,7 +276,7 @@ class TestDrilldown:
         rival.program()
         ids = {"a rival's": rival.affiliate("ben"), "nobody's": NOBODY, "deleted": scene.ann_id, "no id": "x%00"}
         if whose == "deleted":
-            run("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+            run_statement("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
         answer = scene.drilldown(ids[whose])
 

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.safe_http import pages
 from tests.support.outside.brand_site import SitePage
-from tests.support.rows.visiting import limited
-from tests.support.turning import turn
+from tests.support.rows.link_visits import create_limiter
+from tests.support.settings_overrides import override_settings
 
 
 def _refusal(answer):
@@ -65,7 +65,7 @@ def test_invalid_url_is_refused_at_its_field(brand, address, url, code):
     "url", ["https://127.0.0.1/", "https://10.0.0.7/", "https://169.254.169.254/latest/", "https://[::1]/"]
 )
 def test_private_address_is_not_requested(brand, address, url, monkeypatch):
-    turn(monkeypatch, webhooks={"allow_private": False})
+    override_settings(monkeypatch, webhooks={"allow_private": False})
 
     assert _refusal(brand.post(address, {"url": url})) == (400, "url_not_allowed", "url")
 
@@ -165,7 +165,7 @@ def test_concurrent_checks_are_limited(brand, address, site, tag):
 
 
 def test_checks_have_their_own_rate_limit(brand, address, site, monkeypatch):
-    monkeypatch.setitem(brand.app.extensions, "limiter", limited(page_check=1))
+    monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(page_check=1))
     url = site.show("")
 
     assert brand.post(address, {"url": url}).status_code == 200

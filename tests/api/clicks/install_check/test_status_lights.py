@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from api.clicks import tag_sightings
 from models import db
-from tests.support.rows.program_rows import click, conversion
-from tests.support.rows.visiting import visit
+from tests.support.rows.link_visits import visit
+from tests.support.rows.program_rows import insert_click, insert_conversion
 
 
 def _lights(answer):
@@ -61,9 +61,9 @@ def test_script_report_turns_on_the_third_light_and_those_it_implies(app, brand,
 
 def test_sale_or_lead_turns_on_the_fourth_light(brand, address):
     ben = brand.affiliate("ben")
-    click(brand, ben)
+    insert_click(brand, ben)
     clicked = brand.get(address)
-    conversion(brand, ben)
+    insert_conversion(brand, ben)
 
     assert _lights(clicked) == (False, False, True, False)
     assert _lights(brand.get(address)) == (False, False, True, True)
@@ -71,7 +71,7 @@ def test_sale_or_lead_turns_on_the_fourth_light(brand, address):
 
 def test_test_key_sale_turns_on_the_light(brand, address):
     ben = brand.affiliate("ben")
-    conversion(brand, ben, is_test=True)
+    insert_conversion(brand, ben, is_test=True)
 
     assert _lights(brand.get(address))[3]
 

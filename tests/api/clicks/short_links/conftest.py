@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.rows.visiting import (
+from tests.support.rows.link_visits import (
     SHOP,
     new_slug,
 )

@@ -4,7 +4,15 @@ import pytest
 
 from models import db
 from tests.support.databases import alter
-from tests.support.rows.visiting import counted, follow, limited, lose_stream, new_slug, on_stream, without_database
+from tests.support.rows.link_visits import (
+    create_limiter,
+    follow,
+    list_stream_clicks,
+    lose_stream,
+    new_slug,
+    point_at_missing_database,
+    read_counter,
+)
 
 
 def test_short_link_redirects_to_the_site_with_the_slug(app, slug):
@@ -19,7 +27,7 @@ def test_short_link_redirects_to_the_site_with_the_slug(app, slug):
 def test_short_link_records_a_click(app, brand, slug):
     follow(app, slug, headers={"Referer": "https://news.example.com/post"}, query_string={"gclid": "1"})
 
-    (message,) = on_stream()
+    (message,) = list_stream_clicks()
     assert (message.organization_id, message.program_id, message.slug) == (str(brand.id), str(brand.programs[0]), slug)
     assert (message.referrer_host, message.query_names, message.sub_id) == ("news.example.com", ("gclid",), None)
 
@@ -28,7 +36,7 @@ def test_short_link_records_a_click(app, brand, slug):
 def test_channel_tag_is_on_the_click_and_in_the_redirect(app, slug, name):
     answer = follow(app, slug, query_string={name: "Summer SALE&evil=1"})
 
-    assert on_stream()[0].sub_id == "summersaleevil1"
+    assert list_stream_clicks()[0].sub_id == "summersaleevil1"
     assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}&subId=summersaleevil1#top"
 
 
@@ -62,7 +70,7 @@ def test_custom_attribution_parameter_is_not_passed_on(app, brand, slug):
 
 
 def test_query_is_passed_on_over_the_limit(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     sites = [follow(app, f"{slug}?utm_source=news").headers["Location"] for _ in range(2)]
 
@@ -110,7 +118,7 @@ def test_unknown_link_returns_a_neutral_page(app, path):
     assert "leads nowhere" in answer.text
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Location" not in answer.headers
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +148,7 @@ def test_visitor_is_redirected_although_no_affiliate_earns(app, brand, slug, cha
     alter(brand, f"update {change}")
 
     assert follow(app, slug).status_code == 302
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 @pytest.mark.parametrize(
@@ -156,20 +164,20 @@ def test_visitor_is_redirected_although_no_affiliate_earns(app, brand, slug, cha
 )
 def test_prefetch_and_bot_requests_are_redirected_without_a_click(app, slug, request_args):
     assert follow(app, slug, **request_args).status_code == 302
-    assert on_stream() == []
+    assert list_stream_clicks() == []
 
 
 def test_visitor_over_the_limit_is_redirected_without_a_click(app, slug, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     answers = [follow(app, slug) for _ in range(3)]
 
     assert [answer.status_code for answer in answers] == [302, 302, 302]
-    assert len(on_stream()) == 1
+    assert len(list_stream_clicks()) == 1
 
 
 def test_caller_guessing_slugs_is_stopped_at_the_limit(app, monkeypatch):
-    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
     answers = [follow(app, new_slug()) for _ in range(3)]
 
@@ -187,10 +195,10 @@ def test_redirect_and_click_work_while_the_stream_is_down(app, brand, slug, monk
 def test_cached_link_redirects_while_all_servers_are_down(app, slug, monkeypatch, tmp_path):
     follow(app, slug)
     lose_stream(app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
+    with point_at_missing_database(tmp_path):
         assert follow(app, slug).status_code == 302
         assert follow(app, new_slug()).status_code == 503
 
-    assert counted("finderfee_clicks_lost_total") - before == 2
+    assert read_counter("finderfee_clicks_lost_total") - before == 2

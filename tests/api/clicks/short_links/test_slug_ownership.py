@@ -11,9 +11,9 @@ import pytest
 import settings
 from models import db
 from pipelines.clicks import public_links
-from tests.support.api.racing import at_once, begun
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.databases import alter
-from tests.support.rows.visiting import follow, new_slug
+from tests.support.rows.link_visits import follow, new_slug
 
 
 def _shared_address(brand, slug):
@@ -165,7 +165,7 @@ def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, bra
     name, slug = new_slug(), new_slug()
     with db.unit_of_work(brand.id):
         db.db.run("update program set slug = %s returning id", (name,))
-        waiting = begun(lambda: brand.affiliate(slug))
+        waiting = start_call(lambda: brand.affiliate(slug))
     waiting()
 
     assert _site(app, f"{name}/{slug}") == "https://shop.test/"
@@ -176,7 +176,7 @@ def test_concurrent_creation_gives_a_slug_pair_to_one_brand(app, brand, rival):
     for tenant in (brand, rival):
         tenant.program(slug=name)
 
-    at_once(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
+    run_concurrently(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
 
     addresses = [tenant.rows("select slug from link_address") for tenant in (brand, rival)]
     assert sorted(addresses) == [[], [(slug,)]]
@@ -214,7 +214,7 @@ def test_concurrent_creation_gives_a_bare_slug_to_one_brand(app, brand, rival):
     for tenant in (brand, rival):
         tenant.program()
 
-    at_once(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
+    run_concurrently(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
 
     marks = [tenant.rows("select needs_program from tracking_link")[0][0] for tenant in (brand, rival)]
     assert sorted(marks) == [False, True]
@@ -226,7 +226,7 @@ def test_slug_assignment_waits_for_a_concurrent_one(app, brand, rival):
         tenant.program()
     with db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = begun(lambda: rival.affiliate(slug))
+        waiting = start_call(lambda: rival.affiliate(slug))
     waiting()
 
     assert rival.rows("select needs_program from tracking_link") == [(True,)]
@@ -238,7 +238,7 @@ def test_rolled_back_slug_assignment_leaves_the_slug_free(app, brand, rival):
         tenant.program()
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = begun(lambda: rival.affiliate(slug))
+        waiting = start_call(lambda: rival.affiliate(slug))
         raise ZeroDivisionError
     waiting()
 

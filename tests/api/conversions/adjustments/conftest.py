@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from models.ledger import rules
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

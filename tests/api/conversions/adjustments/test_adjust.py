@@ -7,14 +7,14 @@ import pytest
 
 from models import db
 from models.ledger import rules
-from tests.support.api.deciding import adjust, money, refund_by_id, undo_refund
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.payouts import entries, problem
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import adjust_commission, read_refund_state, refund_by_id, undo_refund
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.api.payouts import list_audit_entries, problem_fields
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 
 def _status_and_code(answer):
@@ -34,17 +34,17 @@ def recruits(brand):
 def test_commission_is_what_is_set(payroll, cents):
     sale = payroll.sell("ann")
 
-    answer = adjust(payroll.brand, sale, cents)
+    answer = adjust_commission(payroll.brand, sale, cents)
 
     assert (answer.status_code, answer.json["commissionCents"], answer.json["amountCents"]) == (200, cents, 10_000)
-    assert money(payroll.brand, sale) == (0, cents, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, cents, "Pending")
     assert payroll.balance("ann") == {"USD": cents}
 
 
 def test_adjustment_is_event_history_and_audit_entry(payroll):
     sale = payroll.sell("ann")
 
-    adjust(payroll.brand.person("Manager"), sale, 1_500, "other", note="Agreed by phone")
+    adjust_commission(payroll.brand.person("Manager"), sale, 1_500, "other", note="Agreed by phone")
 
     ((body,),) = payroll.brand.rows("select body from event where type = 'conversion.adjusted'")
     data = json.loads(body)["data"]
@@ -53,7 +53,7 @@ def test_adjustment_is_event_history_and_audit_entry(payroll):
     *_, line = payroll.brand.get(f"/api/v1/conversions/{sale}").json["events"]
     assert (line["eventType"], line["amountCents"], line["commissionCents"]) == ("adjustment", 0, -500)
     assert (line["reason"], line["note"]) == ("other", "Agreed by phone")
-    ((actor, entity, before, after),) = entries(payroll.brand, "conversion.adjusted")
+    ((actor, entity, before, after),) = list_audit_entries(payroll.brand, "conversion.adjusted")
     assert (actor, entity, before["commissionCents"], after["commissionCents"]) == ("member", sale, 2_000, 1_500)
     assert (after["reason"], after["note"]) == ("other", "Agreed by phone")
 
@@ -61,16 +61,16 @@ def test_adjustment_is_event_history_and_audit_entry(payroll):
 def test_ledger_gets_an_entry_for_the_difference(payroll):
     sale = payroll.sell("ann")
 
-    adjust(payroll.brand, sale, 1_500)
-    adjust(payroll.brand, sale, 3_000)
-    adjust(payroll.brand, sale, 3_000)
+    adjust_commission(payroll.brand, sale, 1_500)
+    adjust_commission(payroll.brand, sale, 3_000)
+    adjust_commission(payroll.brand, sale, 3_000)
 
     booked = payroll.brand.rows("select kind, amount_cents from ledger_entry order by created_at, id")
     assert booked == [("earn", 2_000), ("adjust", -500), ("adjust", 1_500)]
 
 
 def test_next_run_pays_the_adjusted_commission(payroll):
-    adjust(payroll.brand, payroll.sell("ann"), 1_234)
+    adjust_commission(payroll.brand, payroll.sell("ann"), 1_234)
 
     payroll.run()
     payroll.pay()
@@ -84,11 +84,11 @@ def test_refunds_take_their_share_of_the_adjusted_commission(payroll):
     refund_by_id(payroll.brand, sale, amountCents=2_000)
     refund_by_id(payroll.brand, sale, amountCents=2_000)
 
-    assert adjust(payroll.brand, sale, 1_500).json["commissionCents"] == 1_500
+    assert adjust_commission(payroll.brand, sale, 1_500).json["commissionCents"] == 1_500
     refund_by_id(payroll.brand, sale, amountCents=3_000)
-    assert money(payroll.brand, sale) == (7_000, 750, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (7_000, 750, "Pending")
     undo_refund(payroll.brand.person("Admin"), sale)
-    assert money(payroll.brand, sale) == (0, 2_500, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_500, "Pending")
 
 
 @pytest.mark.parametrize("cents", [300, 3_000])
@@ -96,28 +96,28 @@ def test_quarantine_after_refunds_and_an_adjustment_changes_nothing(payroll, cen
     sale = payroll.sell("ann")
     refund_by_id(payroll.brand, sale, amountCents=2_000)
     refund_by_id(payroll.brand, sale, amountCents=2_000)
-    adjust(payroll.brand, sale, cents)
+    adjust_commission(payroll.brand, sale, cents)
 
     payroll.brand.post(f"/api/v1/conversions/{sale}/invalidate")
     payroll.brand.post(f"/api/v1/conversions/{sale}/validate")
 
-    assert money(payroll.brand, sale) == (4_000, cents, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (4_000, cents, "Pending")
 
 
 @pytest.mark.parametrize("status", ["Paid", "Refunded", "Denied", "Invalidated"])
 def test_decided_conversion_is_not_adjustable(brand, status):
     brand.program()
-    sale = conversion(brand, brand.affiliate("ann"), status=status)
+    sale = insert_conversion(brand, brand.affiliate("ann"), status=status)
 
-    assert _status_and_code(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust_commission(brand, sale, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize("columns", [{"payout_locked": True}, {"payability": "not_paid_on_campaign"}])
 def test_conversion_that_is_never_paid_is_not_adjustable(brand, columns):
     brand.program()
-    sale = conversion(brand, brand.affiliate("ann"), commission_cents=0, **columns)
+    sale = insert_conversion(brand, brand.affiliate("ann"), commission_cents=0, **columns)
 
-    assert _status_and_code(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust_commission(brand, sale, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize("rail", ["ok", "slow", "fail", None])
@@ -129,7 +129,7 @@ def test_conversion_in_payout_is_refused(payroll, rail):
         payroll.pay()
 
     code = "conversion_not_adjustable" if rail == "ok" else "conversion_in_payout"
-    assert _status_and_code(adjust(payroll.brand, sale, 1)) == (409, code)
+    assert _status_and_code(adjust_commission(payroll.brand, sale, 1)) == (409, code)
     assert payroll.balance("ann") == {"USD": 0 if rail == "ok" else 2_000}
 
 
@@ -137,15 +137,15 @@ def test_conversion_in_payout_is_refused(payroll, rail):
 def test_commission_above_five_times_the_amount_is_out_of_range(payroll, cents, status):
     sale = payroll.sell("ann")
 
-    assert _status_and_code(adjust(payroll.brand, sale, cents)) == (status, "commission_out_of_range")
+    assert _status_and_code(adjust_commission(payroll.brand, sale, cents)) == (status, "commission_out_of_range")
 
 
 @pytest.mark.parametrize("cents", [-1, 1.5, "12", True, None, [], "1e3"])
 def test_commission_that_is_no_whole_number_from_zero_is_malformed(payroll, cents):
     sale = payroll.sell("ann")
 
-    assert problem(adjust(payroll.brand, sale, cents)) == {"commissionCents"}
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert problem_fields(adjust_commission(payroll.brand, sale, cents)) == {"commissionCents"}
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_commission_that_is_no_whole_number_from_zero_is_malformed(payroll, cent
 def test_malformed_body_is_refused_with_problem_details(payroll, body, field):
     sale = payroll.sell("ann")
 
-    assert problem(payroll.brand.post(f"/api/v1/conversions/{sale}/adjust", body)) == {field}
+    assert problem_fields(payroll.brand.post(f"/api/v1/conversions/{sale}/adjust", body)) == {field}
 
 
 def test_bonus_has_no_amount_so_only_zero_is_in_range(payroll):
@@ -169,15 +169,15 @@ def test_bonus_has_no_amount_so_only_zero_is_in_range(payroll):
     answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
     bonus = answer.json["conversion"]["id"]
 
-    assert _status_and_code(adjust(payroll.brand, bonus, 1)) == (422, "commission_out_of_range")
-    assert adjust(payroll.brand, bonus, 0).json["commissionCents"] == 0
+    assert _status_and_code(adjust_commission(payroll.brand, bonus, 1)) == (422, "commission_out_of_range")
+    assert adjust_commission(payroll.brand, bonus, 0).json["commissionCents"] == 0
     assert payroll.balance("ann") == {"USD": 0}
 
 
 def test_import_that_was_adjusted_is_undone_whole(payroll):
-    imported = import_sales(payroll.brand, past_sale(affiliateSlug="ann"), confirmUnpaidPayout=True).json
+    imported = import_sales(payroll.brand, build_past_sale(affiliateSlug="ann"), confirmUnpaidPayout=True).json
     ((sale,),) = payroll.brand.rows("select id from conversion")
-    assert adjust(payroll.brand, sale, 700).json["commissionCents"] == 700
+    assert adjust_commission(payroll.brand, sale, 700).json["commissionCents"] == 700
 
     answer = payroll.brand.person("Admin").post(f"/api/imports/{imported['jobId']}/undo")
 
@@ -189,7 +189,7 @@ def test_import_that_was_adjusted_is_undone_whole(payroll):
 def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     sale = payroll.sell("ann")
 
-    assert [_status_and_code(adjust(rival, conversion_id, 1)) for conversion_id in (sale, uuid4())] == [
+    assert [_status_and_code(adjust_commission(rival, conversion_id, 1)) for conversion_id in (sale, uuid4())] == [
         (404, "not_found")
     ] * 2
 
@@ -200,9 +200,9 @@ def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, 
     free.program()
     readers = (payroll.brand.person("Viewer"), payroll.brand.other_key(scope="read"))
 
-    assert [adjust(reader, sale, 1).status_code for reader in readers] == [403, 403]
-    assert adjust(free, conversion(free, free.affiliate("ann")), 1).status_code == 402
-    assert adjust(payroll.brand.person("Manager"), sale, 1).status_code == 200
+    assert [adjust_commission(reader, sale, 1).status_code for reader in readers] == [403, 403]
+    assert adjust_commission(free, insert_conversion(free, free.affiliate("ann")), 1).status_code == 402
+    assert adjust_commission(payroll.brand.person("Manager"), sale, 1).status_code == 200
 
 
 def test_repeated_request_under_one_key_adjusts_once(payroll):
@@ -224,19 +224,23 @@ def test_adjustment_at_the_same_time_as_a_run_is_paid_or_refused(payroll):
         except Exception as error:  # the figures moved between its preview and its run
             return error
 
-    at_once(run_what_is_due, lambda: adjust(payroll.brand, sale, 1_000), lambda: adjust(payroll.brand, sale, 1_500))
+    run_concurrently(
+        run_what_is_due,
+        lambda: adjust_commission(payroll.brand, sale, 1_000),
+        lambda: adjust_commission(payroll.brand, sale, 1_500),
+    )
     payroll.pay()
 
     paid = sum(cents for _, cents in payroll.payouts())
     assert paid in (0, 1_000, 1_500, 2_000)
-    assert payroll.balance("ann")["USD"] + paid == money(payroll.brand, sale)[1]
+    assert payroll.balance("ann")["USD"] + paid == read_refund_state(payroll.brand, sale)[1]
 
 
 def test_override_follows_by_the_same_percent(recruits):
     sale = recruits.sell()
     drain()
 
-    adjust(recruits.brand, sale, 3_005, "other", note="Promised")
+    adjust_commission(recruits.brand, sale, 3_005, "other", note="Promised")
 
     assert recruits.overrides("commission_cents, status") == [(300, "Pending")]
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (3_005, 300)
@@ -248,7 +252,7 @@ def test_override_that_is_not_written_yet_is_written_with_the_new_commission(rec
     sale = recruits.sell()
     recruits.settle(sale)
 
-    adjust(recruits.brand, sale, 3_000)
+    adjust_commission(recruits.brand, sale, 3_000)
     drain()
 
     assert recruits.overrides("commission_cents") == [(300,)]
@@ -260,7 +264,7 @@ def test_commission_raised_from_zero_writes_the_override(recruits):
     drain()
     assert recruits.overrides("commission_cents") == []
 
-    adjust(recruits.brand, sale, 3_000)
+    adjust_commission(recruits.brand, sale, 3_000)
     drain()
 
     assert recruits.overrides("commission_cents") == [(300,)]
@@ -272,7 +276,7 @@ def test_refunded_part_of_override_follows(recruits):
     refund_by_id(recruits.brand, sale, amountCents=4_000)
     drain()
 
-    adjust(recruits.brand, sale, 3_000)
+    adjust_commission(recruits.brand, sale, 3_000)
 
     assert recruits.overrides("commission_cents, reversed_cents") == [(500, 200)]
     assert recruits.balance(recruits.ann) == 300
@@ -287,7 +291,7 @@ def test_override_refunded_by_itself_still_earns_nothing(recruits):
     ((share,),) = recruits.overrides("id")
     refund_by_id(recruits.brand, share)
 
-    adjust(recruits.brand, sale, 3_000)
+    adjust_commission(recruits.brand, sale, 3_000)
     assert recruits.balance(recruits.ann) == 0
 
     undo_refund(recruits.brand.person("Admin"), share)
@@ -302,7 +306,7 @@ def test_quarantined_override_follows_and_earns_its_share_once_validated(recruit
     refund_by_id(recruits.brand, sale, amountCents=4_000)
     drain()
 
-    adjust(recruits.brand, sale, 3_000)
+    adjust_commission(recruits.brand, sale, 3_000)
     assert recruits.balance(recruits.ann) == 0
 
     recruits.brand.post(f"/api/v1/conversions/{share}/validate")
@@ -314,7 +318,7 @@ def test_override_cannot_be_adjusted_by_itself(recruits):
     drain()
     ((share,),) = recruits.overrides("id")
 
-    assert _status_and_code(adjust(recruits.brand, share, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust_commission(recruits.brand, share, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize(("cents", "expected"), [(1_000, (200, "Paid", 0)), (3_000, (300, "Approved", 100))])
@@ -335,7 +339,7 @@ def test_override_that_was_paid_is_raised_and_never_lowered(payroll, cents, expe
     payroll.pay()
     assert brand.rows("select status from conversion where parent_id is not null") == [("Paid",)]
 
-    assert adjust(brand, sale, cents).status_code == 200
+    assert adjust_commission(brand, sale, cents).status_code == 200
 
     ((commission, status),) = brand.rows("select commission_cents, status from conversion where parent_id is not null")
     assert (commission, status, payroll.balance("ann")["USD"]) == expected

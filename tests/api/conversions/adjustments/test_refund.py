@@ -5,19 +5,19 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import money, refund_by_id
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.payouts import entries, problem
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import read_refund_state, refund_by_id
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.api.payouts import list_audit_entries, problem_fields
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _REASONS = ("refunded", "chargeback", "fraud", "mistake", "other")
 
 
 def _imported(campaign, **options):
-    answer = import_sales(campaign, past_sale(externalId="old-1"), **options)
+    answer = import_sales(campaign, build_past_sale(externalId="old-1"), **options)
     assert answer.json["imported"] == 1, answer.json
     return campaign.rows("select id from conversion where source = 'import'")[0][0]
 
@@ -47,32 +47,32 @@ def test_partial_refunds_answer_as_signed_ones_and_complete_the_conversion(payro
         "cumulativeRefundedAmountCents": 10_000,
         "isFullRefund": True,
     }
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
 
 def test_manual_sale_is_refunded(payroll):
     sale = _by_hand(payroll, amountCents=10_000)
 
     assert refund_by_id(payroll.brand, sale, amountCents=2_500).status_code == 200
-    assert money(payroll.brand, sale) == (2_500, 1_500, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (2_500, 1_500, "Pending")
 
 
 def test_payable_import_is_refunded(campaign):
     sale = _imported(campaign, confirmUnpaidPayout=True)
 
     assert refund_by_id(campaign, sale, amountCents=5_000).status_code == 200
-    assert money(campaign, sale) == (5_000, 1_000, "Approved")
+    assert read_refund_state(campaign, sale) == (5_000, 1_000, "Approved")
 
 
 @pytest.mark.parametrize("paid", [True, False])
 def test_locked_history_is_refunded_and_changes_no_balance(payroll, paid):
-    answer = import_sales(payroll.brand, past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
+    answer = import_sales(payroll.brand, build_past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
     assert answer.json["imported"] == 1
     ((sale, before),) = payroll.brand.rows("select id, status from conversion")
 
     assert refund_by_id(payroll.brand, sale).json["isFullRefund"] is True
 
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
     balance = payroll.brand.get(f"/api/v1/affiliates/{payroll.affiliates['ann']}/balance").json
     assert [row for row in balance["balances"] if row["payableCents"]] == [], before
 
@@ -88,10 +88,10 @@ def test_locked_history_is_refunded_and_changes_no_balance(payroll, paid):
 )
 def test_refund_of_each_status(brand, status, expected):
     brand.program()
-    sale = conversion(brand, brand.affiliate("ann"), status=status)
+    sale = insert_conversion(brand, brand.affiliate("ann"), status=status)
 
     assert refund_by_id(brand, sale).json["isFullRefund"] is True
-    assert money(brand, sale) == expected
+    assert read_refund_state(brand, sale) == expected
     assert refund_by_id(brand, sale).json["error"] == "already_fully_refunded"
 
 
@@ -99,7 +99,7 @@ def test_paid_conversion_is_refunded_and_next_run_nets_it(payroll):
     first = payroll.sell("ann")
     payroll.run()
     payroll.pay()
-    assert money(payroll.brand, first) == (0, 2_000, "Paid")
+    assert read_refund_state(payroll.brand, first) == (0, 2_000, "Paid")
 
     assert refund_by_id(payroll.brand, first, "chargeback", amountCents=4_000).status_code == 200
     assert payroll.balance("ann") == {"USD": -800}
@@ -121,7 +121,7 @@ def test_refund_while_its_payout_is_sent_is_netted_by_the_next_run(payroll):
     assert refund_by_id(payroll.brand, sale).status_code == 200
 
     assert payroll.lines("native_amount_cents, reversed_native_cents") == [(2_000, 2_000)]
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
 
 def test_refund_of_disputed_conversion(payroll):
@@ -129,7 +129,7 @@ def test_refund_of_disputed_conversion(payroll):
     payroll.execute("update conversion set disputed_at = now()")
 
     assert refund_by_id(payroll.brand, sale, "chargeback").status_code == 200
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
 
 def test_conversion_of_deleted_affiliate_in_archived_program_is_refunded(payroll):
@@ -138,7 +138,7 @@ def test_conversion_of_deleted_affiliate_in_archived_program_is_refunded(payroll
     payroll.execute("update program set archived_at = now()")
 
     assert refund_by_id(payroll.brand, sale).status_code == 200
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
 
 def test_test_conversion_is_refunded_and_counts_no_revenue(payroll):
@@ -154,7 +154,7 @@ def test_sale_that_is_not_settled_yet_is_settled_and_refunded(payroll):
     sale = payroll.brand.sale(affiliateSlug="ann").json["conversionId"]
 
     assert refund_by_id(payroll.brand, sale, amountCents=4_000).status_code == 200
-    assert money(payroll.brand, sale) == (4_000, 1_200, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (4_000, 1_200, "Pending")
 
 
 @pytest.mark.parametrize("kind", ["bonus", "lead", "click"])
@@ -163,7 +163,7 @@ def test_conversion_without_amount_is_refunded_only_whole(payroll, kind):
         reward = _by_hand(payroll, "bonus", commissionCents=500)
     else:
         type = {"lead": "LeadReward", "click": "ClickReward"}[kind]
-        reward = conversion(
+        reward = insert_conversion(
             payroll.brand, payroll.affiliates["ann"], source=kind, type=type, amount_cents=0, commission_cents=0
         )
 
@@ -172,7 +172,7 @@ def test_conversion_without_amount_is_refunded_only_whole(payroll, kind):
 
     assert (refused.status_code, refused.json["error"]) == (422, "refund_amount_invalid")
     assert (answer.json["refundedAmountCents"], answer.json["isFullRefund"]) == (0, True)
-    assert money(payroll.brand, reward) == (0, 0, "Refunded")
+    assert read_refund_state(payroll.brand, reward) == (0, 0, "Refunded")
     again = refund_by_id(payroll.brand, reward)
     assert (again.status_code, again.json["error"]) == (422, "already_fully_refunded")
 
@@ -187,7 +187,7 @@ def test_reason_and_note_stand_in_history_audit_log_and_event(payroll, reason):
     *_, line = payroll.brand.get(f"/api/v1/conversions/{sale}").json["events"]
     assert (line["eventType"], line["amountCents"], line["commissionCents"]) == ("refund", -4_000, -800)
     assert (line["reason"], line["note"]) == (reason, note)
-    ((actor, entity, before, after),) = entries(payroll.brand, "conversion.refunded")
+    ((actor, entity, before, after),) = list_audit_entries(payroll.brand, "conversion.refunded")
     assert (actor, entity, before["refundedAmountCents"]) == ("member", sale, 0)
     assert after == {
         "refundedAmountCents": 4_000,
@@ -215,7 +215,7 @@ def test_amount_out_of_range_is_refused(payroll, amount, status, code):
     answer = refund_by_id(payroll.brand, sale, amountCents=amount)
 
     assert (answer.status_code, answer.json["error"]) == (status, code)
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_amount_out_of_range_is_refused(payroll, amount, status, code):
 def test_malformed_body_is_refused_with_problem_details(payroll, body, field):
     sale = payroll.sell("ann")
 
-    assert problem(payroll.brand.post(f"/api/v1/conversions/{sale}/refund", body)) == {field}
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert problem_fields(payroll.brand.post(f"/api/v1/conversions/{sale}/refund", body)) == {field}
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"reason":"fraud","reason":"other"}', b"\xff"])
@@ -258,7 +258,7 @@ def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
         answer = refund_by_id(rival, conversion_id)
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert refund_by_id(payroll.brand, "nonsense").status_code == 404
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 def test_viewer_and_key_that_only_reads_are_refused(payroll):
@@ -272,7 +272,7 @@ def test_viewer_and_key_that_only_reads_are_refused(payroll):
 def test_plan_below_starter_returns_402(app):
     free = Brand.create(app, plan="Free")
     free.program()
-    sale = conversion(free, free.affiliate("ann"))
+    sale = insert_conversion(free, free.affiliate("ann"))
 
     assert refund_by_id(free, sale).status_code == 402
 
@@ -284,25 +284,25 @@ def test_repeated_request_under_one_key_refunds_once(payroll):
     first, second = (payroll.brand.post(*request, Idempotency_Key="a") for _ in range(2))
 
     assert (first.json, second.headers["Idempotency-Replayed"]) == (second.json, "true")
-    assert money(payroll.brand, sale)[0] == 1_000
+    assert read_refund_state(payroll.brand, sale)[0] == 1_000
 
 
 def test_simultaneous_refunds_never_exceed_the_amount(payroll):
     sale = payroll.sell("ann")
 
-    answers = at_once(*[lambda: refund_by_id(payroll.brand, sale, amountCents=3_000) for _ in range(6)])
+    answers = run_concurrently(*[lambda: refund_by_id(payroll.brand, sale, amountCents=3_000) for _ in range(6)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 422, 422, 422]
     assert {answer.json.get("error") for answer in answers} == {None, "amount_exceeds_original"}
-    assert money(payroll.brand, sale) == (9_000, 200, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (9_000, 200, "Pending")
 
 
 def test_refund_at_the_same_time_as_a_run_is_left_out_or_netted(payroll):
     sale = payroll.sell("ann")
 
-    at_once(lambda: payroll.run(2_000), lambda: refund_by_id(payroll.brand, sale))
+    run_concurrently(lambda: payroll.run(2_000), lambda: refund_by_id(payroll.brand, sale))
     payroll.pay()
 
     paid = sum(cents for status, cents in payroll.payouts() if status == "Paid")
     assert payroll.balance("ann") == {"USD": -paid}
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")

@@ -5,13 +5,13 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.deciding import money, refund_by_id, undo_refund
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.payouts import entries
-from tests.support.api.racing import at_once
-from tests.support.draining import drain
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.decisions import read_refund_state, refund_by_id, undo_refund
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.api.payouts import list_audit_entries
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def test_refunds_by_a_person_and_by_a_signed_call_are_undone_together_once(payro
     refund_by_id(payroll.brand, sale, amountCents=1_000)
     payroll.brand.refund("order-a", 2_000)
     refund_by_id(payroll.brand, sale)
-    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+    assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
     answer = undo_refund(admin, sale)
 
     assert (answer.status_code, answer.json["status"], answer.json["refundedAmountCents"]) == (200, "Pending", 0)
     assert (answer.json["commissionCents"], answer.json["refundedAt"]) == (2_000, None)
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
     assert _status_and_code(undo_refund(admin, sale)) == (409, "nothing_to_restore")
 
 
@@ -50,7 +50,7 @@ def test_undone_refund_is_adjusted_event_history_and_audit_entry(payroll, admin)
     assert (data["previousCommissionCents"], data["commissionCents"]) == (1_200, 2_000)
     *_, line = payroll.brand.get(f"/api/v1/conversions/{sale}").json["events"]
     assert (line["eventType"], line["amountCents"], line["reason"]) == ("adjustment", 4_000, "refund_restored")
-    ((actor, entity, before, after),) = entries(payroll.brand, "conversion.refund_restored")
+    ((actor, entity, before, after),) = list_audit_entries(payroll.brand, "conversion.refund_restored")
     assert (actor, entity) == ("member", sale)
     assert (before["refundedAmountCents"], after["refundedAmountCents"]) == (4_000, 0)
 
@@ -60,7 +60,7 @@ def test_refund_after_an_undone_one_can_be_undone_too(payroll, admin):
     for amount in (4_000, 5_000):
         refund_by_id(payroll.brand, sale, amountCents=amount)
         assert undo_refund(admin, sale).status_code == 200
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 def test_refund_of_paid_conversion_is_undone_before_and_after_it_was_netted(payroll, admin):
@@ -86,21 +86,21 @@ def test_refund_of_paid_conversion_is_undone_before_and_after_it_was_netted(payr
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
 def test_refund_of_conversion_that_earns_nothing_is_undone(brand, status):
     brand.program()
-    sale = conversion(brand, brand.affiliate("ann"), status=status)
+    sale = insert_conversion(brand, brand.affiliate("ann"), status=status)
     refund_by_id(brand, sale)
 
     assert undo_refund(brand.person("Admin"), sale).json["status"] == status
-    assert money(brand, sale) == (0, 1_000, status)
+    assert read_refund_state(brand, sale) == (0, 1_000, status)
 
 
 @pytest.mark.parametrize("paid", [True, False])
 def test_locked_history_gets_back_its_status(payroll, admin, paid):
-    import_sales(payroll.brand, past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
+    import_sales(payroll.brand, build_past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
     ((sale, before),) = payroll.brand.rows("select id, status from conversion")
     refund_by_id(payroll.brand, sale)
 
     assert undo_refund(admin, sale).json["status"] == before
-    assert money(payroll.brand, sale) == (0, 2_000, before)
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, before)
 
 
 def test_bonus_is_restored_whole(payroll, admin):
@@ -132,10 +132,10 @@ def test_simultaneous_undos_restore_once(payroll, admin):
     sale = payroll.sell("ann")
     refund_by_id(payroll.brand, sale, amountCents=4_000)
 
-    answers = at_once(*[lambda: undo_refund(admin, sale) for _ in range(4)])
+    answers = run_concurrently(*[lambda: undo_refund(admin, sale) for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
-    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
 def test_override_follows_a_refund_and_its_undoing(brand):

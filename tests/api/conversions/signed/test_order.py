@@ -9,7 +9,7 @@ import pytest
 import settings
 from api.access import limits
 from tests.support.rows.brands import Brand
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 SALE_URL, REFUND_URL = "/api/tracking/s2s", "/api/tracking/refund"
 LARGE = b" " * 70_000
@@ -47,7 +47,7 @@ def test_a_large_body_is_refused_before_anyone_is_asked_who_they_are(app, url):
 def test_a_large_body_is_refused_before_it_counts(app, scarce):
     _use_up(app)
 
-    assert Brand.create(app).signed(SALE_URL, LARGE).status_code == 413
+    assert Brand.create(app).post_signed(SALE_URL, LARGE).status_code == 413
 
 
 @pytest.mark.parametrize("url", [SALE_URL, REFUND_URL])
@@ -63,7 +63,7 @@ def test_a_caller_without_a_signature_is_not_told_about_limits(app, scarce, bran
 def test_the_limit_comes_before_the_plan(app, scarce, url):
     _use_up(app)
 
-    answer = _free(app).signed(url, {})
+    answer = _free(app).post_signed(url, {})
 
     assert (answer.status_code, answer.data) == (429, b"")
 
@@ -75,15 +75,15 @@ def test_the_plan_comes_before_the_gateway(app):
 
 
 def test_the_plan_comes_before_the_body(app):
-    assert _free(app).signed(SALE_URL, b"nonsense").status_code == 402
-    assert _free(app).signed(REFUND_URL, b"nonsense").status_code == 402
+    assert _free(app).post_signed(SALE_URL, b"nonsense").status_code == 402
+    assert _free(app).post_signed(REFUND_URL, b"nonsense").status_code == 402
 
 
 @pytest.mark.parametrize("body", [b"nonsense", {}, {"externalEventId": "a", "affiliateSlug": "b", "amountCents": "c"}])
 def test_the_gateway_comes_before_the_body(brand, body):
     brand.set(gateways="paddle")
 
-    answer = brand.signed(SALE_URL, body)
+    answer = brand.post_signed(SALE_URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (409, "paddle_connect_active")
 
@@ -145,7 +145,7 @@ def test_a_connected_gateway_does_not_stand_in_the_way_of_refunds(brand):
     brand.sale(externalEventId="order-a")
     brand.set(gateways="shopify")
 
-    assert refund(brand, "order-a").status_code == 200
+    assert post_refund(brand, "order-a").status_code == 200
 
 
 def test_beyond_the_limit_the_answer_is_empty_and_nothing_happens(brand, scarce):
@@ -160,11 +160,11 @@ def test_beyond_the_limit_the_answer_is_empty_and_nothing_happens(brand, scarce)
 
 
 def test_sales_and_refunds_share_one_limit_per_address(brand, rival, scarce):
-    assert refund(brand, "nothing").status_code == 404
+    assert post_refund(brand, "nothing").status_code == 404
 
     assert brand.sale().status_code == 429
     assert rival.sale().status_code == 429
-    assert refund(brand, "nothing").status_code == 429
+    assert post_refund(brand, "nothing").status_code == 429
 
 
 def test_another_address_has_a_limit_of_its_own(brand, scarce):
@@ -180,8 +180,8 @@ def test_another_address_has_a_limit_of_its_own(brand, scarce):
 
 @pytest.mark.parametrize("header", ["X_Forwarded_For", "X_Real_Ip", "Forwarded", "True_Client_Ip"])
 def test_a_made_up_address_is_no_way_around_the_limit(brand, scarce, header):
-    assert refund(brand, "nothing", **{header: "192.0.2.1"}).status_code == 404
-    assert refund(brand, "nothing", **{header: "192.0.2.2"}).status_code == 429
+    assert post_refund(brand, "nothing", **{header: "192.0.2.1"}).status_code == 404
+    assert post_refund(brand, "nothing", **{header: "192.0.2.2"}).status_code == 429
 
 
 def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, scarce, monkeypatch):
@@ -189,12 +189,12 @@ def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, 
     brand.affiliate("ben")
     _use_up(app)
 
-    limited = brand.signed(
+    limited = brand.post_signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
     usual = limits.Limiter(settings.current().servers.redis_url, settings.current().web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", usual)
-    retried = brand.signed(
+    retried = brand.post_signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
 

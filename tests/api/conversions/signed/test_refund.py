@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.support.rows.brands import Brand
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 URL, ALIAS = "/api/tracking/refund", "/api/v1/tracking/refund"
 
@@ -23,7 +23,7 @@ def shop(brand):
 
 def _refund(brand, amount):
     """A refund of `order-a` whose amount is written as it is given."""
-    return brand.signed(URL, b'{"externalEventId": "order-a", "refundAmountCents": ' + amount.encode() + b"}")
+    return brand.post_signed(URL, b'{"externalEventId": "order-a", "refundAmountCents": ' + amount.encode() + b"}")
 
 
 def _refunds(brand):
@@ -34,8 +34,8 @@ def _refunds(brand):
 def test_a_refund_answers_with_its_own_and_the_running_total(shop, url):
     (conversion_id,) = shop.rows("select id::text from sale")[0]
 
-    part = shop.signed(url, {"externalEventId": "order-a", "refundAmountCents": 4_000, "reason": "tolerated"})
-    rest = shop.signed(url, {"externalEventId": "order-a"})
+    part = shop.post_signed(url, {"externalEventId": "order-a", "refundAmountCents": 4_000, "reason": "tolerated"})
+    rest = shop.post_signed(url, {"externalEventId": "order-a"})
 
     assert (part.status_code, part.json) == (
         200,
@@ -61,9 +61,9 @@ def test_a_refund_answers_with_its_own_and_the_running_total(shop, url):
 
 @pytest.mark.parametrize("body", [{}, {"refundAmountCents": None}], ids=["omitted", "null"])
 def test_without_an_amount_what_remains_is_refunded(shop, body):
-    refund(shop, "order-a", 1)
+    post_refund(shop, "order-a", 1)
 
-    answer = shop.signed(URL, {"externalEventId": "order-a"} | body)
+    answer = shop.post_signed(URL, {"externalEventId": "order-a"} | body)
 
     assert answer.json["refundedAmountCents"] == 9_999
 
@@ -71,9 +71,9 @@ def test_without_an_amount_what_remains_is_refunded(shop, body):
 def test_a_body_of_4096_bytes_is_read_and_one_more_is_refused(shop):
     raw = json.dumps({"externalEventId": "order-a"}).encode().ljust(4_096)
 
-    assert shop.signed(URL, raw).status_code == 200
+    assert shop.post_signed(URL, raw).status_code == 200
     for url in (URL, ALIAS):
-        answer = shop.signed(url, raw + b" ")
+        answer = shop.post_signed(url, raw + b" ")
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
         assert sorted(answer.json) == ["error", "message"]
     assert _refunds(shop) == [(10_000, 10_000, True)]
@@ -97,7 +97,7 @@ def test_a_body_that_hides_its_length_is_refused_all_the_same(shop, size):
 
 @pytest.mark.parametrize("body", [{}, {"externalEventId": None}, {"externalEventId": ""}, {"refundAmountCents": -1}])
 def test_a_refund_names_its_sale(shop, body):
-    answer = shop.signed(URL, body)
+    answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (422, "external_event_id_required")
     assert sorted(answer.json) == ["error", "field", "message"]
@@ -105,14 +105,14 @@ def test_a_refund_names_its_sale(shop, body):
 
 @pytest.mark.parametrize("event", ["order-b", "ORDER-A", "order-a ", "order-a:override:" + "0" * 32, "%", "☕"])
 def test_an_unknown_sale_cannot_be_refunded(shop, event):
-    answer = refund(shop, event)
+    answer = post_refund(shop, event)
 
     assert (answer.status_code, answer.json["error"]) == (404, "conversion_not_found")
     assert sorted(answer.json) == ["error", "message"]
 
 
 def test_a_sale_of_another_organization_looks_like_an_unknown_one(shop, rival):
-    theirs, unknown = refund(rival, "order-a"), refund(rival, "never-sold")
+    theirs, unknown = post_refund(rival, "order-a"), post_refund(rival, "never-sold")
 
     assert (theirs.status_code, theirs.data) == (404, unknown.data)
     assert _refunds(shop) == []
@@ -123,7 +123,7 @@ def test_the_same_external_id_is_refunded_where_the_key_belongs(shop, rival, dra
     rival.affiliate("ben")
     rival.sale(externalEventId="order-a", amountCents=500)
 
-    assert refund(rival, "order-a").json["refundedAmountCents"] == 500
+    assert post_refund(rival, "order-a").json["refundedAmountCents"] == 500
     assert _refunds(shop) == []
 
 
@@ -131,7 +131,7 @@ def test_an_uncredited_sale_has_nothing_to_refund(shop):
     shop.affiliate("zoe", status="Paused")
     shop.sale(externalEventId="order-z", affiliateSlug="zoe")
 
-    assert refund(shop, "order-z").json["error"] == "conversion_not_found"
+    assert post_refund(shop, "order-z").json["error"] == "conversion_not_found"
 
 
 @pytest.mark.parametrize(
@@ -155,19 +155,19 @@ def test_an_amount_that_does_not_fit_is_refused_and_not_clamped(shop, amount, co
 
 
 def test_what_would_overflow_the_rest_is_refused_and_the_rest_is_not(shop):
-    refund(shop, "order-a", 9_999)
+    post_refund(shop, "order-a", 9_999)
 
-    assert refund(shop, "order-a", 2).json["error"] == "amount_exceeds_original"
-    assert refund(shop, "order-a", 1).json["isFullRefund"] is True
+    assert post_refund(shop, "order-a", 2).json["error"] == "amount_exceeds_original"
+    assert post_refund(shop, "order-a", 1).json["isFullRefund"] is True
     assert _refunds(shop) == [(9_999, 9_999, False), (1, 10_000, True)]
 
 
 @pytest.mark.parametrize("amount", [None, 1, 10_000, 10**15])
 def test_what_is_refunded_in_full_stays_so(shop, amount):
-    refund(shop, "order-a")
+    post_refund(shop, "order-a")
 
     for _ in range(2):
-        answer = refund(shop, "order-a", amount)
+        answer = post_refund(shop, "order-a", amount)
         assert (answer.status_code, answer.json["error"]) == (422, "already_fully_refunded")
         assert sorted(answer.json) == ["error", "message"]
     assert shop.rows("select sum(amount_cents) from ledger_entry") == [(0,)]
@@ -185,7 +185,7 @@ def test_an_amount_that_is_no_integer_is_malformed(shop, amount):
 
 @pytest.mark.parametrize("value", [7, True, ["order-a"], {"a": 1}, "order-a\x00"], ids=repr)
 def test_an_external_id_is_a_text_without_nul(shop, value):
-    answer = shop.signed(URL, {"externalEventId": value})
+    answer = shop.post_signed(URL, {"externalEventId": value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert _refunds(shop) == []
@@ -195,7 +195,7 @@ def test_an_external_id_is_a_text_without_nul(shop, value):
     "body", [b"", b"[]", b"null", b"{", b'"order-a"', b'\xef\xbb\xbf{"externalEventId": "order-a"}', b"[" * 4_000]
 )
 def test_what_is_no_json_object_is_an_invalid_body(shop, body):
-    answer = shop.signed(URL, body)
+    answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert sorted(answer.json) == ["error", "message"]
@@ -213,7 +213,7 @@ def test_a_captured_sale_is_no_refund_of_itself(shop, url):
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert _refunds(shop) == []
     assert shop.rows("select count(*) from ledger_entry where amount_cents < 0") == [(0,)]
-    assert refund(shop, "order-b").json["refundedAmountCents"] == 10_000
+    assert post_refund(shop, "order-b").json["refundedAmountCents"] == 10_000
 
 
 @pytest.mark.parametrize("amount", ["NaN", "1e400", "-Infinity", "1" * 3_000])
@@ -247,9 +247,9 @@ def test_a_refund_is_signed_like_a_sale(shop, rival):
 
 
 def test_a_refund_needs_the_scope_and_the_plan_of_a_sale(app, shop):
-    reader = refund(shop.other_key(scope="read"), "order-a")
-    free = refund(Brand.create(app, plan="Free"), "order-a")
-    trial = refund(Brand.create(app, plan="Free", status="Trialing"), "order-a")
+    reader = post_refund(shop.other_key(scope="read"), "order-a")
+    free = post_refund(Brand.create(app, plan="Free"), "order-a")
+    trial = post_refund(Brand.create(app, plan="Free", status="Trialing"), "order-a")
 
     assert (reader.status_code, reader.json["error"]) == (403, "forbidden")
     assert "read_write" in reader.json["message"]

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.rows.refunding import refund
+from tests.support.rows.refund_requests import post_refund
 
 
 def _sold(brand, amount, currency="USD", **columns):
@@ -64,7 +64,7 @@ def test_the_commission_follows_the_running_total_half_to_even(brand, *, amount,
     _sold(brand, amount, currency, **rate)
 
     for cents in refunds:
-        assert refund(brand, "order-a", cents).status_code == 200
+        assert post_refund(brand, "order-a", cents).status_code == 200
 
     if len(reversals) < len(refunds):
         reversals = [*reversals, amount - sum(reversals)]
@@ -87,9 +87,9 @@ def test_the_status_flips_and_the_time_is_set_only_by_the_refund_that_completes_
     drain()
     _set_status(brand, status)
 
-    refund(brand, "order-a", 9_999)
+    post_refund(brand, "order-a", 9_999)
     assert _conversion(brand) == (status, 9_999, 2_000, False)
-    refund(brand, "order-a", 1)
+    post_refund(brand, "order-a", 1)
     assert _conversion(brand) == ("Refunded", 10_000, 2_000, True)
 
 
@@ -99,8 +99,8 @@ def test_a_sale_that_earns_nothing_records_its_refund_and_gives_nothing_back(bra
     drain()
     _set_status(brand, status)
 
-    part, rest = refund(brand, "order-a", 4_000), refund(brand, "order-a")
-    again = refund(brand, "order-a")
+    part, rest = post_refund(brand, "order-a", 4_000), post_refund(brand, "order-a")
+    again = post_refund(brand, "order-a")
 
     assert (part.json["cumulativeRefundedAmountCents"], part.json["isFullRefund"]) == (4_000, False)
     assert (rest.json["cumulativeRefundedAmountCents"], rest.json["isFullRefund"]) == (10_000, True)
@@ -115,8 +115,8 @@ def test_each_refund_tells_the_brand_what_it_did(brand, drain):
     drain()
     (conversion_id,) = brand.rows("select id::text from conversion")[0]
 
-    refund(brand, "order-a", 2_500)
-    refund(brand, "order-a")
+    post_refund(brand, "order-a", 2_500)
+    post_refund(brand, "order-a")
     drain()
 
     times = brand.rows('select to_char(created_at, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') from refund order by created_at')
@@ -149,7 +149,7 @@ def test_each_refund_tells_the_brand_what_it_did(brand, drain):
 def test_a_refund_is_a_line_in_the_history_of_its_sale(brand):
     _sold(brand, 10_000)
 
-    refund(brand, "order-a", 2_500)
+    post_refund(brand, "order-a", 2_500)
 
     assert brand.rows("select event_type, amount_cents, commission_cents from conversion_event order by 1") == [
         ("initial", 10_000, 2_000),
@@ -160,7 +160,7 @@ def test_a_refund_is_a_line_in_the_history_of_its_sale(brand):
 def test_a_refund_that_comes_before_the_sale_is_settled_meets_a_priced_conversion(brand, drain):
     _sold(brand, 10_000)
 
-    answer = refund(brand, "order-a", 4_000)
+    answer = post_refund(brand, "order-a", 4_000)
     before = _conversion(brand)
     drain(deliveries=2)
 
@@ -174,9 +174,9 @@ def test_a_refund_that_comes_before_the_sale_is_settled_meets_a_priced_conversio
 def test_a_refund_after_the_settlement_reaches_the_same_totals(brand, rival, drain):
     for each in (brand, rival):
         _sold(each, 999, default_commission_value=Decimal("12.5"))
-    refund(brand, "order-a", 333)
+    post_refund(brand, "order-a", 333)
     drain()
-    refund(rival, "order-a", 333)
+    post_refund(rival, "order-a", 333)
 
     assert _conversion(brand) == _conversion(rival) == ("Pending", 333, 42, False)
 
@@ -184,7 +184,7 @@ def test_a_refund_after_the_settlement_reaches_the_same_totals(brand, rival, dra
 def test_a_refund_lowers_the_referred_revenue(brand):
     _sold(brand, 10_000)
 
-    refund(brand, "order-a", 2_500)
+    post_refund(brand, "order-a", 2_500)
 
     assert brand.rows("select currency, net_cents::int from affiliate_revenue") == [("USD", 7_500)]
 
@@ -195,7 +195,7 @@ def test_fifty_refunds_at_once_never_exceed_the_sale(brand, drain):
 
     def send(amount):
         try:
-            return refund(brand, "order-a", amount)
+            return post_refund(brand, "order-a", amount)
         finally:
             db.db.drop_connection()
 

@@ -33,7 +33,7 @@ def test_a_replayed_signature_answers_to_the_byte_and_does_nothing_again(shop, d
     (now, _), answers = _two_moments(), []
 
     for url in (URL, URL, ALIAS, URL):
-        answers.append(shop.signed(url, PART, at=now))
+        answers.append(shop.post_signed(url, PART, at=now))
         drain()
 
     assert {answer.status_code for answer in answers} == {200}
@@ -45,14 +45,14 @@ def test_a_replayed_signature_answers_to_the_byte_and_does_nothing_again(shop, d
 
 def test_the_same_body_signed_at_another_second_is_another_refund(shop):
     for at in _two_moments():
-        assert shop.signed(URL, PART, at=at).status_code == 200
+        assert shop.post_signed(URL, PART, at=at).status_code == 200
 
     assert _refunded(shop) == 200
 
 
 def test_another_spelling_of_the_second_is_the_same_signature(shop):
     (now, _) = _two_moments()
-    first = shop.signed(URL, PART, at=now)
+    first = shop.post_signed(URL, PART, at=now)
     padded = shop.signature(PART, at=now).replace("t=", "t=0")
 
     answer = shop.call("POST", URL, PART, X_Service_Signature=padded)
@@ -64,17 +64,17 @@ def test_another_spelling_of_the_second_is_the_same_signature(shop):
 def test_a_replayed_full_refund_repeats_its_success(shop):
     (now, _), raw = _two_moments(), b'{"externalEventId": "order-a"}'
 
-    first, again = (shop.signed(URL, raw, at=now) for _ in range(2))
+    first, again = (shop.post_signed(URL, raw, at=now) for _ in range(2))
 
     assert (first.json["isFullRefund"], again.data) == (True, first.data)
 
 
 def test_a_replayed_refusal_stays_a_refusal(shop):
     (now, _), raw = _two_moments(), b'{"externalEventId": "order-b"}'
-    first = shop.signed(URL, raw, at=now)
+    first = shop.post_signed(URL, raw, at=now)
     shop.sale(externalEventId="order-b")
 
-    again = shop.signed(URL, raw, at=now)
+    again = shop.post_signed(URL, raw, at=now)
 
     assert (first.status_code, again.status_code, again.data) == (404, 404, first.data)
     assert _refunded(shop) == 0
@@ -87,21 +87,21 @@ def test_a_signature_is_remembered_per_organization(shop, rival):
     rival.sale(externalEventId="order-a")
 
     for brand in (shop, rival):
-        assert brand.signed(URL, PART, at=now).status_code == 200
+        assert brand.post_signed(URL, PART, at=now).status_code == 200
     assert (_refunded(shop), _refunded(rival)) == (100, 100)
 
 
 def test_a_replay_after_the_memory_was_tidied_is_too_old_to_be_signed(shop):
     old = int(time.time()) - 302
 
-    assert shop.signed(URL, PART, at=old).status_code == 401
+    assert shop.post_signed(URL, PART, at=old).status_code == 401
 
 
 def test_an_idempotency_key_makes_a_newly_signed_retry_the_same_refund(shop):
     now, earlier = _two_moments()
 
-    first = shop.signed(URL, PART, at=earlier, Idempotency_Key="key-1")
-    retry = shop.signed(URL, PART, at=now, Idempotency_Key="key-1")
+    first = shop.post_signed(URL, PART, at=earlier, Idempotency_Key="key-1")
+    retry = shop.post_signed(URL, PART, at=now, Idempotency_Key="key-1")
 
     assert (first.status_code, "Idempotency-Replayed" in first.headers) == (200, False)
     assert (retry.status_code, retry.data, retry.headers["Idempotency-Replayed"]) == (200, first.data, "true")
@@ -110,9 +110,9 @@ def test_an_idempotency_key_makes_a_newly_signed_retry_the_same_refund(shop):
 
 def test_an_idempotency_key_with_another_refund_is_a_conflict(shop):
     now, earlier = _two_moments()
-    shop.signed(URL, PART, at=earlier, Idempotency_Key="key-1")
+    shop.post_signed(URL, PART, at=earlier, Idempotency_Key="key-1")
 
-    answer = shop.signed(URL, b'{"externalEventId": "order-a"}', at=now, Idempotency_Key="key-1")
+    answer = shop.post_signed(URL, b'{"externalEventId": "order-a"}', at=now, Idempotency_Key="key-1")
 
     assert (answer.status_code, answer.json["error"]) == (409, "idempotency_conflict")
     assert _refunded(shop) == 100
@@ -122,9 +122,9 @@ def test_an_idempotency_key_with_another_refund_is_a_conflict(shop):
 @pytest.mark.parametrize("captured", [0, 1], ids=["the first", "its retry"])
 def test_a_captured_refund_is_no_use_without_its_idempotency_key(shop, captured, replay):
     moments = _two_moments()
-    first, _ = (shop.signed(URL, PART, at=at, Idempotency_Key="key-1") for at in moments)
+    first, _ = (shop.post_signed(URL, PART, at=at, Idempotency_Key="key-1") for at in moments)
 
-    answer = shop.signed(URL, PART, at=moments[captured], **replay)
+    answer = shop.post_signed(URL, PART, at=moments[captured], **replay)
 
     assert (answer.status_code, answer.data) == (200, first.data)
     assert _refunded(shop) == 100
@@ -132,9 +132,9 @@ def test_a_captured_refund_is_no_use_without_its_idempotency_key(shop, captured,
 
 def test_a_captured_refund_is_no_use_with_an_idempotency_key_added(shop):
     (now, _) = _two_moments()
-    first = shop.signed(URL, PART, at=now)
+    first = shop.post_signed(URL, PART, at=now)
 
-    answers = [shop.signed(URL, PART, at=now, Idempotency_Key=key) for key in ("a", "b", "a")]
+    answers = [shop.post_signed(URL, PART, at=now, Idempotency_Key=key) for key in ("a", "b", "a")]
 
     assert {answer.data for answer in answers} == {first.data}
     assert _refunded(shop) == 100
@@ -143,10 +143,10 @@ def test_a_captured_refund_is_no_use_with_an_idempotency_key_added(shop):
 def test_a_refusal_is_repeated_under_its_key(shop):
     now, earlier = _two_moments()
     raw = b'{"externalEventId": "order-b"}'
-    first = shop.signed(URL, raw, at=earlier, Idempotency_Key="key-1")
+    first = shop.post_signed(URL, raw, at=earlier, Idempotency_Key="key-1")
     shop.sale(externalEventId="order-b")
 
-    again = shop.signed(URL, raw, at=now, Idempotency_Key="key-1")
+    again = shop.post_signed(URL, raw, at=now, Idempotency_Key="key-1")
 
     assert (again.status_code, again.data) == (404, first.data)
     assert again.headers["Idempotency-Replayed"] == "true"
@@ -157,7 +157,7 @@ def test_a_replay_that_races_its_original_does_nothing_either(shop):
 
     def send(key):
         try:
-            return shop.signed(URL, PART, at=now, **({"Idempotency_Key": key} if key else {}))
+            return shop.post_signed(URL, PART, at=now, **({"Idempotency_Key": key} if key else {}))
         finally:
             db.db.drop_connection()
 

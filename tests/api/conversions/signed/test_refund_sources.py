@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.rows.program_rows import conversion
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.rows.program_rows import insert_conversion
 
 _SOURCES = ("s2s", "stripe", "import", "manual", "lead")
 
@@ -16,7 +16,7 @@ def ann(brand):
 
 @pytest.mark.parametrize("source", _SOURCES[1:])
 def test_conversion_of_each_source_is_found(brand, ann, source):
-    sale = conversion(brand, ann, source=source, external_event_id="order-a")
+    sale = insert_conversion(brand, ann, source=source, external_event_id="order-a")
 
     answer = brand.refund("order-a", 4_000)
 
@@ -27,7 +27,7 @@ def test_conversion_of_each_source_is_found(brand, ann, source):
 @pytest.mark.parametrize("first", range(1, len(_SOURCES)))
 def test_of_several_with_one_id_the_first_source_is_meant(brand, ann, first):
     by_source = {
-        source: conversion(brand, ann, source=source, external_event_id="order-a")
+        source: insert_conversion(brand, ann, source=source, external_event_id="order-a")
         for source in reversed(_SOURCES[first:])
     }
 
@@ -35,22 +35,22 @@ def test_of_several_with_one_id_the_first_source_is_meant(brand, ann, first):
 
 
 def test_older_of_two_gateways_sales_is_meant(brand, ann):
-    older = conversion(brand, ann, source="woocommerce", external_event_id="1001")
-    conversion(brand, ann, source="shopify", external_event_id="1001")
+    older = insert_conversion(brand, ann, source="woocommerce", external_event_id="1001")
+    insert_conversion(brand, ann, source="shopify", external_event_id="1001")
 
     assert brand.refund("1001", 1_000).json["conversionId"] == str(older)
 
 
 def test_share_of_a_recruiter_is_not_found(brand, ann):
-    parent = conversion(brand, ann, source="import")
-    conversion(brand, ann, source="override", external_event_id="share", parent_id=parent, amount_cents=0)
+    parent = insert_conversion(brand, ann, source="import")
+    insert_conversion(brand, ann, source="override", external_event_id="share", parent_id=parent, amount_cents=0)
 
     answer = brand.refund("share")
     assert (answer.status_code, answer.json["error"]) == (404, "conversion_not_found")
 
 
 def test_other_tenants_conversion_is_not_found(brand, rival, ann):
-    conversion(brand, ann, source="import", external_event_id="order-a")
+    insert_conversion(brand, ann, source="import", external_event_id="order-a")
 
     answer = rival.refund("order-a")
     assert (answer.status_code, answer.json["error"]) == (404, "conversion_not_found")
@@ -59,7 +59,7 @@ def test_other_tenants_conversion_is_not_found(brand, rival, ann):
 def test_imported_sale_is_found_by_the_id_of_its_row(brand):
     brand.program()
     brand.affiliate("ben")
-    import_sales(brand, past_sale(externalId="old-1"), confirmUnpaidPayout=True)
+    import_sales(brand, build_past_sale(externalId="old-1"), confirmUnpaidPayout=True)
 
     assert brand.refund("old-1", 5_000).json["cumulativeRefundedAmountCents"] == 5_000
     assert brand.rows("select refunded_cents, reversed_cents, status from conversion") == [(5_000, 1_000, "Approved")]

@@ -100,7 +100,7 @@ def test_a_field_at_fault_is_refused_with_its_code(shop, fields, code, field):
     ("amount", "recorded"), [("1", 1), (str(MOST), MOST), ("9007199254740993", None), (str(MOST + 1), None)]
 )
 def test_the_amount_goes_from_one_to_a_million_million(shop, amount, recorded):
-    answer = shop.signed(URL, _raw(amount))
+    answer = shop.post_signed(URL, _raw(amount))
 
     if recorded is None:
         assert (answer.status_code, answer.json["error"]) == (400, "amount_out_of_range")
@@ -111,14 +111,14 @@ def test_the_amount_goes_from_one_to_a_million_million(shop, amount, recorded):
 
 @pytest.mark.parametrize("amount", ["9223372036854775808", "18446744073709551616", "1" + "0" * 30, "-1" + "0" * 30])
 def test_an_amount_beyond_every_machine_integer_is_out_of_range_too(shop, amount):
-    answer = shop.signed(URL, _raw(amount))
+    answer = shop.post_signed(URL, _raw(amount))
 
     assert (answer.status_code, answer.json["error"]) == (400, "amount_out_of_range")
 
 
 @pytest.mark.parametrize("amount", ["1.5", "10000.0", "1e3", '"12"', "true", "false", "[]", "{}", "[1]", '""'])
 def test_an_amount_that_is_no_integer_is_malformed_and_never_coerced(shop, amount):
-    answer = shop.signed(URL, _raw(amount))
+    answer = shop.post_signed(URL, _raw(amount))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert sorted(answer.json) == ["errorCount", "errors", "status", "title", "type"]
@@ -157,7 +157,7 @@ def test_an_amount_that_is_no_integer_is_malformed_and_never_coerced(shop, amoun
     ids=range(24),
 )
 def test_what_is_no_json_object_is_an_invalid_body(shop, body):
-    answer = shop.signed(URL, body)
+    answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert sorted(answer.json) == ["error", "message"]
@@ -166,7 +166,7 @@ def test_what_is_no_json_object_is_an_invalid_body(shop, body):
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, _raw() + b" " * 5_000_000], ids=["100k brackets", "5 MB"])
 def test_a_body_that_is_too_large_is_refused_unread(shop, body):
-    answer = shop.signed(URL, body)
+    answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 

@@ -36,7 +36,7 @@ def _at(brand, offset_s, path=URL, raw=SALE):
     """Post with a signature made that many seconds from the second in which it is checked."""
     while True:
         second = int(time.time())
-        answer = brand.signed(path, raw, at=second + offset_s)
+        answer = brand.post_signed(path, raw, at=second + offset_s)
         if int(time.time()) == second:
             return answer
 
@@ -162,7 +162,7 @@ def test_what_is_not_signed_by_the_key_that_calls_is_a_bare_401(shop, rival):
     assert _is_bare_401(_post(shop, Authorization="Bearer nobody", X_Service_Signature=signature))
     assert _is_bare_401(_post(shop, Authorization=shop.api_key, X_Service_Signature=signature))
     keyless = Brand(shop.app, shop.id, shop.signing_secret, shop.signing_secret)
-    assert _is_bare_401(keyless.signed(URL, SALE))
+    assert _is_bare_401(keyless.post_signed(URL, SALE))
 
 
 def test_the_bytes_that_were_signed_are_the_bytes_that_count(shop):
@@ -173,7 +173,7 @@ def test_the_bytes_that_were_signed_are_the_bytes_that_count(shop):
 
 
 def test_compressed_bytes_are_not_unpacked(shop):
-    answer = shop.signed(URL, gzip.compress(SALE), Content_Encoding="gzip")
+    answer = shop.post_signed(URL, gzip.compress(SALE), Content_Encoding="gzip")
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
 
@@ -181,12 +181,12 @@ def test_compressed_bytes_are_not_unpacked(shop):
 def test_a_form_content_type_changes_neither_the_signature_nor_the_reading(shop):
     form = {"Content_Type": "application/x-www-form-urlencoded"}
 
-    assert shop.signed(URL, SALE, **form).status_code == 200
-    assert shop.signed(URL, b"externalEventId=a&affiliateSlug=ben", **form).json["error"] == "invalid_body"
+    assert shop.post_signed(URL, SALE, **form).status_code == 200
+    assert shop.post_signed(URL, b"externalEventId=a&affiliateSlug=ben", **form).json["error"] == "invalid_body"
 
 
 def test_a_query_string_is_no_part_of_the_request(shop):
-    assert "conversionId" in shop.signed(f"{URL}?amountCents=1", SALE).json
+    assert "conversionId" in shop.post_signed(f"{URL}?amountCents=1", SALE).json
     assert shop.rows("select amount_cents from sale") == [(10_000,)]
 
 

@@ -22,7 +22,7 @@ def shop(brand):
 
 
 def _sell(brand, event, slug="ben", **fields):
-    return brand.signed(URL, {"externalEventId": event, "affiliateSlug": slug, "amountCents": 10_000} | fields)
+    return brand.post_signed(URL, {"externalEventId": event, "affiliateSlug": slug, "amountCents": 10_000} | fields)
 
 
 @contextlib.contextmanager

@@ -9,8 +9,8 @@ import pytest
 
 from models import db
 from pipelines.conversions import acceptance
-from tests.support.api.racing import begun
-from tests.support.rows.refunding import refund
+from tests.support.api.concurrency import start_call
+from tests.support.rows.refund_requests import post_refund
 
 URL = "/api/tracking/s2s"
 DEDUPED = {"ok": True, "deduped": True}
@@ -21,7 +21,7 @@ def _body(event="order-a", slug="ben", amount=10_000):
 
 
 def _keyed(brand, key, raw=None):
-    return brand.signed(URL, raw or _body(), Idempotency_Key=key)
+    return brand.post_signed(URL, raw or _body(), Idempotency_Key=key)
 
 
 def _at_once(calls):
@@ -82,7 +82,7 @@ def test_a_known_sale_is_deduped_with_another_body_and_keeps_its_first(shop, fie
 
 def test_a_sale_is_deduped_after_it_was_refunded(shop, drain):
     shop.sale(externalEventId="order-a")
-    refund(shop, "order-a")
+    post_refund(shop, "order-a")
 
     assert shop.sale(externalEventId="order-a").json == DEDUPED
     drain()
@@ -152,7 +152,7 @@ def test_a_key_belongs_to_its_caller_and_its_address(shop, rival):
     assert _keyed(shop.other_key(), "key-1").json == DEDUPED
     assert _keyed(rival, "key-1").json["error"] == "affiliate_not_found"
     refund = {"externalEventId": "order-a"}
-    assert shop.signed("/api/tracking/refund", refund, Idempotency_Key="key-1").json["isFullRefund"] is True
+    assert shop.post_signed("/api/tracking/refund", refund, Idempotency_Key="key-1").json["isFullRefund"] is True
 
 
 def test_a_key_is_forgotten_after_an_hour(shop):
@@ -169,7 +169,7 @@ def test_a_refusal_is_repeated_under_its_key_too(shop):
     first = _keyed(shop, "key-1", raw)
     shop.affiliate("zoe")
 
-    again, unkeyed = _keyed(shop, "key-1", raw), shop.signed(URL, raw)
+    again, unkeyed = _keyed(shop, "key-1", raw), shop.post_signed(URL, raw)
 
     assert (first.status_code, first.json["error"]) == (400, "affiliate_not_found")
     assert (again.status_code, again.data) == (400, first.data)
@@ -213,7 +213,7 @@ def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop, monkeypatch)
         return accept_sale(**posted)
 
     monkeypatch.setattr(acceptance, "accept_sale", sale)
-    first = begun(lambda: _keyed(shop, "key-1"), until=has_its_key.is_set)
+    first = start_call(lambda: _keyed(shop, "key-1"), until=has_its_key.is_set)
 
     started = time.monotonic()
     twin = _keyed(shop, "key-1")

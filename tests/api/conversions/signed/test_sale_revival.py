@@ -23,7 +23,7 @@ def shop(brand):
 
 def _send(shop, event="order-a"):
     raw = json.dumps({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000}).encode()
-    return shop.signed(URL, raw)
+    return shop.post_signed(URL, raw)
 
 
 def _jobs(shop):

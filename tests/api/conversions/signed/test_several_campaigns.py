@@ -71,7 +71,7 @@ def test_sale_is_refused_only_where_no_campaign_can_pay(brand, several, statuses
 def test_lead_of_the_first_campaign_is_converted_by_the_sale_in_the_second(brand, drain):
     first, _ = _campaigns(brand, _LEADS, _SALES)
     lead = {"affiliateSlug": "ben", "email": "ada@example.com", "programId": str(first), "subId": "news"}
-    assert "leadId" in (brand.signed("/api/tracking/lead", lead).json or {})
+    assert "leadId" in (brand.post_signed("/api/tracking/lead", lead).json or {})
     answer = brand.sale(affiliateSlug="ben", customerEmail="ada@example.com")
     drain()
 

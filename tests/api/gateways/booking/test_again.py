@@ -21,7 +21,7 @@ def told_late(shop):
 @pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (2, 0, 1)])
 def test_renewals_that_are_told_before_the_first_payment_are_credited_by_it(shop, told_late, order):
     for place in order:
-        shop.hear(*told_late[place].sent)
+        shop.hear(*told_late[place].notifications)
     first, *renewals = (sale.id for sale in told_late)
     assert shop.conversions("external_event_id, attribution_method") == [
         (first, "metadata_or_customer"),
@@ -33,8 +33,8 @@ def test_renewals_that_are_told_before_the_first_payment_are_credited_by_it(shop
 
 def test_a_renewal_that_waited_is_refunded_as_it_was_told(shop, told_late):
     first, renewal, _ = told_late
-    shop.hear(*renewal.sent, *shop.stage.refund(renewal, 4_000))
-    shop.hear(*first.sent)
+    shop.hear(*renewal.notifications, *shop.stage.refund(renewal, 4_000))
+    shop.hear(*first.notifications)
     assert shop.conversions("external_event_id, refunded_cents, reversed_cents") == [
         (first.id, 0, 0),
         (renewal.id, 4_000, 800),
@@ -45,8 +45,8 @@ def test_a_customer_who_is_known_by_their_email_alone_is_credited_too(shop):
     first = shop.stage.pay(Purchase())
     shop.stage.now += timedelta(seconds=30)
     again = shop.stage.pay(Purchase(slug=None, customer="2", email="Ann+shop@Example.com"))
-    shop.hear(*again.sent)
-    shop.hear(*first.sent)
+    shop.hear(*again.notifications)
+    shop.hear(*first.notifications)
     assert shop.conversions("attribution_method")[1:] == [("stripe_customer_history",)]
 
 
@@ -54,7 +54,7 @@ def test_a_later_payment_is_no_history_of_an_earlier_one(shop):
     first = shop.stage.pay(Purchase(slug=None))
     shop.stage.now += timedelta(seconds=30)
     renewal = shop.stage.pay(Purchase(renews=first))
-    shop.hear(*renewal.sent, *first.sent)
+    shop.hear(*renewal.notifications, *first.notifications)
     assert shop.conversions("external_event_id") == [(renewal.id,)]
     assert [reason for kind, _, reason in shop.events() if kind == "invoice.paid"] == [None, "nobody_referred"]
 
@@ -62,7 +62,7 @@ def test_a_later_payment_is_no_history_of_an_earlier_one(shop):
 def test_what_earns_nobody_anything_is_no_reason_to_look_again(shop, told_late):
     shop.change("update affiliate set status = 'Paused'")
     first, renewal, _ = told_late
-    shop.hear(*renewal.sent, *first.sent)
+    shop.hear(*renewal.notifications, *first.notifications)
     assert shop.conversions() == []
     assert [reason for kind, _, reason in shop.events() if kind == "invoice.paid"] == [
         "nobody_referred",

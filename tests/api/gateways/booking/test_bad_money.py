@@ -30,12 +30,12 @@ def _has_nothing(shop):
 )
 def test_an_amount_that_is_no_number_of_minor_units_fails(shop, amount):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(shop.changed(sale.sent[0], amount_paid=amount))
+    shop.hear(shop.changed(sale.notifications[0], amount_paid=amount))
     assert shop.events("status, reason, raw is not null") == [("Failed", "unreadable", True)]
     assert _has_nothing(shop)
 
-    event = json.loads(sale.sent[0].body) | {"id": "evt_mended"}
-    shop.hear(shop.stage.proved(json.dumps(event).encode()))
+    event = json.loads(sale.notifications[0].body) | {"id": "evt_mended"}
+    shop.hear(shop.stage.sign_body(json.dumps(event).encode()))
     assert shop.conversions("amount_cents") == [(10_000,)]
 
 
@@ -49,7 +49,7 @@ def test_an_amount_that_is_no_number_of_minor_units_fails(shop, amount):
 )
 def test_a_currency_that_is_not_known_fails(shop, currency, reason):
     sale = shop.stage.pay(Purchase())
-    shop.hear(shop.changed(sale.sent[0], currency=currency))
+    shop.hear(shop.changed(sale.notifications[0], currency=currency))
     assert shop.events("status, reason") == [("Failed", reason)]
     assert _has_nothing(shop)
 
@@ -59,21 +59,25 @@ def test_a_currency_that_is_not_known_fails(shop, currency, reason):
 )
 def test_hundredths_of_a_currency_that_has_none_are_rounded_half_even(shop, currency, amount, booked):
     sale = shop.stage.pay(Purchase())
-    shop.hear(shop.changed(sale.sent[0], currency=currency, amount_paid=amount, total=amount))
+    shop.hear(shop.changed(sale.notifications[0], currency=currency, amount_paid=amount, total=amount))
     assert shop.conversions("amount_cents, currency") == [(booked, "ISK")]
 
 
 @pytest.mark.parametrize("field", ["id", "customer"])
 def test_an_id_of_500_characters_fails(shop, field):
     sale = shop.stage.pay(Purchase())
-    shop.hear(shop.changed(sale.sent[0], **{field: _LONG}))
+    shop.hear(shop.changed(sale.notifications[0], **{field: _LONG}))
     assert shop.events("status, reason") == [("Failed", "unreadable")]
     assert _has_nothing(shop)
 
 
 def test_what_only_describes_may_have_any_length(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(shop.changed(sale.sent[0], customer_name="n" * 5_000, metadata={"affiliate_slug": "jane", _LONG: _LONG}))
+    shop.hear(
+        shop.changed(
+            sale.notifications[0], customer_name="n" * 5_000, metadata={"affiliate_slug": "jane", _LONG: _LONG}
+        )
+    )
     assert shop.conversions("amount_cents") == [(10_000,)]
 
 
@@ -98,17 +102,24 @@ def test_a_refund_of_more_than_was_paid_takes_back_what_was_paid(shop):
 def test_mollies_amount_that_is_no_decimal_fails_by_both_ways_in(shop, value):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.objects[f"/v2/payments/{sale.id}"]["amount"]["value"] = value
-    event = json.loads(sale.sent[0].body)
+    event = json.loads(sale.notifications[0].body)
     event["_embedded"]["entity"]["amount"]["value"] = value
-    shop.hear(mollie.called(sale.id), shop.stage.proved(json.dumps(event).encode()))
+    shop.hear(mollie.build_classic_call(sale.id), shop.stage.sign_body(json.dumps(event).encode()))
     assert shop.events("status, reason") == [("Failed", "unreadable")] * 2
     assert _has_nothing(shop)
 
 
 @played("mollie")
 def test_a_call_of_mollie_that_names_no_payment_is_refused_or_ignored(shop):
-    assert shop.deliver(mollie.called("tr_" + _LONG), mollie.called("../refunds"), mollie.called("")) == [401] * 3
-    shop.hear(mollie.called("tr_unknown"), mollie.called("ord_1"))
+    assert (
+        shop.deliver(
+            mollie.build_classic_call("tr_" + _LONG),
+            mollie.build_classic_call("../refunds"),
+            mollie.build_classic_call(""),
+        )
+        == [401] * 3
+    )
+    shop.hear(mollie.build_classic_call("tr_unknown"), mollie.build_classic_call("ord_1"))
     assert {status for (status,) in shop.events("status")} == {"Ignored"}
     assert _has_nothing(shop)
 
@@ -118,7 +129,7 @@ def test_a_call_of_mollie_that_names_no_payment_is_refused_or_ignored(shop):
 def test_gumroads_price_that_is_no_number_of_cents_fails(shop, price):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.sales[sale.id]["price"] = price
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     assert shop.events("status, reason") == [("Failed", "unreadable")]
     assert _has_nothing(shop)
 
@@ -134,7 +145,7 @@ def test_what_a_form_says_about_a_sale_of_gumroad_is_never_its_money(shop):
 @played("thrivecart")
 @pytest.mark.parametrize("total", ["10.50", "-1", str(10**30), "x", "1e5"])
 def test_thrivecarts_total_that_is_no_number_of_hundredths_fails(shop, total):
-    told = shop.stage.told("order.success", "38000001", "000000001", Purchase())
+    told = shop.stage.build_event("order.success", "38000001", "000000001", Purchase())
     told["order"] = {"id": "38000001", "total": total, "total_gross": total, "tax": 0}
     shop.stage.transact("charge", "38000001", "000000001", 10_000, Purchase())
     shop.hear(form(told))
@@ -144,7 +155,7 @@ def test_thrivecarts_total_that_is_no_number_of_hundredths_fails(shop, total):
 
 @played("thrivecart")
 def test_a_total_of_thrivecart_that_its_list_does_not_confirm_waits(shop):
-    told = shop.stage.told("order.success", "38000001", "000000001", Purchase())
+    told = shop.stage.build_event("order.success", "38000001", "000000001", Purchase())
     told["order"] = {"id": "38000001", "total": 99_999, "total_gross": 99_999, "tax": 0}
     shop.stage.transact("charge", "38000001", "000000001", 10_000, Purchase())
     shop.hear(form(told))

@@ -13,10 +13,10 @@ def taxed(shop):
 
     def pay(**more):
         sale = shop.stage.pay(Purchase(cents=11_900, **more))
-        invoice, alias = sale.sent
+        invoice, alias = sale.notifications
         event = json.loads(invoice.body)
         event["data"]["object"] |= {"total": 11_900, "total_excluding_tax": 10_000}
-        shop.hear(shop.stage.proved(json.dumps(event).encode()), alias)
+        shop.hear(shop.stage.sign_body(json.dumps(event).encode()), alias)
         return sale
 
     return pay
@@ -57,9 +57,9 @@ def test_a_sale_that_counts_nothing_is_ended_by_its_full_refund_alone(shop, taxe
     shop.brand.set(commissionBasis="net")
     shop.change("update program set default_commission_type = 'Fixed', default_commission_value = 5")
     sale = shop.stage.pay(Purchase(cents=1_900))
-    event = json.loads(sale.sent[0].body)
+    event = json.loads(sale.notifications[0].body)
     event["data"]["object"] |= {"total": 1_900, "total_excluding_tax": 0}
-    shop.hear(shop.stage.proved(json.dumps(event).encode()), sale.sent[1])
+    shop.hear(shop.stage.sign_body(json.dumps(event).encode()), sale.notifications[1])
     states = []
     for act in (shop.stage.refund, shop.stage.refund, shop.stage.restore):
         shop.hear(*act(sale, 950))

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tests.support.gateways.playing import connected
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.storefront import wix
 
@@ -22,22 +22,22 @@ def _placed_earlier(stage, sale):
     then, now = ((stage.now - timedelta(days=days)).isoformat(timespec="seconds") for days in (2, 0))
     if stage.gateway.name == "bigcommerce":
         stage.objects[f"/v2/orders/{sale.id}"]["date_created"] = format_datetime(stage.now - timedelta(days=2))
-        told = stage.told(int(sale.id), before=7)
+        told = stage.notify_status_change(int(sale.id), before=7)
         (word,) = {hook["headers"]["X-Hook-Token"] for hook in stage.hooks.values() if "headers" in hook}
         return replace(told, headers={**told.headers, "X-Hook-Token": word})
     order = stage.orders[sale.id]
     if stage.gateway.name == "wix":
         order |= {"createdDate": then, "purchasedDate": then}
-        return stage.told(wix.PAID, {"previousPaymentStatus": "PENDING_MERCHANT", "order": order})
+        return stage.notify(wix.PAID, {"previousPaymentStatus": "PENDING_MERCHANT", "order": order})
     order |= {"created_at": then, "processed_at": then, "updated_at": now}
-    return stage.sent("orders/paid", order)
+    return stage.notify("orders/paid", order)
 
 
 def test_a_payment_from_before_the_connection_is_kept_and_counts_nothing(shop):
     shop.stage.now -= timedelta(minutes=30)
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(hours=1)
-    shop.hear(*sale.sent, *shop.stage.refund(sale, 4_000))
+    shop.hear(*sale.notifications, *shop.stage.refund(sale, 4_000))
     assert shop.conversions() == []
     assert [event[1:] for event in shop.events() if event[0] != "invoice_payment.paid"] == [
         ("Processed", "before_connection")
@@ -66,10 +66,10 @@ def test_a_list_from_long_ago_brings_no_history(shop, drain):
 def test_a_renewal_of_a_customer_from_before_the_connection_counts(shop):
     shop.stage.now -= timedelta(days=20)
     first = shop.stage.pay(Purchase())
-    shop.hear(*first.sent)
+    shop.hear(*first.notifications)
     shop.stage.now += timedelta(days=20)
     renewal = shop.stage.pay(Purchase(renews=first))
-    shop.hear(*renewal.sent)
+    shop.hear(*renewal.notifications)
     assert shop.conversions("external_event_id") == [(renewal.id,)]
 
 
@@ -80,7 +80,7 @@ def test_what_was_missed_of_an_earlier_connection_counts_and_what_was_paid_betwe
         "update gateway_connection set connected_at = connected_at - interval '2 hours',"
         " disconnected_at = disconnected_at - interval '1 hour'"
     )
-    again = connected(owner, shop.stage)
+    again = connect_gateway(owner, shop.stage)
     shop.stage.now -= timedelta(minutes=90)
     during = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(minutes=60)

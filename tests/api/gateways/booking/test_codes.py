@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.coupons import code, coupon
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 
 _METHOD = "attribution_method"
@@ -13,7 +13,7 @@ _COUNTED = "select redemption_count from affiliate_coupon where id = %s"
 def _owned(shop, owner="jane", *, text="SAVE-15", **fields):
     """Return a code of an affiliate, minted from a new coupon."""
     (affiliate,) = shop.brand.rows("select id from affiliate where email = %s", f"{owner}@example.com")
-    return code(shop.brand, affiliate[0], coupon(shop.brand, **fields)["id"], text)
+    return mint_code(shop.brand, affiliate[0], create_coupon(shop.brand, **fields)["id"], text)
 
 
 def _count(shop, minted):
@@ -178,7 +178,7 @@ def test_a_redemption_counts_until_its_sale_is_refunded_in_full(shop):
 def test_a_sale_that_comes_after_its_refund_counts_nothing(shop):
     minted = _owned(shop)
     sale = shop.stage.pay(Purchase(cents=10_000, slug=None, code="SAVE-15"))
-    shop.hear(*shop.stage.refund(sale, 10_000), *sale.sent)
+    shop.hear(*shop.stage.refund(sale, 10_000), *sale.notifications)
 
     assert shop.conversions("status") == [("Refunded",)]
     assert _count(shop, minted) == 0
@@ -190,7 +190,9 @@ def test_a_signup_that_a_code_made_free_is_one_lead_and_the_later_sale_finds_it(
     free = shop.stage.pay(Purchase(cents=0, code="SAVE-15", **buyer))
     subscription = {"id": "sub_7", "status": "active", "customer": "cus_7", "metadata": {}, "livemode": True}
     discount = {"id": "di_x", "promotion_code": {"id": minted["processorPromotionCodeId"], "code": "SAVE-15"}}
-    shop.hear(shop.event("customer.subscription.created", {**subscription, "discounts": [discount]}), *free.sent)
+    shop.hear(
+        shop.event("customer.subscription.created", {**subscription, "discounts": [discount]}), *free.notifications
+    )
 
     (lead,) = _shown(shop)
     assert (lead["attributionMethod"], lead["amountCents"], lead["commissionCents"]) == ("lead_signup", 0, 0)
@@ -231,7 +233,7 @@ def test_of_several_codes_one_that_overrides_goes_first(shop):
     ]
     sale = shop.stage.pay(Purchase(slug="jane"))
 
-    shop.hear(shop.changed(sale.sent[0], discounts=discounts))
+    shop.hear(shop.changed(sale.notifications[0], discounts=discounts))
 
     assert shop.conversions(f"affiliate_id::text, {_METHOD}") == [(strong["affiliateId"], "coupon")]
 
@@ -259,11 +261,11 @@ def test_a_code_that_is_still_being_minted_credits_nobody_before_it_is_known_who
 def test_a_code_that_an_affiliate_minted_is_theirs_where_it_was_minted_alone(shop, drain):
     minted = _owned(shop)
     shop.change("update affiliate_coupon set origin = 'self_minted' where id = %s", minted["id"])
-    with played("shopify") as store:
-        there = connected(shop.brand.person("Owner"), store)
+    with play_gateway("shopify") as store:
+        there = connect_gateway(shop.brand.person("Owner"), store)
         sale = store.pay(Purchase(slug=None, code="SAVE-15"))
         path = "/" + there["webhookUrl"].split("/", 3)[3]
-        for sent in sale.sent:
+        for sent in sale.notifications:
             shop.brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers))
         drain()
 

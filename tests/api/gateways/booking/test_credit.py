@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.gateways.card.paypal import signed
+from tests.support.gateways.card.paypal import sign
 from tests.support.gateways.stage import Purchase
 
 STEPS = ["coupon_override", "carried_referral", "customer_history", "coupon", "email_match", "platform_lookup"]
@@ -35,7 +35,7 @@ def test_a_payment_becomes_a_conversion_of_whom_it_names(shop):
 def test_whatever_comes_again_and_in_whatever_order_is_counted_once(shop):
     first = shop.stage.pay(Purchase())
     again = shop.stage.pay(Purchase(renews=first))
-    sent = [*first.sent, *again.sent]
+    sent = [*first.notifications, *again.notifications]
     shop.hear(*reversed(sent), *sent)
     shop.hear(*sent)
 
@@ -82,10 +82,10 @@ def test_a_renewal_at_paypal_is_known_by_its_subscription(shop):
     hook = next(path for path in reversed(shop.stage.objects) if "/webhooks/" in path).rsplit("/", 1)[1]
     opened = shop.stage.pay(Purchase())
     first = shop.stage.pay(Purchase(renews=opened))
-    shop.hear(*(signed(sent.body, hook) for sent in first.sent))
+    shop.hear(*(sign(sent.body, hook) for sent in first.notifications))
     again = shop.stage.pay(Purchase(slug=None, renews=opened))
     shop.change("update gateway_payment set customer_id = null, email_normalized = null")
-    shop.hear(*(signed(sent.body, hook) for sent in again.sent))
+    shop.hear(*(sign(sent.body, hook) for sent in again.notifications))
     assert shop.conversions(_METHOD)[1:] == [("paypal_subscription_history",)]
 
 
@@ -168,7 +168,7 @@ def test_the_log_of_a_decision_shows_the_six_steps(shop):
 
 def test_the_channel_tag_is_kept(shop):
     sale = shop.stage.pay(Purchase())
-    shop.hear(shop.changed(sale.sent[0], metadata={"affiliate_slug": "jane", "sub_id": "news-may"}))
+    shop.hear(shop.changed(sale.notifications[0], metadata={"affiliate_slug": "jane", "sub_id": "news-may"}))
     assert shop.conversions("sub_id") == [("news-may",)]
 
 

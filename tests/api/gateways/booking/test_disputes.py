@@ -6,9 +6,9 @@ import json
 import pytest
 
 from models import db
-from tests.support.gateways.card.paypal import signed
+from tests.support.gateways.card.paypal import sign
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 _MONEY = "refunded_cents, reversed_cents, status"
 _PAYABLE = "update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_' || id"
@@ -198,11 +198,11 @@ def test_a_dispute_at_paypal_takes_what_no_refund_took_before(shop, refunded, le
     event = json.loads(decided.body)
     event["resource"]["dispute_outcome"]["amount_refunded"] = {"currency_code": "USD", "value": "30.00"}
     decided = dataclasses.replace(decided, body=json.dumps(event).encode())
-    for one in (*sale.sent, *((decided, refund) if is_late else (refund, decided))):
-        shop.hear(signed(one.body, hook))
+    for one in (*sale.notifications, *((decided, refund) if is_late else (refund, decided))):
+        shop.hear(sign(one.body, hook))
     assert shop.conversions("refunded_cents") == [(left,)]
 
     shop.wait()
     (later,) = shop.stage.refund(sale, 1_000)
-    shop.hear(signed(later.body, hook), signed(later.body, hook))
+    shop.hear(sign(later.body, hook), sign(later.body, hook))
     assert shop.conversions("refunded_cents, reversed_cents") == [(left + 1_000, (left + 1_000) // 5)]

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.fraud import human_check
-from tests.support.api.doors import PAY, come, give, with_door
-from tests.support.coupons import code, coupon
+from tests.support.api.doors import PAY, create_door_program, submit_door_form, visit_door
+from tests.support.coupons import create_coupon, mint_code
 from tests.support.gateways.stage import Purchase
 
 _ANN = "ann@example.com"
@@ -24,7 +24,7 @@ def door(shop):
     _open(shop, "email")
 
     def pass_through(email=_ANN, slug="jane", *, days_ago=0):
-        assert give(shop.brand, slug, email).status_code == 303
+        assert submit_door_form(shop.brand, slug, email).status_code == 303
         _age(shop, slug, days_ago)
 
     return pass_through
@@ -145,7 +145,7 @@ def test_customer_history_comes_before_the_door(shop, door):
 
 def test_a_code_comes_before_the_door(shop, door):
     rob = shop.brand.affiliate("rob")
-    code(shop.brand, rob, coupon(shop.brand, overridesClickAttribution=False)["id"], "ROB-10")
+    mint_code(shop.brand, rob, create_coupon(shop.brand, overridesClickAttribution=False)["id"], "ROB-10")
     door()
     shop.sell(slug=None, code="ROB-10")
     assert _credited(shop) == [("rob", "coupon")]
@@ -167,7 +167,7 @@ def test_an_affiliate_who_is_not_active_any_more_is_an_uncredited_row(shop, door
 
 
 def test_the_email_of_another_brands_buyer_says_nothing(shop, door, rival):
-    assert give(rival, with_door(rival, mode="email"), _ANN).status_code == 303
+    assert submit_door_form(rival, create_door_program(rival, mode="email"), _ANN).status_code == 303
     shop.sell(slug=None)
     assert shop.conversions() == []
 
@@ -189,7 +189,7 @@ def test_a_rehearsed_payment_is_credited_as_one_and_a_test_affiliates_door_credi
 )
 def test_a_slug_that_came_through_the_door_has_its_method_within_the_window(shop, door, days, method):
     _open(shop, "redirect")
-    come(shop.brand, "jane")
+    visit_door(shop.brand, "jane")
     _age(shop, "jane", days)
     shop.sell(slug="jane")
     assert _credited(shop) == [("jane", method)]
@@ -197,7 +197,7 @@ def test_a_slug_that_came_through_the_door_has_its_method_within_the_window(shop
 
 def test_a_slug_of_another_affiliate_did_not_come_through_the_door(shop, door):
     _open(shop, "redirect")
-    come(shop.brand, "jane")
+    visit_door(shop.brand, "jane")
     shop.brand.affiliate("rob")
     shop.sell(slug="rob")
     assert _credited(shop) == [("rob", "metadata_or_customer")]
@@ -205,7 +205,7 @@ def test_a_slug_of_another_affiliate_did_not_come_through_the_door(shop, door):
 
 def test_the_log_of_a_slug_that_came_through_the_door_says_that_the_payment_names_it(shop, door):
     _open(shop, "redirect")
-    come(shop.brand, "jane")
+    visit_door(shop.brand, "jane")
     shop.sell(slug="jane")
     ((conversion_id,),) = shop.conversions("id")
     shown = shop.brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json

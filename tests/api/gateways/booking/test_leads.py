@@ -17,12 +17,12 @@ def test_a_trial_is_a_lead_and_its_first_payment_converts_it(shop):
 
 def test_a_subscription_and_its_invoice_of_nothing_are_one_lead_in_either_order(shop):
     trial, invoice = shop.stage.start_trial(Purchase(cents=0, **_EVE)), shop.stage.pay(Purchase(cents=0, **_EVE))
-    shop.hear(*trial, *invoice.sent)
+    shop.hear(*trial, *invoice.notifications)
     assert shop.brand.rows(_LEADS) == [("lead_signup", "Open")]
 
     other = {"customer": "8", "email": "bob@example.com"}
     trial, invoice = shop.stage.start_trial(Purchase(cents=0, **other)), shop.stage.pay(Purchase(cents=0, **other))
-    shop.hear(*invoice.sent, *trial, *invoice.sent)
+    shop.hear(*invoice.notifications, *trial, *invoice.notifications)
     assert shop.brand.rows(_LEADS) == [("lead_signup", "Open")] * 2
     assert shop.conversions() == []
 
@@ -50,7 +50,7 @@ def test_a_start_for_somebody_who_cannot_earn_is_no_lead(shop):
 
 
 def test_what_waits_for_a_payment_of_nothing_goes_on_once_that_is_told(shop):
-    invoice, other_ids = shop.stage.pay(Purchase(cents=0)).sent
+    invoice, other_ids = shop.stage.pay(Purchase(cents=0)).notifications
     shop.hear(other_ids)
     assert shop.events("status") == [("Parked",)]
     shop.hear(invoice)

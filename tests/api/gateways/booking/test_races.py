@@ -12,10 +12,10 @@ from domain import jobs
 from models import db
 from models.gateways import payments
 from pipelines import work
-from tests.support.api.racing import at_once, begun
-from tests.support.draining import drain as drain_all
-from tests.support.draining import hand_out, run
+from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, run_pointer
+from tests.support.job_queues import drain as drain_all
 from tests.support.rows.brands import Brand
 
 _MONEY = "refunded_cents, reversed_cents, status"
@@ -23,14 +23,14 @@ _MONEY = "refunded_cents, reversed_cents, status"
 
 def _race(times=1):
     """Run what is due, all of it at the same moment, each as often."""
-    pointers = hand_out(("gateways",))
-    at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers for _ in range(times)])
+    pointers = dispatch_pointers(("gateways",))
+    run_concurrently(*[lambda pointer=pointer: run_pointer(pointer) for pointer in pointers for _ in range(times)])
     drain_all()
 
 
 def test_ten_deliveries_of_one_event_are_one(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    answers = at_once(*[lambda: shop.deliver(sale.sent[0])] * 10)
+    answers = run_concurrently(*[lambda: shop.deliver(sale.notifications[0])] * 10)
     assert answers == [[200]] * 10
     assert shop.events("type") == [("invoice.paid",)]
     _race(times=3)
@@ -40,7 +40,7 @@ def test_ten_deliveries_of_one_event_are_one(shop):
 
 def test_two_jobs_of_one_event_at_once_book_it_once(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_000))
+    shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_000))
     told = shop.events("id")
     with db.unit_of_work(shop.brand.id):
         for (event_id,) in told:
@@ -53,7 +53,7 @@ def test_two_jobs_of_one_event_at_once_book_it_once(shop):
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_payment_and_its_refund_at_once_wake_each_other(shop, attempt):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(*shop.stage.refund(sale, 4_000), *sale.sent, *shop.stage.dispute(sale, "opened"))
+    shop.deliver(*shop.stage.refund(sale, 4_000), *sale.notifications, *shop.stage.dispute(sale, "opened"))
     _race(times=2)
     assert shop.conversions(f"{_MONEY}, disputed_at is null") == [(4_000, 800, "Pending", False)]
     assert {status for (status,) in shop.events("status")} == {"Processed"}
@@ -71,18 +71,18 @@ def test_refunds_and_what_comes_back_at_once_end_where_one_after_the_other_do(sh
 def test_two_payments_of_one_customer_at_once_are_numbered_one_by_one(shop):
     first = shop.stage.pay(Purchase(cents=10_000))
     again = shop.stage.pay(Purchase(cents=10_000, renews=first))
-    shop.deliver(*first.sent, *again.sent)
+    shop.deliver(*first.notifications, *again.notifications)
     _race()
     assert sorted(shop.conversions("type")) == [("OneTime",), ("Recurring",)]
 
 
 def test_a_payment_whose_customer_is_counted_elsewhere_meanwhile_is_numbered_behind_that(shop):
     first = shop.sell(cents=10_000)
-    shop.deliver(shop.stage.pay(Purchase(cents=10_000, renews=first)).sent[0])
-    (pointer,) = hand_out(("gateways",))
+    shop.deliver(shop.stage.pay(Purchase(cents=10_000, renews=first)).notifications[0])
+    (pointer,) = dispatch_pointers(("gateways",))
     with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as elsewhere, elsewhere.cursor() as cursor:
         cursor.execute("update program_customer set payments = payments + 1 where joined_to is null")  # an import
-        booked = begun(lambda: run(pointer))
+        booked = start_call(lambda: run_pointer(pointer))
         elsewhere.commit()
         booked()
     assert shop.conversions("type") == [("OneTime",)]
@@ -105,7 +105,7 @@ def test_the_same_ids_at_two_tenants_are_two_payments(shop):
     shop.wait()
     sale = shop.stage.pay(Purchase(cents=10_000))
     refund = shop.stage.refund(sale, 4_000)
-    assert [shop.deliver(*sale.sent, *refund), theirs.deliver(*sale.sent)] == [[200] * 3, [200] * 2]
+    assert [shop.deliver(*sale.notifications, *refund), theirs.deliver(*sale.notifications)] == [[200] * 3, [200] * 2]
     _race()
     assert shop.conversions("commission_cents, refunded_cents") == [(2_000, 4_000)]
     assert theirs.conversions("commission_cents, refunded_cents") == [(1_000, 0)]
@@ -115,7 +115,7 @@ def test_the_same_ids_at_two_tenants_are_two_payments(shop):
 
 def test_a_booking_that_ends_before_its_last_statement_leaves_nothing_and_is_done_again(shop, monkeypatch):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(sale.sent[0])
+    shop.deliver(sale.notifications[0])
     stage_aliases = payments.stage_aliases
 
     def killed(payment, aliases):
@@ -124,9 +124,9 @@ def test_a_booking_that_ends_before_its_last_statement_leaves_nothing_and_is_don
         raise psycopg2.OperationalError("killed")
 
     monkeypatch.setattr(payments, "stage_aliases", killed)
-    pointers = hand_out(("gateways",))
+    pointers = dispatch_pointers(("gateways",))
     for pointer in pointers:
-        run(pointer)
+        run_pointer(pointer)
     assert shop.brand.rows(
         "select (select count(*) from conversion), (select count(*) from gateway_payment),"
         " (select count(*) from ledger_entry), (select count(*) from program_customer)"

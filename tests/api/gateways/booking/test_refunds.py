@@ -11,7 +11,7 @@ _MONEY = "refunded_cents, reversed_cents, status"
 
 def test_refunds_are_added_up_and_the_completing_one_ends_the_conversion(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_890))
-    shop.deliver(*sale.sent, *shop.stage.refund(sale, 4_356))
+    shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_356))
     drain()
     assert shop.conversions("refunded_cents, reversed_cents, status") == [(4_356, 871, "Pending")]
 
@@ -27,7 +27,7 @@ def test_a_refund_that_comes_before_its_sale_waits_for_it(shop, drain):
     drain()
     assert shop.events() == [("charge.refunded", "Parked", "payment_unknown")]
 
-    shop.deliver(*sale.sent)
+    shop.deliver(*sale.notifications)
     drain()
     assert shop.conversions("refunded_cents, reversed_cents, status") == [(4_356, 871, "Pending")]
     assert [status for (status,) in shop.events("status")] == ["Processed"] * 3
@@ -61,7 +61,7 @@ def test_what_is_refunded_of_a_payment_that_credited_nobody_is_kept(shop):
 def test_a_refund_in_another_currency_than_its_payment_moves_nothing_and_waits_for_a_person(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_890, currency="USD"))
     elsewhere = dataclasses.replace(sale, purchase=dataclasses.replace(sale.purchase, currency="JPY"))
-    shop.deliver(*sale.sent, *shop.stage.refund(elsewhere, 4_356))
+    shop.deliver(*sale.notifications, *shop.stage.refund(elsewhere, 4_356))
     drain()
 
     assert shop.conversions(_MONEY) == [(0, 0, "Pending")]

@@ -91,7 +91,7 @@ def test_a_restoration_waits_for_its_payment(shop):
     shop.wait()
     shop.hear(*shop.stage.restore(sale, 4_000), *refund)
     assert {row[1:] for row in shop.events()} == {("Parked", "payment_unknown")}
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     assert shop.conversions(_MONEY) == [(0, 0, "Pending")]
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
@@ -158,7 +158,7 @@ def test_an_override_that_is_written_after_it_all_is_whole(shop, drain):
     shop.change("update affiliate set recruited_by_affiliate_id = %s where id <> %s", recruiter, recruiter)
     shop.change("update program set sub_affiliate_enabled = true, sub_affiliate_percent = %s", Decimal(10))
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.deliver(*sale.sent)
+    shop.deliver(*sale.notifications)
     drain("gateways")
     shop.deliver(*shop.stage.refund(sale, 4_000))
     drain("gateways")

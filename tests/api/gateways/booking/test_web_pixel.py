@@ -7,10 +7,10 @@ import pytest
 
 from models import db
 from pipelines.clicks import public_links
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
-from tests.support.rows.visiting import click, on_stream, visit
+from tests.support.rows.link_visits import list_stream_clicks, post_click, visit
 
 CHECKOUT = "/api/v1/track/checkout"
 
@@ -39,7 +39,7 @@ def _order(store, token, **order):
     """Return an order as the store tells it: of this checkout, and with nothing that names anybody."""
     sale = store.stage.pay(Purchase(slug=None, email=f"{uuid4().hex}@example.com"))
     store.stage.orders[sale.id] |= {"checkout_token": token, **order}
-    return store.stage.sent("orders/paid", store.stage.orders[sale.id])
+    return store.stage.notify("orders/paid", store.stage.orders[sale.id])
 
 
 def _methods(store):
@@ -50,30 +50,30 @@ def test_a_visit_that_the_pixel_tells_is_a_click_of_its_organization(store, key)
     slug = f"s-{uuid4().hex[:12]}"
     store.brand.affiliate(slug)
 
-    answers = [click(store.brand.app, slug, pixelKey=key, programId=str(uuid4())) for _ in range(2)]
+    answers = [post_click(store.brand.app, slug, pixelKey=key, programId=str(uuid4())) for _ in range(2)]
 
     assert [bool(answer.json.get("clickId")) for answer in answers] == [True, True]
-    assert [sent.organization_id for sent in on_stream()][-2:] == [str(store.brand.id)] * 2
+    assert [sent.organization_id for sent in list_stream_clicks()][-2:] == [str(store.brand.id)] * 2
     assert answers[0].json["cookieWindowDays"]
 
 
 @pytest.mark.parametrize("wrong", ["", "px_another-key-of-nobody", "px_Acme-17", "nonsense", "☃", "px_" + "x" * 61])
 def test_with_a_key_that_nobody_has_nothing_is_counted(store, wrong):
-    before = len(on_stream())
+    before = len(list_stream_clicks())
 
-    answers = [click(store.brand.app, "jane", pixelKey=wrong), _checkout(store, wrong or "x", "t")]
+    answers = [post_click(store.brand.app, "jane", pixelKey=wrong), _checkout(store, wrong or "x", "t")]
 
     assert [(answer.status_code, answer.json) for answer in answers] == [(200, {"ok": True})] * 2
-    assert len(on_stream()) == before
+    assert len(list_stream_clicks()) == before
     assert store.brand.rows("select count(*) from pixel_checkout") == [(0,)]
 
 
 def test_the_key_of_a_connection_that_ended_counts_no_more(store, key):
-    assert click(store.brand.app, "jane", pixelKey=key).json.get("clickId")
+    assert post_click(store.brand.app, "jane", pixelKey=key).json.get("clickId")
     store.brand.person("Owner").call("DELETE", f"/api/v1/connections/{store.connection['id']}")
     public_links.clear_cache()  # remembered for seconds
 
-    assert click(store.brand.app, "jane", pixelKey=key).json == {"ok": True}
+    assert post_click(store.brand.app, "jane", pixelKey=key).json == {"ok": True}
     assert _checkout(store, key, "t").json == {"ok": True}
     assert store.brand.rows("select count(*) from pixel_checkout") == [(0,)]
 
@@ -83,7 +83,7 @@ def test_the_key_leads_to_no_link_of_another_organization(store, key):
     other.program()
     other.affiliate("not-janes")
 
-    assert click(store.brand.app, "not-janes", pixelKey=key).json == {"ok": True}
+    assert post_click(store.brand.app, "not-janes", pixelKey=key).json == {"ok": True}
 
 
 def test_an_order_that_carries_nothing_is_credited_by_its_checkout(store, key):

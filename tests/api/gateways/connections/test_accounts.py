@@ -4,7 +4,12 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from tests.support.gateways.card.stripe import KEY, TEST_KEY
-from tests.support.gateways.playing import TELLING_THEIR_MODE, be_for_trying_out, connected, wanted
+from tests.support.gateways.gateway_connections import (
+    GATEWAYS_WITH_MODE,
+    build_connection_body,
+    connect_gateway,
+    switch_to_test_mode,
+)
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.storefront import wix
 
@@ -25,23 +30,23 @@ def _answer(stage, ending, said):
 
 @pytest.mark.parametrize(("mode", "key"), [("live", TEST_KEY), ("test", KEY)])
 def test_credentials_of_the_other_mode_are_refused_and_nothing_is_made(brand, stage, mode, key):
-    answer = brand.person("Owner").post(URL, wanted(stage, mode=mode, credentials={"apiKey": key}))
+    answer = brand.person("Owner").post(URL, build_connection_body(stage, mode=mode, credentials={"apiKey": key}))
     assert _said(answer) == _REFUSED
     assert brand.get(URL).json["items"] == []
-    assert [asked.method for asked in stage.asked] == ["GET"]
+    assert [asked.method for asked in stage.calls] == ["GET"]
 
 
-@pytest.mark.parametrize("stage", TELLING_THEIR_MODE, indirect=True)
+@pytest.mark.parametrize("stage", GATEWAYS_WITH_MODE, indirect=True)
 def test_every_gateway_that_tells_its_mode_is_believed(brand, stage):
-    be_for_trying_out(stage)
-    answer = brand.person("Owner").post(URL, wanted(stage, mode="live"))
+    switch_to_test_mode(stage)
+    answer = brand.person("Owner").post(URL, build_connection_body(stage, mode="live"))
     assert _said(answer) == _REFUSED
     assert "test mode" in answer.json["message"]
-    assert connected(brand.person("Owner"), stage)["mode"] == "test"
+    assert connect_gateway(brand.person("Owner"), stage)["mode"] == "test"
 
 
 def test_credentials_are_not_replaced_by_those_of_the_other_mode(shop):
-    shop.stage.is_let_in = lambda asked: True
+    shop.stage.is_authorized = lambda asked: True
     path = f"{URL}/{shop.connection['id']}"
     refused = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"apiKey": TEST_KEY}})
     assert _said(refused) == _REFUSED
@@ -61,7 +66,7 @@ def test_credentials_are_not_replaced_by_those_of_the_other_mode(shop):
 )
 def test_credentials_of_another_account_are_refused_and_change_nothing(brand, stage, other):
     owner = brand.person("Owner")
-    path = f"{URL}/{connected(owner, stage)['id']}"
+    path = f"{URL}/{connect_gateway(owner, stage)['id']}"
     if stage.gateway.name == "stripe":
         stage.objects["/v1/account"] = {"id": "acct_2", "object": "account"}
     if stage.gateway.name == "shopify":
@@ -69,7 +74,7 @@ def test_credentials_of_another_account_are_refused_and_change_nothing(brand, st
         stage._said_check = lambda variables: check
     if stage.gateway.name == "gumroad":
         _answer(stage, "/user", {"success": True, "user": {"user_id": "SOMEBODY==", "id": "SOMEBODY=="}})
-    stage.is_let_in = lambda asked: True
+    stage.is_authorized = lambda asked: True
     before = brand.get(path).json
     refused = owner.call("PATCH", path, {"credentials": other or dict(stage.credentials)})
     assert _said(refused) == _REFUSED
@@ -83,7 +88,7 @@ def test_the_same_order_number_of_two_shops_is_two_orders(shop, drain):
     path = f"{URL}/{shop.connection['id']}"
     for store in ("https://shop.example.com", "https://other.example.com", "https://SHOP.example.com/"):
         assert owner.call("DELETE", path).status_code == 204
-        again = connected(owner, shop.stage, credentials={**shop.stage.credentials, "storeUrl": store})
+        again = connect_gateway(owner, shop.stage, credentials={**shop.stage.credentials, "storeUrl": store})
         path = f"{URL}/{again['id']}"
         shop.stage.orders.clear()
         shop.stage._counted = 0  # the other shop counts its orders from one as well
@@ -105,7 +110,7 @@ def test_an_order_that_a_rehearsal_booked_first_is_money_on_the_live_connection(
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("jane")
     owner = brand.person("Owner")
-    paths = [f"{URL}/{connected(owner, stage, mode=mode)['id']}" for mode in ("test", "live")]
+    paths = [f"{URL}/{connect_gateway(owner, stage, mode=mode)['id']}" for mode in ("test", "live")]
     sale = stage.pay(Purchase(cents=10_000))
     for path in paths:
         assert owner.post(f"{path}/reconcile", {}).status_code == 202
@@ -128,7 +133,7 @@ def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(s
     owner, stage, path = shop.brand.person("Owner"), shop.stage, f"{URL}/{shop.connection['id']}"
     hooks, word = set(stage.hooks), stage.word
     rotated = {"accessToken": "access_new", "clientId": "client_new", "clientSecret": "secret_new"}
-    stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") in ("access_fake", "access_new")
+    stage.is_authorized = lambda asked: asked.headers.get("X-Auth-Token") in ("access_fake", "access_new")
 
     answer = owner.call("PATCH", path, {"credentials": rotated})
 
@@ -137,7 +142,7 @@ def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(s
     made = set(stage.hooks) - hooks
     assert (len(made), stage.word != word) == (6, True)
     assert {stage.hooks[number]["destination"] for number in made} == {answer.json["webhookUrl"]}
-    stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") == "access_new"
+    stage.is_authorized = lambda asked: asked.headers.get("X-Auth-Token") == "access_new"
     assert owner.post(f"{path}/check").json["status"] == "Active"
     sale = stage.pay(Purchase(cents=10_000))
     assert owner.post(f"{path}/reconcile", {}).status_code == 202
@@ -164,7 +169,7 @@ _OTHER_APPS = {
 
 def _rotate_app(shop):
     """Give a store's connection the credentials of another app and return the answer."""
-    shop.stage.is_let_in = lambda asked: True
+    shop.stage.is_authorized = lambda asked: True
     if shop.stage.gateway.name == "wix":
         _answer(shop.stage, "/apps/v1/instance", {"instance": {"instanceId": _INSTANCE}, "site": {"siteId": wix.SITE}})
     credentials = _OTHER_APPS[shop.stage.gateway.name]
@@ -222,12 +227,12 @@ def test_corrected_name_of_the_same_app_keeps_its_webhooks(shop):
 @pytest.mark.parametrize("stage", ["shopify"], indirect=True)
 def test_permanent_token_of_the_former_app_is_not_used_for_another(shop):
     path, owner = f"{URL}/{shop.connection['id']}", shop.brand.person("Owner")
-    shop.stage.is_let_in = lambda asked: True
+    shop.stage.is_authorized = lambda asked: True
     assert owner.call("PATCH", path, {"credentials": {"accessToken": "shpat_former"}}).status_code == 200
 
     assert _rotate_app(shop).status_code == 200
-    shop.stage.asked.clear()
+    shop.stage.calls.clear()
     assert owner.post(f"{path}/check").status_code == 200
 
-    tokens = {asked.headers.get("X-Shopify-Access-Token") for asked in shop.stage.asked}
+    tokens = {asked.headers.get("X-Shopify-Access-Token") for asked in shop.stage.calls}
     assert "shpat_former" not in tokens

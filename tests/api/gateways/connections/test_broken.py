@@ -9,11 +9,11 @@ HOUR = "interval '61 minutes'"
 
 
 def _refuse(shop):
-    shop.stage.is_let_in = lambda asked: False
+    shop.stage.is_authorized = lambda asked: False
 
 
 def _take(shop):
-    del shop.stage.is_let_in
+    del shop.stage.is_authorized
 
 
 def _an_hour_later(shop, drain):
@@ -54,7 +54,7 @@ def test_a_broken_connection_takes_events_and_keeps_signed_sales_out(shop, path,
     _an_hour_later(shop, drain)
     _take(shop)
     sale = shop.stage.pay(Purchase())
-    assert set(shop.deliver(*sale.sent)) == {200}
+    assert set(shop.deliver(*sale.notifications)) == {200}
     drain()
     assert [row[0] for row in shop.conversions()] == [sale.id]
     assert shop.brand.sale(affiliateSlug="jane").status_code == 409
@@ -84,7 +84,7 @@ def test_a_gateway_that_takes_us_again_mends_it_by_itself(shop, path, drain):
 def test_an_event_that_meets_a_refusal_puts_the_connection_in_doubt_and_goes_on_once_it_is_mended(shop, path, drain):
     _refuse(shop)
     sale = shop.stage.pay(Purchase(slug=None))
-    assert shop.deliver(sale.sent[0]) == [200]
+    assert shop.deliver(sale.notifications[0]) == [200]
     drain()
     assert shop.events("status, error") == [("Received", "unauthorized")]
     assert shop.brand.get(path).json["lastError"] == "unauthorized"
@@ -97,7 +97,7 @@ def test_an_event_that_meets_a_refusal_puts_the_connection_in_doubt_and_goes_on_
 
 def test_an_event_waits_for_a_gateway_that_is_away_for_a_day_with_growing_pauses(shop, drain):
     sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
-    assert shop.deliver(sale.sent[0]) == [200]
+    assert shop.deliver(sale.notifications[0]) == [200]
     shop.stage.faults.extend(["fail"] * 400)
     pauses = []
     for _ in range(30):

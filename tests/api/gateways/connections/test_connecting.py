@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.support.gateways.card.stripe import KEY, TEST_KEY
-from tests.support.gateways.playing import connected, wanted
-from tests.support.threads import in_threads
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
+from tests.support.threads import run_in_threads
 
 URL = "/api/v1/connections"
 
@@ -14,15 +14,15 @@ URL = "/api/v1/connections"
 def _without_secret(stage, **fields):
     """Return a body with which the endpoint is made there by us."""
     key = TEST_KEY if fields.get("mode") == "test" else KEY
-    return wanted(stage, credentials={"apiKey": key}, **fields)
+    return build_connection_body(stage, credentials={"apiKey": key}, **fields)
 
 
 def _made_there(stage):
-    return [asked for asked in stage.asked if (asked.method, asked.path) == ("POST", "/v1/webhook_endpoints")]
+    return [asked for asked in stage.calls if (asked.method, asked.path) == ("POST", "/v1/webhook_endpoints")]
 
 
 def _taken_back(stage):
-    return [asked for asked in stage.asked if asked.method == "DELETE"]
+    return [asked for asked in stage.calls if asked.method == "DELETE"]
 
 
 def test_the_catalogue_names_each_gateway_with_its_credentials(brand):
@@ -37,14 +37,14 @@ def test_the_catalogue_names_each_gateway_with_its_credentials(brand):
 
 def test_a_connection_is_shown_whole_and_its_credentials_nowhere(brand, stage):
     owner = brand.person("Owner")
-    made = connected(owner, stage)
+    made = connect_gateway(owner, stage)
     shown = brand.get(f"{URL}/{made['id']}")
 
     assert {name: value for name, value in made.items() if name != "setup"} == shown.json
     assert brand.get(URL).json == {"items": [shown.json], "nextCursor": None, "hasMore": False}
     assert (made["gateway"], made["mode"], made["status"]) == ("stripe", "live", "Active")
     assert set(made["setup"]) == {"steps", "values"}
-    for secret in [*stage.credentials.values(), *stage.made.values()]:
+    for secret in [*stage.credentials.values(), *stage.subscription.values()]:
         assert secret not in json.dumps([made, brand.get(URL).json])
 
 
@@ -75,20 +75,20 @@ _SAID = {
 def test_what_is_no_connection_is_refused_and_nobody_is_asked(brand, stage, body):
     answer = brand.person("Owner").post(URL, body)
     assert answer.status_code == 400, answer.get_data(as_text=True)
-    assert stage.asked == []
+    assert stage.calls == []
     assert brand.get(URL).json["items"] == []
 
 
 @pytest.mark.parametrize("key", ["sk\r\nX-Other: 1", "ключ"], ids=["a line", "no ASCII"])
 def test_what_cannot_be_sent_to_the_gateway_is_refused(brand, stage, key):
-    answer = brand.person("Owner").post(URL, wanted(stage, credentials={"apiKey": key}))
+    answer = brand.person("Owner").post(URL, build_connection_body(stage, credentials={"apiKey": key}))
     assert (answer.status_code, answer.json["error"]) == (422, "gateway_credentials_refused")
-    assert stage.asked == []
+    assert stage.calls == []
 
 
 def test_space_around_a_pasted_credential_does_not_count(brand, stage):
     pasted = {name: f" {value}\n" for name, value in stage.credentials.items()}
-    assert brand.person("Owner").post(URL, wanted(stage, credentials=pasted)).status_code == 201
+    assert brand.person("Owner").post(URL, build_connection_body(stage, credentials=pasted)).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -104,19 +104,19 @@ def test_space_around_a_pasted_credential_does_not_count(brand, stage):
 )
 def test_what_the_gateway_does_not_take_is_not_written(brand, stage, fault, status, code):
     stage.faults.append(fault)
-    answer = brand.person("Owner").post(URL, wanted(stage))
+    answer = brand.person("Owner").post(URL, build_connection_body(stage))
     assert (answer.status_code, answer.json["error"]) == (status, code)
     assert stage.credentials["apiKey"] not in answer.get_data(as_text=True)
     assert brand.get(URL).json["items"] == []
-    connected(brand.person("Owner"), stage)
+    connect_gateway(brand.person("Owner"), stage)
 
 
 def test_people_connect_owners_and_admins_with_a_verified_email(brand, stage):
-    body = wanted(stage)
+    body = build_connection_body(stage)
     assert brand.post(URL, body).status_code == 403  # an API key
     assert brand.person("Manager").post(URL, body).status_code == 403
     assert brand.person("Admin", is_email_verified=False).post(URL, body).status_code == 403
-    assert stage.asked == []
+    assert stage.calls == []
     made = brand.person("Admin").post(URL, body)
     assert made.status_code == 201
 
@@ -144,7 +144,7 @@ def test_a_second_one_is_refused_and_the_other_mode_is_not(brand, stage):
 
 def test_twins_leave_one_connection_and_one_webhook_there(brand, stage):
     owner, statuses = brand.person("Owner"), []
-    in_threads(4, lambda _: statuses.append(owner.post(URL, _without_secret(stage)).status_code))
+    run_in_threads(4, lambda _: statuses.append(owner.post(URL, _without_secret(stage)).status_code))
     assert sorted(statuses) == [201, 409, 409, 409]
     assert len(_made_there(stage)) - len(_taken_back(stage)) == 1
 
@@ -152,16 +152,16 @@ def test_twins_leave_one_connection_and_one_webhook_there(brand, stage):
 def test_a_repeated_request_gets_the_first_answer_and_asks_nobody(brand, stage):
     owner = brand.person("Owner")
     first = owner.post(URL, _without_secret(stage), Idempotency_Key="once")
-    asked = len(stage.asked)
+    asked = len(stage.calls)
     again = owner.post(URL, _without_secret(stage), Idempotency_Key="once")
-    assert (again.status_code, again.json, len(stage.asked)) == (201, first.json, asked)
+    assert (again.status_code, again.json, len(stage.calls)) == (201, first.json, asked)
     other = owner.post(URL, _without_secret(stage, mode="test"), Idempotency_Key="once")
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
 
 
 def test_twins_under_one_key_get_one_answer_and_leave_one_webhook_there(brand, stage):
     owner, answers = brand.person("Owner"), []
-    in_threads(4, lambda _: answers.append(owner.post(URL, _without_secret(stage), Idempotency_Key="twins")))
+    run_in_threads(4, lambda _: answers.append(owner.post(URL, _without_secret(stage), Idempotency_Key="twins")))
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
     assert len(_made_there(stage)) - len(_taken_back(stage)) == 1

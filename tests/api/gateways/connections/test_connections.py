@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.gateways.card.stripe import TEST_KEY
-from tests.support.gateways.playing import connected
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 
 URL = "/api/v1/connections"
@@ -51,23 +51,23 @@ def test_an_id_that_is_none_is_not_there(shop, owner, wrong):
 
 
 def test_some_credentials_are_replaced_and_the_others_stay(shop, owner, path, drain):
-    asked = len(shop.stage.asked)
+    asked = len(shop.stage.calls)
     changed = owner.call("PATCH", path, {"credentials": {"webhookSecret": "whsec_mine"}})
     assert (changed.status_code, changed.json["status"], changed.json["setup"]) == (
         200,
         "Active",
         {"steps": [], "values": []},
     )
-    assert len(shop.stage.asked) > asked
-    assert shop.deliver(*shop.stage.pay(Purchase()).sent) == [200, 200]  # by the former secret, for an hour
+    assert len(shop.stage.calls) > asked
+    assert shop.deliver(*shop.stage.pay(Purchase()).notifications) == [200, 200]  # by the former secret, for an hour
     drain()
     assert len(shop.conversions()) == 1
 
     other = owner.call("PATCH", path, {"credentials": {"apiKey": shop.stage.credentials["apiKey"]}})
     assert other.status_code == 200
-    assert shop.deliver(*shop.stage.pay(Purchase(customer="2")).sent) == [200, 200]
+    assert shop.deliver(*shop.stage.pay(Purchase(customer="2")).notifications) == [200, 200]
     shop.change("update gateway_connection set former_until = now()")
-    assert shop.deliver(shop.stage.pay(Purchase(customer="3")).sent[0]) == [401]
+    assert shop.deliver(shop.stage.pay(Purchase(customer="3")).notifications[0]) == [401]
 
 
 def test_credentials_that_are_refused_change_nothing(shop, owner, path):
@@ -90,13 +90,13 @@ def test_a_gateway_that_is_away_breaks_nothing(shop, owner, path):
 def test_an_ended_connection_stays_in_the_list_and_its_address_leads_nowhere(shop, owner, path):
     sale = shop.stage.pay(Purchase())
     assert owner.call("DELETE", path).status_code == 204
-    assert shop.deliver(*sale.sent) == [404, 404]
+    assert shop.deliver(*sale.notifications) == [404, 404]
     shown = shop.brand.get(path).json
     assert (shown["status"], shown["disconnectedAt"] is not None) == ("Disconnected", True)
     for method, tail in (("DELETE", ""), ("POST", "/check"), ("POST", "/reconcile")):
         assert owner.call(method, f"{path}{tail}").status_code == 404
 
-    again = connected(owner, shop.stage)
+    again = connect_gateway(owner, shop.stage)
     assert again["id"] != shop.connection["id"]
     assert again["webhookUrl"] != shop.connection["webhookUrl"]
     assert [one["status"] for one in shop.brand.get(URL).json["items"]] == ["Active", "Disconnected"]
@@ -104,14 +104,14 @@ def test_an_ended_connection_stays_in_the_list_and_its_address_leads_nowhere(sho
 
 def test_what_came_before_a_connection_ended_is_booked_all_the_same(shop, owner, path, drain):
     sale = shop.stage.pay(Purchase())
-    assert set(shop.deliver(*sale.sent)) == {200}
+    assert set(shop.deliver(*sale.notifications)) == {200}
     assert owner.call("DELETE", path).status_code == 204
     drain()
     assert [row[0] for row in shop.conversions()] == [sale.id]
 
 
 def test_what_needs_a_gateway_that_was_disconnected_is_a_dead_letter(shop, owner, path, drain):
-    assert shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent[:1]) == [200]
+    assert shop.deliver(*shop.stage.pay(Purchase(slug=None)).notifications[:1]) == [200]
     assert owner.call("DELETE", path).status_code == 204
     drain()
     assert shop.events("status, reason, raw is not null") == [("Failed", "disconnected", True)]
@@ -126,7 +126,7 @@ def test_the_audit_log_says_who_did_what_and_neither_secret_nor_address(shop, ow
     )
     assert [action for action, _, _ in kept] == ["connection.created", "connection.changed", "connection.removed"]
     token = shop.connection["webhookUrl"].rpartition("/")[2]
-    for secret in [*shop.stage.credentials.values(), *shop.stage.made.values(), token, "whsec_"]:
+    for secret in [*shop.stage.credentials.values(), *shop.stage.subscription.values(), token, "whsec_"]:
         assert secret not in json.dumps(kept)
 
 
@@ -154,7 +154,7 @@ def test_the_operators_word_stands_beside_connections(shop, owner, path):
 def test_a_connection_in_test_mode_keeps_nothing_out(brand, stage):
     brand.program()
     brand.affiliate("jane")
-    connected(brand.person("Owner"), stage, mode="test", credentials={"apiKey": TEST_KEY})
+    connect_gateway(brand.person("Owner"), stage, mode="test", credentials={"apiKey": TEST_KEY})
     assert brand.sale(affiliateSlug="jane").status_code == 200
     assert brand.get("/api/billing/state").json["processorConnectLinked"] is False
 
@@ -181,15 +181,15 @@ def test_an_unknown_status_or_event_is_said(shop, owner, path):
 
 
 def test_an_event_of_another_connection_is_not_replayed_here(shop, owner, path):
-    shop.deliver(shop.stage.unknown())
+    shop.deliver(shop.stage.create_unknown_event())
     (event,) = shop.brand.get(f"{path}/events").json["items"]
     owner.call("DELETE", path)
-    other = connected(owner, shop.stage)
+    other = connect_gateway(owner, shop.stage)
     assert owner.post(f"{URL}/{other['id']}/events/{event['id']}/replay").status_code == 404
 
 
 def test_what_was_dropped_cannot_be_replayed(shop, owner, path, drain):
-    shop.deliver(shop.stage.unknown())
+    shop.deliver(shop.stage.create_unknown_event())
     drain()
     (event,) = shop.brand.get(f"{path}/events").json["items"]
     shop.change("update gateway_event set raw = null")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.gateways.playing import connected
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
-from tests.support.threads import in_threads
+from tests.support.threads import run_in_threads
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_other_methods_are_not_taken(shop, client, method):
 
 
 def test_an_address_is_good_for_its_gateway_alone(shop, client):
-    (sent, *_) = shop.stage.pay(Purchase()).sent
+    (sent, *_) = shop.stage.pay(Purchase()).notifications
     token = shop.path.rpartition("/")[2]
     wrong = ["paddle/" + token, "square/" + token, f"stripe/{token}x", f"stripe/{token[:-1]}", "stripe/%00", "stripe/ж"]
     for tail in wrong:
@@ -37,9 +37,9 @@ def test_an_address_is_good_for_its_gateway_alone(shop, client):
 
 
 def test_what_proves_well_for_one_brand_proves_nothing_at_anothers_address(shop, rival, drain):
-    made = connected(rival.person("Owner"), shop.stage)
-    (sent, *_) = shop.stage.pay(Purchase()).sent
-    forged = shop.stage.forged(sent)
+    made = connect_gateway(rival.person("Owner"), shop.stage)
+    (sent, *_) = shop.stage.pay(Purchase()).notifications
+    forged = shop.stage.forge_signature(sent)
     theirs = "/" + made["webhookUrl"].split("/", 3)[3]
     client = rival.app.test_client()
     assert client.post(theirs, data=forged.body, headers=dict(forged.headers)).status_code == 401
@@ -51,7 +51,7 @@ def test_what_proves_well_for_one_brand_proves_nothing_at_anothers_address(shop,
 
 def test_a_body_of_more_than_a_megabyte_is_refused_before_it_is_proved(shop, client):
     body = b'{"id": "evt_1", "data": "' + b"x" * 1024 * 1024 + b'"}'
-    sent = shop.stage.proved(body)
+    sent = shop.stage.sign_body(body)
     assert client.post(shop.path, data=sent.body, headers=dict(sent.headers)).status_code == 413
     assert shop.events() == []
 
@@ -71,7 +71,7 @@ def test_a_body_of_more_than_a_megabyte_is_refused_before_it_is_proved(shop, cli
     ids=["empty", "half", "list", "null", "form", "deep", "characters", "bytes"],
 )
 def test_what_is_no_event_though_it_is_proved_is_kept_and_fails_once(shop, drain, body):
-    sent = shop.stage.proved(body)
+    sent = shop.stage.sign_body(body)
     assert shop.deliver(sent, sent) == [200, 200]
     drain()
     assert [status for (status,) in shop.events("status")] == ["Failed"]
@@ -79,14 +79,14 @@ def test_what_is_no_event_though_it_is_proved_is_kept_and_fails_once(shop, drain
 
 
 def test_a_form_where_json_is_expected_is_read_as_its_bytes(shop, client):
-    (sent, *_) = shop.stage.pay(Purchase()).sent
+    (sent, *_) = shop.stage.pay(Purchase()).notifications
     headers = {**sent.headers, "Content-Type": "application/x-www-form-urlencoded"}
     assert client.post(shop.path, data=sent.body, headers=headers).status_code == 200
     assert shop.events("type") == [("invoice.paid",)]
 
 
 def test_ids_of_any_length_are_kept(shop, drain):
-    sent = shop.stage.proved(
+    sent = shop.stage.sign_body(
         b'{"id": "' + b"e" * 5_000 + b'", "type": "' + b"t" * 5_000 + b'", "data": {"object": {"id": "x"}}}'
     )
     assert shop.deliver(sent, sent) == [200, 200]
@@ -96,9 +96,9 @@ def test_ids_of_any_length_are_kept(shop, drain):
 
 
 def test_ten_deliveries_at_once_are_one_event(shop, drain):
-    (sent, *_) = shop.stage.pay(Purchase()).sent
+    (sent, *_) = shop.stage.pay(Purchase()).notifications
     statuses = []
-    in_threads(10, lambda _: statuses.extend(shop.deliver(sent)))
+    run_in_threads(10, lambda _: statuses.extend(shop.deliver(sent)))
     assert statuses == [200] * 10
     drain()
     assert shop.events("status") == [("Processed",)]

@@ -5,16 +5,16 @@ import pytest
 from pipelines.gateways import receive
 from tests.support.gateways.card import stripe
 from tests.support.gateways.stage import Purchase
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture(autouse=True)
 def _remembering(stage, monkeypatch):
-    turn(monkeypatch, web={"key_cache_s": 60})
+    override_settings(monkeypatch, web={"key_cache_s": 60})
 
 
 def _paid(shop):
-    return shop.stage.pay(Purchase()).sent[0]
+    return shop.stage.pay(Purchase()).notifications[0]
 
 
 def test_a_proof_by_new_credentials_holds_at_once_and_one_by_the_former_still(shop):
@@ -22,10 +22,10 @@ def test_a_proof_by_new_credentials_holds_at_once_and_one_by_the_former_still(sh
     path = f"/api/v1/connections/{shop.connection['id']}"
     rotated = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"webhookSecret": "whsec_new"}})
     assert rotated.status_code == 200
-    by_new = stripe.signed(_paid(shop).body, secret="whsec_new")
+    by_new = stripe.sign(_paid(shop).body, secret="whsec_new")
 
     assert shop.deliver(by_new, _paid(shop)) == [200, 200]
-    assert shop.deliver(shop.stage.forged(_paid(shop))) == [401]
+    assert shop.deliver(shop.stage.forge_signature(_paid(shop))) == [401]
     assert len(shop.events()) == 3
 
 

@@ -5,9 +5,9 @@ import pytest
 from adapters import clock
 from models import db
 from pipelines.gateways import process
-from tests.support.api.racing import at_once
-from tests.support.draining import hand_out, run
+from tests.support.api.concurrency import run_concurrently
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, run_pointer
 
 
 def _rotate(shop, path):
@@ -57,16 +57,16 @@ def test_credentials_that_are_given_while_it_is_being_read_are_kept(shop, path):
 
     # then
     assert shop.brand.get(path).json["status"] == "Active"
-    assert shop.deliver(*shop.stage.pay(Purchase()).sent) == [200, 200]
+    assert shop.deliver(*shop.stage.pay(Purchase()).notifications) == [200, 200]
 
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_it_is_told_while_one_owner_disconnects_and_another_gives_credentials(shop, path, drain, attempt):
     drain()
     shop.deliver(*shop.stage.uninstall())
-    (pointer,) = hand_out(("gateways",))
-    answers = at_once(
-        lambda: run(pointer),
+    (pointer,) = dispatch_pointers(("gateways",))
+    answers = run_concurrently(
+        lambda: run_pointer(pointer),
         lambda: _rotate(shop, path),
         lambda: shop.brand.person("Owner").call("DELETE", path).status_code,
     )

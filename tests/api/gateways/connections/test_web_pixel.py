@@ -7,8 +7,8 @@ from models import db
 from pipelines.gateways import web_pixel
 from pipelines.work import TryAgain
 from tests.support.databases import alter
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, wanted
+from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
+from tests.support.job_queues import drain
 
 URL = "/api/v1/connections"
 SNIPPET = "/api/v1/r/install-snippet?withPixel=true"
@@ -185,7 +185,7 @@ def test_a_store_that_is_away_is_asked_again_and_after_a_week_let_go(store):
 def test_a_store_that_lets_us_in_no_more_is_let_go(store):
     store.deliver(*store.stage.uninstall())
     store.stage.token = "another"
-    store.stage.is_let_in = lambda asked: False
+    store.stage.is_authorized = lambda asked: False
     drain()
 
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
@@ -195,7 +195,7 @@ def test_a_store_that_lets_us_in_no_more_is_let_go(store):
 def test_connecting_anew_has_a_key_of_its_own_and_waits_until_the_former_is_gone(store):
     former = _pixel(store)["publicKey"]
     _disconnect(store)
-    again = connected(store.brand.person("Owner"), store.stage)
+    again = connect_gateway(store.brand.person("Owner"), store.stage)
     with pytest.raises(TryAgain):
         _begun(store)
     drain()
@@ -223,7 +223,7 @@ def test_a_connection_that_ends_while_its_pixel_is_made_leaves_none_behind(shop)
 def test_the_operators_own_key_stays_in_the_snippet(brand, stage):
     brand.program()
     brand.set(pixelPublicKey="px_Acme-17")
-    made = connected(brand.person("Owner"), stage)
+    made = connect_gateway(brand.person("Owner"), stage)
     drain()
     assert 'data-pixel-org="px_Acme-17"' in brand.get(SNIPPET).json["snippet"]
     brand.person("Owner").call("DELETE", f"{URL}/{made['id']}")
@@ -233,7 +233,7 @@ def test_the_operators_own_key_stays_in_the_snippet(brand, stage):
 
 
 def test_a_store_that_is_tried_out_has_none(brand, stage):
-    made = brand.person("Owner").post(URL, wanted(stage, mode="test")).json
+    made = brand.person("Owner").post(URL, build_connection_body(stage, mode="test")).json
     drain()
 
     assert (made["webPixel"], stage.pixels.there) == (None, None)

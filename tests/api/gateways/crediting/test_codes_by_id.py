@@ -11,10 +11,10 @@ import pytest
 
 from adapters.coupons import registry
 from tests.api.gateways.conftest import Shop
-from tests.support.coupons import code, coupon
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.coupons import create_coupon, mint_code
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stages import STAGES
+from tests.support.job_queues import drain
 
 #: Gateways whose payments contain nothing but the text of a code.
 _TEXT_ONLY = ("shopify", "gumroad", "thrivecart")
@@ -36,8 +36,8 @@ class Place(Shop):
     def mint(self, owner: str, text: str = "JANE10") -> dict[str, Any]:
         """Mint a code for an affiliate at this gateway."""
         assert self.family is not None
-        minted = code(self.brand, owner, self.family["id"], text)
-        assert self.codes.live(text) == [minted["processorPromotionCodeId"]]
+        minted = mint_code(self.brand, owner, self.family["id"], text)
+        assert self.codes.list_live_ids(text) == [minted["processorPromotionCodeId"]]
         return minted
 
     def revoke(self, minted: dict[str, Any]) -> None:
@@ -64,14 +64,14 @@ def place(brand, request):
     jane, ben = brand.affiliate("jane"), brand.affiliate("ben")
     owner, name = brand.person("Owner"), request.param
     with ExitStack() as playing:
-        processor = playing.enter_context(played("stripe")) if name in _MINTING else None
-        stage = processor if name == "stripe" else playing.enter_context(played(name))
-        connection = connected(owner, processor) if processor else None
-        family = coupon(brand, duration="Forever" if name == "gumroad" else "Once") if processor else None
+        processor = playing.enter_context(play_gateway("stripe")) if name in _MINTING else None
+        stage = processor if name == "stripe" else playing.enter_context(play_gateway(name))
+        connection = connect_gateway(owner, processor) if processor else None
+        family = create_coupon(brand, duration="Forever" if name == "gumroad" else "Once") if processor else None
         if stage is not processor:
             if connection:
                 owner.call("DELETE", f"/api/v1/connections/{connection['id']}")
-            connection = connected(owner, stage)
+            connection = connect_gateway(owner, stage)
         yield Place(brand, stage, connection, str(jane), str(ben), family)
 
 
@@ -82,7 +82,7 @@ def _at(names: list[str]) -> pytest.MarkDecorator:
 @_at(_TELLING_IDS)
 def test_brands_own_code_with_text_of_a_revoked_one_credits_no_one(place):
     place.revoke(place.mint(place.jane))
-    place.codes.plant("JANE10")
+    place.codes.create_as_brand("JANE10")
 
     place.sell(slug=None, code="JANE10")
 
@@ -92,11 +92,11 @@ def test_brands_own_code_with_text_of_a_revoked_one_credits_no_one(place):
 
 @_at(_TELLING_IDS)
 def test_brands_own_code_with_text_of_a_code_in_force_elsewhere_credits_no_one(place):
-    with played("shopify") as elsewhere:
-        connected(place.brand.person("Owner"), elsewhere)
-        minted = code(place.brand, place.jane, place.family["id"], "JANE10")
-        assert elsewhere.codes.live("JANE10") == [minted["processorPromotionCodeId"]]
-        place.codes.plant("JANE10")
+    with play_gateway("shopify") as elsewhere:
+        connect_gateway(place.brand.person("Owner"), elsewhere)
+        minted = mint_code(place.brand, place.jane, place.family["id"], "JANE10")
+        assert elsewhere.codes.list_live_ids("JANE10") == [minted["processorPromotionCodeId"]]
+        place.codes.create_as_brand("JANE10")
 
         place.sell(slug=None, code="JANE10")
 
@@ -129,7 +129,7 @@ def test_renewal_with_id_of_a_revoked_code_credits_its_owner(place):
 def test_text_of_a_revoked_code_credits_its_owner_where_payments_contain_no_id(place):
     minted = place.mint(place.jane)
     place.revoke(minted)
-    place.codes.plant("JANE10")
+    place.codes.create_as_brand("JANE10")
 
     place.sell(slug=None, code="JANE10")
 
@@ -140,7 +140,7 @@ def test_text_of_a_revoked_code_credits_its_owner_where_payments_contain_no_id(p
 def test_external_code_is_matched_by_its_text(place):
     external = place.brand.post(f"/api/v1/affiliates/{place.ben}/coupons", {"code": "OWN10", "external": True}).json
     if place.stage.gateway.name in _MINTING:
-        place.codes.plant("OWN10")
+        place.codes.create_as_brand("OWN10")
 
     place.sell(slug=None, code="OWN10")
 
@@ -167,8 +167,8 @@ def test_payment_waits_while_the_code_with_its_text_has_no_id_yet(place):
 @_at(_TELLING_IDS)
 def test_same_id_at_another_account_credits_no_one(place):
     minted = place.mint(place.jane)
-    with played("shopify") as elsewhere:
-        other = connected(place.brand.person("Owner"), elsewhere)
+    with play_gateway("shopify") as elsewhere:
+        other = connect_gateway(place.brand.person("Owner"), elsewhere)
     other_account = "gateway = %s, identity = '{another}', status = 'Disconnected'"
     name = place.stage.gateway.name
     place.change(f"update gateway_connection set {other_account} where id = %s", name, other["id"])
@@ -185,7 +185,7 @@ def test_code_minted_before_its_account_was_renamed_and_connected_again_credits_
     owner = place.brand.person("Owner")
     owner.call("DELETE", f"/api/v1/connections/{place.connection['id']}")
     place.change("update gateway_connection set account = 'former name' where id = %s", place.connection["id"])
-    place.connection = connected(owner, place.stage)
+    place.connection = connect_gateway(owner, place.stage)
 
     place.sell(slug=None, code="JANE10")
 

@@ -9,12 +9,12 @@ import pytest
 
 from domain import leads
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.lead_rows import DAY, record
-from tests.support.running.hours import began
+from tests.support.job_queues import drain
+from tests.support.rows.lead_rows import DAY, record_lead
+from tests.support.running.hours import test_started_at
 
 _ANN = "ann@example.com"
 _LEADS = {"default_commission_model": "Cpl", "default_commission_type": "Fixed", "default_commission_value": 5}
@@ -23,14 +23,14 @@ _LEADS = {"default_commission_model": "Cpl", "default_commission_type": "Fixed",
 @pytest.fixture
 def jane(shop):
     """Return the id of jane, who sells; payments are made when the test began, in whole seconds."""
-    shop.stage.now = began().replace(microsecond=0)
+    shop.stage.now = test_started_at().replace(microsecond=0)
     shop.change("update gateway_connection set connected_at = connected_at - interval '40 days'")
     ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
     return affiliate_id
 
 
 def _lead(shop, affiliate_id, *, before=DAY, email=_ANN, **options):
-    return record(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - before, **options)
+    return record_lead(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - before, **options)
 
 
 def _sell(shop, **purchase):
@@ -108,7 +108,7 @@ def test_lead_that_was_converted_or_expired_since_still_counts(shop, jane, state
 
 def test_lead_of_another_tenant_credits_nobody(shop, rival):
     rival.program()
-    record(rival, rival.affiliate("rob"), _ANN, occurred_at=began() - DAY)
+    record_lead(rival, rival.affiliate("rob"), _ANN, occurred_at=test_started_at() - DAY)
 
     assert _sell(shop) is None
 
@@ -209,9 +209,9 @@ def test_lead_made_after_the_buyers_first_payment_credits_nobody(shop, jane, rob
 def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
     brand.program()
     jane, rob = brand.affiliate("jane"), brand.affiliate("rob")
-    shop = Shop(brand, stage, connected(brand.person("Owner"), stage))
+    shop = Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
     paid_at = (stage.now - 3 * DAY).isoformat()
-    row = past_sale(affiliateSlug="rob", occurredAt=paid_at, customerEmail="ann+old@example.com", paid=True)
+    row = build_past_sale(affiliateSlug="rob", occurredAt=paid_at, customerEmail="ann+old@example.com", paid=True)
     assert import_sales(brand, row | {"processorCustomerId": "old-1"}).status_code == 200
     drain()
     shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left

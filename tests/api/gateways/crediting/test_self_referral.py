@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.coupons import code, coupon
+from tests.support.coupons import create_coupon, mint_code
 from tests.support.gateways.stage import Purchase
 
 _OWN = "jane+shop@example.com"
@@ -16,7 +16,7 @@ def _choose(shop, policy):
 
 def _code(shop, **fields):
     ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
-    return code(shop.brand, affiliate_id, coupon(shop.brand, **fields)["id"], "SAVE-15")
+    return mint_code(shop.brand, affiliate_id, create_coupon(shop.brand, **fields)["id"], "SAVE-15")
 
 
 def test_link_and_customer_history_credit_by_self_referral(shop):

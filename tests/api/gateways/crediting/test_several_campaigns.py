@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.fraud import human_check
-from tests.support.api.doors import PAY, give, remembered
-from tests.support.coupons import code, coupon
-from tests.support.draining import drain
+from tests.support.api.doors import PAY, list_door_visits, submit_door_form
+from tests.support.coupons import create_coupon, mint_code
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.leads import browser
+from tests.support.job_queues import drain
+from tests.support.rows.leads import post_browser_lead
 
 _ANN = "ann@example.com"
 _UNPAID = "program_id, commission_cents, payability, attribution_method"
@@ -48,7 +48,7 @@ def _from_now(shop):
 
 
 def _lead(shop, program_id, *, slug="jane", email=_ANN, ago=timedelta()):
-    assert browser(shop.brand, slug=slug, email=email, programId=str(program_id)).status_code == 200
+    assert post_browser_lead(shop.brand, slug=slug, email=email, programId=str(program_id)).status_code == 200
     drain()
     ((lead_id,),) = shop.brand.rows("select id from lead order by id desc limit 1")
     shop.change("update lead set occurred_at = occurred_at - %s where id = %s", ago, lead_id)
@@ -58,7 +58,7 @@ def _lead(shop, program_id, *, slug="jane", email=_ANN, ago=timedelta()):
 
 def _code_of_first(shop, **fields):
     ((jane,),) = shop.brand.rows("select id from affiliate where program_id = %s", shop.brand.programs[0])
-    code(shop.brand, jane, coupon(shop.brand, **fields)["id"], "JANE-10")
+    mint_code(shop.brand, jane, create_coupon(shop.brand, **fields)["id"], "JANE-10")
 
 
 def _by_claim(shop, first):
@@ -152,7 +152,7 @@ def test_claim_goes_to_the_campaign_whose_checkout_door_handed_the_slug_on(shop,
         hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
     )
     shop.brand.affiliate("jane")
-    assert give(shop.brand, "jane", "somebody@example.com").status_code == 303
+    assert submit_door_form(shop.brand, "jane", "somebody@example.com").status_code == 303
     _from_now(shop)
     shop.sell()
 
@@ -160,7 +160,7 @@ def test_claim_goes_to_the_campaign_whose_checkout_door_handed_the_slug_on(shop,
 
 
 def test_checkout_door_stays_with_its_campaign(shop, first):
-    assert give(shop.brand, "jane", _ANN).status_code == 303
+    assert submit_door_form(shop.brand, "jane", _ANN).status_code == 303
     shop.brand.program()
     shop.brand.affiliate("jane")
     _from_now(shop)
@@ -174,10 +174,10 @@ def test_newest_door_of_a_lead_campaign_hides_no_door_of_one_that_pays(shop, fir
         hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
     )
     shop.brand.affiliate("rob")
-    assert give(shop.brand, "rob", _ANN).status_code == 303
+    assert submit_door_form(shop.brand, "rob", _ANN).status_code == 303
     shop.brand.programs.append(first)
-    assert give(shop.brand, "jane", _ANN).status_code == 303
-    assert remembered(shop.brand, "slug") == [("rob",), ("jane",)]
+    assert submit_door_form(shop.brand, "jane", _ANN).status_code == 303
+    assert list_door_visits(shop.brand, "slug") == [("rob",), ("jane",)]
     _from_now(shop)
     shop.sell(slug=None)
 
@@ -225,7 +225,7 @@ def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first):
 
 def test_unpaid_sale_is_booked_once_and_refunded(shop, first):
     sale = shop.sell(cents=10_000)
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     shop.hear(*shop.stage.refund(sale, 10_000))
 
     assert shop.conversions("status, refunded_cents, reversed_cents, commission_cents") == [("Refunded", 10_000, 0, 0)]

@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 import psycopg2
 
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.racing import begun
-from tests.support.draining import drain, hand_out, run
-from tests.support.gateways.playing import connected, played
+from tests.support.api.concurrency import start_call
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
 from tests.support.rows.brands import Brand
 
 
@@ -38,16 +38,18 @@ def _undo(brand, job: str) -> int:
 
 def test_import_and_payment_of_one_customer_and_day_are_both_taken(brand):
     _ben(brand)
-    with played() as stage:
-        shop = Shop(brand, stage, connected(brand.person("Owner"), stage))
+    with play_gateway() as stage:
+        shop = Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
         first = shop.sell(slug="ben", cents=10_000)
-        shop.deliver(shop.stage.pay(Purchase(slug="ben", cents=10_000, renews=first)).sent[0])
-        (pointer,) = hand_out(("gateways",))
+        shop.deliver(shop.stage.pay(Purchase(slug="ben", cents=10_000, renews=first)).notifications[0])
+        (pointer,) = dispatch_pointers(("gateways",))
         (today,) = brand.rows("select paid_at from gateway_payment")[0]
-        row = past_sale(occurredAt=today.isoformat(), processorCustomerId="cus_1", customerEmail="ann@example.com")
+        row = build_past_sale(
+            occurredAt=today.isoformat(), processorCustomerId="cus_1", customerEmail="ann@example.com"
+        )
         with _held(brand, "id:cus_1"):
-            booked = begun(lambda: run(pointer))
-            imported = begun(lambda: import_sales(brand, row))
+            booked = start_call(lambda: run_pointer(pointer))
+            imported = start_call(lambda: import_sales(brand, row))
         booked()
         answer = imported()
         assert brand.rows("select last_error from job where last_error is not null") == []
@@ -58,10 +60,12 @@ def test_import_and_payment_of_one_customer_and_day_are_both_taken(brand):
 
 def test_undo_and_signed_sale_of_an_inbox_are_both_taken(brand):
     _ben(brand)
-    job = import_sales(brand, past_sale(processorCustomerId="cus_1", customerEmail="ann@example.com")).json["jobId"]
+    job = import_sales(brand, build_past_sale(processorCustomerId="cus_1", customerEmail="ann@example.com")).json[
+        "jobId"
+    ]
     with _held(brand, "id:cus_1"):
-        undone = begun(lambda: _undo(brand, job))
-        sold = begun(lambda: brand.sale(affiliateSlug="ben", customerEmail="ann@example.com").status_code)
+        undone = start_call(lambda: _undo(brand, job))
+        sold = start_call(lambda: brand.sale(affiliateSlug="ben", customerEmail="ann@example.com").status_code)
     assert (undone(), sold()) == (200, 200)
     drain()
 

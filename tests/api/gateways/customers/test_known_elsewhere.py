@@ -9,10 +9,10 @@ import pytest
 
 from domain.gateways.names import Gateway
 from tests.api.gateways.conftest import Shop
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 _COLUMNS = {
@@ -31,7 +31,7 @@ _NAMED = [
 
 
 def _shop(brand: Brand, stage) -> Shop:
-    return Shop(brand, stage, connected(brand.person("Owner"), stage))
+    return Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
 
 
 def _monthly_program(brand: Brand, **fields) -> None:
@@ -42,7 +42,7 @@ def _monthly_program(brand: Brand, **fields) -> None:
 @pytest.mark.parametrize(("gateway", "known_by"), _NAMED)
 def test_payment_at_a_gateway_credits_the_affiliate_of_an_imported_sale(brand, gateway, known_by):
     _monthly_program(brand)
-    with played(gateway) as stage:
+    with play_gateway(gateway) as stage:
         shop = _shop(brand, stage)
         first = shop.sell(slug=None, cents=10_000)
         shop.wait()
@@ -54,7 +54,7 @@ def test_payment_at_a_gateway_credits_the_affiliate_of_an_imported_sale(brand, g
         )
 
         # What was imported later than the payments came is known for them, too.
-        assert import_sales(brand, past_sale(**{known_by: named[0]})).status_code == 200
+        assert import_sales(brand, build_past_sale(**{known_by: named[0]})).status_code == 200
         drain()
         shop.wait()
         shop.sell(slug=None, cents=10_000, renews=again)
@@ -69,7 +69,7 @@ def test_payment_at_a_gateway_credits_the_affiliate_of_an_imported_sale(brand, g
 
 
 def _import(brand, **customer):
-    assert import_sales(brand, past_sale(occurredAt="2026-01-31", **customer)).status_code == 200
+    assert import_sales(brand, build_past_sale(occurredAt="2026-01-31", **customer)).status_code == 200
 
 
 def _sign(brand, **customer):
@@ -112,7 +112,7 @@ def _record(brand, **customer):
 )
 def test_window_and_ordinal_go_on_at_a_gateway(brand, record, customer, terms, earned):
     _monthly_program(brand, **terms)
-    with played() as stage:
+    with play_gateway() as stage:
         record(brand, **customer)
         shop = _shop(brand, stage)
         shop.sell(slug=None, cents=10_000)
@@ -124,7 +124,7 @@ def test_window_and_ordinal_go_on_at_a_gateway(brand, record, customer, terms, e
 
 def test_window_and_ordinal_go_on_from_a_gateway_to_signed_sales(brand):
     _monthly_program(brand, recurring_delay_invoices=1)
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
         shop.sell(slug="ben", cents=10_000)
         connection = shop.connection["id"]
@@ -139,8 +139,8 @@ def test_window_and_ordinal_go_on_from_a_gateway_to_signed_sales(brand):
 
 def test_ids_of_two_gateways_are_two_customers_and_an_id_without_one_is_the_first_of_them(brand):
     _monthly_program(brand)
-    with played("paddle") as other, played() as stage:
-        shop, others = _shop(brand, stage), Shop(brand, other, connected(brand.person("Owner"), other))
+    with play_gateway("paddle") as other, play_gateway() as stage:
+        shop, others = _shop(brand, stage), Shop(brand, other, connect_gateway(brand.person("Owner"), other))
         other._customer = lambda purchase: f"cus_{purchase.customer}"
         shop.sell(slug="ben", email="one@x.test")
         others.sell(slug="ben", email="two@x.test")
@@ -162,10 +162,10 @@ def test_ids_of_two_gateways_are_two_customers_and_an_id_without_one_is_the_firs
 )
 def test_id_of_digits_is_the_same_customer_where_the_emails_agree_or_one_is_unknown(brand, imported, expected):
     _monthly_program(brand)
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
         paid = shop.stage.pay(Purchase(slug="ben"))
-        shop.hear(*(shop.changed(sent, customer="42") for sent in paid.sent))
+        shop.hear(*(shop.changed(sent, customer="42") for sent in paid.notifications))
         _import(brand, processorCustomerId="42", customerEmail=imported)
 
     known = "select customer_key, payments from program_customer where customer_key not like 'email:%' order by 1"
@@ -174,7 +174,7 @@ def test_id_of_digits_is_the_same_customer_where_the_emails_agree_or_one_is_unkn
 
 def test_customer_known_by_email_alone_is_joined_to_who_pays_with_an_id_and_that_email(brand):
     _monthly_program(brand)
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
         _import(brand, customerEmail="ann@example.com")
         _import(brand, customerEmail="ann@example.com", externalId="2")
@@ -188,9 +188,11 @@ def test_customer_known_by_email_alone_is_joined_to_who_pays_with_an_id_and_that
 
 def test_undone_import_takes_its_payments_off_the_customer_they_were_joined_to(brand):
     _monthly_program(brand)
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
-        job = import_sales(brand, past_sale(occurredAt="2026-01-31", customerEmail="ann@example.com")).json["jobId"]
+        job = import_sales(brand, build_past_sale(occurredAt="2026-01-31", customerEmail="ann@example.com")).json[
+            "jobId"
+        ]
         shop.sell(slug="ben")
         answer = brand.person("Admin").post(f"/api/imports/{job}/undo")
         assert answer.status_code == 200, answer.json
@@ -202,7 +204,7 @@ def test_undone_import_takes_its_payments_off_the_customer_they_were_joined_to(b
 
 def test_refunded_and_denied_sales_of_the_past_credit_nobody(brand):
     _monthly_program(brand)
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
         _record(brand, customerEmail="ann@example.com")
         brand.rows("update conversion set status = 'Denied' returning 1")
@@ -215,7 +217,7 @@ def test_sales_of_another_tenant_credit_nobody(brand, rival):
     _monthly_program(brand)
     rival.program()
     rival.affiliate("ben")
-    with played() as stage:
+    with play_gateway() as stage:
         shop = _shop(brand, stage)
         _import(rival, processorCustomerId="cus_1", customerEmail="ann@example.com")
         shop.sell(slug=None)

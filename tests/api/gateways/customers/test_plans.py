@@ -16,7 +16,7 @@ def _taken(hot, table):
     return [(look.index, look.taken) for look in prepared_plans.looks(hot) if look.table == table]
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_earlier_payments_of_a_buyer_are_found_by_who_they_are(brand):
     with db.unit_of_work(brand.id):
         taken = [
@@ -41,7 +41,7 @@ def test_earlier_payments_of_a_buyer_are_found_by_who_they_are(brand):
     assert all(who.search(said) for _, said in taken), taken
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_events_of_uncredited_payments_are_booked_again_by_their_ids(brand):
     with db.unit_of_work(brand.id):
         (look,) = _taken(payments._REOPEN, "gateway_event")
@@ -49,7 +49,7 @@ def test_events_of_uncredited_payments_are_booked_again_by_their_ids(brand):
     assert "e.id = ANY" in look[1]
 
 
-@pytest.mark.usefixtures("alone")
+@pytest.mark.usefixtures("isolated_database")
 def test_payments_of_a_customer_are_summed_by_their_names_and_not_over_the_program(brand):
     with db.unit_of_work(brand.id):
         ((body,),) = db.db.run(_FUNCTION)

@@ -1,14 +1,14 @@
 """An import that is undone leaves nothing that its customers were known by."""
 
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 
 
 def test_undone_import_leaves_none_of_the_inboxes_that_it_named(brand):
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("ben")
     rows = [
-        past_sale(processorCustomerId="cus_1", customerEmail=email, externalId=email)
+        build_past_sale(processorCustomerId="cus_1", customerEmail=email, externalId=email)
         for email in ("old@example.com", "new@example.com")
     ]
     job = import_sales(brand, *rows).json["jobId"]

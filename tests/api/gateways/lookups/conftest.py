@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.api.gateways.conftest import Shop
-from tests.support.platforms.playing import asked, connected
+from tests.support.platforms.platform_connections import connect_platform, play_platform
 from tests.support.platforms.stage import PlatformStage
 
 
@@ -16,8 +16,8 @@ def connect(shop: Shop):
     with ExitStack() as playing:
 
         def start(name: str = "kit", **fields: object) -> PlatformStage:
-            platform = playing.enter_context(asked(name))
-            platform.connection = connected(shop.brand.person("Owner"), platform, **fields)
+            platform = playing.enter_context(play_platform(name))
+            platform.connection = connect_platform(shop.brand.person("Owner"), platform, **fields)
             return platform
 
         yield start

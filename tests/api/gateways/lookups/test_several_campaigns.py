@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 
 ANN = "ann@example.com"
 _SHOWN = "program_id, commission_cents, payability, attribution_method"
@@ -21,14 +21,14 @@ def first(shop):
 def test_look_up_credits_the_campaign_that_pays_for_sales(shop, first, platform):
     second = shop.brand.program()
     shop.brand.affiliate("jane")
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     shop.sell(slug=None, cents=10_000)
 
     assert shop.conversions(_SHOWN) == [(second, 2_000, "payable", "crm_lookup:kit")]
 
 
 def test_look_up_that_names_no_paying_campaign_attributes_the_sale(shop, first, platform):
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     shop.sell(slug=None, cents=10_000)
 
     assert shop.conversions(_SHOWN) == [(first, 0, "not_paid_on_campaign", "crm_lookup:kit")]
@@ -40,11 +40,11 @@ def test_platform_that_is_asked_again_may_still_name_an_affiliate_who_earns(shop
     kit, hubspot = connect("kit"), connect("hubspot")
     second = shop.brand.program()
     shop.brand.affiliate("rob")
-    kit.know(ANN, slug="jane")
+    kit.add_person(ANN, slug="jane")
     shop.sell(slug=None, cents=10_000)
     assert shop.conversions() == []
 
-    hubspot.know(ANN, slug="rob")
+    hubspot.add_person(ANN, slug="rob")
     until_next()
     drain()
     assert shop.conversions(_SHOWN) == [(second, 2_000, "payable", "crm_lookup:hubspot")]

@@ -7,9 +7,9 @@ from models import db
 from models.platforms import lookups
 from pipelines import upkeep
 from pipelines.platforms import lookup
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.threads import in_threads
+from tests.support.job_queues import drain
+from tests.support.threads import run_in_threads
 
 ANN = "ann@example.com"
 
@@ -28,7 +28,7 @@ def _letters(shop):
 
 def _prepare(shop):
     """Book a payment of no affiliate, and return its look-up as the job would have it before it asks."""
-    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
+    shop.deliver(*shop.stage.pay(Purchase(slug=None)).notifications)
     drain("gateways")
     ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
     with db.unit_of_work(shop.brand.id):
@@ -44,19 +44,19 @@ def test_a_refusal_stops_look_ups_breaks_the_connection_and_tells_its_owners_onc
     assert (shown["status"], shown["lastError"] is None) == ("Broken", False)
     assert _letters(shop) == [("owner@example.com", "Kit refuses the connection of Brand")]
     assert (until_next(), _pending(shop)) == (None, [(0,)])
-    assert platform.looks() == 1
+    assert platform.count_lookups() == 1
 
 
 def test_a_refusal_by_one_leaves_the_others(shop, connect, until_next):
     first, second = connect("kit"), connect("hubspot")
     first.faults.append("refuse")
     shop.sell(slug=None)
-    second.know(ANN, slug="jane")
-    first.know(ANN, slug="jane")
+    second.add_person(ANN, slug="jane")
+    first.add_person(ANN, slug="jane")
     until_next()
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:hubspot",)]
-    assert first.looks() == 1
+    assert first.count_lookups() == 1
 
 
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"creditSales": False}), ("DELETE", None)])
@@ -64,11 +64,11 @@ def test_switching_crediting_off_and_removing_the_platform_stop_what_is_pending(
     shop, platform, until_next, method, body
 ):
     shop.sell(slug=None)
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     assert shop.brand.person("Owner").call(method, _path(platform), body).status_code in (200, 204)
     until_next()
     drain()
-    assert (platform.looks(), _pending(shop), until_next()) == (1, [(0,)], None)
+    assert (platform.count_lookups(), _pending(shop), until_next()) == (1, [(0,)], None)
     assert shop.conversions() == []
 
 
@@ -77,18 +77,18 @@ def test_crediting_that_is_switched_on_again_counts_for_later_sales(shop, platfo
     shop.sell(slug=None)
     for wanted in (False, True):
         owner.call("PATCH", _path(platform), {"creditSales": wanted})
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     shop.change("update job set run_at = now()")
     drain()
     assert shop.conversions() == []
-    platform.know("bob@example.com", slug="jane")
+    platform.add_person("bob@example.com", slug="jane")
     shop.sell(slug=None, customer="2", email="bob@example.com")
     assert len(shop.conversions()) == 1
 
 
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"creditSales": False}), ("DELETE", None)])
 def test_an_answer_that_is_in_hand_when_crediting_ends_credits_nobody(shop, platform, method, body):
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     prepared = _prepare(shop)
     said = lookup.ask(prepared)
     shop.brand.person("Owner").call(method, _path(platform), body)
@@ -98,7 +98,7 @@ def test_an_answer_that_is_in_hand_when_crediting_ends_credits_nobody(shop, plat
 
 
 def test_credentials_that_were_replaced_meanwhile_are_not_broken_by_an_old_refusal(shop, platform):
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     prepared = _prepare(shop)
     platform.faults.append("refuse")
     said = lookup.ask(prepared)
@@ -111,7 +111,7 @@ def test_credentials_that_were_replaced_meanwhile_are_not_broken_by_an_old_refus
 def test_what_went_back_meanwhile_is_taken_from_the_conversion(shop, platform, until_next):
     sale = shop.sell(slug=None, cents=10_000)
     shop.hear(*shop.stage.refund(sale, 4_000), *shop.stage.dispute(sale, "opened"))
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     until_next()
     drain()
     assert shop.conversions("refunded_cents, reversed_cents, disputed_at is not null, status") == [
@@ -124,7 +124,7 @@ def test_what_went_back_meanwhile_is_taken_from_the_conversion(shop, platform, u
 def test_a_sale_that_went_back_whole_meanwhile_earns_nothing(shop, platform, until_next):
     sale = shop.sell(slug=None, cents=10_000)
     shop.hear(*shop.stage.refund(sale, 10_000))
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     until_next()
     drain()
     assert shop.conversions("commission_cents - reversed_cents, status") in ([(0, "Refunded")], [])
@@ -145,15 +145,15 @@ def test_a_sale_that_was_credited_otherwise_meanwhile_stays_and_nobody_is_asked(
     }
     shop.hear(shop.event("checkout.session.completed", session))
     assert shop.conversions("attribution_method") == [("stripe_reference_id",)]
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     until_next()
     drain()
     assert shop.conversions("attribution_method") == [("stripe_reference_id",)]
-    assert (platform.looks(), _pending(shop)) == (1, [(0,)])
+    assert (platform.count_lookups(), _pending(shop)) == (1, [(0,)])
 
 
 def test_an_answer_that_comes_when_the_sale_is_credited_already_changes_nothing(shop, platform):
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     prepared = _prepare(shop)
     said = lookup.ask(prepared)
     drain()
@@ -165,7 +165,7 @@ def test_an_answer_that_comes_when_the_sale_is_credited_already_changes_nothing(
 
 
 def test_four_answers_at_once_credit_once(shop, platform):
-    platform.know(ANN, slug="jane")
+    platform.add_person(ANN, slug="jane")
     prepared = _prepare(shop)
     said = lookup.ask(prepared)
 
@@ -173,7 +173,7 @@ def test_four_answers_at_once_credit_once(shop, platform):
         with db.unit_of_work(shop.brand.id):
             lookup.record(prepared, said, now=clock.now())
 
-    in_threads(4, record)
+    run_in_threads(4, record)
     assert len(shop.conversions()) == 1
     assert len(shop.told("conversion.created")) == 1
 

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from models import db
-from tests.support.api.deciding import adjust, money, refund_by_id, undo_refund
-from tests.support.draining import drain
+from tests.support.api.decisions import adjust_commission, read_refund_state, refund_by_id, undo_refund
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 both = pytest.mark.parametrize("stage", ["paypal", "woocommerce"], indirect=True)
 at_woocommerce = pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)
@@ -49,7 +49,7 @@ def _grow(shop, sale, cents=15_000):
     shop.wait()
     stage = shop.stage
     is_paypal = stage.gateway.name == "paypal"
-    shop.hear(*(stage.pay_part(sale, cents - 10_000).sent if is_paypal else stage.change_total(sale, cents)))
+    shop.hear(*(stage.pay_part(sale, cents - 10_000).notifications if is_paypal else stage.change_total(sale, cents)))
 
 
 def _id(shop) -> UUID:
@@ -86,11 +86,11 @@ def test_share_refunded_by_itself_earns_nothing_of_an_order_that_grows(shop, pay
 def test_share_that_was_paid_before_its_sale_was_lowered_stays_as_the_order_grows(shop, payroll):
     sale = shop.sell(cents=10_000)
     _pay_rita_alone(shop, payroll)
-    assert adjust(shop.brand, _id(shop), 500).status_code == 200
+    assert adjust_commission(shop.brand, _id(shop), 500).status_code == 200
     assert _shares(shop) == [(200, 0, 200, "Paid")]
 
     _grow(shop, sale)
-    assert money(shop.brand, _id(shop)) == (0, 1_500, "Pending")
+    assert read_refund_state(shop.brand, _id(shop)) == (0, 1_500, "Pending")
     assert _shares(shop) == [(200, 0, 200, "Paid")]
     assert payroll.balance("rita") == {"USD": 0}
 
@@ -103,7 +103,7 @@ def test_share_that_was_paid_and_grew_is_not_lowered_below_what_was_paid(shop, p
     _grow(shop, sale)
     if refunded:
         _refund(shop, refunded)
-    assert adjust(shop.brand, _id(shop), 500).status_code == 200
+    assert adjust_commission(shop.brand, _id(shop), 500).status_code == 200
     assert _shares(shop, "commission_cents - reversed_cents, paid_cents, status") == [(200, 200, "Paid")]
     assert payroll.balance("rita") == {"USD": 0}
 
@@ -127,7 +127,7 @@ def test_payout_that_waits_pays_what_is_left_of_a_conversion_that_grew(shop, pay
     payroll.run()
     _grow(shop, sale)
     _refund(shop, 5_000)
-    assert money(shop.brand, _id(shop)) == (5_000, 2_000, "Pending")
+    assert read_refund_state(shop.brand, _id(shop)) == (5_000, 2_000, "Pending")
     assert sorted(payroll.payouts()) == [("Pending", 200), ("Pending", 2_000)]
 
 
@@ -144,7 +144,7 @@ def test_share_that_was_paid_keeps_that_after_refunds_of_an_order_that_grew(shop
         _grow(shop, sale)
     if refunded or not is_grown_first:
         _refund(shop)
-    assert money(shop.brand, _id(shop)) == (15_000, 0, "Refunded")
+    assert read_refund_state(shop.brand, _id(shop)) == (15_000, 0, "Refunded")
     assert payroll.balance("rita") == {"USD": 0}
     assert _shares(shop, "commission_cents - reversed_cents, paid_cents, status, refunded_at") == [
         (200, 200, "Paid", None)
@@ -157,7 +157,7 @@ def test_brands_refund_stays_as_an_order_grows_by_what_counts_more_of_it(shop):
     sale = shop.stage.pay(Purchase(cents=11_800))
     order = shop.stage.orders[int(sale.id)]
     order["total_tax"] = "18.00"
-    shop.hear(shop.stage.told(order))
+    shop.hear(shop.stage.notify(order))
     shop.wait()
     shop.hear(*shop.stage.refund(sale, 5_900))
     _refund(shop, 2_000)
@@ -173,7 +173,7 @@ def test_brands_refund_stays_as_an_order_grows_by_what_counts_more_of_it(shop):
 def test_share_above_its_percentage_that_is_refunded_by_itself_is_in_order(shop, payroll):
     sale = shop.sell(cents=10_000)
     _pay_rita_alone(shop, payroll)
-    assert adjust(shop.brand, _id(shop), 500).status_code == 200
+    assert adjust_commission(shop.brand, _id(shop), 500).status_code == 200
     ((share,),) = _shares(shop, "id")
     _refund(shop, conversion_id=share)
     _grow(shop, sale)
@@ -199,7 +199,7 @@ def test_conversion_that_waits_for_a_person_waits_as_it_grows_and_is_restored(sh
     assert payroll.preview().planned.confirm_total_cents == 0
 
     assert owner.post(act).status_code == 200
-    assert money(shop.brand, _id(shop))[:2] == (0, 3_000)
+    assert read_refund_state(shop.brand, _id(shop))[:2] == (0, 3_000)
     assert _shares(shop, "commission_cents - reversed_cents") == [(300,)]
 
 

@@ -8,12 +8,12 @@ from itertools import permutations
 import pytest
 
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.stages import having
+from tests.support.gateways.stages import gateways_with
 
 _MONEY = "amount_cents, commission_cents, refunded_cents, reversed_cents, status"
 
 
-@having("cancel")
+@gateways_with("cancel")
 def test_cancelled_order_gives_back_all_that_remains(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -25,7 +25,7 @@ def test_cancelled_order_gives_back_all_that_remains(shop):
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
 
 
-@having("cancel", "pay_again")
+@gateways_with("cancel", "pay_again")
 def test_order_that_is_paid_again_earns_again_as_one_sale(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -36,11 +36,11 @@ def test_order_that_is_paid_again_earns_again_as_one_sale(shop):
 
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
     assert shop.brand.rows("select payments from program_customer where joined_to is null") == [(1,)]
-    shop.hear(*shop.stage.pay(Purchase(renews=sale, cents=5_000, slug=None)).sent)
+    shop.hear(*shop.stage.pay(Purchase(renews=sale, cents=5_000, slug=None)).notifications)
     assert shop.conversions("commission_cents, type") == [(2_000, "OneTime"), (1_000, "Recurring")]
 
 
-@having("cancel", "pay_again")
+@gateways_with("cancel", "pay_again")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_last_state_of_an_order_counts_in_whatever_order_it_arrives(shop, order):
     sale = shop.stage.pay(Purchase(cents=10_000))
@@ -49,22 +49,22 @@ def test_last_state_of_an_order_counts_in_whatever_order_it_arrives(shop, order)
     shop.wait()
     again = shop.stage.pay_again(sale)
     for place in order:
-        shop.hear(*(sale.sent, cancelled, again)[place])
+        shop.hear(*(sale.notifications, cancelled, again)[place])
 
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
 
 
-@having("cancel")
+@gateways_with("cancel")
 def test_cancellation_that_arrives_before_its_payment_leaves_nothing_earned(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.wait()
     shop.hear(*shop.stage.cancel(sale))
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
 
     assert [net for (net,) in shop.conversions("commission_cents - reversed_cents")] in ([], [0])
 
 
-@having("cancel")
+@gateways_with("cancel")
 def test_refund_before_a_cancellation_is_not_taken_twice(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -76,7 +76,7 @@ def test_refund_before_a_cancellation_is_not_taken_twice(shop):
     assert shop.brand.rows("select amount_cents from refund order by place") == [(4_000,), (6_000,)]
 
 
-@having("change_total")
+@gateways_with("change_total")
 def test_lower_total_gives_the_difference_back(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -86,7 +86,7 @@ def test_lower_total_gives_the_difference_back(shop):
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 6_000, 1_200, "Pending")]
 
 
-@having("change_total")
+@gateways_with("change_total")
 def test_higher_total_adds_the_difference_to_the_same_conversion(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -105,7 +105,7 @@ def test_higher_total_adds_the_difference_to_the_same_conversion(shop):
     }
 
 
-@having("change_total")
+@gateways_with("change_total")
 def test_total_that_falls_and_rises_ends_at_its_last_value(shop):
     sale = shop.sell(cents=10_000)
     for cents in (4_000, 7_000, 12_000, 9_000):
@@ -114,7 +114,7 @@ def test_total_that_falls_and_rises_ends_at_its_last_value(shop):
     assert shop.conversions(_MONEY) == [(12_000, 2_400, 3_000, 600, "Pending")]
 
 
-@having("change_total")
+@gateways_with("change_total")
 def test_older_total_that_arrives_late_changes_nothing(shop):
     sale = shop.sell(cents=10_000)
     shop.wait()
@@ -125,7 +125,7 @@ def test_older_total_that_arrives_late_changes_nothing(shop):
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 1_000, 200, "Pending")]
 
 
-@having("change_total")
+@gateways_with("change_total")
 @pytest.mark.parametrize("order", list(permutations(range(2))), ids=str)
 def test_refund_that_is_also_a_lower_total_counts_once(shop, order):
     sale = shop.sell(cents=10_000)
@@ -138,7 +138,7 @@ def test_refund_that_is_also_a_lower_total_counts_once(shop, order):
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 4_000, 800, "Pending")]
 
 
-@having("change_total")
+@gateways_with("change_total")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_totals_in_whatever_order_they_arrive_end_in_the_same_rows(shop, order):
     sale = shop.sell(cents=10_000)

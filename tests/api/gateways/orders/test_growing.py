@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.rows.paying import VERIFIED, Payroll
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import VERIFIED, Payroll
 
 both = pytest.mark.parametrize("stage", ["paypal", "woocommerce"], indirect=True)
 at_paypal = pytest.mark.parametrize("stage", ["paypal"], indirect=True)
@@ -30,7 +30,7 @@ class _Order:
         self.shop.wait()
         stage = self.shop.stage
         is_paypal = stage.gateway.name == "paypal"
-        sent = stage.pay_part(self.sale, 6_000).sent if is_paypal else stage.change_total(self.sale, 10_000)
+        sent = stage.pay_part(self.sale, 6_000).notifications if is_paypal else stage.change_total(self.sale, 10_000)
         self.shop.hear(*sent, *sent)
 
 
@@ -159,7 +159,7 @@ def test_override_follows_its_sale_in_proportion(shop):
     if shop.stage.gateway.name == "woocommerce":
         shop.hear(*shop.stage.change_total(order.sale, 12_000))
     else:
-        shop.hear(*shop.stage.pay_part(order.sale, 2_000).sent)
+        shop.hear(*shop.stage.pay_part(order.sale, 2_000).notifications)
     assert shop.brand.rows(override) == [(0, 240, 0, 200, "Approved")]
     shop.change("update conversion set status = 'Pending', paid_cents = 0 where parent_id is not null")
 
@@ -168,11 +168,13 @@ def test_override_follows_its_sale_in_proportion(shop):
 def test_override_that_is_not_written_yet_is_written_by_the_whole(shop):
     _recruit(shop)
     sale = shop.stage.pay(Purchase(cents=4_000))
-    shop.deliver(*sale.sent)
+    shop.deliver(*sale.notifications)
     drain("gateways")
     shop.wait()
     is_paypal = shop.stage.gateway.name == "paypal"
-    shop.deliver(*(shop.stage.pay_part(sale, 6_000).sent if is_paypal else shop.stage.change_total(sale, 10_000)))
+    shop.deliver(
+        *(shop.stage.pay_part(sale, 6_000).notifications if is_paypal else shop.stage.change_total(sale, 10_000))
+    )
     drain("gateways")
     assert shop.brand.rows("select from conversion where parent_id is not null") == []
     drain()
@@ -212,7 +214,7 @@ def test_edited_order_counts_without_tax_where_the_brand_counts_so(shop):
     sale = shop.stage.pay(Purchase(cents=11_800))
     order = shop.stage.orders[int(sale.id)]
     order["total_tax"] = "18.00"
-    shop.hear(shop.stage.told(order))
+    shop.hear(shop.stage.notify(order))
     assert shop.conversions("amount_cents, commission_cents") == [(10_000, 2_000)]
 
     shop.wait()
@@ -230,7 +232,7 @@ def test_deleted_order_is_given_back_and_restored_with_it(shop):
     sale = shop.sell(cents=10_000)
     shop.hear(shop.stage.delete(sale))
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 2_000, 0, "Refunded")]
-    shop.hear(shop.stage.told(shop.stage.orders[int(sale.id)], topic="order.restored"))
+    shop.hear(shop.stage.notify(shop.stage.orders[int(sale.id)], topic="order.restored"))
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
 
 
@@ -252,7 +254,7 @@ def test_reduced_order_that_is_credited_later_earns_for_what_it_comes_to(shop):
     assert shop.conversions("amount_cents") == []
     shop.change("update tracking_link set deleted_at = null")
     shop.wait()
-    shop.hear(shop.stage.told(shop.stage.orders[int(sale.id)] | {"date_modified_gmt": shop.stage._at()}))
+    shop.hear(shop.stage.notify(shop.stage.orders[int(sale.id)] | {"date_modified_gmt": shop.stage._format_now()}))
     assert shop.conversions("commission_cents - reversed_cents") == [(800,)]
 
 

@@ -27,7 +27,7 @@ class _UndoneError(Exception):
 def test_damage_to_an_order_of_two_payments_is_named(shop, damage):
     first = shop.stage.pay_first_part(Purchase(cents=4_000))
     second = shop.stage.pay_part(first, 6_000)
-    shop.hear(*first.sent, *second.sent, *shop.stage.refund(second, 1_000))
+    shop.hear(*first.notifications, *second.notifications, *shop.stage.refund(second, 1_000))
 
     assert _find_broken_rules(shop, "select 1") == []
     found = _find_broken_rules(shop, damage)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
-from tests.support.gateways.stages import having
+from tests.support.gateways.stages import gateways_with
+from tests.support.job_queues import drain
 
 _MONEY = "external_event_id, amount_cents, commission_cents, refunded_cents, reversed_cents, status, type"
 
@@ -22,10 +22,10 @@ def _parts(shop, *cents):
 def _hear(shop, *parts):
     """Deliver and book payments one after another."""
     for part in parts:
-        shop.hear(*part.sent)
+        shop.hear(*part.notifications)
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_further_payment_adds_amount_and_commission_to_the_first_sale(shop):
     first, second = _parts(shop, 4_000, 6_000)
     _hear(shop, first, second, second, first)
@@ -38,7 +38,7 @@ def test_further_payment_adds_amount_and_commission_to_the_first_sale(shop):
     assert kinds == [("earn", 800), ("earn", 1_200)]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_parts_in_the_other_order_come_to_the_same_sale(shop):
     first, second = _parts(shop, 4_000, 6_000)
     _hear(shop, second, first)
@@ -46,7 +46,7 @@ def test_parts_in_the_other_order_come_to_the_same_sale(shop):
     assert shop.brand.rows("select payments from program_customer where joined_to is null") == [(1,)]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_fixed_commission_is_earned_once_for_all_parts(shop):
     shop.change("update program set default_commission_type = 'Fixed', default_commission_value = 10")
     first, second, third = _parts(shop, 4_000, 6_000, 5_000)
@@ -54,7 +54,7 @@ def test_fixed_commission_is_earned_once_for_all_parts(shop):
     assert shop.conversions(_MONEY) == [(first.id, 15_000, 1_000, 0, 0, "Pending", "OneTime")]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_delayed_first_invoice_earns_nothing_in_any_of_its_parts(shop):
     shop.change("update program set recurring_delay_invoices = 1, recurring_months = 3")
     first, second = _parts(shop, 4_000, 6_000)
@@ -62,11 +62,11 @@ def test_delayed_first_invoice_earns_nothing_in_any_of_its_parts(shop):
     assert shop.conversions(_MONEY) == [(first.id, 10_000, 0, 0, 0, "Pending", "OneTime")]
 
     again = shop.stage.pay(Purchase(renews=first, cents=5_000, slug=None))
-    shop.hear(*again.sent)
+    shop.hear(*again.notifications)
     assert shop.conversions("amount_cents, commission_cents") == [(10_000, 0), (5_000, 1_000)]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 @pytest.mark.parametrize("refunded", [0, 1])
 def test_refund_of_one_part_is_a_refund_of_its_share_of_the_whole(shop, refunded):
     parts = _parts(shop, 4_000, 6_000)
@@ -80,17 +80,17 @@ def test_refund_of_one_part_is_a_refund_of_its_share_of_the_whole(shop, refunded
     assert shop.conversions(_MONEY) == [(parts[0].id, 10_000, 2_000, 10_000, 2_000, "Refunded", "OneTime")]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_part_that_is_paid_after_the_first_was_refunded_earns_its_own_share(shop):
     first, second = _parts(shop, 4_000, 6_000)
-    shop.hear(*first.sent)
+    shop.hear(*first.notifications)
     shop.hear(*shop.stage.refund(first, 4_000))
     assert shop.conversions("status") == [("Refunded",)]
-    shop.hear(*second.sent)
+    shop.hear(*second.notifications)
     assert shop.conversions(_MONEY) == [(first.id, 10_000, 2_000, 4_000, 800, "Pending", "OneTime")]
 
 
-@having("pay_part")
+@gateways_with("pay_part")
 def test_parts_that_name_no_affiliate_are_one_sale_once_their_buyer_is_known(shop):
     parts = _parts(shop, 4_000, 6_000)
     shop.change("update tracking_link set deleted_at = now()")

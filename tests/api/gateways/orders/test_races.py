@@ -2,17 +2,17 @@
 
 import pytest
 
-from tests.support.api.racing import at_once
-from tests.support.draining import drain, hand_out, run
+from tests.support.api.concurrency import run_concurrently
 from tests.support.gateways.stage import Purchase
+from tests.support.job_queues import dispatch_pointers, drain, run_pointer
 
 _MONEY = "amount_cents, commission_cents, refunded_cents, reversed_cents, status"
 
 
 def _race():
     """Run all that is due at the same moment, each twice."""
-    pointers = hand_out(("gateways",))
-    at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers for _ in range(2)])
+    pointers = dispatch_pointers(("gateways",))
+    run_concurrently(*[lambda pointer=pointer: run_pointer(pointer) for pointer in pointers for _ in range(2)])
     drain()
 
 
@@ -21,7 +21,7 @@ def _race():
 def test_payments_of_one_order_at_once_are_one_conversion(shop, attempt):
     first = shop.stage.pay(Purchase(cents=4_000))
     parts = [first, *(shop.stage.pay_part(first, cents) for cents in (3_000, 2_000, 1_000))]
-    shop.deliver(*(sent for part in parts for sent in part.sent))
+    shop.deliver(*(sent for part in parts for sent in part.notifications))
     _race()
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
     assert shop.brand.rows("select payments from program_customer where joined_to is null") == [(1,)]
@@ -35,7 +35,7 @@ def test_payments_of_one_order_at_once_are_one_conversion(shop, attempt):
 @pytest.mark.parametrize("attempt", range(3))
 def test_changes_of_one_order_at_once_end_at_its_last_state(shop, attempt):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    sent = [*sale.sent]
+    sent = [*sale.notifications]
     for change in (lambda: shop.stage.cancel(sale), lambda: shop.stage.pay_again(sale)):
         shop.wait()
         sent += change()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.fraud import human_check
-from tests.support.api.doors import PAY, give
+from tests.support.api.doors import PAY, submit_door_form
 from tests.support.gateways.stage import Purchase
 
 _METHOD = "attribution_method"
@@ -30,7 +30,7 @@ def test_lead_of_the_payments_second_counts(shop, behind_s, credited):
 def test_payment_reported_before_a_trial_of_its_second_is_credited_by_its_lead(shop):
     second = shop.stage.now.replace(microsecond=0) + timedelta(seconds=2)
     shop.stage.now = second + timedelta(milliseconds=200)
-    shop.hear(shop.stage.pay(Purchase(slug=None, customer="8", email="eve@example.com")).sent[0])
+    shop.hear(shop.stage.pay(Purchase(slug=None, customer="8", email="eve@example.com")).notifications[0])
     assert shop.conversions() == []
     shop.stage.now = second + timedelta(milliseconds=700)
     shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
@@ -46,7 +46,7 @@ def test_door_of_the_payments_second_is_newer_than_one_before(shop):
     rob = shop.brand.affiliate("rob")
     shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
     for slug, first_ago_s, last_ago_s in (("jane", 3_600, 60), ("rob", 7_200, -0.5)):
-        assert give(shop.brand, slug, "ann@example.com").status_code == 303
+        assert submit_door_form(shop.brand, slug, "ann@example.com").status_code == 303
         first, last = (shop.stage.now - timedelta(seconds=ago_s) for ago_s in (first_ago_s, last_ago_s))
         shop.change("update door_visit set first_at = %s, last_at = %s where slug = %s", first, last, slug)
     shop.sell(slug=None)

@@ -21,21 +21,21 @@ def _buy(shop, **purchase):
 
 
 def _count_calls(shop):
-    return [call.path for call in shop.stage.asked].count(_PATHS[shop.stage.gateway.name])
+    return [call.path for call in shop.stage.calls].count(_PATHS[shop.stage.gateway.name])
 
 
 @reading
 def test_subscription_names_the_affiliate(shop):
     sale, name = _buy(shop), shop.stage.gateway.name
     shop.stage.objects[_PATHS[name]] = {"id": "sub_1", _FIELDS[name]: {"affiliate_slug": "jane"}}
-    shop.hear(sale.sent[0])
+    shop.hear(sale.notifications[0])
     assert shop.conversions("external_event_id") == [(sale.id,)]
     assert _count_calls(shop) == 1
 
 
 @reading
 def test_subscription_is_not_read_where_the_payment_names_an_affiliate(shop):
-    shop.hear(_buy(shop, slug="jane").sent[0])
+    shop.hear(_buy(shop, slug="jane").notifications[0])
     assert len(shop.conversions()) == 1
     assert _count_calls(shop) == 0
 
@@ -44,7 +44,7 @@ def test_subscription_is_not_read_where_the_payment_names_an_affiliate(shop):
 def test_subscription_is_not_read_where_the_customer_names_an_affiliate(shop):
     sale, name = _buy(shop), shop.stage.gateway.name
     shop.stage.objects[_CUSTOMERS[name]] |= {_FIELDS[name]: {"affiliate_slug": "jane"}}
-    shop.hear(sale.sent[0])
+    shop.hear(sale.notifications[0])
     assert len(shop.conversions()) == 1
     assert _count_calls(shop) == 0
 
@@ -52,6 +52,6 @@ def test_subscription_is_not_read_where_the_customer_names_an_affiliate(shop):
 @reading
 def test_missing_subscription_is_asked_for_once(shop):
     sale = _buy(shop)
-    shop.hear(sale.sent[0])
+    shop.hear(sale.notifications[0])
     assert shop.conversions() == []
     assert _count_calls(shop) == 1

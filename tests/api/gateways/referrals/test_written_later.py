@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.api.gateways.referrals.later_writes import WRITTEN_LATER, stripe_subscription, stripe_update
-from tests.support.draining import drain
-from tests.support.gateways.card.paypal import signed as signed_by_paypal
-from tests.support.gateways.stage import Purchase, Sent
+from tests.support.gateways.card.paypal import sign as signed_by_paypal
+from tests.support.gateways.stage import Notification, Purchase
+from tests.support.job_queues import drain
 
 _METHODS = {
     "stripe": "metadata_or_customer",
@@ -32,7 +32,7 @@ def longstanding(shop):
     return shop
 
 
-def _sign(shop, *sent: Sent) -> tuple[Sent, ...]:
+def _sign(shop, *sent: Notification) -> tuple[Notification, ...]:
     """Return requests with the proof of the webhook that was made when the gateway was connected."""
     if shop.stage.gateway.name != "paypal":
         return sent
@@ -45,11 +45,11 @@ def _pay(shop, **purchase) -> tuple[Purchase, str]:
     if shop.stage.gateway.name == "paypal":  # a first purchase there is an order's
         bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **{**_BUYER, **purchase})
     sale = shop.stage.pay(bought)
-    shop.hear(*_sign(shop, *sale.sent))
+    shop.hear(*_sign(shop, *sale.notifications))
     return bought, sale.id
 
 
-def _hear_or_list(shop, *sent: Sent) -> None:
+def _hear_or_list(shop, *sent: Notification) -> None:
     if sent:
         shop.hear(*_sign(shop, *sent))
         return
@@ -79,7 +79,7 @@ def test_referral_written_before_the_payment_is_read_credits_it(shop, write):
         bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **_BUYER)
     sale = shop.stage.pay(bought)
     _hear_or_list(shop, *write(shop.stage, bought, "jane"))
-    shop.hear(*_sign(shop, *sale.sent))
+    shop.hear(*_sign(shop, *sale.notifications))
     assert shop.conversions("external_event_id") == [(sale.id,)]
 
 
@@ -125,7 +125,7 @@ def test_payment_beyond_the_window_stays_uncredited_when_it_is_reported_again(lo
     sale = shop.stage.pay(Purchase(cents=10_000, slug=None, **_BUYER))
     shop.stage.now = now
     shop.hear(*stripe_subscription(shop.stage, sale.purchase, "jane"))
-    shop.hear(*sale.sent)
+    shop.hear(*sale.notifications)
     assert shop.conversions() == []
     assert shop.events()[-2:] == [
         ("invoice.paid", "Processed", "nobody_referred"),

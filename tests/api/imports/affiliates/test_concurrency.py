@@ -7,19 +7,28 @@ from adapters import clock
 from models import db
 from pipelines.affiliates import enrollment
 from schemas.affiliates.affiliate import AffiliateBody
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, importing, person_row
-from tests.support.api.racing import at_once, begun, beside
+from tests.support.api.concurrency import hold_in_thread, run_concurrently, start_call
+from tests.support.api.import_requests import (
+    AFFILIATES,
+    AFFILIATES_IMPORT,
+    build_person_row,
+    hold_import_lock,
+    import_people,
+)
 
 
 def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.program()
 
-    with beside(importing(campaign)):
-        refused, elsewhere = import_people(campaign, person_row("ann")), import_people(rival, person_row("ann"))
+    with hold_in_thread(hold_import_lock(campaign)):
+        refused, elsewhere = (
+            import_people(campaign, build_person_row("ann")),
+            import_people(rival, build_person_row("ann")),
+        )
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert elsewhere.status_code == 200
-    assert import_people(campaign, person_row("ann")).status_code == 200
+    assert import_people(campaign, build_person_row("ann")).status_code == 200
 
 
 def test_import_waits_for_a_concurrent_enrollment(campaign):
@@ -27,16 +36,16 @@ def test_import_waits_for_a_concurrent_enrollment(campaign):
 
     with db.unit_of_work(campaign.id):
         enrollment.create(organization_id=campaign.id, body=body, is_test=False, now=clock.now())
-        answer = begun(lambda: import_people(campaign, person_row("ann"), person_row("ben")))
+        answer = start_call(lambda: import_people(campaign, build_person_row("ann"), build_person_row("ben")))
 
     assert (answer().status_code, answer().json["reasons"]) == (200, {"already_exists": 1})
 
 
 def test_enrollment_during_an_import_creates_one_affiliate(campaign):
-    rows = [person_row(f"number-{number}") for number in range(50)]
+    rows = [build_person_row(f"number-{number}") for number in range(50)]
     body = {"programId": str(campaign.programs[-1]), "email": "number-7@example.com", "customAlias": "seven"}
 
-    answers = at_once(lambda: import_people(campaign, *rows), lambda: campaign.post(AFFILIATES, body))
+    answers = run_concurrently(lambda: import_people(campaign, *rows), lambda: campaign.post(AFFILIATES, body))
 
     assert sorted(answer.status_code for answer in answers) in ([200, 201], [200, 409])
     assert campaign.rows("select count(*) from affiliate") == [(50,)]
@@ -46,7 +55,7 @@ def test_imports_sharing_slugs_in_another_order_do_not_deadlock(campaign, rival)
     campaign.affiliate("somebody")
     rival.program()
     names = [f"{letter}-{uuid4().hex[:8]}" for letter in "amz"]
-    rows = [person_row(name, slug=name) for name in names]
+    rows = [build_person_row(name, slug=name) for name in names]
 
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(campaign.id):
         # Both imports wait for the uncommitted link with this slug.
@@ -55,14 +64,17 @@ def test_imports_sharing_slugs_in_another_order_do_not_deadlock(campaign, rival)
             " select gen_random_uuid(), organization_id, program_id, id, %s, false from affiliate returning id",
             (names[1],),
         )
-        answers = [begun(lambda: import_people(campaign, *rows)), begun(lambda: import_people(rival, *rows[::-1]))]
+        answers = [
+            start_call(lambda: import_people(campaign, *rows)),
+            start_call(lambda: import_people(rival, *rows[::-1])),
+        ]
         raise ZeroDivisionError
 
     assert [answer().json["imported"] for answer in answers] == [3, 3]
 
 
 def test_repeated_idempotency_key_returns_the_first_response(campaign):
-    body = {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]}
+    body = {"programId": str(campaign.programs[-1]), "affiliates": [build_person_row("ann")]}
 
     first = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")
     again = campaign.post(AFFILIATES_IMPORT, body, Idempotency_Key="once")

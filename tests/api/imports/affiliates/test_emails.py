@@ -4,8 +4,8 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.support import draining
-from tests.support.api.importing import AFFILIATES, import_people, person_row
+from tests.support import job_queues
+from tests.support.api.import_requests import AFFILIATES, build_person_row, import_people
 
 
 def _mails(brand):
@@ -26,7 +26,11 @@ def test_affiliates_are_emailed_on_active_growth_plans_and_above(campaign, drain
     campaign.set(plan=plan, status=status)
 
     answer = import_people(
-        campaign, person_row("ann"), person_row("ben", status="banned"), {"email": "x"}, notifyAffiliates=True
+        campaign,
+        build_person_row("ann"),
+        build_person_row("ben", status="banned"),
+        {"email": "x"},
+        notifyAffiliates=True,
     )
 
     drain()
@@ -36,20 +40,20 @@ def test_affiliates_are_emailed_on_active_growth_plans_and_above(campaign, drain
 
 @pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
 def test_no_email_is_sent_unless_requested(campaign, drain, flag):
-    import_people(campaign, person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
+    import_people(campaign, build_person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
     drain()
 
     assert _mails(campaign) == []
 
 
 def test_long_message_to_many_is_written_in_batches_and_once_to_each(campaign):
-    rows = [person_row(f"number-{number:03}") for number in range(60)]
+    rows = [build_person_row(f"number-{number:03}") for number in range(60)]
     trips = []
 
     db.db.trip_hooks.append(trips.append)
     import_people(campaign, *rows, notifyAffiliates=True, notificationMessageHtml="é" * 20_000)
     largest_trip_of_request = max(map(len, trips))
-    draining.drain(deliveries=2)
+    job_queues.drain(deliveries=2)
     db.db.trip_hooks.remove(trips.append)
 
     assert largest_trip_of_request < 500_000
@@ -58,7 +62,7 @@ def test_long_message_to_many_is_written_in_batches_and_once_to_each(campaign):
 
 
 def test_deleted_affiliate_gets_no_email(campaign, drain):
-    import_people(campaign, person_row("ann"), person_row("ben"), notifyAffiliates=True)
+    import_people(campaign, build_person_row("ann"), build_person_row("ben"), notifyAffiliates=True)
     (deleted_id,) = [
         item["id"] for item in campaign.get(AFFILIATES).json["items"] if item["email"] == "ben@example.com"
     ]
@@ -71,7 +75,7 @@ def test_deleted_affiliate_gets_no_email(campaign, drain):
 def test_message_of_the_brand_is_sanitized(campaign, drain):
     import_people(
         campaign,
-        person_row("ann"),
+        build_person_row("ann"),
         notifyAffiliates=True,
         notificationMessageHtml='<p onclick="x()">Hi <b>all</b> &amp; you</p><script>x()</script>'
         '<a href="javascript:x()">y</a>',

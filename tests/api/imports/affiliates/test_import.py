@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.import_requests import AFFILIATES, AFFILIATES_IMPORT, build_person_row, import_people
 
 
 def _links(brand):
@@ -17,7 +17,7 @@ def _links(brand):
 def test_rows_become_affiliates_with_their_slugs(campaign):
     answer = import_people(
         campaign,
-        person_row("ann", fullName=" Ann 李 ", slug="ann-slug", walletEmail="Pay@Ann.example"),
+        build_person_row("ann", fullName=" Ann 李 ", slug="ann-slug", walletEmail="Pay@Ann.example"),
         {"email": " BEN@Example.com "},
     )
 
@@ -51,7 +51,7 @@ def test_rows_become_affiliates_with_their_slugs(campaign):
 
 
 def test_import_is_stored_as_a_job_and_audited(campaign):
-    job = import_people(campaign, person_row("ann"), person_row("ann"), {"email": "x"}).json
+    job = import_people(campaign, build_person_row("ann"), build_person_row("ann"), {"email": "x"}).json
 
     assert campaign.rows(
         "select id::text, kind, status, total, imported, skipped, errored, reasons, created_by is not null"
@@ -64,7 +64,7 @@ def test_import_is_stored_as_a_job_and_audited(campaign):
 
 
 def test_import_emits_no_event_and_no_job(campaign):
-    import_people(campaign, person_row("ann"), person_row("ben"))
+    import_people(campaign, build_person_row("ann"), build_person_row("ben"))
 
     assert campaign.rows("select count(*) from event") == [(0,)]
     assert campaign.rows("select count(*) from job") == [(0,)]
@@ -86,7 +86,7 @@ def test_import_emits_no_event_and_no_job(campaign):
     ],
 )
 def test_status_is_case_insensitive_and_pending_when_unknown(campaign, fields, status):
-    import_people(campaign, person_row("ann", **fields))
+    import_people(campaign, build_person_row("ann", **fields))
 
     (affiliate,) = campaign.get(AFFILIATES).json["items"]
     assert (affiliate["status"], affiliate["approvedAt"] is not None) == (status, status == "Approved")
@@ -97,9 +97,9 @@ def test_invalid_rows_are_counted_by_reason_and_the_rest_imported(campaign):
 
     answer = import_people(
         campaign,
-        person_row("known"),
+        build_person_row("known"),
         {"email": "KNOWN@example.com"},
-        person_row("ann"),
+        build_person_row("ann"),
         {"email": "ANN@Example.com "},
         {"email": "no address"},
         {"email": "x" * 400 + "@example.com"},
@@ -107,7 +107,7 @@ def test_invalid_rows_are_counted_by_reason_and_the_rest_imported(campaign):
         {"email": "  "},
         {"email": None},
         {"fullName": "Nobody"},
-        person_row("paused", status="paused"),
+        build_person_row("paused", status="paused"),
         includeStatuses=["Approved"],
     )
 
@@ -129,14 +129,17 @@ def test_invalid_rows_are_counted_by_reason_and_the_rest_imported(campaign):
 
 def test_excluded_row_does_not_make_a_later_one_a_duplicate(campaign):
     answer = import_people(
-        campaign, person_row("ann", status="banned"), person_row("ann"), includeStatuses=["approved", "PENDING"]
+        campaign,
+        build_person_row("ann", status="banned"),
+        build_person_row("ann"),
+        includeStatuses=["approved", "PENDING"],
     )
 
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"status_excluded": 1})
 
 
 def test_repeated_import_skips_existing_affiliates(campaign):
-    rows = [person_row("ann", slug="ann-slug"), person_row("ben")]
+    rows = [build_person_row("ann", slug="ann-slug"), build_person_row("ben")]
     import_people(campaign, *rows)
     before = _links(campaign)
 
@@ -150,13 +153,13 @@ def test_deleted_affiliate_is_imported_again(campaign):
     affiliate_id = campaign.affiliate("ann")
     campaign.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [str(affiliate_id)]})
 
-    assert import_people(campaign, person_row("ann", slug="ann")).json["imported"] == 1
+    assert import_people(campaign, build_person_row("ann", slug="ann")).json["imported"] == 1
     assert _links(campaign) == [("ann", "ann", True)]
 
 
 @pytest.mark.parametrize("slug", ["", None])
 def test_row_without_slug_gets_random_one(campaign, slug):
-    answer = import_people(campaign, person_row("ann", slug=slug))
+    answer = import_people(campaign, build_person_row("ann", slug=slug))
 
     assert (answer.json["imported"], answer.json["warnings"]) == (1, [])
     ((_, slug_given, _),) = _links(campaign)
@@ -164,7 +167,7 @@ def test_row_without_slug_gets_random_one(campaign, slug):
 
 
 def test_first_row_keeps_a_slug_that_two_rows_name(campaign):
-    import_people(campaign, person_row("ann", slug="best"), person_row("ben", slug="best"))
+    import_people(campaign, build_person_row("ann", slug="best"), build_person_row("ben", slug="best"))
 
     assert [slug for name, slug, _ in _links(campaign) if name == "ann"] == ["best"]
     assert [slug == "best" for name, slug, _ in _links(campaign) if name == "ben"] == [False]
@@ -174,7 +177,7 @@ def test_affiliate_of_another_campaign_keeps_both_slugs(campaign):
     campaign.affiliate("ann")
     campaign.program()
 
-    import_people(campaign, person_row("ann", slug="ann-old"))
+    import_people(campaign, build_person_row("ann", slug="ann-old"))
 
     program_id = campaign.programs[-1]
     assert campaign.rows(
@@ -183,7 +186,7 @@ def test_affiliate_of_another_campaign_keeps_both_slugs(campaign):
 
 
 def test_invalid_wallet_address_is_dropped(campaign):
-    assert import_people(campaign, person_row("ann", walletEmail="not an address")).json["imported"] == 1
+    assert import_people(campaign, build_person_row("ann", walletEmail="not an address")).json["imported"] == 1
     assert campaign.rows("select wallet_email from affiliate") == [(None,)]
 
 
@@ -191,21 +194,21 @@ def test_a_test_key_imports_test_affiliates(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 
-    import_people(tester, person_row("ann"))
+    import_people(tester, build_person_row("ann"))
 
     assert campaign.get(AFFILIATES).json["items"][0]["isTest"] is True
 
 
 def test_other_tenants_program_returns_404(campaign, rival):
     for program_id in (rival.program(), uuid4()):
-        answer = import_people(campaign, person_row("ann"), programId=str(program_id))
+        answer = import_people(campaign, build_person_row("ann"), programId=str(program_id))
 
         assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
     assert rival.rows("select count(*) from affiliate") == [(0,)]
 
 
 def test_more_than_a_thousand_rows_are_refused(campaign):
-    rows = [person_row(f"number-{number}", slug=f"slug-{number}") for number in range(1001)]
+    rows = [build_person_row(f"number-{number}", slug=f"slug-{number}") for number in range(1001)]
 
     refused = import_people(campaign, *rows)
     accepted = import_people(campaign, *rows[:1000])
@@ -241,7 +244,7 @@ def test_body_over_four_megabytes_returns_413(campaign):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
-    answer = import_people(campaign, **({"affiliates": [person_row("ann")]} | fields))
+    answer = import_people(campaign, **({"affiliates": [build_person_row("ann")]} | fields))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
@@ -266,7 +269,7 @@ def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
     ],
 )
 def test_wrongly_typed_row_is_named_by_index_and_nothing_is_written(campaign, row):
-    answer = import_people(campaign, person_row("ann"), row)
+    answer = import_people(campaign, build_person_row("ann"), row)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]["affiliates"]) == ["1"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.import_requests import AFFILIATES_IMPORT, build_person_row, import_people
 
 PREVIEW = f"{AFFILIATES_IMPORT}/preview"
 
@@ -18,10 +18,10 @@ def campaign(brand):
 
 
 def test_preview_returns_the_outcome_of_each_row_and_writes_nothing(campaign):
-    import_people(campaign, person_row("known"))
+    import_people(campaign, build_person_row("known"))
     before = campaign.rows("select count(*) from audit_entry")
-    rows = [person_row("new"), person_row("known"), {}, {"email": "no address"}, person_row("new"),
-            person_row("out", status="banned")]  # fmt: skip
+    rows = [build_person_row("new"), build_person_row("known"), {}, {"email": "no address"}, build_person_row("new"),
+            build_person_row("out", status="banned")]  # fmt: skip
 
     answer = _send(campaign, affiliates=rows, includeStatuses=["approved"])
 
@@ -60,7 +60,7 @@ def test_preview_agrees_with_the_import(campaign):
 
 
 def test_other_tenants_program_returns_404(campaign, rival):
-    answer = rival.post(PREVIEW, {"programId": str(campaign.programs[-1]), "affiliates": [person_row("ann")]})
+    answer = rival.post(PREVIEW, {"programId": str(campaign.programs[-1]), "affiliates": [build_person_row("ann")]})
 
     assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
 
@@ -70,7 +70,7 @@ def test_other_tenants_program_returns_404(campaign, rival):
     [
         ({}, "affiliates"),
         ({"affiliates": [], "file": "email\na@x.test\n"}, "affiliates"),
-        ({"affiliates": [person_row("ann")], "file": "email\na@x.test\n"}, "file"),
+        ({"affiliates": [build_person_row("ann")], "file": "email\na@x.test\n"}, "file"),
         ({"file": "email,phone\na@x.test,1\n"}, "file"),
         ({"file": "email\n"}, "file"),
         ({"affiliates": [7]}, "affiliates"),
@@ -83,6 +83,6 @@ def test_malformed_preview_returns_400(campaign, fields, field):
 
 
 def test_preview_of_more_than_a_thousand_rows_is_refused(campaign):
-    answer = _send(campaign, affiliates=[person_row(f"n{number}") for number in range(1001)])
+    answer = _send(campaign, affiliates=[build_person_row(f"n{number}") for number in range(1001)])
 
     assert (answer.status_code, answer.json["error"]) == (400, "row_cap_exceeded")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import AFFILIATES_IMPORT, import_people, person_row
+from tests.support.api.import_requests import AFFILIATES_IMPORT, build_person_row, import_people
 from tests.support.rows.leads import slug_of
 
 PREVIEW = f"{AFFILIATES_IMPORT}/preview"
@@ -35,8 +35,8 @@ def _slugs(brand, name):
 def test_unavailable_slug_is_replaced_with_a_warning(campaign, slug, code, new):
     campaign.affiliate("taken")
 
-    preview = _preview(campaign, person_row("ann", slug=slug))
-    imported = import_people(campaign, person_row("ann", slug=slug)).json
+    preview = _preview(campaign, build_person_row("ann", slug=slug))
+    imported = import_people(campaign, build_person_row("ann", slug=slug)).json
 
     (warning,) = preview["rows"][0]["warnings"]
     assert (warning["code"], warning["value"]) == (code, slug)
@@ -53,7 +53,7 @@ def test_unavailable_slug_is_replaced_with_a_warning(campaign, slug, code, new):
 def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
     former = slug_of(campaign).replace("-", "_")  # no other brand has it
 
-    (warning,) = import_people(campaign, person_row("ann", slug=former.upper())).json["warnings"]
+    (warning,) = import_people(campaign, build_person_row("ann", slug=former.upper())).json["warnings"]
 
     new = former.replace("_", "-")[:48]
     assert (warning["code"], warning["value"], warning["replacement"]) == ("slug_is_alias", former, new)
@@ -65,9 +65,9 @@ def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
 
 
 def test_alias_of_another_affiliate_is_taken(campaign):
-    import_people(campaign, person_row("ann", slug="jane_doe"))
+    import_people(campaign, build_person_row("ann", slug="jane_doe"))
 
-    (warning,) = import_people(campaign, person_row("ben", slug="jane_doe")).json["warnings"]
+    (warning,) = import_people(campaign, build_person_row("ben", slug="jane_doe")).json["warnings"]
 
     assert (warning["code"], warning["replacement"]) == ("slug_invalid", "jane-doe-2")
     assert _slugs(campaign, "ben") == [("jane-doe-2", True, None)]
@@ -78,14 +78,18 @@ def test_existing_affiliate_keeps_their_slug_and_the_new_one_is_warned_of(campai
     campaign.affiliate("taken")
     campaign.program()
 
-    imported = import_people(campaign, person_row("ann", slug="taken")).json
+    imported = import_people(campaign, build_person_row("ann", slug="taken")).json
 
     assert [(warning["code"], warning["replacement"]) for warning in imported["warnings"]] == [("slug_taken", "ann")]
     assert [slug for slug, _, _ in _slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
 
 
 def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
-    rows = [person_row("ann", slug="jane_doe"), person_row("ben", slug="jane-doe"), person_row("cy", slug="jane.doe")]
+    rows = [
+        build_person_row("ann", slug="jane_doe"),
+        build_person_row("ben", slug="jane-doe"),
+        build_person_row("cy", slug="jane.doe"),
+    ]
 
     preview = _preview(campaign, *rows)
     imported = import_people(campaign, *rows).json
@@ -100,16 +104,16 @@ def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
 def test_rejected_rows_have_no_warnings(campaign):
     campaign.affiliate("ann")
 
-    preview = _preview(campaign, person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
+    preview = _preview(campaign, build_person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
 
     assert [row["warnings"] for row in preview["rows"]] == [[], []]
 
 
 def test_unknown_status_and_invalid_wallet_address_are_warned_of(campaign):
-    row = person_row("ann", status="Actve", walletEmail="nowhere")
+    row = build_person_row("ann", status="Actve", walletEmail="nowhere")
 
     (preview,) = _preview(campaign, row)["rows"]
-    imported = import_people(campaign, row, person_row("ben", status=None, walletEmail=" ")).json
+    imported = import_people(campaign, row, build_person_row("ben", status=None, walletEmail=" ")).json
 
     assert [(warning["code"], warning["value"], warning["replacement"]) for warning in preview["warnings"]] == [
         ("unknown_status", "Actve", "Pending"),

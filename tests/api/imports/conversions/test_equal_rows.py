@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import URL, import_sales, past_sale
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 PREVIEW = f"{URL}/preview"
 
@@ -12,7 +12,7 @@ def _count(brand):
 
 
 def test_equal_rows_are_all_imported_once(campaign):
-    rows = [past_sale(), past_sale(amountCents=5), past_sale(), past_sale()]
+    rows = [build_past_sale(), build_past_sale(amountCents=5), build_past_sale(), build_past_sale()]
 
     preview = import_sales(campaign, *rows, url=PREVIEW).json
     imported = import_sales(campaign, *rows).json
@@ -32,20 +32,20 @@ def test_equal_rows_are_all_imported_once(campaign):
     assert (again["imported"], again["reasons"]) == (0, {"already_imported": 4})
     fewer = import_sales(campaign, *rows[:2]).json
     assert fewer["imported"] == 0
-    more = import_sales(campaign, *rows, past_sale()).json
+    more = import_sales(campaign, *rows, build_past_sale()).json
     assert (more["imported"], _count(campaign)) == (1, [(5, 5)])
 
 
 def test_row_imported_by_an_earlier_release_matches_the_first_equal_row(campaign):
-    import_sales(campaign, past_sale())
+    import_sales(campaign, build_past_sale())
 
-    imported = import_sales(campaign, past_sale(), past_sale()).json
+    imported = import_sales(campaign, build_past_sale(), build_past_sale()).json
 
     assert (imported["imported"], imported["reasons"]) == (1, {"already_imported": 1})
 
 
 def test_excluded_paid_rows_do_not_renumber_the_others(campaign):
-    rows = [past_sale(paid=True), past_sale(paid=False)]
+    rows = [build_past_sale(paid=True), build_past_sale(paid=False)]
 
     first = import_sales(campaign, *rows, excludePaid=True).json
     second = import_sales(campaign, *rows).json
@@ -55,7 +55,7 @@ def test_excluded_paid_rows_do_not_renumber_the_others(campaign):
 
 
 def test_rows_with_the_same_external_id_are_one_conversion(campaign):
-    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="1")).json
+    imported = import_sales(campaign, build_past_sale(externalId="1"), build_past_sale(externalId="1")).json
 
     assert (imported["imported"], imported["reasons"], imported["warnings"]) == (1, {"duplicate_in_batch": 1}, [])
 
@@ -74,7 +74,7 @@ def test_warning_of_an_equal_file_row_names_its_lines(campaign):
 
 @pytest.mark.parametrize("source", ["rewardful", "first-promoter", "7", "a" * 40])
 def test_source_is_part_of_the_attribution_method(campaign, source):
-    imported = import_sales(campaign, past_sale(), source=source).json
+    imported = import_sales(campaign, build_past_sale(), source=source).json
 
     assert imported["source"] == campaign.get(f"/api/v1/imports/{imported['jobId']}").json["source"] == source
     (conversion,) = campaign.get("/api/v1/conversions").json["items"]
@@ -86,5 +86,5 @@ def test_source_is_part_of_the_attribution_method(campaign, source):
 @pytest.mark.parametrize("source", ["", "Rewardful", "a b", "a_b", "a" * 41, "a\n", None, 7])
 @pytest.mark.parametrize("url", [URL, PREVIEW])
 def test_malformed_source_is_refused(campaign, url, source):
-    assert import_sales(campaign, past_sale(), url=url, source=source).status_code == 400
+    assert import_sales(campaign, build_past_sale(), url=url, source=source).status_code == 400
     assert _count(campaign) == [(0, 0)]

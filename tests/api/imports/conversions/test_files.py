@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.importing import URL, import_sales, past_sale
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 _FILE = """affiliateSlug,amountCents,commissionCents,currency,occurredAt,externalId
 ben,10000,2000,USD,2024-01-31,1
@@ -23,7 +23,7 @@ def _preview(brand, text, **fields):
 
 
 def test_preview_returns_the_outcome_of_each_line(campaign):
-    import_sales(campaign, past_sale(externalId="known"))
+    import_sales(campaign, build_past_sale(externalId="known"))
 
     answer = _preview(campaign, _FILE)
 
@@ -73,7 +73,7 @@ def test_skip_invalid_imports_the_valid_rows(campaign):
 
 
 def test_skip_invalid_applies_to_json_rows(campaign):
-    answer = import_sales(campaign, past_sale(currency="EURO"), past_sale(), skipInvalid=True)
+    answer = import_sales(campaign, build_past_sale(currency="EURO"), build_past_sale(), skipInvalid=True)
 
     assert (answer.json["imported"], answer.json["errored"]) == (1, 1)
 
@@ -93,7 +93,7 @@ def test_amounts_in_major_units_are_converted_to_minor_units(campaign):
 
 
 def test_file_rows_equal_json_rows(campaign):
-    import_sales(campaign, past_sale(occurredAt="2024-01-31", customerEmail="a@x.test"))
+    import_sales(campaign, build_past_sale(occurredAt="2024-01-31", customerEmail="a@x.test"))
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,customerEmail"
     text = f"{header}\nben,10000,2000,USD,2024-01-31,a@x.test\n"
 
@@ -109,7 +109,7 @@ def test_file_rows_equal_json_rows(campaign):
         ({"file": "affiliateSlug\nb\x00n\n"}, "file"),
         ({"file": 7}, "file"),
         ({"file": None}, "conversions"),
-        ({"file": "affiliateSlug\nben\n", "conversions": [past_sale()]}, "file"),
+        ({"file": "affiliateSlug\nben\n", "conversions": [build_past_sale()]}, "file"),
     ],
 )
 @pytest.mark.parametrize("path", ["", "/preview"])

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from tests.support.api import lists
-from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.import_requests import build_past_sale, import_sales
 
 URL = "/api/v1/imports"
 
@@ -15,7 +15,7 @@ def _import_people(brand, *names):
 
 def test_both_kinds_of_imports_are_listed_newest_first(campaign):
     people = _import_people(campaign, "ann", "ben").json
-    sales = import_sales(campaign, past_sale()).json
+    sales = import_sales(campaign, build_past_sale()).json
 
     page = campaign.get(URL).json
 
@@ -28,7 +28,7 @@ def test_both_kinds_of_imports_are_listed_newest_first(campaign):
 
 def test_list_filters_by_kind_and_status(campaign):
     people = _import_people(campaign, "ann").json["jobId"]
-    sales = import_sales(campaign, past_sale()).json["jobId"]
+    sales = import_sales(campaign, build_past_sale()).json["jobId"]
     campaign.person("Admin").post(f"/api/imports/{sales}/undo")
 
     def list_ids(query):
@@ -41,7 +41,7 @@ def test_list_filters_by_kind_and_status(campaign):
 
 
 def test_import_is_returned_by_id(campaign):
-    job_id = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="1")).json["jobId"]
+    job_id = import_sales(campaign, build_past_sale(externalId="1"), build_past_sale(externalId="1")).json["jobId"]
 
     answer = campaign.get(f"{URL}/{job_id}")
 
@@ -50,7 +50,7 @@ def test_import_is_returned_by_id(campaign):
 
 
 def test_pages_have_no_gap(campaign):
-    created = [import_sales(campaign, past_sale(externalId=str(number))).json["jobId"] for number in range(5)]
+    created = [import_sales(campaign, build_past_sale(externalId=str(number))).json["jobId"] for number in range(5)]
 
     seen, cursor = [], ""
     while cursor is not None:
@@ -67,7 +67,7 @@ def test_list_refuses_foreign_cursors(campaign, rival):
         for name in ("ann", "dan"):
             _import_people(brand, name)
 
-    lists.cursors_are_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
+    lists.assert_foreign_cursors_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/affiliates"))
 
 
 def test_other_tenants_imports_return_404(campaign, rival):
@@ -91,9 +91,9 @@ def test_page_takes_the_same_round_trips_at_any_length(campaign):
     viewer = campaign.person("Viewer")
     trips = []
     for number in range(6):
-        import_sales(campaign, past_sale(externalId=str(number)))
+        import_sales(campaign, build_past_sale(externalId=str(number)))
         if number in (0, 5):
             viewer.get(URL)
-            trips.append(lists.trips_of(lambda: viewer.get(URL)))
+            trips.append(lists.count_round_trips(lambda: viewer.get(URL)))
 
     assert trips[0] == trips[1]

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from tests.support.api.importing import URL, import_sales, importing, past_sale
-from tests.support.api.racing import at_once, beside
+from tests.support.api.concurrency import hold_in_thread, run_concurrently
+from tests.support.api.import_requests import URL, build_past_sale, hold_import_lock, import_sales
 
 CONVERSIONS = "/api/v1/conversions"
 
@@ -15,7 +15,7 @@ def _statuses(brand):
 
 
 def test_row_becomes_a_past_conversion(campaign):
-    row = past_sale(
+    row = build_past_sale(
         externalId="Order 7",
         customerEmail="ann@example.com",
         customerName=" Zoë 李 ",
@@ -72,12 +72,12 @@ def test_row_becomes_a_past_conversion(campaign):
 
 
 def test_rows_are_imported_as_paid_payable_or_locked_history(campaign):
-    import_sales(campaign, past_sale(externalId="paid", paid=True), past_sale(externalId="history"))
+    import_sales(campaign, build_past_sale(externalId="paid", paid=True), build_past_sale(externalId="history"))
     confirmed = import_sales(
         campaign,
-        past_sale(externalId="paid too", paid=True),
-        past_sale(externalId="due"),
-        past_sale(externalId="nothing", commissionCents=0),
+        build_past_sale(externalId="paid too", paid=True),
+        build_past_sale(externalId="due"),
+        build_past_sale(externalId="nothing", commissionCents=0),
         confirmUnpaidPayout=True,
     )
 
@@ -96,9 +96,9 @@ def test_rows_are_imported_as_paid_payable_or_locked_history(campaign):
 def test_confirmed_totals_in_two_currencies_name_no_single_currency(campaign):
     answer = import_sales(
         campaign,
-        past_sale(),
-        past_sale(currency="EUR", commissionCents=300),
-        past_sale(currency="EUR", commissionCents=40),
+        build_past_sale(),
+        build_past_sale(currency="EUR", commissionCents=300),
+        build_past_sale(currency="EUR", commissionCents=40),
         confirmUnpaidPayout=True,
     )
 
@@ -110,15 +110,15 @@ def test_confirmed_totals_in_two_currencies_name_no_single_currency(campaign):
 
 
 def test_import_emits_no_event_no_job_and_no_email(campaign):
-    import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
 
     for table in ("event", "job", "mail_message"):
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
 def test_import_is_stored_as_a_job_and_audited(campaign):
-    row = past_sale(externalId="1")
-    job = import_sales(campaign, row, row, past_sale(affiliateSlug="nobody")).json
+    row = build_past_sale(externalId="1")
+    job = import_sales(campaign, row, row, build_past_sale(affiliateSlug="nobody")).json
 
     assert campaign.rows("select id::text, kind, total, imported, skipped, reasons from import_job") == [
         (job["jobId"], "Conversions", 3, 1, 2, {"duplicate_in_batch": 1, "affiliate_not_found": 1})
@@ -135,10 +135,10 @@ def test_affiliate_of_any_status_is_found_by_email_then_slug(campaign):
 
     import_sales(
         campaign,
-        past_sale(externalId="1", affiliateSlug=..., affiliateEmail=" BEN@example.com"),
-        past_sale(externalId="2", affiliateSlug="BEN"),
-        past_sale(externalId="3", affiliateSlug="ben", affiliateEmail="ann@example.com"),
-        past_sale(externalId="4", affiliateSlug="ben", affiliateEmail="nobody@example.com"),
+        build_past_sale(externalId="1", affiliateSlug=..., affiliateEmail=" BEN@example.com"),
+        build_past_sale(externalId="2", affiliateSlug="BEN"),
+        build_past_sale(externalId="3", affiliateSlug="ben", affiliateEmail="ann@example.com"),
+        build_past_sale(externalId="4", affiliateSlug="ben", affiliateEmail="nobody@example.com"),
     )
 
     assert campaign.rows("select affiliate_id from conversion order by external_event_id") == [
@@ -157,17 +157,17 @@ def test_rows_without_an_affiliate_of_the_campaign_are_skipped(campaign, rival):
     campaign.affiliate("dan")
     campaign.program()
 
-    answer = import_sales(campaign, *[past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
+    answer = import_sales(campaign, *[build_past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
 
     assert (answer.status_code, answer.json["reasons"]) == (200, {"affiliate_not_found": 4})
     assert _statuses(campaign) == []
 
 
 def test_repeated_import_skips_existing_conversions(campaign):
-    rows = [past_sale(externalId="a"), past_sale(), past_sale(amountCents=0)]
+    rows = [build_past_sale(externalId="a"), build_past_sale(), build_past_sale(amountCents=0)]
     import_sales(campaign, *rows)
 
-    again = import_sales(campaign, *rows, past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
+    again = import_sales(campaign, *rows, build_past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
 
     assert (again.json["imported"], again.json["reasons"]) == (0, {"already_imported": 4})
     assert {locked for *_, locked in _statuses(campaign)} == {True}
@@ -178,11 +178,11 @@ def test_signed_sale_with_the_same_id_is_not_a_duplicate(campaign, drain):
     campaign.sale(externalEventId="a")
     drain()
 
-    assert import_sales(campaign, past_sale(externalId="a")).json["imported"] == 1
+    assert import_sales(campaign, build_past_sale(externalId="a")).json["imported"] == 1
 
 
 def test_paid_rows_are_excluded_on_request(campaign):
-    answer = import_sales(campaign, past_sale(paid=True), past_sale(amountCents=7), excludePaid=True)
+    answer = import_sales(campaign, build_past_sale(paid=True), build_past_sale(amountCents=7), excludePaid=True)
 
     assert (answer.json["imported"], answer.json["reasons"]) == (1, {"excluded_paid": 1})
     assert answer.json["excludePaid"] is True
@@ -192,7 +192,7 @@ def test_import_by_a_test_key_is_a_test_import(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 
-    import_sales(tester, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+    import_sales(tester, build_past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
 
     assert campaign.rows("select is_test from conversion union all select is_test from ledger_entry") == [(True,)] * 2
     assert campaign.rows("select count(*) from affiliate_revenue") == [(0,)]
@@ -202,9 +202,9 @@ def test_import_by_a_test_key_is_a_test_import(campaign):
 def test_revenue_is_counted_on_the_day_of_the_sale(campaign):
     import_sales(
         campaign,
-        past_sale(externalId="1"),
-        past_sale(externalId="2", occurredAt="2024-01-31T23:00:00-02:00"),
-        past_sale(externalId="3", occurredAt="2024-02-01T22:00:00Z", paid=True),
+        build_past_sale(externalId="1"),
+        build_past_sale(externalId="2", occurredAt="2024-01-31T23:00:00-02:00"),
+        build_past_sale(externalId="3", occurredAt="2024-02-01T22:00:00Z", paid=True),
     )
 
     assert campaign.rows("select day, net_cents::int from affiliate_revenue order by 1") == [
@@ -218,9 +218,9 @@ def test_imported_payments_start_the_recurring_window_and_are_counted(campaign, 
     campaign.sale(customerId="cus_new", amountCents=5_000)
     import_sales(
         campaign,
-        past_sale(externalId="1", processorCustomerId="cus_1"),
-        past_sale(externalId="2", processorCustomerId="cus_1", occurredAt="2023-06-01"),
-        past_sale(externalId="3", processorCustomerId="cus_new", occurredAt="2023-06-01"),
+        build_past_sale(externalId="1", processorCustomerId="cus_1"),
+        build_past_sale(externalId="2", processorCustomerId="cus_1", occurredAt="2023-06-01"),
+        build_past_sale(externalId="3", processorCustomerId="cus_new", occurredAt="2023-06-01"),
     )
 
     campaign.sale(externalEventId="renewal", customerId="cus_1")
@@ -239,18 +239,18 @@ def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.program()
     rival.affiliate("ben")
 
-    with beside(importing(campaign)):
-        refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
-        preview = import_sales(campaign, past_sale(), url=f"{URL}/preview")
+    with hold_in_thread(hold_import_lock(campaign)):
+        refused, elsewhere = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
+        preview = import_sales(campaign, build_past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert (elsewhere.status_code, preview.status_code) == (200, 200)
 
 
 def test_same_import_twice_at_once_stores_its_rows_once(campaign):
-    rows = [past_sale(externalId=f"order-{number}") for number in range(100)]
+    rows = [build_past_sale(externalId=f"order-{number}") for number in range(100)]
 
-    answers = at_once(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
+    answers = run_concurrently(*[lambda: import_sales(campaign, *rows, confirmUnpaidPayout=True)] * 2)
 
     assert sorted(answer.status_code for answer in answers) in ([200, 200], [200, 409])
     assert campaign.rows("select count(*) from conversion") == [(100,)]
@@ -263,14 +263,14 @@ def test_failed_import_writes_nothing(campaign, monkeypatch):
 
     monkeypatch.setattr("api.edge.audit.record", fail)
     with pytest.raises(KeyboardInterrupt):
-        import_sales(campaign, past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
+        import_sales(campaign, build_past_sale(processorCustomerId="cus_1"), confirmUnpaidPayout=True)
 
     for table in ("conversion", "import_job", "ledger_entry", "affiliate_revenue", "program_customer"):
         assert campaign.rows(f"select count(*) from {table}") == [(0,)]
 
 
 def test_repeated_idempotency_key_returns_the_first_response(campaign):
-    body = {"programId": str(campaign.programs[-1]), "conversions": [past_sale()]}
+    body = {"programId": str(campaign.programs[-1]), "conversions": [build_past_sale()]}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
     again = campaign.post(URL, body, Idempotency_Key="once")
@@ -283,14 +283,14 @@ def test_repeated_idempotency_key_returns_the_first_response(campaign):
 def test_import_needs_write_access_and_a_paid_plan_for_keys(campaign, url):
     def status(brand):
         brand.programs = campaign.programs
-        return import_sales(brand, past_sale(), url=url).status_code
+        return import_sales(brand, build_past_sale(), url=url).status_code
 
     read_key = campaign.other_key(scope="read")
     read_key.programs = campaign.programs
-    refused = import_sales(read_key, past_sale(), url=url)
+    refused = import_sales(read_key, build_past_sale(), url=url)
     assert (refused.status_code, "read_write" in refused.get_data(as_text=True)) == (403, True)
     assert status(campaign.person("Viewer")) == 403
     assert status(campaign.person("Manager", is_email_verified=False)) == 200
     campaign.set(plan="Free")
-    assert import_sales(campaign, past_sale(), url=url).status_code == 402
+    assert import_sales(campaign, build_past_sale(), url=url).status_code == 402
     assert status(campaign.person("Manager")) == 200

@@ -1,6 +1,6 @@
 """Preview of a conversion import. Source: core spec, "Conversions" (conversion import preview)."""
 
-from tests.support.api.importing import URL, import_sales, past_sale
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 PREVIEW = f"{URL}/preview"
 
@@ -10,19 +10,19 @@ def _preview(brand, *rows, **fields):
 
 
 def test_preview_returns_totals_and_outcomes_and_writes_nothing(campaign):
-    import_sales(campaign, past_sale(externalId="known"))
+    import_sales(campaign, build_past_sale(externalId="known"))
     before = campaign.rows("select count(*) from audit_entry")
 
     answer = _preview(
         campaign,
-        past_sale(externalId="1"),
-        past_sale(externalId="2", currency="EUR", commissionCents=7),
-        past_sale(externalId="3", commissionCents=1),
-        past_sale(externalId="4", paid=True),
-        past_sale(externalId="4"),
-        past_sale(externalId="known"),
-        past_sale(affiliateSlug="nobody"),
-        past_sale(currency="XXX"),
+        build_past_sale(externalId="1"),
+        build_past_sale(externalId="2", currency="EUR", commissionCents=7),
+        build_past_sale(externalId="3", commissionCents=1),
+        build_past_sale(externalId="4", paid=True),
+        build_past_sale(externalId="4"),
+        build_past_sale(externalId="known"),
+        build_past_sale(affiliateSlug="nobody"),
+        build_past_sale(currency="XXX"),
         None,
     )
 
@@ -60,14 +60,19 @@ def test_preview_returns_totals_and_outcomes_and_writes_nothing(campaign):
 
 
 def test_excluded_paid_rows_are_counted(campaign):
-    answer = _preview(campaign, past_sale(paid=True), past_sale(amountCents=1), excludePaid=True)
+    answer = _preview(campaign, build_past_sale(paid=True), build_past_sale(amountCents=1), excludePaid=True)
 
     assert (answer.json["skipReasons"], answer.json["wouldImport"]) == ({"excluded_paid": 1}, 1)
     assert answer.json["paidBalance"] == []
 
 
 def test_preview_agrees_with_the_import(campaign):
-    rows = [past_sale(), past_sale(paid=True, amountCents=1), past_sale(), past_sale(affiliateSlug="nobody")]
+    rows = [
+        build_past_sale(),
+        build_past_sale(paid=True, amountCents=1),
+        build_past_sale(),
+        build_past_sale(affiliateSlug="nobody"),
+    ]
 
     preview = _preview(campaign, *rows).json
     imported = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
@@ -87,7 +92,7 @@ def test_preview_of_invalid_rows_only_returns_200(campaign):
 
 
 def test_preview_of_more_than_a_thousand_rows_is_refused(campaign):
-    rows = [past_sale(amountCents=number) for number in range(1001)]
+    rows = [build_past_sale(amountCents=number) for number in range(1001)]
 
     refused, accepted = _preview(campaign, *rows), _preview(campaign, *rows[:1000])
 

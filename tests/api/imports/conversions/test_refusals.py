@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.importing import URL, import_sales, past_sale
+from tests.support.api.import_requests import URL, build_past_sale, import_sales
 
 
 def test_invalid_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
-    rows = [past_sale(externalId=f"order-{number}") for number in range(1000)]
+    rows = [build_past_sale(externalId=f"order-{number}") for number in range(1000)]
     rows[777]["amountCents"] = 10**18
 
     answer = import_sales(campaign, *rows)
@@ -30,27 +30,27 @@ def test_invalid_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
 def test_every_invalid_row_is_named_with_its_code(campaign):
     in_an_hour = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
     bad = {
-        "affiliate_email_or_slug_required": past_sale(affiliateSlug=...),
-        "amount_out_of_range": past_sale(amountCents=-1),
-        "commission_out_of_range": past_sale(commissionCents="7"),
-        "unsupported_currency": past_sale(currency="XXX"),
-        "occurred_at_required": past_sale(occurredAt=...),
-        "invalid_occurred_at": past_sale(occurredAt="soon"),
-        "occurred_at_in_future": past_sale(occurredAt=in_an_hour),
-        "invalid_paid": past_sale(paid="yes"),
-        "invalid_type": past_sale(type="Bonus"),
-        "invalid_external_id": past_sale(externalId="nul\x00"),
-        "invalid_customer_name": past_sale(customerName="x" * 256),
+        "affiliate_email_or_slug_required": build_past_sale(affiliateSlug=...),
+        "amount_out_of_range": build_past_sale(amountCents=-1),
+        "commission_out_of_range": build_past_sale(commissionCents="7"),
+        "unsupported_currency": build_past_sale(currency="XXX"),
+        "occurred_at_required": build_past_sale(occurredAt=...),
+        "invalid_occurred_at": build_past_sale(occurredAt="soon"),
+        "occurred_at_in_future": build_past_sale(occurredAt=in_an_hour),
+        "invalid_paid": build_past_sale(paid="yes"),
+        "invalid_type": build_past_sale(type="Bonus"),
+        "invalid_external_id": build_past_sale(externalId="nul\x00"),
+        "invalid_customer_name": build_past_sale(customerName="x" * 256),
         "invalid_row": None,
     }
 
-    answer = import_sales(campaign, past_sale(), *bad.values())
+    answer = import_sales(campaign, build_past_sale(), *bad.values())
 
     assert answer.json["rows"] == [{"index": place, "error": code} for place, code in enumerate(bad, start=1)]
 
 
 def test_more_than_a_thousand_rows_are_refused(campaign):
-    rows = [past_sale(externalId=f"order-{number}", customerName="é" * 200) for number in range(1001)]
+    rows = [build_past_sale(externalId=f"order-{number}", customerName="é" * 200) for number in range(1001)]
 
     refused, accepted = import_sales(campaign, *rows), import_sales(campaign, *rows[:1000], confirmUnpaidPayout=True)
 
@@ -73,7 +73,7 @@ def test_body_over_four_megabytes_returns_413(campaign, url):
 @pytest.mark.parametrize("url", [URL, f"{URL}/preview"])
 def test_other_tenants_program_returns_404(campaign, rival, url):
     for program_id in (rival.program(), uuid4()):
-        answer = import_sales(campaign, past_sale(), url=url, programId=str(program_id))
+        answer = import_sales(campaign, build_past_sale(), url=url, programId=str(program_id))
 
         assert (answer.status_code, answer.json["error"]) == (404, "program_not_found")
 
@@ -91,7 +91,7 @@ def test_other_tenants_program_returns_404(campaign, rival, url):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
-    answer = import_sales(campaign, **({"conversions": [past_sale()]} | fields))
+    answer = import_sales(campaign, **({"conversions": [build_past_sale()]} | fields))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]

@@ -10,9 +10,9 @@ from adapters import clock
 from models import db
 from models.conversions import conversions, refunds
 from models.ledger import entries
-from tests.support.api.importing import import_sales, importing, past_sale
-from tests.support.api.racing import at_once, begun, beside
-from tests.support.rows.program_rows import click, conversion
+from tests.support.api.concurrency import hold_in_thread, run_concurrently, start_call
+from tests.support.api.import_requests import build_past_sale, hold_import_lock, import_sales
+from tests.support.rows.program_rows import insert_click, insert_conversion
 
 URL = "/api/imports"
 
@@ -31,7 +31,11 @@ def _count(brand, table):
 
 
 def test_undone_import_is_removed_and_can_be_repeated(campaign):
-    rows = [past_sale(externalId="1"), past_sale(paid=True), past_sale(amountCents=1, commissionCents=0)]
+    rows = [
+        build_past_sale(externalId="1"),
+        build_past_sale(paid=True),
+        build_past_sale(amountCents=1, commissionCents=0),
+    ]
     imported = import_sales(campaign, *rows, confirmUnpaidPayout=True)
 
     answer = _undo(campaign, imported)
@@ -48,7 +52,11 @@ def test_undone_import_is_removed_and_can_be_repeated(campaign):
 
 def test_undo_offsets_ledger_entries_to_zero(campaign):
     imported = import_sales(
-        campaign, past_sale(), past_sale(currency="EUR"), past_sale(paid=True), confirmUnpaidPayout=True
+        campaign,
+        build_past_sale(),
+        build_past_sale(currency="EUR"),
+        build_past_sale(paid=True),
+        confirmUnpaidPayout=True,
     )
 
     _undo(campaign, imported)
@@ -65,7 +73,7 @@ def test_undo_offsets_ledger_entries_to_zero(campaign):
 
 
 def test_undo_adds_no_second_entry_for_a_denied_conversion(campaign):
-    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    imported = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("update conversion set status = 'Denied' returning id")
         denied = conversions.find(organization_id=campaign.id, conversion_id=conversion_id)
@@ -76,8 +84,8 @@ def test_undo_adds_no_second_entry_for_a_denied_conversion(campaign):
 
 
 def test_undo_subtracts_the_imported_revenue(campaign):
-    import_sales(campaign, past_sale(externalId="stays", amountCents=700))
-    imported = import_sales(campaign, past_sale(), past_sale(amountCents=5, occurredAt="2024-02-02"))
+    import_sales(campaign, build_past_sale(externalId="stays", amountCents=700))
+    imported = import_sales(campaign, build_past_sale(), build_past_sale(amountCents=5, occurredAt="2024-02-02"))
 
     _undo(campaign, imported)
 
@@ -85,13 +93,13 @@ def test_undo_subtracts_the_imported_revenue(campaign):
 
 
 def test_undo_subtracts_the_imported_payments(campaign):
-    import_sales(campaign, past_sale(externalId="older", processorCustomerId="cus_1", occurredAt="2022-05-01"))
+    import_sales(campaign, build_past_sale(externalId="older", processorCustomerId="cus_1", occurredAt="2022-05-01"))
     imported = import_sales(
         campaign,
-        past_sale(processorCustomerId="cus_1", occurredAt="2021-05-01"),
-        past_sale(processorCustomerId="cus_1", occurredAt="2023-05-01"),
-        past_sale(processorCustomerId="cus_gone"),
-        past_sale(processorCustomerId="cus_live", occurredAt="2021-05-01"),
+        build_past_sale(processorCustomerId="cus_1", occurredAt="2021-05-01"),
+        build_past_sale(processorCustomerId="cus_1", occurredAt="2023-05-01"),
+        build_past_sale(processorCustomerId="cus_gone"),
+        build_past_sale(processorCustomerId="cus_live", occurredAt="2021-05-01"),
     )
     campaign.sale(customerId="cus_live")
     ((sold_at,),) = campaign.rows("select accepted_at from sale")
@@ -106,7 +114,7 @@ def test_undo_subtracts_the_imported_payments(campaign):
 
 
 def test_undo_is_audited(campaign):
-    imported = import_sales(campaign, past_sale())
+    imported = import_sales(campaign, build_past_sale())
 
     undone = _undo(campaign, imported).json
 
@@ -119,12 +127,14 @@ def test_undo_is_audited(campaign):
 
 @pytest.mark.parametrize("reason", ["refunded", "overridden", "paid"])
 def test_later_change_of_a_conversion_blocks_the_undo(campaign, reason):
-    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+    imported = import_sales(
+        campaign, build_past_sale(externalId="1"), build_past_sale(externalId="2"), confirmUnpaidPayout=True
+    )
     ((conversion_id, affiliate_id),) = campaign.rows(
         "select id, affiliate_id from conversion where external_event_id = '1'"
     )
     if reason == "overridden":
-        conversion(campaign, affiliate_id, source="override", parent_id=conversion_id, amount_cents=0)
+        insert_conversion(campaign, affiliate_id, source="override", parent_id=conversion_id, amount_cents=0)
     with db.unit_of_work(campaign.id):
         if reason == "paid":
             db.db.stage("update conversion set status = 'Paid' where id = %s", (conversion_id,))
@@ -152,11 +162,11 @@ def test_later_change_of_a_conversion_blocks_the_undo(campaign, reason):
 
 
 def test_import_is_undone_once(campaign):
-    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    imported = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
     path = f"{URL}/{imported.json['jobId']}/undo"
 
-    answers = at_once(*[lambda: admin.post(path)] * 2)
+    answers = run_concurrently(*[lambda: admin.post(path)] * 2)
     again = admin.post(path)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409]
@@ -165,29 +175,29 @@ def test_import_is_undone_once(campaign):
 
 
 def test_undo_during_an_import_returns_409(campaign):
-    imported = import_sales(campaign, past_sale())
+    imported = import_sales(campaign, build_past_sale())
     admin = campaign.person("Admin")
 
-    with beside(importing(campaign)):
+    with hold_in_thread(hold_import_lock(campaign)):
         answer = admin.post(f"{URL}/{imported.json['jobId']}/undo")
 
     assert (answer.status_code, answer.json["error"]) == (409, "migration_already_in_progress")
 
 
 def test_undo_sees_a_concurrent_refund(campaign):
-    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    imported = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     with db.unit_of_work(campaign.id):
         (conversion_id,) = db.db.row("select id from conversion for update")
-        undo = begun(lambda: admin.post(f"{URL}/{imported.json['jobId']}/undo"))
+        undo = start_call(lambda: admin.post(f"{URL}/{imported.json['jobId']}/undo"))
         db.db.run("update conversion set refunded_cents = 1 where id = %s", (conversion_id,))
 
     assert (undo().status_code, undo().json["reasons"]) == (409, {"refunded": 1})
 
 
 def test_failed_undo_changes_nothing(campaign, monkeypatch):
-    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    imported = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     admin = campaign.person("Admin")
 
     def fail(*_, **__):
@@ -202,7 +212,7 @@ def test_failed_undo_changes_nothing(campaign, monkeypatch):
 
 
 def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
-    imported = import_sales(campaign, past_sale())
+    imported = import_sales(campaign, build_past_sale())
     path = f"{URL}/{imported.json['jobId']}/undo"
 
     assert campaign.post(path).status_code == 403
@@ -216,7 +226,7 @@ def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
 
 
 def test_repeated_idempotency_key_returns_the_first_response(campaign):
-    imported = import_sales(campaign, past_sale())
+    imported = import_sales(campaign, build_past_sale())
 
     first, again = (_undo(campaign, imported, Idempotency_Key="once") for _ in range(2))
 
@@ -226,8 +236,8 @@ def test_repeated_idempotency_key_returns_the_first_response(campaign):
 def test_undo_deletes_unused_affiliates_and_keeps_used_ones(campaign):
     imported = _import_people(campaign, "ann", "dan", "eve", "fay", "gus")
     ids = dict(campaign.rows("select split_part(email, '@', 1), id from affiliate"))
-    click(campaign, ids["dan"])
-    conversion(campaign, ids["eve"])
+    insert_click(campaign, ids["dan"])
+    insert_conversion(campaign, ids["eve"])
     campaign.affiliate("recruit", recruited_by_affiliate_id=ids["fay"])
 
     answer = _undo(campaign, imported)
@@ -241,7 +251,7 @@ def test_undo_deletes_unused_affiliates_and_keeps_used_ones(campaign):
 
 
 def test_empty_import_can_be_undone(campaign):
-    nobody = import_sales(campaign, past_sale(affiliateSlug="nobody"))
+    nobody = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
     known = _import_people(campaign, "ben")
 
     for imported in (nobody, known):
@@ -253,7 +263,7 @@ def test_empty_import_can_be_undone(campaign):
     "statement", ["delete from conversion", "insert into ledger_entry (%s) select %s from ledger_entry"]
 )
 def test_database_refuses_ledger_entries_without_conversions(campaign, statement):
-    import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     columns = "organization_id, program_id, affiliate_id, kind, amount_cents, currency, is_test, created_at"
     others = "id, cause_id, conversion_id"
     generated_ids = ", ".join(["gen_random_uuid()"] * 3)

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
-from tests.support.api.importing import import_people, import_sales, past_sale, person_row
-from tests.support.rows.program_rows import conversion
+from tests.support.api.import_requests import build_past_sale, build_person_row, import_people, import_sales
+from tests.support.rows.program_rows import insert_conversion
 
 URL = "/api/imports"
 
@@ -15,12 +15,12 @@ def _preview_undo(brand, imported, role="Admin"):
 def test_preview_lists_removed_rows_and_amounts(campaign):
     imported = import_sales(
         campaign,
-        past_sale(),
-        past_sale(currency="EUR", commissionCents=7),
-        past_sale(externalId="paid", paid=True),
+        build_past_sale(),
+        build_past_sale(currency="EUR", commissionCents=7),
+        build_past_sale(externalId="paid", paid=True),
         confirmUnpaidPayout=True,
     )
-    import_sales(campaign, past_sale(externalId="other"), confirmUnpaidPayout=True)
+    import_sales(campaign, build_past_sale(externalId="other"), confirmUnpaidPayout=True)
 
     answer = _preview_undo(campaign, imported)
 
@@ -42,7 +42,9 @@ def test_preview_lists_removed_rows_and_amounts(campaign):
 
 
 def test_preview_names_the_same_obstacles_as_the_undo(campaign):
-    imported = import_sales(campaign, past_sale(externalId="1"), past_sale(externalId="2"), confirmUnpaidPayout=True)
+    imported = import_sales(
+        campaign, build_past_sale(externalId="1"), build_past_sale(externalId="2"), confirmUnpaidPayout=True
+    )
     campaign.rows("update conversion set refunded_cents = 1 where external_event_id = '2' returning id")
 
     preview = _preview_undo(campaign, imported).json
@@ -53,9 +55,9 @@ def test_preview_names_the_same_obstacles_as_the_undo(campaign):
 
 
 def test_preview_keeps_used_affiliates(campaign):
-    imported = import_people(campaign, person_row("ann"), person_row("bea"))
+    imported = import_people(campaign, build_person_row("ann"), build_person_row("bea"))
     ann = campaign.rows("select id from affiliate where email = 'ann@example.com'")[0][0]
-    conversion(campaign, ann)
+    insert_conversion(campaign, ann)
 
     preview = _preview_undo(campaign, imported).json
 
@@ -68,7 +70,7 @@ def test_preview_keeps_used_affiliates(campaign):
 
 
 def test_undone_import_cannot_be_undone_again(campaign):
-    imported = import_sales(campaign, past_sale(), confirmUnpaidPayout=True)
+    imported = import_sales(campaign, build_past_sale(), confirmUnpaidPayout=True)
     campaign.person("Admin").post(f"{URL}/{imported.json['jobId']}/undo")
 
     preview = _preview_undo(campaign, imported).json
@@ -82,7 +84,7 @@ def test_undone_import_cannot_be_undone_again(campaign):
 
 
 def test_preview_needs_the_permission_to_undo(campaign, rival):
-    imported = import_sales(campaign, past_sale())
+    imported = import_sales(campaign, build_past_sale())
     address = f"{URL}/{imported.json['jobId']}/undo"
 
     answers = [

@@ -8,19 +8,19 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.inviting import (
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
     URL,
-    a_slug,
-    accept,
-    audited,
+    accept_invite,
+    expire_invite,
     invite,
-    let_expire,
-    look,
-    rows,
-    someone,
-    token_of,
+    list_audit_entries,
+    list_invites,
+    token_from_invite,
+    unique_email,
+    unique_slug,
+    view_invite,
 )
-from tests.support.api.racing import at_once
 
 
 def _select_affiliates(brand, columns):
@@ -33,7 +33,7 @@ def _list_events(brand):
 
 
 def test_anyone_with_the_link_sees_the_invite(campaign):
-    email = someone()
+    email = unique_email()
     created = invite(
         campaign,
         email=email,
@@ -43,7 +43,7 @@ def test_anyone_with_the_link_sees_the_invite(campaign):
         customCommissionValue=15,
     )
 
-    answer = look(campaign, token_of(created))
+    answer = view_invite(campaign, token_from_invite(created))
 
     assert (answer.status_code, answer.json) == (
         200,
@@ -66,7 +66,7 @@ def test_anyone_with_the_link_sees_the_invite(campaign):
 
 
 def test_reading_an_invite_changes_nothing(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     before = campaign.rows("select to_jsonb(i) from affiliate_invite i")
 
     for method in ("GET", "HEAD", "OPTIONS"):
@@ -79,7 +79,7 @@ def test_reading_an_invite_changes_nothing(campaign):
 
 def test_names_are_escaped_in_the_note(campaign):
     campaign.rows("update organization set name = '<b onclick=x>\"&' where id = %s returning id", campaign.id)
-    token = token_of(
+    token = token_from_invite(
         invite(
             campaign,
             fullName="<script>alert(1)</script>",
@@ -87,7 +87,7 @@ def test_names_are_escaped_in_the_note(campaign):
         )
     )
 
-    view = look(campaign, token).json
+    view = view_invite(campaign, token).json
 
     brand, person = "&lt;b onclick=x&gt;&quot;&amp;", "&lt;script&gt;alert(1)&lt;/script&gt;"
     assert view["personalNoteHtml"] == f'{brand}<a href="https://x.test/?{person}{brand}">x</a>'
@@ -95,10 +95,10 @@ def test_names_are_escaped_in_the_note(campaign):
 
 
 def test_accepting_creates_an_approved_affiliate(campaign):
-    email, slug = someone(), a_slug()
+    email, slug = unique_email(), unique_slug()
     created = invite(campaign, email=email, fullName="Ada", slug=slug)
 
-    answer = accept(campaign, token_of(created))
+    answer = accept_invite(campaign, token_from_invite(created))
 
     affiliate_id = answer.json["affiliateId"]
     assert (answer.status_code, answer.json) == (
@@ -114,17 +114,17 @@ def test_accepting_creates_an_approved_affiliate(campaign):
         (UUID(affiliate_id), email, "Ada", "Approved", "Invite", True, False)
     ]
     assert campaign.rows("select slug, custom_alias, is_default from tracking_link") == [(slug, slug, True)]
-    assert rows(campaign, "state, kept_slug, affiliate_id, accepted_at is not null") == [
+    assert list_invites(campaign, "state, kept_slug, affiliate_id, accepted_at is not null") == [
         ("Accepted", slug, UUID(affiliate_id), True)
     ]
     assert campaign.sale(affiliateSlug=slug).status_code == 200
 
 
 def test_accepting_emits_events_of_the_affiliate(campaign):
-    email, slug = someone(), a_slug()
-    affiliate_id = accept(campaign, token_of(invite(campaign, email=email, fullName="Ada", slug=slug))).json[
-        "affiliateId"
-    ]
+    email, slug = unique_email(), unique_slug()
+    affiliate_id = accept_invite(
+        campaign, token_from_invite(invite(campaign, email=email, fullName="Ada", slug=slug))
+    ).json["affiliateId"]
 
     shared = {
         "affiliateId": affiliate_id,
@@ -139,7 +139,7 @@ def test_accepting_emits_events_of_the_affiliate(campaign):
 
 
 def test_accepting_without_auto_approval_leaves_the_affiliate_pending(campaign):
-    answer = accept(campaign, token_of(invite(campaign, autoApprove=False)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign, autoApprove=False)))
 
     assert answer.json["status"] == "Pending"
     assert _select_affiliates(campaign, "status, approved_at") == [("Pending", None)]
@@ -149,13 +149,15 @@ def test_accepting_without_auto_approval_leaves_the_affiliate_pending(campaign):
 def test_auto_approval_of_the_program_is_ignored(brand):
     brand.program(auto_approve=True)
 
-    assert accept(brand, token_of(invite(brand, autoApprove=False))).json["status"] == "Pending"
+    assert accept_invite(brand, token_from_invite(invite(brand, autoApprove=False))).json["status"] == "Pending"
 
 
 def test_custom_commission_of_the_invite_is_applied(campaign):
-    accept(
+    accept_invite(
         campaign,
-        token_of(invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")),
+        token_from_invite(
+            invite(campaign, customCommissionType="Percentage", customCommissionValue=33.25, slug="own-rate")
+        ),
     )
 
     (terms,) = _select_affiliates(campaign, "custom_commission_type, custom_commission_value::text")
@@ -163,21 +165,21 @@ def test_custom_commission_of_the_invite_is_applied(campaign):
 
 
 def test_repeated_accept_returns_the_same_and_writes_nothing(campaign):
-    token = token_of(invite(campaign, slug=a_slug()))
+    token = token_from_invite(invite(campaign, slug=unique_slug()))
 
-    answers = [accept(campaign, token) for _ in range(3)]
+    answers = [accept_invite(campaign, token) for _ in range(3)]
 
     assert {answer.data for answer in answers} == {answers[0].data}
     assert answers[0].status_code == 200
     assert len(_select_affiliates(campaign, "id")) == 1
     assert len(_list_events(campaign)) == 2
-    assert len(audited(campaign)) == 2
+    assert len(list_audit_entries(campaign)) == 2
 
 
 def test_concurrent_accepts_create_one_affiliate(campaign):
-    token = token_of(invite(campaign, slug=a_slug()))
+    token = token_from_invite(invite(campaign, slug=unique_slug()))
 
-    answers = at_once(*[lambda: accept(campaign, token)] * 4)
+    answers = run_concurrently(*[lambda: accept_invite(campaign, token)] * 4)
 
     assert {(answer.status_code, answer.data) for answer in answers} == {(200, answers[0].data)}
     assert len(_select_affiliates(campaign, "id")) == 1
@@ -188,13 +190,13 @@ def test_concurrent_accepts_create_one_affiliate(campaign):
     "request_", [{}, {"json": {}}, {"json": {"email": "x"}}, {"data": b"\xff{"}, {"data": {"a": "b"}}, {"json": []}]
 )
 def test_accept_ignores_its_body(campaign, request_):
-    assert accept(campaign, token_of(invite(campaign)), **request_).status_code == 200
+    assert accept_invite(campaign, token_from_invite(invite(campaign)), **request_).status_code == 200
 
 
 def test_idempotency_key_is_optional_and_stores_no_token(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
 
-    answers = [accept(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
+    answers = [accept_invite(campaign, token, headers={"Idempotency-Key": "once"}) for _ in range(2)]
 
     assert answers[0].data == answers[1].data
     assert campaign.rows("select count(*) from stored_answer") == [(0,)]
@@ -202,13 +204,13 @@ def test_idempotency_key_is_optional_and_stores_no_token(campaign):
 
 @pytest.mark.parametrize("status", ["Approved", "Pending", "Banned"])
 def test_existing_affiliate_is_unchanged_by_accepting(campaign, status):
-    email, slug = someone(), a_slug()
-    token = token_of(
-        invite(campaign, email=email, slug=a_slug(), customCommissionType="Fixed", customCommissionValue=1)
+    email, slug = unique_email(), unique_slug()
+    token = token_from_invite(
+        invite(campaign, email=email, slug=unique_slug(), customCommissionType="Fixed", customCommissionValue=1)
     )
     affiliate_id = campaign.affiliate(slug, email=email, status=status)
 
-    first, again = accept(campaign, token), accept(campaign, token)
+    first, again = accept_invite(campaign, token), accept_invite(campaign, token)
 
     assert first.json == {
         "affiliateId": str(affiliate_id),
@@ -223,48 +225,48 @@ def test_existing_affiliate_is_unchanged_by_accepting(campaign, status):
 
 
 def test_deleted_affiliate_can_be_invited_again(campaign):
-    email = someone()
-    deleted_id = campaign.affiliate(a_slug(), email=email)
+    email = unique_email()
+    deleted_id = campaign.affiliate(unique_slug(), email=email)
     campaign.rows("update affiliate set deleted_at = now() returning id")
 
-    answer = accept(campaign, token_of(invite(campaign, email=email)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign, email=email)))
 
     assert answer.status_code == 200
     assert answer.json["affiliateId"] != str(deleted_id)
 
 
 def test_accepted_invite_answers_after_its_affiliate_is_deleted(campaign):
-    token = token_of(invite(campaign))
-    first = accept(campaign, token)
+    token = token_from_invite(invite(campaign))
+    first = accept_invite(campaign, token)
     campaign.rows("update affiliate set deleted_at = now() returning id")
     campaign.rows("update tracking_link set deleted_at = now() returning id")
 
-    assert accept(campaign, token).json == first.json
+    assert accept_invite(campaign, token).json == first.json
 
 
 def test_accepted_invite_does_not_expire(campaign):
     created = invite(campaign)
-    first = accept(campaign, token_of(created))
-    let_expire(campaign, created.json["invite"]["id"])
+    first = accept_invite(campaign, token_from_invite(created))
+    expire_invite(campaign, created.json["invite"]["id"])
 
-    assert accept(campaign, token_of(created)).json == first.json
-    assert look(campaign, token_of(created)).status_code == 404
+    assert accept_invite(campaign, token_from_invite(created)).json == first.json
+    assert view_invite(campaign, token_from_invite(created)).status_code == 404
 
 
-@pytest.mark.parametrize("call", [look, accept])
+@pytest.mark.parametrize("call", [view_invite, accept_invite])
 def test_expired_link_returns_410(campaign, call):
     created = invite(campaign)
-    let_expire(campaign, created.json["invite"]["id"])
+    expire_invite(campaign, created.json["invite"]["id"])
 
-    answer = call(campaign, token_of(created))
+    answer = call(campaign, token_from_invite(created))
 
     assert (answer.status_code, answer.json["error"]) == (410, "invite_expired")
     assert _select_affiliates(campaign, "id") == []
 
 
-@pytest.mark.parametrize("call", [look, accept])
+@pytest.mark.parametrize("call", [view_invite, accept_invite])
 def test_every_invalid_token_gets_the_same_response(campaign, call):
-    real = token_of(invite(campaign))
+    real = token_from_invite(invite(campaign))
     guesses = [
         "x",
         "A" * 43,
@@ -287,24 +289,24 @@ def test_every_invalid_token_gets_the_same_response(campaign, call):
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
 def test_inactive_program_cannot_be_joined(campaign, column):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     campaign.rows(f"update program set {column} returning id")
 
-    answer = accept(campaign, token)
+    answer = accept_invite(campaign, token)
 
     assert (answer.status_code, answer.json["error"]) == (409, "program_inactive")
-    assert rows(campaign, "state") == [("Pending",)]
+    assert list_invites(campaign, "state") == [("Pending",)]
     campaign.rows("update program set archived_at = null, suspended_at = null, is_active = true returning id")
-    assert accept(campaign, token).status_code == 200
+    assert accept_invite(campaign, token).status_code == 200
 
 
 def test_accept_is_audited_without_the_token(campaign):
     created = invite(campaign)
-    token, invite_id = token_of(created), created.json["invite"]["id"]
+    token, invite_id = token_from_invite(created), created.json["invite"]["id"]
 
-    accept(campaign, token)
+    accept_invite(campaign, token)
 
-    action, entity_id, before, after = audited(campaign)[-1]
+    action, entity_id, before, after = list_audit_entries(campaign)[-1]
     assert (action, entity_id, before) == ("affiliate_invite.accepted", invite_id, created.json["invite"])
     (view,) = campaign.person("Manager").get(URL).json["items"]
     assert after == view
@@ -315,8 +317,10 @@ def test_accept_is_audited_without_the_token(campaign):
 
 
 def test_sale_is_credited_right_after_accepting(campaign, drain):
-    slug = a_slug()
-    accept(campaign, token_of(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7)))
+    slug = unique_slug()
+    accept_invite(
+        campaign, token_from_invite(invite(campaign, slug=slug, customCommissionType="Fixed", customCommissionValue=7))
+    )
 
     campaign.sale(affiliateSlug=slug, occurredAt=datetime.now(UTC).isoformat())
     drain()

@@ -4,77 +4,77 @@ import re
 
 import pytest
 
-from tests.support.api.inviting import (
-    a_slug,
-    accept,
+from tests.support.api.concurrency import run_concurrently
+from tests.support.api.invite_requests import (
+    accept_invite,
     invite,
-    own_elsewhere,
-    rows,
-    someone,
-    token_of,
+    list_invites,
+    take_slug_elsewhere,
+    token_from_invite,
+    unique_email,
+    unique_slug,
 )
-from tests.support.api.racing import at_once
 from tests.support.rows.brands import Partner
 
 
 def test_invite_without_a_slug_yields_a_random_one_without_a_warning(campaign):
-    answer = accept(campaign, token_of(invite(campaign)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign)))
 
     assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
     assert "warning" not in answer.json
-    assert rows(campaign, "kept_slug") == [(None,)]
+    assert list_invites(campaign, "kept_slug") == [(None,)]
 
 
 @pytest.mark.parametrize("owner", ["affiliate", "rival", "account"])
 def test_slug_taken_meanwhile_is_replaced_with_a_warning(campaign, rival, owner):
-    slug = a_slug()
-    token = token_of(invite(campaign, slug=slug))
+    slug = unique_slug()
+    token = token_from_invite(invite(campaign, slug=slug))
     if owner == "account":
         campaign.rows(
             "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s)"
             " returning id",
             slug,
-            someone(),
+            unique_email(),
             slug,
         )
     else:
         rival.program()
         {"affiliate": campaign, "rival": rival}[owner].affiliate(slug)
 
-    first, again = accept(campaign, token), accept(campaign, token)
+    first, again = accept_invite(campaign, token), accept_invite(campaign, token)
 
     assert (first.status_code, first.json["warning"]) == (200, "slug_unavailable")
     assert first.json["slug"] != slug
     assert again.json == first.json
-    assert rows(campaign, "slug, kept_slug") == [(slug, None)]
+    assert list_invites(campaign, "slug, kept_slug") == [(slug, None)]
 
 
 @pytest.mark.parametrize("owner", ["rival", "account"])
 @pytest.mark.parametrize("is_theirs", [True, False])
 def test_slug_taken_elsewhere_is_replaced_for_any_owner(campaign, rival, owner, is_theirs):
-    email, slug = someone(), a_slug()
-    token = token_of(invite(campaign, email=email, slug=slug))
-    own_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else someone())
+    email, slug = unique_email(), unique_slug()
+    token = token_from_invite(invite(campaign, email=email, slug=slug))
+    take_slug_elsewhere(campaign, rival, owner, slug=slug, email=email if is_theirs else unique_email())
 
-    answer = accept(campaign, token)
+    answer = accept_invite(campaign, token)
 
     assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
     assert re.fullmatch(r"[a-z2-9]{8}", answer.json["slug"])
 
 
 def test_slug_reserved_meanwhile_is_replaced(campaign):
-    token = token_of(invite(campaign))
+    token = token_from_invite(invite(campaign))
     campaign.rows("update affiliate_invite set slug = 'admin' returning id")
 
-    assert accept(campaign, token).json["warning"] == "slug_unavailable"
+    assert accept_invite(campaign, token).json["warning"] == "slug_unavailable"
 
 
 def test_existing_slug_stays_default_and_the_invited_one_is_added(campaign):
-    email, existing, promised = someone(), a_slug("known"), a_slug("promised")
+    email, existing, promised = unique_email(), unique_slug("known"), unique_slug("promised")
     campaign.affiliate(existing, email=email)
     program_id = campaign.program()
 
-    answer = accept(campaign, token_of(invite(campaign, email=email, slug=promised)))
+    answer = accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=promised)))
 
     assert (answer.json["slug"], "warning" in answer.json) == (promised, False)
     links = campaign.rows("select slug, is_default from tracking_link where program_id = %s order by slug", program_id)
@@ -82,29 +82,29 @@ def test_existing_slug_stays_default_and_the_invited_one_is_added(campaign):
 
 
 def test_slug_promised_by_two_brands_goes_to_one_of_two_concurrent_accepts(campaign, rival):
-    slug = a_slug()
+    slug = unique_slug()
     rival.program()
-    tokens = [token_of(invite(brand, slug=slug)) for brand in (campaign, rival)]
+    tokens = [token_from_invite(invite(brand, slug=slug)) for brand in (campaign, rival)]
 
-    answers = at_once(*[lambda token=token: accept(campaign, token) for token in tokens])
+    answers = run_concurrently(*[lambda token=token: accept_invite(campaign, token) for token in tokens])
 
     assert sorted(answer.json["slug"] == slug for answer in answers) == [False, True]
     assert [answer.json.get("warning") for answer in answers].count("slug_unavailable") == 1
 
 
 def test_enrollment_with_the_promised_slug_keeps_it(campaign):
-    email, slug = someone(), a_slug()
-    token = token_of(invite(campaign, email=email, slug=slug))
+    email, slug = unique_email(), unique_slug()
+    token = token_from_invite(invite(campaign, email=email, slug=slug))
     campaign.affiliate(slug, email=email)
 
-    answer = accept(campaign, token)
+    answer = accept_invite(campaign, token)
 
     assert (answer.json["slug"], "warning" in answer.json) == (slug, False)
 
 
 def test_slug_of_the_invite_becomes_the_accounts_at_first_sign_in(campaign):
-    email, slug = someone(), a_slug()
-    accept(campaign, token_of(invite(campaign, email=email, slug=slug)))
+    email, slug = unique_email(), unique_slug()
+    accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=slug)))
 
     from api.access import callers
 
@@ -118,12 +118,12 @@ def test_slug_of_the_invite_becomes_the_accounts_at_first_sign_in(campaign):
 def test_account_with_a_slug_keeps_it(campaign):
     from api.access import callers
 
-    email, first, second = someone(), a_slug("first"), a_slug("second")
-    accept(campaign, token_of(invite(campaign, email=email, slug=first)))
+    email, first, second = unique_email(), unique_slug("first"), unique_slug("second")
+    accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=first)))
     token = Partner(campaign.app, email).token
     callers.find_account(token)
     campaign.program()
-    accept(campaign, token_of(invite(campaign, email=email, slug=second)))
+    accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=second)))
     callers.clear_cache()
 
     account = callers.find_account(token)

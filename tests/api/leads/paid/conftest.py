@@ -3,15 +3,15 @@
 import pytest
 
 from tests.support.rows import paid_leads
-from tests.support.rows.paid_leads import campaign
+from tests.support.rows.paid_leads import create_campaign
 
 
 @pytest.fixture(autouse=True)
 def _local_tokens(app):
-    with paid_leads.verified_by(URL="local"):
+    with paid_leads.configure_human_check(URL="local"):
         yield
 
 
 @pytest.fixture
 def slug(brand):
-    return campaign(brand)
+    return create_campaign(brand)

@@ -6,25 +6,25 @@ from uuid import uuid4
 import pytest
 
 from pipelines.leads import paid_leads as paid
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows import paid_leads
-from tests.support.rows.paid_leads import campaign, rows, send
+from tests.support.rows.paid_leads import create_campaign, list_lead_conversions, send_lead
 
 # Both reach one inbox.
 _VARIANTS = ("ada+x@gmail.com", "a.da@gmail.com")
 
 
 def test_a_lead_earns_the_fee_of_its_campaign(brand, slug):
-    answer = send(brand, slug, name="Ada")
+    answer = send_lead(brand, slug, name="Ada")
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
-    assert rows(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
+    assert list_lead_conversions(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
     ((earned,),) = brand.rows("select sum(amount_cents) from ledger_entry where organization_id = %s", brand.id)
     assert earned == 500
 
 
 def test_lead_is_listed_with_its_customer_name(brand, slug):
-    send(brand, slug, email="Ada@Inbox.example.org", name=" Ada ")
+    send_lead(brand, slug, email="Ada@Inbox.example.org", name=" Ada ")
 
     (view,) = brand.get("/api/v1/conversions?kind=lead").json["items"]
     names = ("type", "amountCents", "commissionCents", "attributionMethod", "customerName")
@@ -32,7 +32,7 @@ def test_lead_is_listed_with_its_customer_name(brand, slug):
 
 
 def test_lead_bounty_is_paid_on_a_sale_campaign(brand):
-    slug = campaign(
+    slug = create_campaign(
         brand,
         default_commission_model="Cps",
         default_commission_type="Percentage",
@@ -41,43 +41,43 @@ def test_lead_bounty_is_paid_on_a_sale_campaign(brand):
         lead_bounty_currency="EUR",
     )
 
-    send(brand, slug)
+    send_lead(brand, slug)
 
-    assert rows(brand) == [("Pending", 250, "EUR", "payable", "lead_form")]
+    assert list_lead_conversions(brand) == [("Pending", 250, "EUR", "payable", "lead_form")]
 
 
 def test_affiliates_own_fee_takes_precedence_on_a_lead_campaign(brand):
-    slug = campaign(brand)
+    slug = create_campaign(brand)
     brand.rows(
         "update affiliate set custom_commission_type = 'Fixed', custom_commission_value = 7,"
         " custom_commission_currency = 'GBP' where organization_id = %s",
         brand.id,
     )
 
-    send(brand, slug)
+    send_lead(brand, slug)
 
-    assert rows(brand) == [("Pending", 700, "GBP", "payable", "lead_form")]
+    assert list_lead_conversions(brand) == [("Pending", 700, "GBP", "payable", "lead_form")]
 
 
 def test_campaign_without_lead_fee_records_the_lead_at_zero(brand):
-    slug = campaign(
+    slug = create_campaign(
         brand,
         default_commission_model="Cps",
         default_commission_type="Percentage",
         default_commission_value=Decimal(20),
     )
 
-    assert send(brand, slug).status_code == 200
-    assert rows(brand) == [("Pending", 0, "USD", "not_paid_on_campaign", "lead_form")]
+    assert send_lead(brand, slug).status_code == 200
+    assert list_lead_conversions(brand) == [("Pending", 0, "USD", "not_paid_on_campaign", "lead_form")]
 
 
 def test_lead_returns_404_without_the_preview_flag(brand, slug):
     brand.set(leadPreview="off")
 
-    answer = send(brand, slug)
+    answer = send_lead(brand, slug)
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_lead_returns_404_without_the_preview_flag(brand, slug):
 def test_inactive_slug_returns_404_like_an_unknown_one(brand, slug, change):
     brand.rows(f"{change} where organization_id = %s", brand.id)
 
-    answer, nobodys = send(brand, slug), send(brand, "nobody-has-this")
+    answer, nobodys = send_lead(brand, slug), send_lead(brand, "nobody-has-this")
 
     assert (answer.status_code, answer.json) == (nobodys.status_code, nobodys.json)
-    assert (answer.status_code, rows(brand)) == (404, [])
+    assert (answer.status_code, list_lead_conversions(brand)) == (404, [])
 
 
 def test_affiliate_paused_during_screening_gets_no_lead(brand, slug, monkeypatch):
@@ -108,17 +108,17 @@ def test_affiliate_paused_during_screening_gets_no_lead(brand, slug, monkeypatch
 
     monkeypatch.setattr(paid, "judge", judge_after_pause)
 
-    assert (send(brand, slug).status_code, rows(brand)) == (404, [])
+    assert (send_lead(brand, slug).status_code, list_lead_conversions(brand)) == (404, [])
 
 
 def test_program_id_selects_the_campaign(brand, rival, slug):
     theirs = rival.program()
     own = str(brand.programs[-1])
 
-    assert send(brand, slug, programId=own).status_code == 200
-    assert send(brand, slug, programId=str(theirs)).status_code == 404
-    assert send(brand, slug, programId=str(uuid4())).status_code == 404
-    assert send(brand, slug.upper(), programId=None).status_code == 200
+    assert send_lead(brand, slug, programId=own).status_code == 200
+    assert send_lead(brand, slug, programId=str(theirs)).status_code == 404
+    assert send_lead(brand, slug, programId=str(uuid4())).status_code == 404
+    assert send_lead(brand, slug.upper(), programId=None).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -143,23 +143,23 @@ def test_program_id_selects_the_campaign(brand, rival, slug):
     ],
 )
 def test_malformed_field_is_problem_details(brand, slug, fields):
-    answer = send(brand, slug, **fields)
+    answer = send_lead(brand, slug, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == list(fields)
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 @pytest.mark.parametrize("fields", [{"slug": ""}, {"slug": "x" * 65}, {"slug": "a\x00"}, {"slug": "\u202e"}])
 def test_impossible_slug_returns_404(brand, fields):
-    assert send(brand, "", **fields).status_code == 404
+    assert send_lead(brand, "", **fields).status_code == 404
 
 
 def test_malformed_lead_returns_404_without_the_preview_flag(brand, slug):
-    assert send(brand, slug, email="nobody").status_code == 400
+    assert send_lead(brand, slug, email="nobody").status_code == 400
     brand.set(leadPreview="off")
 
-    assert send(brand, slug, email="nobody").status_code == 404
+    assert send_lead(brand, slug, email="nobody").status_code == 404
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"slug": "a", "slug": "b"}', b"\xff"])
@@ -170,100 +170,100 @@ def test_non_object_body_is_problem_details(brand, body):
 
 
 def test_invalid_verification_token_is_refused(brand, slug):
-    for wrong in ("nonsense", "a.b.c.d", "é.ü", f"{paid_leads.token()}0"):
-        answer = send(brand, slug, token=wrong)
+    for wrong in ("nonsense", "a.b.c.d", "é.ü", f"{paid_leads.create_human_token()}0"):
+        answer = send_lead(brand, slug, token=wrong)
 
         assert (answer.status_code, answer.json["error"], answer.json["field"]) == (
             400,
             "human_verification_failed",
             "token",
         )
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 def test_missing_verification_service_returns_503_naming_the_setting(brand, slug):
-    with paid_leads.verified_by(URL=""):
-        answer = send(brand, slug, token="any")
+    with paid_leads.configure_human_check(URL=""):
+        answer = send_lead(brand, slug, token="any")
 
     assert (answer.status_code, answer.json["error"]) == (503, "human_check_not_configured")
     assert "HUMAN_CHECK_URL" in answer.json["message"]
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 def test_lead_is_refused_while_the_verification_service_is_unavailable(brand, slug):
-    with paid_leads.verified_by(URL="http://127.0.0.1:9/verify", SECRET="s"):
-        answer = send(brand, slug, token="any")
+    with paid_leads.configure_human_check(URL="http://127.0.0.1:9/verify", SECRET="s"):
+        answer = send_lead(brand, slug, token="any")
 
     assert (answer.status_code, answer.json["error"]) == (503, "human_check_unavailable")
-    assert rows(brand) == []
+    assert list_lead_conversions(brand) == []
 
 
 def test_person_is_one_lead_of_a_campaign_across_affiliates(brand, slug):
     other = f"{slug}-2"
     brand.affiliate(other)
 
-    answers = [send(brand, affiliate_slug, email=email) for affiliate_slug in (slug, other) for email in _VARIANTS]
+    answers = [send_lead(brand, affiliate_slug, email=email) for affiliate_slug in (slug, other) for email in _VARIANTS]
 
     assert {(answer.status_code, answer.get_data()) for answer in answers} == {(200, b'{"ok":true}')}
-    assert len(rows(brand)) == 1
+    assert len(list_lead_conversions(brand)) == 1
 
 
 def test_expired_lead_is_not_paid_again(brand, slug):
-    send(brand, slug, email="ada@inbox.example.org")
+    send_lead(brand, slug, email="ada@inbox.example.org")
     brand.rows("update lead set state = 'Expired' where organization_id = %s", brand.id)
 
-    send(brand, slug, email="ada@inbox.example.org")
+    send_lead(brand, slug, email="ada@inbox.example.org")
 
-    assert len(rows(brand)) == 1
+    assert len(list_lead_conversions(brand)) == 1
 
 
 def test_free_signup_of_the_same_person_is_kept_with_the_paid_lead(brand, slug):
-    brand.signed("/api/tracking/lead", {"affiliateSlug": slug, "email": "ada@inbox.example.org"})
-    send(brand, slug, email="ada@inbox.example.org")
+    brand.post_signed("/api/tracking/lead", {"affiliateSlug": slug, "email": "ada@inbox.example.org"})
+    send_lead(brand, slug, email="ada@inbox.example.org")
 
-    assert rows(brand) == [
+    assert list_lead_conversions(brand) == [
         ("Pending", 0, "USD", "attribution_only", "lead_signup"),
         ("Pending", 500, "USD", "payable", "lead_form"),
     ]
 
 
 def test_concurrent_leads_of_one_person_are_one_lead(brand, slug):
-    answers = at_once(*[lambda: send(brand, slug, email="ada@inbox.example.org") for _ in range(6)])
+    answers = run_concurrently(*[lambda: send_lead(brand, slug, email="ada@inbox.example.org") for _ in range(6)])
 
     assert {answer.status_code for answer in answers} == {200}
-    assert len(rows(brand)) == 1
+    assert len(list_lead_conversions(brand)) == 1
 
 
 def test_test_affiliate_brings_test_leads_only(brand):
-    slug = campaign(brand, budget_cents=0)
+    slug = create_campaign(brand, budget_cents=0)
     brand.rows("update affiliate set is_test = true where organization_id = %s", brand.id)
 
-    assert send(brand, slug).status_code == 200
+    assert send_lead(brand, slug).status_code == 200
     assert brand.rows("select is_test from conversion where organization_id = %s", brand.id) == [(True,)]
 
 
 def test_repeated_idempotency_key_returns_the_first_response(brand):
-    slug = campaign(brand, budget_cents=500)
+    slug = create_campaign(brand, budget_cents=500)
     key = {"Idempotency-Key": "once"}
-    fields = {"email": paid_leads.person(), "token": paid_leads.token()}
+    fields = {"email": paid_leads.unique_person_email(), "token": paid_leads.create_human_token()}
 
-    answers = [send(brand, slug, headers=key, **fields) for _ in range(2)]
+    answers = [send_lead(brand, slug, headers=key, **fields) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[1].headers["Idempotency-Replayed"] == "true"
-    assert len(rows(brand)) == 1
+    assert len(list_lead_conversions(brand)) == 1
 
 
 def test_any_origin_may_read_the_response(brand, slug):
-    answer = send(brand, slug, headers={"Origin": "https://shop.example.com"})
+    answer = send_lead(brand, slug, headers={"Origin": "https://shop.example.com"})
 
     assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.example.com"
 
 
 def test_brand_receives_webhooks_of_payable_and_held_leads(brand, slug, drain, receiver):
     brand.endpoint(receiver.url, ["conversion.created"])
-    send(brand, slug)
-    send(brand, slug, email="ada@mailinator.com")
+    send_lead(brand, slug)
+    send_lead(brand, slug, email="ada@mailinator.com")
 
     drain()
 

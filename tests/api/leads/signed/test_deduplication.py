@@ -4,26 +4,26 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.rows.leads import LEAD, SIGNED, counts, signed
+from tests.support.rows.leads import LEAD, SIGNED, count_rows, post_signed_lead
 
 
 @pytest.mark.parametrize(
     "again", ["ada.lovelace@example.com", "ADA.Lovelace@EXAMPLE.com", "ada.lovelace+spring@example.com"]
 )
 def test_one_person_is_one_lead_of_an_affiliate(shop, again):
-    first = signed(shop, email="ada.lovelace@example.com")
-    second = signed(shop, email=again, name="Other", subId="other")
+    first = post_signed_lead(shop, email="ada.lovelace@example.com")
+    second = post_signed_lead(shop, email=again, name="Other", subId="other")
 
     assert "leadId" in first.json
     assert (second.status_code, second.json) == (200, {"ok": True, "deduped": True})
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 @pytest.mark.parametrize("again", ["adalovelace@gmail.com", "a.d.a.lovelace+x@googlemail.com"])
 def test_gmail_dots_do_not_distinguish_people(shop, again):
-    signed(shop, email="ada.lovelace@gmail.com")
+    post_signed_lead(shop, email="ada.lovelace@gmail.com")
 
-    assert signed(shop, email=again).json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, email=again).json == {"ok": True, "deduped": True}
 
 
 def test_leads_are_distinct_by_person_affiliate_and_brand(shop, rival):
@@ -32,10 +32,10 @@ def test_leads_are_distinct_by_person_affiliate_and_brand(shop, rival):
     rival.affiliate("ben")
 
     answers = [
-        signed(shop, email="ada@example.com"),
-        signed(shop, email="a.da@example.com"),
-        signed(shop, email="ada@example.com", affiliateSlug="rita"),
-        signed(rival, email="ada@example.com"),
+        post_signed_lead(shop, email="ada@example.com"),
+        post_signed_lead(shop, email="a.da@example.com"),
+        post_signed_lead(shop, email="ada@example.com", affiliateSlug="rita"),
+        post_signed_lead(rival, email="ada@example.com"),
     ]
 
     assert all("leadId" in answer.json for answer in answers)
@@ -44,35 +44,37 @@ def test_leads_are_distinct_by_person_affiliate_and_brand(shop, rival):
 def test_event_id_is_one_lead_for_any_affiliate(shop):
     shop.affiliate("rita")
 
-    first = signed(shop, externalEventId="signup-1")
-    second = signed(shop, externalEventId="signup-1", affiliateSlug="rita")
+    first = post_signed_lead(shop, externalEventId="signup-1")
+    second = post_signed_lead(shop, externalEventId="signup-1", affiliateSlug="rita")
 
     assert "leadId" in first.json
     assert second.json == {"ok": True, "deduped": True}
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 def test_person_has_several_leads_by_event_id(shop):
-    answers = [signed(shop, email="ada@example.com", externalEventId=event_id) for event_id in ("a", "b", ..., " ")]
+    answers = [
+        post_signed_lead(shop, email="ada@example.com", externalEventId=event_id) for event_id in ("a", "b", ..., " ")
+    ]
 
     assert ["leadId" in answer.json for answer in answers] == [True, True, True, False]
 
 
 def test_known_event_is_deduplicated_after_its_affiliate_is_banned(shop):
-    signed(shop, externalEventId="signup-1")
+    post_signed_lead(shop, externalEventId="signup-1")
     shop.rows("update affiliate set status = 'Banned' returning id")
 
-    assert signed(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, externalEventId="signup-1").json == {"ok": True, "deduped": True}
 
 
 def test_event_id_in_our_own_format_matches_that_lead(shop):
-    known = signed(shop).json["leadId"]
+    known = post_signed_lead(shop).json["leadId"]
 
-    assert signed(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
 
 
 def test_lead_and_sale_may_share_an_event_id(shop, drain):
-    signed(shop, externalEventId="ada-1")
+    post_signed_lead(shop, externalEventId="ada-1")
     sale = shop.sale(externalEventId="ada-1")
     drain()
 
@@ -83,16 +85,16 @@ def test_lead_and_sale_may_share_an_event_id(shop, drain):
 @pytest.mark.parametrize("fields", [{"email": "ada@example.com"}, {"externalEventId": "signup-1"}])
 def test_concurrent_copies_of_one_lead_are_recorded_once(shop, fields):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: signed(shop, **fields).json, range(8)))
+        answers = list(pool.map(lambda _: post_signed_lead(shop, **fields).json, range(8)))
 
     assert sorted("leadId" in answer for answer in answers) == [False] * 7 + [True]
-    assert counts(shop) == (1, 1)
+    assert count_rows(shop) == (1, 1)
 
 
 def test_repeated_idempotency_key_returns_the_first_response(shop):
-    first = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    second = shop.signed(SIGNED, LEAD, Idempotency_Key="k-1")
-    other = shop.signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
+    first = shop.post_signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    second = shop.post_signed(SIGNED, LEAD, Idempotency_Key="k-1")
+    other = shop.post_signed(SIGNED, LEAD.replace(b"ada", b"bob"), Idempotency_Key="k-1")
 
     assert second.data == first.data
     assert second.headers["Idempotency-Replayed"] == "true"

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.leads import LEAD, SIGNED, counts, emails, refusal, signed
+from tests.support.rows.leads import LEAD, SIGNED, count_rows, list_lead_emails, post_signed_lead, read_refusal
 
 
 def test_every_field_is_stored_in_the_lead_and_its_conversion(shop):
-    answer = signed(
+    answer = post_signed_lead(
         shop,
         affiliateSlug="BEN",
         email=" Ada.Lovelace+News@Example.com ",
@@ -58,7 +58,7 @@ def test_every_field_is_stored_in_the_lead_and_its_conversion(shop):
 def test_only_slug_and_email_are_required(shop, absent):
     names = ("name", "externalEventId", "subId", "programId")
 
-    answer = signed(shop, **dict.fromkeys(names, absent))
+    answer = post_signed_lead(shop, **dict.fromkeys(names, absent))
 
     assert answer.status_code == 200
     assert shop.rows("select name, external_event_id, sub_id, event_id from lead") == [
@@ -90,8 +90,8 @@ def test_only_slug_and_email_are_required(shop, absent):
     ],
 )
 def test_invalid_lead_is_refused_with_its_code(shop, fields, code, field):
-    assert refusal(signed(shop, **fields)) == (400, code, field)
-    assert counts(shop) == (0, 0)
+    assert read_refusal(post_signed_lead(shop, **fields)) == (400, code, field)
+    assert count_rows(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_invalid_lead_is_refused_with_its_code(shop, fields, code, field):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(shop, fields, field):
-    answer = signed(shop, **fields)
+    answer = post_signed_lead(shop, **fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
-    assert counts(shop) == (0, 0)
+    assert count_rows(shop) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_malformed_field_is_named_in_problem_details(shop, fields, field):
     ],
 )
 def test_non_object_body_returns_invalid_body(shop, raw):
-    answer = shop.signed(SIGNED, raw)
+    answer = shop.post_signed(SIGNED, raw)
 
-    assert refusal(answer)[:2] == (400, "invalid_body")
+    assert read_refusal(answer)[:2] == (400, "invalid_body")
 
 
 @pytest.mark.parametrize(
     "email", ["ÜNÏ@münchen.example", "ada@xn--mnchen-3ya.example", "a.d'a+{x}@sub.example.com", "a" * 64 + "@e.example"]
 )
 def test_unusual_valid_address_is_accepted(shop, email):
-    assert signed(shop, email=email).status_code == 200
-    assert emails(shop) == [email]
+    assert post_signed_lead(shop, email=email).status_code == 200
+    assert list_lead_emails(shop) == [email]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_free_lead_creates_a_zero_commission_conversion(brand, columns, payabili
     brand.program(**columns)
     brand.affiliate("ben")
 
-    signed(brand)
+    post_signed_lead(brand)
 
     assert brand.rows("select payability, commission_cents, type, attribution_method from conversion") == [
         (payability, 0, "LeadReward", "lead_signup")
@@ -171,7 +171,7 @@ def test_free_lead_creates_a_zero_commission_conversion(brand, columns, payabili
 def test_lead_conversion_is_in_the_home_currency(shop):
     shop.rows("update organization set home_currency = 'EUR' where id = %s returning id", shop.id)
 
-    signed(shop)
+    post_signed_lead(shop)
 
     assert shop.rows("select currency from conversion") == [("EUR",)]
 
@@ -181,11 +181,11 @@ def test_unapproved_affiliate_gets_no_lead(brand, status):
     brand.program()
     brand.affiliate("ben", status=status)
 
-    answer = signed(brand)
+    answer = post_signed_lead(brand)
 
-    assert refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
+    assert read_refusal(answer) == (400, "affiliate_not_active", "affiliateSlug")
     assert status in answer.json["message"]
-    assert counts(brand) == (0, 0)
+    assert count_rows(brand) == (0, 0)
     assert brand.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
@@ -193,13 +193,13 @@ def test_unapproved_affiliate_gets_no_lead(brand, status):
 def test_closed_campaign_accepts_no_lead(shop, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert refusal(signed(shop))[:2] == (400, "no_active_program")
+    assert read_refusal(post_signed_lead(shop))[:2] == (400, "no_active_program")
 
 
 def test_removed_affiliate_is_not_found(shop):
     shop.rows("update affiliate set deleted_at = now() returning id")
 
-    assert refusal(signed(shop))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop))[1] == "affiliate_not_found"
 
 
 def test_program_id_selects_the_campaign_of_a_shared_slug(brand):
@@ -207,8 +207,8 @@ def test_program_id_selects_the_campaign_of_a_shared_slug(brand):
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
 
-    signed(brand, email="ada@example.com")
-    signed(brand, email="ada@example.com", programId=str(second))
+    post_signed_lead(brand, email="ada@example.com")
+    post_signed_lead(brand, email="ada@example.com", programId=str(second))
 
     assert brand.rows("select program_id from lead order by occurred_at") == [(first,), (second,)]
 
@@ -218,7 +218,7 @@ def test_without_program_id_the_active_campaign_is_used(brand):
     brand.affiliate("ben", program_id=first)
     brand.affiliate("ben", program_id=second)
 
-    assert signed(brand).status_code == 200
+    assert post_signed_lead(brand).status_code == 200
     assert brand.rows("select program_id from lead") == [(second,)]
 
 
@@ -226,13 +226,13 @@ def test_other_tenants_slug_and_campaign_are_not_found(shop, rival):
     theirs = rival.program()
     rival.affiliate("rita")
 
-    assert refusal(signed(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
-    assert refusal(signed(shop, programId=str(theirs)))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop, programId=str(theirs)))[1] == "affiliate_not_found"
 
 
 def test_brand_receives_one_event_per_lead(shop):
-    lead = signed(shop, email="ada@example.com", subId="spring")
-    signed(shop, email="ada@example.com")
+    lead = post_signed_lead(shop, email="ada@example.com", subId="spring")
+    post_signed_lead(shop, email="ada@example.com")
 
     ((body,),) = shop.rows("select body from event where type = 'conversion.created'")
     data = json.loads(body)["data"]
@@ -252,7 +252,7 @@ def test_brand_receives_one_event_per_lead(shop):
 
 
 def test_affiliate_may_be_their_own_free_lead(shop):
-    assert "leadId" in signed(shop, email="ben@example.com").json
+    assert "leadId" in post_signed_lead(shop, email="ben@example.com").json
 
 
 def test_recruiter_earns_no_override_on_a_lead(brand, drain):
@@ -260,14 +260,14 @@ def test_recruiter_earns_no_override_on_a_lead(brand, drain):
     rita = brand.affiliate("rita")
     brand.affiliate("ben", recruited_by_affiliate_id=rita)
 
-    signed(brand)
+    post_signed_lead(brand)
     drain()
 
-    assert counts(brand) == (1, 1)
+    assert count_rows(brand) == (1, 1)
 
 
 def test_conversions_filter_by_kind_lead(shop, drain):
-    lead_id = signed(shop).json["leadId"]
+    lead_id = post_signed_lead(shop).json["leadId"]
     shop.sale()
     drain()
 
@@ -279,7 +279,7 @@ def test_conversions_filter_by_kind_lead(shop, drain):
 def test_test_key_records_separate_test_leads(shop):
     tester = shop.other_key(is_test=True)
 
-    answers = [signed(caller, email="ada@example.com").json for caller in (tester, shop, tester, shop)]
+    answers = [post_signed_lead(caller, email="ada@example.com").json for caller in (tester, shop, tester, shop)]
 
     assert ["leadId" in answer for answer in answers] == [True, True, False, False]
     assert shop.rows("select l.is_test, c.is_test from lead l join conversion c using (id) order by 1") == [
@@ -292,6 +292,6 @@ def test_test_affiliate_gets_test_leads(brand):
     brand.program()
     brand.affiliate("ben", is_test=True)
 
-    signed(brand)
+    post_signed_lead(brand)
 
     assert brand.rows("select l.is_test, c.is_test from lead l join conversion c using (id)") == [(True, True)]

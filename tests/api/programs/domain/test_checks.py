@@ -8,7 +8,7 @@ from adapters import name_servers
 from pipelines.host_proofs import checks
 from tests.api.programs.domain.conftest import Campaign, lead_here, write
 from tests.support.outside.brand_dns import TARGET, answering
-from tests.support.rows.visiting import limited
+from tests.support.rows.link_visits import create_limiter
 
 
 def test_before_a_look_the_steps_say_what_to_set_up(campaign, dns):
@@ -103,7 +103,7 @@ def test_a_repeated_request_looks_once(campaign, dns):
 def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns, monkeypatch):
     with name_servers.reading_slot(), name_servers.reading_slot(), name_servers.reading_slot():
         busy = campaign.check()
-    monkeypatch.setitem(campaign.brand.app.extensions, "limiter", limited(domain_check=1))
+    monkeypatch.setitem(campaign.brand.app.extensions, "limiter", create_limiter(domain_check=1))
 
     assert (busy.status_code, busy.json["error"]) == (503, "domain_check_busy")
     assert dns.asked == []

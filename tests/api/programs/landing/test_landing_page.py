@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, png
 
 _PICTURES = "/api/v1/programs/hero-images"
@@ -181,7 +181,7 @@ def test_a_picture_is_named_and_another_uploaded_at_once(brand, program):
         _upload(brand)
     (oldest,) = brand.rows("select id from stored_file where kind = 'hero' order by created_at, id limit 1")[0]
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda: _say(brand, program, {"heroImageId": str(oldest)}), *[lambda: _upload(brand) for _ in range(3)]
     )
 

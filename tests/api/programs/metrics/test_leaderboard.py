@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.program_rows import ago, click, conversion, rate
+from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate, time_ago
 
 URL = "/api/v1/leaderboard"
 
@@ -15,7 +15,7 @@ def sellers(brand):
     brand.program()
     found = {name: brand.affiliate(name) for name in ("cid", "ann", "ben")}
     for name, cents in (("ann", 1_000), ("ann", 1_000), ("ben", 2_000), ("cid", 9_000)):
-        conversion(brand, found[name], amount_cents=cents, commission_cents=cents // 10)
+        insert_conversion(brand, found[name], amount_cents=cents, commission_cents=cents // 10)
     return found
 
 
@@ -49,8 +49,8 @@ def test_it_is_a_flat_array_in_which_equals_share_a_rank(brand, sellers):
 
 def test_revenue_is_less_what_was_refunded_and_who_has_nothing_has_no_place(brand, sellers):
     zoe = brand.affiliate("zoe")
-    conversion(brand, zoe, amount_cents=50_000, refunded_cents=50_000, commission_cents=10, reversed_cents=10)
-    click(brand, zoe)
+    insert_conversion(brand, zoe, amount_cents=50_000, refunded_cents=50_000, commission_cents=10, reversed_cents=10)
+    insert_click(brand, zoe)
 
     assert str(zoe) not in [entry["affiliateId"] for entry in _board(brand, "metric=revenue")]
     assert [entry["affiliateId"] for entry in _board(brand, "metric=clicks")] == [str(zoe)]
@@ -58,9 +58,9 @@ def test_revenue_is_less_what_was_refunded_and_who_has_nothing_has_no_place(bran
 
 
 def test_what_has_no_rate_is_held_apart(brand, sellers):
-    rate("TOP", "2", ago(days=1))
-    conversion(brand, sellers["ben"], currency="TOP", amount_cents=100_000)
-    conversion(brand, sellers["ben"], currency="WST", amount_cents=7)
+    store_rate("TOP", "2", time_ago(days=1))
+    insert_conversion(brand, sellers["ben"], currency="TOP", amount_cents=100_000)
+    insert_conversion(brand, sellers["ben"], currency="WST", amount_cents=7)
 
     first = _board(brand, "metric=revenue")[0]
 
@@ -68,8 +68,8 @@ def test_what_has_no_rate_is_held_apart(brand, sellers):
 
 
 def test_days_programs_and_who_is_gone(brand, sellers):
-    conversion(brand, sellers["cid"], occurred_at=ago(days=3))
-    conversion(brand, sellers["cid"], occurred_at=ago(days=3))
+    insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
+    insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
     assert _places(brand, sellers)[0] == (1, "cid", 3)
     assert _places(brand, sellers, "days=2")[0] == (1, "ann", 2)
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support import owing
-from tests.support.api.lists import trips_of
+from tests.support import owed_totals
+from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import click, conversion, rate
+from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate
 
 URL = "/api/v1/metrics"
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -42,13 +42,13 @@ def _rows(brand, query=DAYS):
 
 
 def test_every_day_has_its_counts_and_its_money(brand, ben):
-    sold = conversion(brand, ben, occurred_at=NOON)
-    conversion(brand, ben, occurred_at=NOON, type="Recurring", refunded_cents=4_000, reversed_cents=400)
-    conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
-    conversion(brand, ben, occurred_at=NOON, type="Bonus", amount_cents=0, commission_cents=7)
-    conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
-    click(brand, ben, occurred_at=NOON)
-    click(brand, ben, occurred_at=NOON + timedelta(days=1))
+    sold = insert_conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON, type="Recurring", refunded_cents=4_000, reversed_cents=400)
+    insert_conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
+    insert_conversion(brand, ben, occurred_at=NOON, type="Bonus", amount_cents=0, commission_cents=7)
+    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+    insert_click(brand, ben, occurred_at=NOON)
+    insert_click(brand, ben, occurred_at=NOON + timedelta(days=1))
     expected = {
         "2026-03-09": _NOTHING,
         "2026-03-10": _NOTHING
@@ -57,7 +57,7 @@ def test_every_day_has_its_counts_and_its_money(brand, ben):
         "2026-03-11": _NOTHING | {"clicks": 1},
     }
 
-    before, _ = _rows(brand), owing.fold(brand)
+    before, _ = _rows(brand), owed_totals.fold_changes(brand)
 
     assert before == _rows(brand) == expected
     assert _asked(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
@@ -68,16 +68,16 @@ def test_every_day_has_its_counts_and_its_money(brand, ben):
 
 def test_what_does_not_count_is_not_counted(brand, ben):
     for columns in ({"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}):
-        conversion(brand, ben, occurred_at=NOON, **columns)
+        insert_conversion(brand, ben, occurred_at=NOON, **columns)
     for columns in ({"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}):
-        click(brand, ben, occurred_at=NOON, **columns)
+        insert_click(brand, ben, occurred_at=NOON, **columns)
 
     assert set(map(str, _rows(brand).values())) == {str(_NOTHING)}
 
 
 def test_time_is_cut_into_days_weeks_from_monday_and_months(brand, ben):
     for day in (1, 8, 9, 31):
-        conversion(brand, ben, occurred_at=NOON.replace(day=day))
+        insert_conversion(brand, ben, occurred_at=NOON.replace(day=day))
 
     def sales(group):
         query = f"from=2026-02-28&to=2026-04-01&groupBy={group}"
@@ -92,11 +92,11 @@ def test_time_is_cut_into_days_weeks_from_monday_and_months(brand, ben):
 
 
 def test_rows_of_programs_and_affiliates_are_named_and_the_most_revenue_is_first(brand, ben):
-    conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON)
     first = brand.programs[-1]
     second = brand.program()
     zoe = brand.affiliate("zoe")
-    conversion(brand, zoe, occurred_at=NOON, amount_cents=30_000)
+    insert_conversion(brand, zoe, occurred_at=NOON, amount_cents=30_000)
 
     def shown(query):
         return [(row["key"], row["revenueCents"]) for row in _asked(brand, f"{DAYS}&{query}")["rows"]]
@@ -115,25 +115,25 @@ def test_rows_of_programs_and_affiliates_are_named_and_the_most_revenue_is_first
 
 def test_countries_are_of_clicks_and_what_has_none_stands_under_null(brand, ben):
     for country in ("NZ", "NZ", "FR", None):
-        click(brand, ben, occurred_at=NOON, country=country)
-    conversion(brand, ben, occurred_at=NOON)
+        insert_click(brand, ben, occurred_at=NOON, country=country)
+    insert_conversion(brand, ben, occurred_at=NOON)
 
     for _ in range(2):
         found = _rows(brand, f"{DAYS}&groupBy=country")
         assert {key: row["clicks"] for key, row in found.items()} == {"NZ": 2, "FR": 1, None: 1}
         assert found[None]["sales"] == 1
-        owing.fold(brand)
+        owed_totals.fold_changes(brand)
 
 
 def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(brand, ben):
     # Half to even, once for a program's day: 2 x 0.5 of a cent are one cent.
-    rate("FJD", "2", NOON)
+    store_rate("FJD", "2", NOON)
     for day in (10, 10, 20):
-        conversion(
+        insert_conversion(
             brand, ben, occurred_at=NOON.replace(day=day), currency="FJD", amount_cents=1_001, commission_cents=101,
             refunded_cents=1,
         )  # fmt: skip
-    conversion(brand, ben, occurred_at=NOON, amount_cents=5, commission_cents=3)
+    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=5, commission_cents=3)
 
     totals = _asked(brand, "from=2026-03-09&to=2026-03-21")["totals"]
 
@@ -145,9 +145,9 @@ def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(
 
 
 def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
-    conversion(brand, ben, occurred_at=NOON)
-    click(brand, ben, occurred_at=NOON)
-    owing.fold(brand)
+    insert_conversion(brand, ben, occurred_at=NOON)
+    insert_click(brand, ben, occurred_at=NOON)
+    owed_totals.fold_changes(brand)
 
     assert _asked(rival)["totals"] == _NOTHING
     for query in (f"programId={brand.programs[-1]}", f"affiliateId={ben}"):
@@ -180,10 +180,10 @@ def test_what_cannot_be_asked_is_refused(brand):
 def test_it_costs_the_same_for_few_and_for_many(brand, ben):
     since = (datetime.now(UTC) - timedelta(days=300)).date()
     for group in ("day", "affiliate"):
-        few = trips_of(lambda group=group: brand.get(f"{URL}?groupBy={group}"))
+        few = count_round_trips(lambda group=group: brand.get(f"{URL}?groupBy={group}"))
         for currency in ("EUR", "JPY", "USD"):
-            conversion(brand, ben, currency=currency)
-        assert trips_of(lambda group=group: brand.get(f"{URL}?from={since}&groupBy={group}")) == few
+            insert_conversion(brand, ben, currency=currency)
+        assert count_round_trips(lambda group=group: brand.get(f"{URL}?from={since}&groupBy={group}")) == few
 
 
 def test_plans_are_asked_for(app):

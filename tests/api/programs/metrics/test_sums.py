@@ -10,11 +10,11 @@ import pytest
 from models import db
 from models.ledger import day_rules, rules
 from pipelines import retention
-from tests.support import owing
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.draining import drain
+from tests.support import owed_totals
+from tests.support.api.import_requests import build_past_sale, import_sales
+from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
-from tests.support.rows.program_rows import click
+from tests.support.rows.program_rows import insert_click
 
 _EARNED = """select coalesce(sum(amount_cents), 0)::int from ledger_entry
 where kind in ('earn', 'reverse', 'restore', 'adjust') and not is_test"""
@@ -94,7 +94,7 @@ class _Year:
 
     def imports(self):
         day = datetime.now(UTC) - timedelta(days=self.dice.randint(1, 600))
-        rows = [past_sale(externalId=str(uuid4()), occurredAt=day.isoformat()) for _ in range(3)]
+        rows = [build_past_sale(externalId=str(uuid4()), occurredAt=day.isoformat()) for _ in range(3)]
         answer = import_sales(self.brand, *rows, confirmUnpaidPayout=True)
         assert answer.status_code == 200, answer.data
         self.imported.append(answer.json["jobId"])
@@ -104,14 +104,14 @@ class _Year:
             self.manager.post(f"/api/imports/{self.imported.pop()}/undo")
 
     def visit(self):
-        click(self.brand, self.recruits.ben, outcome=self.dice.choice(["recorded", "blocked", "unscored"]))
+        insert_click(self.brand, self.recruits.ben, outcome=self.dice.choice(["recorded", "blocked", "unscored"]))
 
     def scored(self):
         outcome = self.dice.choice(["blocked", "recorded"])
         self.brand.rows("update click set outcome = %s where outcome = 'unscored' returning 1", outcome)
 
     def fold(self):
-        owing.fold(self.brand)
+        owed_totals.fold_changes(self.brand)
 
 
 def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
@@ -127,7 +127,7 @@ def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
             drain("sales", "refunds")
             _check(brand, done)
 
-    owing.fold(brand)
+    owed_totals.fold_changes(brand)
     assert brand.rows("select count(*) from day_change") == [(0,)]
     _check(brand, done)
     sales, _, refunds, revenue, refunded, commission, overrides = brand.rows(_CONVERSIONS)[0]
@@ -149,11 +149,11 @@ def test_money_of_a_program_is_what_its_affiliates_have(brand):
 def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     recruits = Recruits.create(brand)
     recruits.sell()
-    click(brand, recruits.ben, country="NZ")
+    insert_click(brand, recruits.ben, country="NZ")
     drain("sales")
     before = _totals(brand, "country")
     if folded:
-        owing.fold(brand)
+        owed_totals.fold_changes(brand)
     for table in ("day_change", "affiliate_day", "program_day"):
         brand.rows(f"update {table} set revenue_cents = revenue_cents + 1, clicks = 9 returning 1")
     assert len(_broken(brand)) == 3
@@ -164,7 +164,7 @@ def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     for _ in range(2):
         assert _broken(brand) == []
         assert _totals(brand, "country") == before
-        owing.fold(brand)
+        owed_totals.fold_changes(brand)
 
 
 def test_clicks_that_are_only_counts_by_now_are_still_counted_once(brand):
@@ -172,7 +172,7 @@ def test_clicks_that_are_only_counts_by_now_are_still_counted_once(brand):
     ben = brand.affiliate("ben")
     old = datetime.now(UTC) - timedelta(days=200)
     for country in ("NZ", None):
-        click(brand, ben, occurred_at=old, created_at=old, country=country)
+        insert_click(brand, ben, occurred_at=old, created_at=old, country=country)
     before = _totals(brand, "country")
 
     with db.any_org_work():

@@ -11,10 +11,10 @@ from domain.refusals import Refused
 from models import db
 from models.conversions import conversions, reviews
 from pipelines.payouts import decisions
-from tests.support import owing
-from tests.support.draining import drain
-from tests.support.rows.paying import Payroll
-from tests.support.rows.program_rows import conversion
+from tests.support import owed_totals
+from tests.support.job_queues import drain
+from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_conversion
 
 # Two decimals, none, and one that nobody publishes a rate of at first; tests keep to currencies of their own.
 _CURRENCIES = ("USD", "TJS", "PYG", "HTG")
@@ -41,7 +41,7 @@ class _Weeks:
 
     def past(self):
         number = self.dice.randint(0, 1)
-        conversion(
+        insert_conversion(
             self.brand,
             self.payroll.affiliates[("ann", "ben")[number]],
             program_id=self.brand.programs[number],
@@ -116,17 +116,20 @@ class _Weeks:
         self.payroll.execute("update organization set home_currency = %s where id = %s", home, self.brand.id)
 
     def fold(self):
-        owing.fold(self.brand)
+        owed_totals.fold_changes(self.brand)
 
     def reckon(self):
-        owing.reckon(self.brand)
+        owed_totals.compute_owed_days(self.brand)
 
 
 def _agree(weeks):
     for away in (timedelta(0), timedelta(hours=7), timedelta(days=1), timedelta(days=2), timedelta(days=90)):
         now = weeks.now + away
-        assert owing.kept(weeks.brand, now) == owing.added_up(weeks.brand, now), (away, weeks.done)
-    assert owing.broken(weeks.brand) == [], weeks.done
+        assert owed_totals.read_stored_totals(weeks.brand, now) == owed_totals.compute_totals(weeks.brand, now), (
+            away,
+            weeks.done,
+        )
+    assert owed_totals.list_day_violations(weeks.brand) == [], weeks.done
 
 
 def test_what_is_owed_is_what_conversions_come_to_after_any_steps_in_any_order(app):
@@ -141,8 +144,8 @@ def test_what_is_owed_is_what_conversions_come_to_after_any_steps_in_any_order(a
             _agree(weeks)
 
     drain("refunds", "payouts")
-    owing.fold(weeks.brand)
-    owing.reckon(weeks.brand)
+    owed_totals.fold_changes(weeks.brand)
+    owed_totals.compute_owed_days(weeks.brand)
     _agree(weeks)
     assert weeks.brand.rows("select 1 from day_to_reckon") == []
     assert weeks.brand.rows("select count(*) > 0 from payout where status = 'Paid'") == [(True,)]

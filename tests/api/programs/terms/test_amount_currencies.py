@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.inviting import accept, invite, letters, someone, token_of
+from tests.support.api.invite_requests import accept_invite, invite, list_emails, token_from_invite, unique_email
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/programs"
@@ -174,7 +174,7 @@ def _own_currency(brand):
 
 def test_an_affiliates_fixed_fee_keeps_its_currency_until_it_is_sent(pro):
     program_id = pro.program(default_commission_model="Cpc", default_commission_type="Fixed")
-    made = pro.post("/api/v1/affiliates", {"programId": str(program_id), "email": someone(), **FIXED}).json
+    made = pro.post("/api/v1/affiliates", {"programId": str(program_id), "email": unique_email(), **FIXED}).json
     _move(pro)
 
     seen = [_own_currency(pro)]
@@ -193,7 +193,7 @@ def test_an_invited_fee_is_in_the_currency_of_the_day_it_was_offered(pro):
     _move(pro)
 
     again = manager.post(f"/api/affiliate-invites/{invited.json['invite']['id']}/resend")
-    assert accept(pro, token_of(again)).status_code == 200
+    assert accept_invite(pro, token_from_invite(again)).status_code == 200
 
     assert _own_currency(pro) == "USD"
 
@@ -207,7 +207,7 @@ def test_an_invite_names_a_fee_in_its_own_currency(pro):
     for invite_id in (own, default):
         assert manager.post(f"/api/affiliate-invites/{invite_id}/resend").status_code == 200
 
-    told = [letter.text for letter in letters(pro)[-2:]]
+    told = [letter.text for letter in list_emails(pro)[-2:]]
     assert ["2 USD per click" in told[0], "1 USD per click" in told[1]] == [True, True]
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from models import db
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.api.terms import PROGRAMS, change_program
 
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -147,7 +147,9 @@ def test_two_changes_at_once_that_do_not_go_together_do_not_both_hold(brand):
         program_id = _created(brand, defaultCommissionType="Fixed", defaultCommissionValue=1)["id"]
         changes = [{"defaultCommissionModel": "Cpc"}, {"defaultCommissionType": "Percentage"}]
 
-        answers = at_once(*[lambda one=one, each=program_id: change_program(brand, each, **one) for one in changes])
+        answers = run_concurrently(
+            *[lambda one=one, each=program_id: change_program(brand, each, **one) for one in changes]
+        )
 
         assert sorted(answer.status_code for answer in answers) == [200, 400]
 

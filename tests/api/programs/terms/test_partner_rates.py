@@ -8,8 +8,8 @@ from adapters import clock
 from models import db, ids
 from models.programs import partner_groups, performance_tiers
 from pipelines.programs import lifecycle, update
-from tests.support.api.inviting import accept, invite, someone, token_of
-from tests.support.api.racing import at_once, begun
+from tests.support.api.concurrency import run_concurrently, start_call
+from tests.support.api.invite_requests import accept_invite, invite, token_from_invite, unique_email
 from tests.support.api.terms import change_program
 
 BY_CLICK = {"defaultCommissionModel": "Cpc", "defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
@@ -53,7 +53,7 @@ def test_the_rate_of_an_invite_that_nobody_can_accept_is_in_nobodys_way(brand, s
     program_id = brand.program()
     invited = _invite(brand)
     if state == "Accepted":
-        accept(brand, token_of(invited))
+        accept_invite(brand, token_from_invite(invited))
         brand.rows("update affiliate set deleted_at = now() returning id")
     elif state == "Revoked":
         brand.person("Manager").call("DELETE", f"/api/affiliate-invites/{invited.json['invite']['id']}")
@@ -85,7 +85,7 @@ def _invite(brand):
 
 
 def _join(brand):
-    body = {"programId": str(brand.programs[-1]), "email": someone(), **RATE}
+    body = {"programId": str(brand.programs[-1]), "email": unique_email(), **RATE}
     return brand.post("/api/v1/affiliates", body)
 
 
@@ -104,7 +104,7 @@ def test_a_rate_waits_for_a_change_of_the_model_that_is_under_way(brand, ask):
 
     with db.unit_of_work(brand.id):
         program = lifecycle.lock(organization_id=brand.id, program_id=program_id)
-        answer = begun(lambda: ask(brand))
+        answer = start_call(lambda: ask(brand))
         update.change(program=program, fields=changes, now=clock.now())
 
     assert (answer().status_code, answer().json["error"]) == (400, "invalid_commission_type")
@@ -116,7 +116,7 @@ def test_a_rate_and_a_model_that_do_not_go_together_never_both_hold(brand, ask):
     for _ in range(5):
         program_id = brand.program()
 
-        answers = at_once(
+        answers = run_concurrently(
             lambda: ask(brand), lambda program_id=program_id: change_program(brand, program_id, **BY_CLICK)
         )
 

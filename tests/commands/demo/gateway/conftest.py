@@ -22,11 +22,11 @@ from commands.demo import loopback
 from commands.demo.gateway import object_store, server
 from commands.demo.prompt_handler import PromptHandler
 from models import db
-from tests.support.draining import drain
+from tests.support.app_server import serve_app
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 from tests.support.running import ports
-from tests.support.serving import served
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 _PATIENCE_S = 120
 
@@ -68,10 +68,12 @@ class Demo:
 
     def move(self) -> None:
         """Let PORT be another one from now on."""
-        held = ports.hold_row(3)
+        held = ports.hold_ports(3)
         self.held += held
-        port = ports.number(held[0])
-        turn(self.monkeypatch, web={"port": port}, addresses={"apis": {"stripe": f"http://127.0.0.1:{port + 2}"}})
+        port = ports.port_number(held[0])
+        override_settings(
+            self.monkeypatch, web={"port": port}, addresses={"apis": {"stripe": f"http://127.0.0.1:{port + 2}"}}
+        )
 
     @contextmanager
     def playing(self) -> Iterator[None]:
@@ -83,7 +85,7 @@ class Demo:
     @contextmanager
     def up(self) -> Iterator[None]:
         """Play the gateway beside the service."""
-        with served(self.app, port=settings.current().web.port), self.playing():
+        with serve_app(self.app, port=settings.current().web.port), self.playing():
             yield
 
     @property
@@ -109,7 +111,7 @@ def demo(app, tmp_path, monkeypatch):
     with db.any_org_work():
         db.db.run("select 1")  # this process knows where its database is
     monkeypatch.setattr(making, "_SAMPLE_RATES", {})  # rates are everybody's, other tests' as well
-    turn(monkeypatch, servers={"data_dir": tmp_path / "data", "database_url": None})
+    override_settings(monkeypatch, servers={"data_dir": tmp_path / "data", "database_url": None})
     found = Demo(app, monkeypatch)
     found.move()
     assert loopback.is_gateway_called(settings.current())
@@ -137,9 +139,9 @@ class _Keeps(PromptHandler):
 
 @pytest.fixture
 def playing(tmp_path, monkeypatch):
-    held = ports.hold_row(3)  # the gateway's port is the second after the listener's
-    listener = _Listener(ports.number(held[0]))
-    chosen = turn(
+    held = ports.hold_ports(3)  # the gateway's port is the second after the listener's
+    listener = _Listener(ports.port_number(held[0]))
+    chosen = override_settings(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
     with server.running(chosen, say=lambda _: None):

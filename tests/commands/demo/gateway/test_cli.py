@@ -4,7 +4,7 @@ import pytest
 
 import settings
 from commands.demo import loopback
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @pytest.mark.parametrize("words", [(), ("pay",), ("renew",), ("refund",)], ids=" ".join)
@@ -15,11 +15,11 @@ def test_outside_of_the_demo_nothing_is_played(demo, monkeypatch, words):
         f"Error: There is no demo gateway in {settings.current().servers.data_dir}. Next: make run\n",
     )
 
-    turn(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
+    override_settings(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
     code, said = demo.flask("demo-gateway", *words)
     assert (code, said.startswith("Error: API_ADDRESSES has another address for stripe")) == (1, True)
 
-    turn(monkeypatch, servers={"database_url": "postgresql://x"})
+    override_settings(monkeypatch, servers={"database_url": "postgresql://x"})
     code, said = demo.flask("demo-gateway", *words)
     assert (code, said.startswith("Error: The demo's gateway runs only")) == (1, True)
     assert not (settings.current().servers.data_dir / "gateway").exists()

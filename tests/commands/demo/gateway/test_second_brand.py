@@ -11,7 +11,7 @@ import settings
 from commands.demo import banner, loopback
 from commands.demo.gateway.object_store import StripeObjectStore
 from models import db
-from tests.support.turning import turn, turned
+from tests.support.settings_overrides import build_settings, override_settings
 
 
 def _connections(demo):
@@ -60,12 +60,12 @@ def test_it_is_connected_as_any_brand_is(demo):
 
 
 def test_a_demo_of_an_earlier_version_gets_it(demo, monkeypatch):
-    turn(monkeypatch, addresses={"apis": {"stripe": None}})
+    override_settings(monkeypatch, addresses={"apis": {"stripe": None}})
     demo.make()
     before = demo.facts
     assert not any(name.startswith("gateway") for name in before)
 
-    turn(monkeypatch, addresses={"apis": {"stripe": loopback.gateway_url(settings.current())}})
+    override_settings(monkeypatch, addresses={"apis": {"stripe": loopback.gateway_url(settings.current())}})
     demo.make()
 
     assert {name: value for name, value in demo.facts.items() if name in before} == before
@@ -157,7 +157,9 @@ def test_a_port_that_is_in_use_is_said(demo):
 def test_where_the_operator_says_where_stripe_is_or_has_a_database_nothing_is_played(
     app, database_url, given, is_played
 ):
-    chosen = turned(servers={"database_url": database_url}, web={"port": 8123}, addresses={"apis": {"stripe": given}})
+    chosen = build_settings(
+        servers={"database_url": database_url}, web={"port": 8123}, addresses={"apis": {"stripe": given}}
+    )
 
     assert loopback.is_gateway_simulated(chosen) is is_played
     assert loopback.gateway_environment(chosen) == (
@@ -183,12 +185,12 @@ def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypa
 def test_the_demos_key_never_goes_to_the_real_stripe(demo, monkeypatch):
     demo.make()
     here = loopback.gateway_url(settings.current())
-    turn(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
+    override_settings(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
     _, said = demo.flask("demo", "--show-secrets")
 
     assert [row[1] for row in _connections(demo)] == ["Disconnected"]
     assert "demo-gateway" not in said
     demo.make()
-    turn(monkeypatch, addresses={"apis": {"stripe": here}})
+    override_settings(monkeypatch, addresses={"apis": {"stripe": here}})
     demo.make()
     assert [row[1] for row in _connections(demo)] == ["Disconnected", "Active"]

@@ -5,9 +5,9 @@ import threading
 import settings
 from adapters.embedded.data_folder import wait_until
 from commands.demo.gateway import server
-from tests.support.draining import drain
+from tests.support.app_server import serve_app
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
-from tests.support.serving import served
 
 _PATIENCE_S = 120
 _STARTED = ("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
@@ -164,7 +164,7 @@ def test_an_event_that_nobody_takes_is_sent_again(demo):
     demo.make()
     with demo.playing():
         demo.json("demo-gateway", "pay")
-        with served(demo.app, port=settings.current().web.port):
+        with serve_app(demo.app, port=settings.current().web.port):
             demo.hear(*_STARTED)
 
     assert [row[0] for row in _conversions(demo).values()] == [4_900]

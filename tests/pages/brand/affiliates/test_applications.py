@@ -76,7 +76,7 @@ def test_rejection_at_the_dashboard_emails_the_applicant_once(campaign, people):
     assert sent == [("ben@example.com",)]
 
 
-def test_a_double_click_decides_once(campaign, people):
+def test_double_click_decides_once(campaign, people):
     visitor, ada = people(), _id(campaign, "Ada Ek")
     for _ in range(2):
         assert visitor.send(f"{_HERE}/{ada}/approve", {"_key": "same"}).status_code == 303
@@ -84,7 +84,7 @@ def test_a_double_click_decides_once(campaign, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'affiliate.approved'") == [(1,)]
 
 
-def test_several_are_let_in_at_once(campaign, people):
+def test_several_applicants_are_approved_at_once(campaign, people):
     visitor = people()
     ids = [_id(campaign, name) for name in ("Ada Ek", "Cleo")]
     answer = visitor.send(f"{_HERE}/approve", {"_key": "k1", "ids": ids})
@@ -94,7 +94,7 @@ def test_several_are_let_in_at_once(campaign, people):
     assert _names(html) == ["Ben Osei"]
 
 
-def test_when_nobody_is_ticked_it_says_so(campaign, people):
+def test_bulk_decision_without_selection_shows_an_error(campaign, people):
     answer = people().send(f"{_HERE}/approve", {"_key": "k1"})
 
     assert answer.status_code == 422
@@ -131,7 +131,7 @@ def test_decision_about_another_brands_or_unknown_applicant_is_refused(campaign,
     assert "eva@" not in visitor.open(f"{_HERE}?done=approved&who={theirs}").text
 
 
-def test_a_viewer_reads_and_decides_nothing(campaign, people):
+def test_viewer_reads_and_decides_nothing(campaign, people):
     visitor = people("Viewer")
     html = visitor.open(_HERE).text
 
@@ -155,14 +155,14 @@ def test_empty_list_shows_the_reason_and_the_next_step(brand, people):
 @pytest.mark.parametrize(
     "query", ["programId=x", "cursor=x", "cursor=-1", "cursor=9999999999999999999", "done=many", "at=x"]
 )
-def test_an_address_that_says_nothing_sensible_is_a_page(campaign, people, query):
+def test_invalid_query_shows_the_page(campaign, people, query):
     answer = people().open(f"{_HERE}?{query}")
 
     assert answer.status_code in (200, 400)
     assert "<h1>Applications</h1>" in answer.text
 
 
-def test_fifty_stand_on_a_page_and_the_rest_is_older(brand, people):
+def test_page_lists_fifty_and_links_to_older(brand, people):
     brand.program()
     for number in range(51):
         brand.affiliate(f"number-{number}", full_name=f"N{number}", status="Pending", approved_at=None)

@@ -79,7 +79,7 @@ def test_paused_affiliate_has_no_token_form(manager, brand, page):
     assert manager.send(page, _FORM).status_code == 409
 
 
-def test_a_viewer_sees_none_of_it(people, page):
+def test_viewer_sees_no_embed_tokens(people, page):
     viewer = people("Viewer")
 
     assert [viewer.open(path).status_code for path in (_HERE, page)] == [403, 403]
@@ -87,7 +87,7 @@ def test_a_viewer_sees_none_of_it(people, page):
     assert viewer.send(page, _FORM).status_code == 403
 
 
-def test_another_brands_affiliate_is_not_there(manager, rival):
+def test_another_brands_affiliate_returns_404(manager, rival):
     rival.program()
     theirs = f"/dashboard/affiliates/{rival.affiliate('ray')}/embed"
 

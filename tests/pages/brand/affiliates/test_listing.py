@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _HERE = "/dashboard/affiliates"
 
@@ -23,7 +23,7 @@ def campaign(brand):
     return brand
 
 
-def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
+def test_affiliates_are_listed_with_their_data(campaign, people):
     html = people("Viewer").open(_HERE).text
 
     assert '<table aria-label="Affiliates" role="table">' in html
@@ -34,7 +34,7 @@ def test_each_affiliate_stands_there_with_what_is_known(campaign, people):
     assert "invited" in html
 
 
-def test_the_filter_stands_in_the_address_and_in_the_form(campaign, people):
+def test_filter_is_kept_in_address_and_form(campaign, people):
     visitor = people()
     html = visitor.open(f"{_HERE}?q=BEN&status=Paused&sort=name").text
 
@@ -58,7 +58,7 @@ def test_open_balance_is_listed_with_its_affiliate(app, flask, visitor):
     assert "1,000 JPY" in html
 
 
-def test_older_keeps_the_filter(brand, people):
+def test_older_link_keeps_the_filter(brand, people):
     brand.program()
     for number in range(52):
         brand.affiliate(f"number-{number}", full_name=f"N{number}", status="Paused" if number else "Approved")
@@ -92,7 +92,7 @@ def test_number_of_applications_is_shown_with_a_link(campaign, people):
     assert re.search(r"Applications <span class=\"chip wait\">1</span>", people().open(_HERE).text)
 
 
-def test_no_other_brands_affiliate_is_there(campaign, people, rival):
+def test_other_brands_affiliates_are_not_listed(campaign, people, rival):
     rival.program()
     rival.affiliate("eva", full_name="Eva Lindqvist")
 

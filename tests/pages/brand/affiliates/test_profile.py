@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 _MONEY_OF = "select commission_cents, currency, type from conversion"
 
@@ -21,11 +21,11 @@ def _row(brand, columns):
     return brand.rows(f"select {columns} from affiliate where email = 'ben@example.com'")[0]
 
 
-def _said(answer):
+def _visible_text(answer):
     return html.unescape(re.sub(r"<[^>]*>", " ", answer.text))
 
 
-def test_an_affiliate_is_shown_with_all_that_is_known(brand, people, ben):
+def test_profile_shows_all_data_of_an_affiliate(brand, people, ben):
     html = people().open(ben).text
 
     assert "<h1>Ben &lt;Osei&gt;</h1>" in html
@@ -35,7 +35,7 @@ def test_an_affiliate_is_shown_with_all_that_is_known(brand, people, ben):
     assert "Spring" in html
 
 
-def test_the_balance_is_by_currency_and_state(app, flask, visitor):
+def test_balance_is_listed_by_currency_and_state(app, flask, visitor):
     payroll = Payroll.create(app)
     ben = payroll.affiliate("ben")
     payroll.sell("ben", 10_000)
@@ -82,7 +82,7 @@ def test_refused_form_keeps_the_typed_values(brand, people, ben):
         ({"type": "", "value": "9"}, (None, None)),
     ],
 )
-def test_the_rate_is_changed(brand, people, ben, typed, held):
+def test_rate_is_changed(brand, people, ben, typed, held):
     visitor = people()
     visitor.send(f"{ben}/rate", {"_key": "a", "type": "Percentage", "value": "40"})
 
@@ -99,7 +99,7 @@ def test_invalid_rate_shows_an_error_at_its_field(brand, people, ben, value):
     assert _row(brand, "custom_commission_type") == (None,)
 
 
-def test_a_link_is_added_and_removed_and_the_main_one_stays(brand, people, ben):
+def test_default_link_stays_when_links_are_added_and_removed(brand, people, ben):
     visitor = people()
     assert visitor.send(f"{ben}/links", {"_key": "k", "customAlias": "ben-video", "format": "Query"}).status_code == 303
     html = visitor.open(ben).text
@@ -115,18 +115,18 @@ def test_a_link_is_added_and_removed_and_the_main_one_stays(brand, people, ben):
     assert 'value="ben"' in taken.text
 
 
-def test_standing_is_changed_step_by_step(brand, people, ben):
+def test_affiliate_status_is_changed_step_by_step(brand, people, ben):
     visitor = people()
     for act, status in (("pause", "Paused"), ("resume", "Approved")):
         assert visitor.send(f"{ben}/standing", {"_key": act, "act": act}).status_code == 303
         assert _row(brand, "status") == (status,)
 
     refused = visitor.send(f"{ben}/standing", {"_key": "r", "act": "reject"})
-    assert (refused.status_code, "cannot be rejected" in _said(refused)) == (409, True)
+    assert (refused.status_code, "cannot be rejected" in _visible_text(refused)) == (409, True)
     assert visitor.send(f"{ben}/standing", {"_key": "x", "act": "dance"}).status_code == 404
 
 
-def test_a_ban_is_asked_for_on_a_page_of_its_own(brand, people, ben):
+def test_ban_is_confirmed_on_its_own_page(brand, people, ben):
     visitor = people()
     asked = visitor.open(f"{ben}/ban")
     assert "Ban Ben &lt;Osei&gt;</h1>" in asked.text
@@ -139,7 +139,7 @@ def test_a_ban_is_asked_for_on_a_page_of_its_own(brand, people, ben):
     assert f'href="{ben}/ban"' not in html
 
 
-def test_a_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
+def test_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
     visitor = people()
     for _ in range(2):
         form = {"_key": "same", "amount": "1,234.50", "currency": "eur", "note": "Well done"}
@@ -164,11 +164,11 @@ def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, fie
     answer = people().send(f"{ben}/bonus", {"_key": "k", **form})
 
     assert answer.status_code in (400, 422)
-    assert re.search(rf'id="bonus-{field}"[^>]*aria-invalid="true"', answer.text), _said(answer)[:400]
+    assert re.search(rf'id="bonus-{field}"[^>]*aria-invalid="true"', answer.text), _visible_text(answer)[:400]
     assert brand.rows(_MONEY_OF) == []
 
 
-def test_the_tax_form_is_read_only_when_somebody_asks_for_it(brand, people, ben):
+def test_tax_form_is_decrypted_only_on_request(brand, people, ben):
     visitor = people("Admin")
     before = visitor.open(f"{ben}/tax-form").text
     assert "written into the audit log" in before
@@ -186,7 +186,7 @@ def test_tax_form_without_permission_shows_a_refusal(people, ben, role):
     assert visitor.send(f"{ben}/tax-form", {"_key": "k"}).status_code == 403
 
 
-def test_a_viewer_reads_and_changes_nothing(brand, people, ben):
+def test_viewer_reads_and_changes_nothing(brand, people, ben):
     visitor = people("Viewer")
     for path in (ben, f"{ben}/ban", f"{ben}/tax-form"):
         html = visitor.open(path).text
@@ -195,7 +195,7 @@ def test_a_viewer_reads_and_changes_nothing(brand, people, ben):
         assert visitor.send(f"{ben}/{path}", {"_key": "k", "currency": "USD"}).status_code == 403, path
 
 
-def test_another_brands_affiliate_is_a_page_that_is_not_there(people, ben, rival):
+def test_another_brands_affiliate_returns_404(people, ben, rival):
     rival.program()
     theirs = f"/dashboard/affiliates/{rival.affiliate('eva')}"
     visitor = people()

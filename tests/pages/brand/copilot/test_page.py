@@ -11,11 +11,11 @@ import pytest
 from adapters import clock
 from api.copilot import toolbox
 from api.mcp.tools import catalogue
-from tests.support.api.copiloting import proposed
-from tests.support.draining import drain
+from tests.support.api.copilot_calls import propose_call
+from tests.support.job_queues import drain
 from tests.support.outside import model as models
-from tests.support.outside.model import says
-from tests.support.turning import turn
+from tests.support.outside.model import build_reply
+from tests.support.settings_overrides import override_settings
 
 _HERE = "/dashboard/co-pilot"
 
@@ -23,12 +23,12 @@ _HERE = "/dashboard/co-pilot"
 @pytest.fixture
 def model(monkeypatch):
     """The model's endpoint."""
-    with models.played() as played:
-        turn(monkeypatch, copilot={"url": played.url, "model": "scripted", "timeout_s": 60})
+    with models.play_model() as played:
+        override_settings(monkeypatch, copilot={"url": played.url, "model": "scripted", "timeout_s": 60})
         yield played
 
 
-def _asked(visitor, text="Who is new?"):
+def _ask(visitor, text="Who is new?"):
     answer = visitor.send(_HERE, {"text": text, "_key": f"key of {text}"})
     assert answer.status_code == 303, answer.text
     return answer.headers["Location"]
@@ -41,12 +41,14 @@ def _form(page, name):
     return {name: html.unescape(value) for name, value in fields}
 
 
-def test_a_question_is_asked_and_answered_without_scripts(brand, people, model):
+def test_question_is_asked_and_answered_without_scripts(brand, people, model):
     brand.program(name="Knives")
-    model.script(says("", ("list_programs", {})), says("<b>One</b>:\nKnives ![x](https://evil.test/x.png)"))
+    model.script(
+        build_reply("", ("list_programs", {})), build_reply("<b>One</b>:\nKnives ![x](https://evil.test/x.png)")
+    )
     visitor = people("Viewer")
     assert "No conversations yet" in visitor.open(_HERE).text
-    address = _asked(visitor, "Which <i>programs</i>?")
+    address = _ask(visitor, "Which <i>programs</i>?")
     html = visitor.open(address).text
     assert "The co-pilot is thinking." in html
     assert "data-live" in html
@@ -66,9 +68,9 @@ def test_a_question_is_asked_and_answered_without_scripts(brand, people, model):
 def test_proposed_act_is_confirmed_once_by_its_button(brand, people, model):
     brand.program()
     ada = str(brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada <b>Ek</b>"))
-    model.script(says("Shall I?", ("approve_affiliate", {"affiliateId": ada})), says("Done."))
+    model.script(build_reply("Shall I?", ("approve_affiliate", {"affiliateId": ada})), build_reply("Done."))
     visitor = people("Manager")
-    address = _asked(visitor)
+    address = _ask(visitor)
     drain("copilot")
     html = visitor.open(address).text
     assert f'<td class="talk" role="cell" data-l="Value">{ada}</td>' in html
@@ -93,9 +95,9 @@ def test_declined_act_is_not_run_and_amounts_are_shown_as_money(brand, people, m
     brand.program()
     ben = str(brand.affiliate("ben"))
     sale = {"affiliateId": ben, "programId": str(brand.programs[-1]), "amountCents": 123456, "currency": "EUR"}
-    model.script(says("", ("create_conversion", sale)), says("As you like."))
+    model.script(build_reply("", ("create_conversion", sale)), build_reply("As you like."))
     visitor = people()
-    address = _asked(visitor)
+    address = _ask(visitor)
     drain("copilot")
     html = visitor.open(address).text
     assert "1,234.56 EUR" in html
@@ -105,7 +107,7 @@ def test_declined_act_is_not_run_and_amounts_are_shown_as_money(brand, people, m
     assert '<span class="chip off">Declined</span>' in visitor.open(address).text
 
 
-def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, links, monkeypatch):
+def test_act_that_needs_a_fresh_login_is_confirmed_after_it(brand, people, links, monkeypatch):
     brand.program()
     every = catalogue.bound_tools(brand.app)
     bound = every["create_program"]
@@ -113,8 +115,8 @@ def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, li
     changed = {**every, "create_program": dataclasses.replace(bound, operation=fresh)}
     monkeypatch.setattr(toolbox, "list_tools", lambda: changed)
     visitor = people()
-    address = _asked(visitor)
-    proposed(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    address = _ask(visitor)
+    propose_call(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
     form = _form(visitor.open(address).text, "Confirm")
     brand.rows("update web_session set signed_in_at = signed_in_at - interval '2 hours' returning 1")
     answer = visitor.send(_HERE, form)
@@ -132,15 +134,15 @@ def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, li
     ("answer", "words"),
     [((500, b""), "The model gave no answer."), ((429, b""), "too much to do"), ((200, b"{"), "cannot be read")],
 )
-def test_an_endpoint_without_an_answer_is_said_in_words(people, model, answer, words):
+def test_unanswered_model_shows_a_message(people, model, answer, words):
     model.script(answer)
     visitor = people()
-    address = _asked(visitor, "My question")
+    address = _ask(visitor, "My question")
     drain("copilot")
     html = visitor.open(address).text
     assert words in html
     assert "My question" in html
-    model.script(says("Here I am."))
+    model.script(build_reply("Here I am."))
     visitor.send(_HERE, _form(html, "Ask again"))
     drain("copilot")
 
@@ -148,14 +150,14 @@ def test_an_endpoint_without_an_answer_is_said_in_words(people, model, answer, w
 
 
 def test_invalid_question_keeps_the_typed_text(people, model):
-    model.script(says("Hello."))
+    model.script(build_reply("Hello."))
     visitor = people()
     for typed in ("", " ", "x" * 10_000):
         answer = visitor.send(_HERE, {"text": typed})
         assert answer.status_code == 400
         assert 'aria-invalid="true"' in answer.text
         assert f">\n{typed}</textarea>" in answer.text
-    address = _asked(visitor)
+    address = _ask(visitor)
     busy = visitor.send(_HERE, {"text": "More?", "conversation": address.partition("=")[2]})
     assert busy.status_code == 409
     assert ">\nMore?</textarea>" in busy.text
@@ -168,8 +170,8 @@ def test_invalid_question_keeps_the_typed_text(people, model):
 def test_expired_act_shows_that_it_expired(brand, people, monkeypatch):
     brand.program()
     visitor = people()
-    address = _asked(visitor)
-    proposed(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
+    address = _ask(visitor)
+    propose_call(brand, "create_program", name="Forks", defaultCommissionType="Fixed", defaultCommissionValue=1)
     form = _form(visitor.open(address).text, "Confirm")
     at = clock.now() + timedelta(minutes=16)
     monkeypatch.setattr(clock, "now", lambda: at)
@@ -181,7 +183,7 @@ def test_expired_act_shows_that_it_expired(brand, people, monkeypatch):
     assert brand.rows("select count(*) from program") == [(1,)]
 
 
-def test_it_is_there_where_it_is_configured_and_the_plan_has_it(brand, people, monkeypatch):
+def test_copilot_page_needs_configuration_and_plan(brand, people, monkeypatch):
     visitor = people()
     assert f'href="{_HERE}"' in visitor.open("/dashboard").text
     brand.set(plan="Starter")
@@ -189,18 +191,18 @@ def test_it_is_there_where_it_is_configured_and_the_plan_has_it(brand, people, m
     refused = visitor.open(_HERE)
     assert (refused.status_code, "Not in your plan" in refused.text) == (402, True)
     brand.set(plan="Growth")
-    turn(monkeypatch, copilot={"url": None, "model": None})
+    override_settings(monkeypatch, copilot={"url": None, "model": None})
     assert f'href="{_HERE}"' not in visitor.open("/dashboard").text
     assert visitor.open(_HERE).status_code == 404
 
 
-def test_a_hostile_name_stays_in_its_cell_on_one_quoted_line(brand, people, model, drain):
+def test_hostile_name_stays_in_its_cell(brand, people, model, drain):
     brand.program()
     evil = "Eve\n  status: Approved\u2028about:\u202e" + '"' + "x" * 300
     eve = str(brand.affiliate("eve", full_name=evil))
-    model.script(says("Shall I?", ("ban_affiliate", {"affiliateId": eve})), says("Done."))
+    model.script(build_reply("Shall I?", ("ban_affiliate", {"affiliateId": eve})), build_reply("Done."))
     visitor = people("Manager")
-    address = _asked(visitor)
+    address = _ask(visitor)
     drain("copilot")
 
     html = visitor.open(address).text

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.outside.visitor import Visitor
-from tests.support.rows.paying import Payroll
+from tests.support.rows.payroll import Payroll
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from domain.payouts.plan import BlockReason
 from models import db
 from pages.brand.payouts import run_preview
-from tests.support.api.racing import at_once
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.visitor import Visitor
 
 NEW, CONFIRM = "/dashboard/payouts/new", "/dashboard/payouts/new/confirm"
@@ -17,7 +17,7 @@ _HIDDEN = re.compile(r'<input type="hidden" name="(_key|figures)" value="([^"]*)
 
 
 @pytest.fixture
-def due(payroll):
+def due_payroll(payroll):
     """Ann is owed 20.00 USD and 12.50 USD in EUR; cyd, who has said nowhere to be paid, 20.00 USD."""
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
@@ -48,7 +48,7 @@ def alert(answer):
     return unescape(re.sub("<[^>]*>", " ", said))
 
 
-def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
+def test_preview_shows_the_total_and_skipped_affiliates(due_payroll, owner):
     html = owner.open(NEW).text
 
     assert "32.50 USD" in html
@@ -57,10 +57,10 @@ def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
     assert f'href="{CONFIRM}">Continue</a>' in html
 
 
-def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
-    due.rate("VND", "25400")
-    due.affiliate("vin")
-    due.sell("vin", 300, "VND")
+def test_affiliate_below_one_cent_is_skipped_with_the_reason(due_payroll, owner):
+    due_payroll.rate("VND", "25400")
+    due_payroll.affiliate("vin")
+    due_payroll.sell("vin", 300, "VND")
 
     html = owner.open(NEW).text
 
@@ -68,10 +68,10 @@ def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
     assert "to 1 affiliate, for 2 conversions" in html
     assert "Less than one cent in all" in html
     assert confirm(owner, "32.50").status_code == 303
-    assert due.payouts() == [("Pending", 3_250)]
+    assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
-def test_every_blocked_reason_has_words_and_a_remedy():
+def test_every_block_reason_has_a_text_and_a_remedy():
     assert set(run_preview.REASONS) == set(run_preview.REMEDIES) == {reason.value for reason in BlockReason}
 
 
@@ -92,16 +92,16 @@ def test_run_with_a_netted_debt_larger_in_another_currency_is_confirmed(payroll,
     assert [cents for (cents,) in payroll.payouts("amount_cents")] == [10_000, 4_000]
 
 
-def test_confirm_names_the_methods_by_which_money_leaves(due, owner):
-    due.affiliate("wal", method="Wallet")
-    due.affiliate("wim", method="Wallet")
+def test_confirmation_lists_the_payout_methods(due_payroll, owner):
+    due_payroll.affiliate("wal", method="Wallet")
+    due_payroll.affiliate("wim", method="Wallet")
     for slug in ("wal", "wim"):
-        due.sell(slug, 10_000)
+        due_payroll.sell(slug, 10_000)
 
     assert "Money leaves by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
 
 
-def test_with_nothing_due_there_is_nothing_to_continue_with(payroll, owner):
+def test_nothing_due_offers_no_confirmation(payroll, owner):
     assert "Nothing is due to be paid now" in owner.open(NEW).text
     assert "Continue" not in owner.open(NEW).text
     shown = owner.open(CONFIRM)
@@ -110,21 +110,21 @@ def test_with_nothing_due_there_is_nothing_to_continue_with(payroll, owner):
 
 
 @pytest.mark.parametrize("typed", ["32.50 USD", "32.50", " 32.5 ", "32.50usd"])
-def test_the_total_as_shown_or_its_digits_alone_pays(due, owner, typed):
+def test_total_is_accepted_as_shown_or_as_digits(due_payroll, owner, typed):
     page = owner.open(CONFIRM)
     assert "Pay 1 affiliate<" in page.text
 
     answer = confirm(owner, typed, page)
 
-    ((run_id,),) = due.brand.rows("select id from payout_run")
+    ((run_id,),) = due_payroll.brand.rows("select id from payout_run")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/payouts/runs/{run_id}")
-    assert due.payouts() == [("Pending", 3_250)]
+    assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
 @pytest.mark.parametrize(
     "typed", ["", "32.51", "3250", "32,50", "52.50", "-32.50", "32.50 EUR", "<b>", "x" * 500, "\x00", "٣٢٫٥٠", "1e1"]
 )
-def test_a_wrong_total_pays_nothing_and_is_kept(due, owner, typed):
+def test_wrong_total_pays_nothing_and_stays_typed(due_payroll, owner, typed):
     answer = confirm(owner, typed)
 
     assert answer.status_code == 422
@@ -133,13 +133,13 @@ def test_a_wrong_total_pays_nothing_and_is_kept(due, owner, typed):
     assert 'aria-invalid="true"' in answer.text
     (kept,) = re.findall(r'name="total" type="text" value="([^"]*)"', answer.text)
     assert unescape(kept) == typed
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
     assert confirm(owner, "32.50", answer).status_code == 303
 
 
-def test_refund_after_the_preview_shows_both_totals_and_pays_nothing(due, owner):
+def test_refund_after_the_preview_shows_both_totals_and_pays_nothing(due_payroll, owner):
     page = owner.open(CONFIRM)
-    due.brand.refund("first", 5_000)
+    due_payroll.brand.refund("first", 5_000)
 
     answer = confirm(owner, "32.50", page)
 
@@ -147,37 +147,37 @@ def test_refund_after_the_preview_shows_both_totals_and_pays_nothing(due, owner)
     assert "32.50 USD → 22.50 USD" in alert(answer)
     assert "20.00 USD → 10.00 USD" in alert(answer)
     assert "nothing was paid" in alert(answer)
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
     assert confirm(owner, "32.50", answer).status_code == 422
     assert confirm(owner, "22.50", answer).status_code == 303
-    assert due.payouts() == [("Pending", 2_250)]
+    assert due_payroll.payouts() == [("Pending", 2_250)]
 
 
-def test_changed_exchange_rate_counts_as_a_changed_figure(due, owner):
+def test_changed_exchange_rate_counts_as_a_changed_amount(due_payroll, owner):
     page = owner.open(CONFIRM)
-    due.rate("EUR", "0.5")
+    due_payroll.rate("EUR", "0.5")
 
     answer = confirm(owner, "32.50", page)
 
     assert (answer.status_code, "32.50 USD → 40.00 USD" in alert(answer)) == (409, True)
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
 
 
-def test_figures_that_cancel_out_are_figures_that_moved(due, owner):
+def test_changes_that_cancel_out_are_still_changes(due_payroll, owner):
     page = owner.open(CONFIRM)
-    due.brand.refund("first", 6_250)
-    due.sell("ann", 5_000, "EUR")
+    due_payroll.brand.refund("first", 6_250)
+    due_payroll.sell("ann", 5_000, "EUR")
 
     answer = confirm(owner, "32.50", page)
 
     assert answer.status_code == 409
     assert "10.00 EUR → 20.00 EUR" in alert(answer)
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
 
 
-def test_once_all_is_gone_there_is_nothing_to_type(due, owner):
+def test_nothing_left_to_pay_shows_no_total_field(due_payroll, owner):
     page = owner.open(CONFIRM)
-    due.execute("update conversion set disputed_at = now() where organization_id = %s", due.brand.id)
+    due_payroll.execute("update conversion set disputed_at = now() where organization_id = %s", due_payroll.brand.id)
 
     answer = confirm(owner, "32.50", page)
 
@@ -206,52 +206,52 @@ def test_once_all_is_gone_there_is_nothing_to_type(due, owner):
         '["\\ud800", {}, {}]',
     ],
 )
-def test_figures_that_somebody_made_up_pay_nothing(due, owner, figures):
+def test_forged_amounts_pay_nothing(due_payroll, owner, figures):
     sent = form_of(owner.open(CONFIRM)) | {"total": "32.50", "figures": figures}
 
     answer = owner.send(CONFIRM, sent)
 
     assert answer.status_code in (409, 422)
     assert "nothing was paid" in alert(answer)
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
 
 
 @pytest.mark.parametrize("figures", ['[3250, {"USD": 3250}, {}]', "[3250, {}, {}]", '[1, {"EUR": 1, "USD": 0}, {}]'])
-def test_the_api_compares_every_figure(due, owner, figures):
+def test_api_compares_every_amount(due_payroll, owner, figures):
     total = "0.01" if figures.startswith("[1,") else "32.50"
 
     answer = owner.send(CONFIRM, form_of(owner.open(CONFIRM)) | {"total": total, "figures": figures})
 
     assert answer.status_code == 409
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
 
 
-def test_however_often_it_is_sent_there_is_one_run(due, owner):
+def test_repeated_submission_creates_one_run(due_payroll, owner):
     page = owner.open(CONFIRM)
 
     answers = [confirm(owner, "32.50", page) for _ in range(3)]
 
     assert len({answer.headers["Location"] for answer in answers}) == 1
-    assert due.payouts() == [("Pending", 3_250)]
+    assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
-def test_twice_at_once_there_is_one_run(due, app, owner):
+def test_concurrent_submissions_create_one_run(due_payroll, app, owner):
     sent = form_of(owner.open(CONFIRM)) | {"total": "32.50"}
     tabs = [Visitor(app) for _ in range(3)]
     for tab in tabs:
         tab.client.set_cookie("finderfee", owner.cookie)
 
-    answers = at_once(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
+    answers = run_concurrently(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
 
     assert {answer.status_code for answer in answers} == {303}
-    ((run_id,),) = due.brand.rows("select id from payout_run")
+    ((run_id,),) = due_payroll.brand.rows("select id from payout_run")
     assert {answer.headers["Location"] for answer in answers} == {f"/dashboard/payouts/runs/{run_id}"}
-    assert due.payouts() == [("Pending", 3_250)]
+    assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
-def test_blocked_payouts_show_the_reason(due, owner):
+def test_blocked_payouts_show_the_reason(due_payroll, owner):
     page = owner.open(CONFIRM)
-    due.brand.set(fundingFrozen="on")
+    due_payroll.brand.set(fundingFrozen="on")
 
     answer = confirm(owner, "32.50", page)
 
@@ -259,12 +259,12 @@ def test_blocked_payouts_show_the_reason(due, owner):
     assert "bank dispute" in alert(answer)
     assert "Continue" not in owner.open(NEW).text
     assert "bank dispute" in owner.open(NEW).text
-    due.brand.set(fundingFrozen="off")
+    due_payroll.brand.set(fundingFrozen="off")
     assert confirm(owner, "32.50", answer).status_code == 303
 
 
 @pytest.mark.parametrize(("role", "sees_total"), [("Admin", True), ("Manager", True), ("Viewer", False)])
-def test_only_an_owner_confirms(due, sign_in, role, sees_total):
+def test_only_an_owner_confirms(due_payroll, sign_in, role, sees_total):
     visitor = sign_in(role)
 
     shown = visitor.open(NEW)
@@ -272,11 +272,11 @@ def test_only_an_owner_confirms(due, sign_in, role, sees_total):
     assert (shown.status_code, "32.50 USD" in shown.text, "Continue" in shown.text) == (200, sees_total, False)
     assert visitor.open(CONFIRM).status_code == 403
     assert visitor.send(CONFIRM, {"total": "32.50"}).status_code == 403
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
 
 
-def test_held_amount_is_shown_with_its_release_day(due, owner):
-    due.brand.set(payoutGraceDays="30")
+def test_held_amount_is_shown_with_its_release_day(due_payroll, owner):
+    due_payroll.brand.set(payoutGraceDays="30")
 
     html = owner.open(NEW).text
 
@@ -294,27 +294,27 @@ def _age():
         db.db.run(_AGE)
 
 
-def test_after_an_hour_one_logs_in_again_and_finds_what_was_typed(due, owner, sign_in):
+def test_fresh_login_after_an_hour_restores_the_form(due_payroll, owner, sign_in):
     page = owner.open(CONFIRM)
     _age()
 
     led = confirm(owner, "32.50 USD", page)
 
     assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
-    assert due.payouts() == []
+    assert due_payroll.payouts() == []
     sign_in(visitor=owner)
     back = owner.open(CONFIRM)
     assert 'name="total" type="text" value="32.50 USD"' in back.text
     assert 'role="alert"' not in back.text
     assert confirm(owner, "32.50 USD", back).status_code == 303
-    assert due.payouts() == [("Pending", 3_250)]
+    assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
-def test_changes_during_a_fresh_login_are_shown(due, owner, sign_in):
+def test_changes_during_a_fresh_login_are_shown(due_payroll, owner, sign_in):
     page = owner.open(CONFIRM)
     _age()
     confirm(owner, "32.50", page)
-    due.brand.refund("first", 5_000)
+    due_payroll.brand.refund("first", 5_000)
 
     sign_in(visitor=owner)
     back = owner.open(CONFIRM)
@@ -323,8 +323,8 @@ def test_changes_during_a_fresh_login_are_shown(due, owner, sign_in):
     assert 'value="32.50"' in back.text
 
 
-def test_the_name_of_an_affiliate_is_text(due, owner):
-    due.execute("update affiliate set full_name = '<b>x</b>' where id = %s", due.affiliates["ann"])
+def test_affiliate_name_is_escaped(due_payroll, owner):
+    due_payroll.execute("update affiliate set full_name = '<b>x</b>' where id = %s", due_payroll.affiliates["ann"])
 
     assert "<b>x</b>" not in owner.open(NEW).text
     assert "&lt;b&gt;x&lt;/b&gt;" in owner.open(NEW).text

@@ -19,7 +19,7 @@ def owner(sign_in):
 
 
 @pytest.fixture
-def ran(payroll):
+def run_address(payroll):
     """A run that is to pay ann and ben 20.00 USD each; its address."""
     return _run(payroll, "ann", "ben")
 
@@ -62,19 +62,19 @@ def _press(visitor, page, name, **typed):
     return visitor.send(action, fields | typed)
 
 
-def test_it_says_how_many_are_paid_and_what_each_state_is(payroll, owner, ran):
-    assert "0 of 2 paid of 40.00 USD" in _words(owner.open(ran))
+def test_run_page_shows_paid_count_and_statuses(payroll, owner, run_address):
+    assert "0 of 2 paid of 40.00 USD" in _words(owner.open(run_address))
     payroll.pay()
 
-    shown = owner.open(ran)
+    shown = owner.open(run_address)
 
     assert "2 of 2 paid" in _words(shown)
     assert shown.text.count('<span class="chip ok tick">Paid</span>') == 2
     assert "Retry" not in shown.text
 
 
-def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll, owner, ran):
-    html = owner.open(ran).text
+def test_live_part_polls_and_is_empty_without_changes(payroll, owner, run_address):
+    html = owner.open(run_address).text
     (address,) = re.findall(r'hx-get="([^"]*)"', html)
     assert 'hx-trigger="every 2s"' in html
     assert owner.open(unescape(address)).status_code == 204
@@ -88,37 +88,37 @@ def test_its_live_part_asks_for_itself_and_is_silent_while_nothing_moves(payroll
     assert 'hx-trigger="every 10s"' in moved.text
 
 
-def test_failed_payout_shows_its_reason_and_is_retried(payroll, owner, ran):
+def test_failed_payout_shows_its_reason_and_is_retried(payroll, owner, run_address):
     _fail(payroll)
-    shown = owner.open(ran)
+    shown = owner.open(run_address)
     ((reason,), *_) = payroll.brand.rows("select failure_reason from payout")
     assert reason in _words(shown)
     assert "0 of 2 paid" in _words(shown)
 
-    answer = _press(owner, ran, "Retry Ann")
+    answer = _press(owner, run_address, "Retry Ann")
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, ran)
+    assert (answer.status_code, answer.headers["Location"]) == (303, run_address)
     payroll.pay()
-    assert "1 of 2 paid" in _words(owner.open(ran))
-    assert _button(owner.open(ran), "Retry Ann") is None
-    assert _button(owner.open(ran), "Retry Ben") is not None
+    assert "1 of 2 paid" in _words(owner.open(run_address))
+    assert _button(owner.open(run_address), "Retry Ann") is None
+    assert _button(owner.open(run_address), "Retry Ben") is not None
 
 
-def test_voided_payout_is_due_again_and_shows_that(payroll, owner, ran):
+def test_voided_payout_is_shown_as_due_again(payroll, owner, run_address):
     _fail(payroll)
 
-    answer = _press(owner, ran, "Void Ann")
+    answer = _press(owner, run_address, "Void Ann")
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, ran)
-    shown = owner.open(ran)
+    assert (answer.status_code, answer.headers["Location"]) == (303, run_address)
+    shown = owner.open(run_address)
     assert '<span class="chip off">Voided</span>' in shown.text
     assert (_button(shown, "Retry Ann"), _button(shown, "Void Ann")) == (None, None)
     assert "20.00 USD" in owner.open(f"{DESK}/new").text
 
 
-def test_twice_is_once(payroll, owner, ran):
+def test_repeated_decision_counts_once(payroll, owner, run_address):
     _fail(payroll)
-    action, fields = _button(owner.open(ran), "Retry Ann")
+    action, fields = _button(owner.open(run_address), "Retry Ann")
 
     answers = [owner.send(action, fields) for _ in range(2)]
 
@@ -126,10 +126,10 @@ def test_twice_is_once(payroll, owner, ran):
     assert payroll.brand.rows("select max(attempt) from payout") == [(2,)]
 
 
-def test_outdated_decision_shows_a_refusal_on_the_payouts_page(payroll, owner, ran):
+def test_outdated_decision_shows_a_refusal_on_the_payouts_page(payroll, owner, run_address):
     _fail(payroll)
-    action, fields = _button(owner.open(ran), "Retry Ann")
-    _press(owner, ran, "Void Ann")
+    action, fields = _button(owner.open(run_address), "Retry Ann")
+    _press(owner, run_address, "Void Ann")
 
     answer = owner.send(action, fields)
 
@@ -138,7 +138,7 @@ def test_outdated_decision_shows_a_refusal_on_the_payouts_page(payroll, owner, r
     assert "<title>Error: " in answer.text
 
 
-def test_a_payout_is_marked_as_paid_by_its_reference(payroll, owner, ran):
+def test_payout_is_marked_as_paid_with_its_reference(payroll, owner, run_address):
     page = f"{DESK}/{_payout(payroll, 'ann')}"
     assert "Mark as paid" in owner.open(page).text
 
@@ -156,7 +156,7 @@ def test_a_payout_is_marked_as_paid_by_its_reference(payroll, owner, ran):
 
 
 @pytest.mark.parametrize("reference", ["x" * 256, "a\x00b"])
-def test_invalid_reference_keeps_the_typed_text_and_pays_nothing(payroll, owner, ran, reference):
+def test_invalid_reference_keeps_the_typed_text_and_pays_nothing(payroll, owner, run_address, reference):
     answer = _press(owner, f"{DESK}/{_payout(payroll, 'ann')}", "Mark as paid", reference=reference)
 
     assert answer.status_code == 400
@@ -164,7 +164,7 @@ def test_invalid_reference_keeps_the_typed_text_and_pays_nothing(payroll, owner,
     assert ("Paid",) not in payroll.payouts("status")
 
 
-def test_a_payout_shows_its_lines_with_rates_and_days(payroll, owner):
+def test_payout_shows_its_lines_with_rates_and_days(payroll, owner):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, "EUR")
@@ -177,7 +177,7 @@ def test_a_payout_shows_its_lines_with_rates_and_days(payroll, owner):
     assert "25.00 USD" in shown
 
 
-def test_a_long_payout_is_read_page_by_page(payroll, owner):
+def test_long_payout_is_paged(payroll, owner):
     payroll.affiliate("ann")
     for _ in range(51):
         payroll.brand.sale(affiliateSlug="ann", amountCents=10_000)
@@ -193,36 +193,36 @@ def test_a_long_payout_is_read_page_by_page(payroll, owner):
     assert 'rel="next"' not in second
 
 
-def test_the_list_to_pay_by_hand_is_a_file_and_no_rail_is_asked(payroll, owner, ran):
-    answer = _press(owner, ran, "List all that is not sent yet")
+def test_manual_payout_list_is_a_file_without_rail_calls(payroll, owner, run_address):
+    answer = _press(owner, run_address, "List all that is not sent yet")
 
     assert answer.mimetype == "text/csv"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
     assert [row["amount"] for row in csv.DictReader(io.StringIO(answer.text))] == ["20.00", "20.00"]
     payroll.pay()
-    assert "0 of 2 paid" in _words(owner.open(ran))
-    assert "Listed to be paid by hand." in _words(owner.open(ran))
-    assert _press(owner, ran, "Void Ann").status_code == 303
+    assert "0 of 2 paid" in _words(owner.open(run_address))
+    assert "Listed to be paid by hand." in _words(owner.open(run_address))
+    assert _press(owner, run_address, "Void Ann").status_code == 303
 
 
-def test_an_old_login_leads_to_sign_in_and_back_to_the_run(payroll, owner, ran, sign_in):
+def test_old_login_leads_to_sign_in_and_back_to_the_run(payroll, owner, run_address, sign_in):
     _fail(payroll)
     with db.any_org_work():
         db.db.run(_AGE)
 
-    led = _press(owner, ran, "Retry Ann")
+    led = _press(owner, run_address, "Retry Ann")
 
-    assert led.headers["Location"] == f"/sign-in?next={ran.replace('/', '%2F')}"
+    assert led.headers["Location"] == f"/sign-in?next={run_address.replace('/', '%2F')}"
     sign_in(visitor=owner)
-    assert _press(owner, ran, "Retry Ann").status_code == 303
+    assert _press(owner, run_address, "Retry Ann").status_code == 303
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager", "Admin"])
-def test_member_below_owner_sees_payouts_without_decisions(payroll, sign_in, ran, role):
+def test_member_below_owner_sees_payouts_without_decisions(payroll, sign_in, run_address, role):
     _fail(payroll)
     visitor, payout_id = sign_in(role), _payout(payroll, "ann")
 
-    for page in (DESK, ran, f"{DESK}/{payout_id}"):
+    for page in (DESK, run_address, f"{DESK}/{payout_id}"):
         shown = visitor.open(page)
         assert shown.status_code == 200
         assert set(re.findall(r'<form method="post" action="([^"]*)"', shown.text)) == {"/theme", "/sign-out"}
@@ -231,18 +231,18 @@ def test_member_below_owner_sees_payouts_without_decisions(payroll, sign_in, ran
     assert payroll.brand.rows("select max(attempt) from payout") == [(1,)]
 
 
-def test_a_run_is_filtered_by_status(payroll, owner, ran):
+def test_run_is_filtered_by_status(payroll, owner, run_address):
     payroll.execute("update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.' where id = %s",
                     _payout(payroll, "ann"))  # fmt: skip
 
-    assert "Ben" not in _words(owner.open(f"{ran}?status=Failed"))
-    assert "Ann" in _words(owner.open(f"{ran}?status=Failed"))
-    assert "No payout with this filter." in owner.open(f"{ran}?status=Paid").text
+    assert "Ben" not in _words(owner.open(f"{run_address}?status=Failed"))
+    assert "Ann" in _words(owner.open(f"{run_address}?status=Failed"))
+    assert "No payout with this filter." in owner.open(f"{run_address}?status=Paid").text
     for odd in ("?status=Lost", "?status=%00", "?status=" + "x" * 2_000):
-        assert "Ann" in _words(owner.open(ran + odd))
+        assert "Ann" in _words(owner.open(run_address + odd))
 
 
-def test_the_desk_shows_runs_payouts_and_what_was_prepared(payroll, owner, ran):
+def test_payouts_page_shows_runs_payouts_and_drafts(payroll, owner, run_address):
     payroll.execute(
         "insert into payout_proposal (id, organization_id, due_on, status, recipients, confirm_total_cents,"
         " native_totals, usd_estimate_cents, created_at) values (gen_random_uuid(), %s, current_date, 'Open', 2, 4000,"
@@ -251,7 +251,7 @@ def test_the_desk_shows_runs_payouts_and_what_was_prepared(payroll, owner, ran):
     )
     shown = owner.open(DESK)
     assert "2 affiliates, 40.00 USD" in _words(shown)
-    assert f'href="{ran}"' in shown.text
+    assert f'href="{run_address}"' in shown.text
     assert "0 of 2 paid" in _words(shown)
 
     answer = _press(owner, DESK, "Dismiss the prepared run")
@@ -262,7 +262,7 @@ def test_the_desk_shows_runs_payouts_and_what_was_prepared(payroll, owner, ran):
     assert (again.status_code, "put away already" in again.text) == (404, True)
 
 
-def test_the_desk_of_a_brand_that_never_paid_says_what_to_do(payroll, owner):
+def test_empty_payouts_page_shows_the_next_step(payroll, owner):
     shown = _words(owner.open(DESK))
 
     assert "No runs yet" in shown

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.support.api.applying import apply, form, question, two_steps
+from tests.support.api.applications import apply, build_form, build_question, build_two_step_form
 
 _ROW = {"label": "Your team?", "key": "team", "type": "text", "step": "1"}
 
@@ -25,11 +25,11 @@ def _labels(html):
     return re.findall(r'name="label-\d+" type="text" value="([^"]*)"', html)
 
 
-def _kept(brand):
+def _stored_form(brand):
     return brand.rows("select application_form from program")[0][0]
 
 
-def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, people, program):
+def test_form_is_built_row_by_row_and_stored_on_save(brand, people, program):
     owner = people()
     assert "Nothing is asked yet." in owner.open(program).text
     rows = [{**_ROW, "label": f"Which {name}?", "key": name} for name in ("first", "second", "third")]
@@ -41,17 +41,17 @@ def test_a_form_is_put_together_row_by_row_and_kept_when_it_is_saved(brand, peop
         assert answer.status_code == 200
         said = [f"Which {name}?" if name else "" for name in wanted.split(" ")]
         assert _labels(answer.text) == said, does
-    assert _kept(brand) is None
+    assert _stored_form(brand) is None
 
     choice = {**_ROW, "label": "Where, <b>mostly</b>?", "key": "", "type": "choice", "options": "Blog\r\n\r\n News "}
     saved = owner.send(program, _form({**_ROW, "required": "on"}, {**choice, "step": "2"}, steps="2"))
     assert (saved.status_code, saved.headers["Location"]) == (303, f"{program}?saved=1")
-    place = question("whereBMostlyB", "choice", label="Where, <b>mostly</b>?", step=2, options=["Blog", "News"])
-    assert _kept(brand) == form(question("team", required=True), place, steps=2)
+    place = build_question("whereBMostlyB", "choice", label="Where, <b>mostly</b>?", step=2, options=["Blog", "News"])
+    assert _stored_form(brand) == build_form(build_question("team", required=True), place, steps=2)
     assert _labels(owner.open(program).text) == ["Your team?", "Where, &lt;b&gt;mostly&lt;/b&gt;?"]
 
     assert owner.send(program, _form()).status_code == 303
-    assert _kept(brand) is None
+    assert _stored_form(brand) is None
 
 
 def test_error_is_shown_at_its_row_with_the_typed_values(brand, people, program):
@@ -73,10 +73,10 @@ def test_error_is_shown_at_its_row_with_the_typed_values(brand, people, program)
     assert (steps.status_code, 'id="steps-error"' in steps.text) == (400, True)
     many = owner.send(program, _form(*({**_ROW, "key": f"key{number}"} for number in range(21))))
     assert (many.status_code, 'role="alert"' in many.text) == (400, True)
-    assert _kept(brand) is None
+    assert _stored_form(brand) is None
 
 
-def test_odd_forms_are_no_fault_of_ours(brand, people, program):
+def test_odd_forms_return_no_server_error(brand, people, program):
     owner = people()
     for sent in (
         *({"rows": rows, "do": "add"} for rows in ("", "-1", "x", "٣", "1e3", "9" * 20)),
@@ -86,36 +86,36 @@ def test_odd_forms_are_no_fault_of_ours(brand, people, program):
     for sent in (_form(_ROW, steps="x"), _form({**_ROW, "label": "nul\x00"}), _form({**_ROW, "key": "nul\x00"})):
         assert owner.send(program, sent).status_code == 400, sent
     assert len(_labels(owner.send(program, _form(*[_ROW] * 20, do="add")).text)) == 20
-    assert _kept(brand) is None
+    assert _stored_form(brand) is None
 
 
-def test_questions_that_are_alike_get_keys_of_their_own(brand, people, program):
+def test_equal_questions_get_distinct_keys(brand, people, program):
     labels = ("Your reach?", "Your reach?", "Status", "3 best pages", "茶?", "茶?", "x" * 60)
 
     answer = people().send(program, _form(*({**_ROW, "label": label, "key": ""} for label in labels)))
 
     assert answer.status_code == 303
-    keys = [field["key"] for field in _kept(brand)["fields"]]
+    keys = [field["key"] for field in _stored_form(brand)["fields"]]
     assert keys[:4] == ["yourReach", "yourReach2", "status2", "answer3BestPages"]
     assert len(set(keys)) == 7
     assert all(re.fullmatch("[a-z][a-zA-Z0-9_]{0,39}", key) for key in keys)
 
 
 def test_member_without_permission_reads_the_form(brand, people, program):
-    brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(two_steps()))
+    brand.rows("update program set application_form = %s::jsonb returning id", json.dumps(build_two_step_form()))
     viewer = people("Viewer")
 
     html = viewer.open(program).text
     assert "Your reach?" in html
     assert f'action="{program}"' not in html
     assert viewer.send(program, _form(_ROW)).status_code == 403
-    assert _kept(brand) == two_steps()
+    assert _stored_form(brand) == build_two_step_form()
     brand.rows("update program set archived_at = now() returning id")
     assert f'action="{program}"' not in people("Owner").open(program).text
 
 
-def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(brand, people):
-    asked = form(question("team", "long", label="Your <b>team</b>?"), question("reach", "number"))
+def test_answers_keep_their_questions_when_the_form_changes(brand, people):
+    asked = build_form(build_question("team", "long", label="Your <b>team</b>?"), build_question("reach", "number"))
     program_id = brand.program(application_form=asked)
     apply(brand, answers={"team": "Tea <i>\nmilk", "reach": "12.5"})
     ((affiliate_id,),) = brand.rows("select id from affiliate")
@@ -127,7 +127,11 @@ def test_answers_stand_beside_their_questions_and_stay_when_the_form_changes(bra
         assert "<b>Your &lt;b&gt;team&lt;/b&gt;?</b>" in html
         assert "Tea &lt;i&gt;\nmilk" in html
         assert '<span class="said">12.5</span>' in html
-    brand.call("PATCH", f"/api/v1/programs/{program_id}", {"applicationForm": form(question("reach", label="Reach"))})
+    brand.call(
+        "PATCH",
+        f"/api/v1/programs/{program_id}",
+        {"applicationForm": build_form(build_question("reach", label="Reach"))},
+    )
     for place in places:
         html = owner.open(place).text
         assert "<b>team</b><br>" in html

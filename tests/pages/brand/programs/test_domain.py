@@ -18,7 +18,7 @@ def dns(monkeypatch):
 
 
 @pytest.fixture
-def here(brand):
+def page_path(brand):
     return f"/dashboard/programs/{brand.program(name='Knives')}/domain"
 
 
@@ -35,75 +35,75 @@ def _words(answer):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", answer.text)).split())
 
 
-def _copied(answer):
+def _copyable_records(answer):
     return dict(re.findall(r'<input id="((?:name|value)-\w+)" value="([^"]*)" readonly', answer.text))
 
 
-def test_without_a_domain_only_its_form_is_there(people, here, dns):
-    shown = people().open(here)
+def test_program_without_a_domain_shows_only_the_form(people, page_path, dns):
+    shown = people().open(page_path)
 
     assert 'name="customDomain"' in shown.text
     assert "What to set up" not in shown.text
     assert "data-live" not in shown.text
 
 
-def test_it_is_set_its_records_are_there_to_copy_and_a_look_finds_them(people, here, domain, dns):
+def test_new_domain_shows_its_records_and_a_check_verifies_them(people, page_path, domain, dns):
     visitor = people("Manager")
-    saved = visitor.send(here, {"customDomain": f" {domain.upper()}. "})
-    waiting = visitor.open(here)
-    copied = _copied(waiting)
+    saved = visitor.send(page_path, {"customDomain": f" {domain.upper()}. "})
+    waiting = visitor.open(page_path)
+    copied = _copyable_records(waiting)
     dns.zone[copied["name-TXT"], "TXT"] = [f'"{copied["value-TXT"]}"']
-    looked = visitor.send(f"{here}/check", {})
-    found = visitor.open(here)
+    looked = visitor.send(f"{page_path}/check", {})
+    found = visitor.open(page_path)
 
-    assert (saved.status_code, saved.headers["Location"]) == (303, here)
+    assert (saved.status_code, saved.headers["Location"]) == (303, page_path)
     assert (copied["name-CNAME"], copied["value-CNAME"]) == (domain, TARGET)
     assert "Pending" in _words(waiting)
-    assert (looked.status_code, looked.headers["Location"]) == (303, f"{here}#found")
+    assert (looked.status_code, looked.headers["Location"]) == (303, f"{page_path}#found")
     assert "Verified Its TXT record proves it." in _words(found)
 
 
-def test_wrong_dns_records_are_shown_and_update_live(people, here, domain, dns):
+def test_wrong_dns_records_are_shown_and_update_live(people, page_path, domain, dns):
     visitor = people()
-    visitor.send(here, {"customDomain": domain})
-    part = re.search(r'hx-get="([^"]+)"', visitor.open(here).text)[1].replace("&amp;", "&")
+    visitor.send(page_path, {"customDomain": domain})
+    part = re.search(r'hx-get="([^"]+)"', visitor.open(page_path).text)[1].replace("&amp;", "&")
     unchanged = visitor.open(part)
     dns.zone[domain, "CNAME"] = ["shops.example.net."]
-    visitor.send(f"{here}/check", {})
+    visitor.send(f"{page_path}/check", {})
     changed = visitor.open(part)
 
     assert unchanged.status_code == 204
     assert "CNAME shops.example.net" in _words(changed)
-    assert "no such name" in _words(visitor.open(here))
+    assert "no such name" in _words(visitor.open(page_path))
 
 
-def test_a_name_of_another_script_is_written_as_dns_knows_it(brand, people, here, dns):
-    people().send(here, {"customDomain": f"münchen.{brand.id.hex}.example"})
+def test_internationalized_domain_is_shown_in_punycode(brand, people, page_path, dns):
+    people().send(page_path, {"customDomain": f"münchen.{brand.id.hex}.example"})
 
     assert _domain_of(brand) == [(f"xn--mnchen-3ya.{brand.id.hex}.example",)]
 
 
-def test_invalid_domain_shows_an_error_and_an_empty_one_removes_it(brand, people, here, domain, dns):
+def test_invalid_domain_shows_an_error_and_an_empty_one_removes_it(brand, people, page_path, domain, dns):
     visitor = people()
     for typed in ("localhost", "http://x.example/", "10.0.0.1", "x", TARGET, "a..b", "\0", "x" * 3000):
-        answer = visitor.send(here, {"customDomain": typed})
+        answer = visitor.send(page_path, {"customDomain": typed})
         assert answer.status_code == 400, typed
         assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["customDomain"], typed
-    visitor.send(here, {"customDomain": domain})
-    visitor.send(here, {"customDomain": ""})
+    visitor.send(page_path, {"customDomain": domain})
+    visitor.send(page_path, {"customDomain": ""})
 
     assert _domain_of(brand) == [(None,)]
 
 
-def test_taken_domain_and_too_many_checks_show_errors_on_the_page(people, rival, here, domain, dns):
+def test_taken_domain_and_too_many_checks_show_errors_on_the_page(people, rival, page_path, domain, dns):
     visitor = people()
-    refused = visitor.send(f"{here}/check", {})
+    refused = visitor.send(f"{page_path}/check", {})
     rival.program(custom_domain=domain, custom_domain_verified=True)
-    visitor.send(here, {"customDomain": domain})
+    visitor.send(page_path, {"customDomain": domain})
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
-    taken = visitor.send(f"{here}/check", {})
+    taken = visitor.send(f"{page_path}/check", {})
     with name_servers.reading_slot(), name_servers.reading_slot(), name_servers.reading_slot():
-        busy = visitor.send(f"{here}/check", {})
+        busy = visitor.send(f"{page_path}/check", {})
 
     assert (refused.status_code, taken.status_code, busy.status_code) == (409, 409, 503)
     assert "belongs to another campaign or organization" in _words(taken)
@@ -111,17 +111,17 @@ def test_taken_domain_and_too_many_checks_show_errors_on_the_page(people, rival,
     assert all('role="alert"' in answer.text for answer in (refused, taken, busy))
 
 
-def test_a_viewer_sees_and_changes_nothing(brand, people, here, domain, dns):
+def test_viewer_sees_and_changes_nothing(brand, people, page_path, domain, dns):
     brand.call("PATCH", f"/api/v1/programs/{brand.programs[0]}", {"customDomain": domain})
     visitor = people("Viewer")
-    shown = visitor.open(here)
+    shown = visitor.open(page_path)
 
     assert domain in shown.text
     assert "What to set up" in shown.text
     assert 'name="customDomain"' not in shown.text
     assert "Check now" not in shown.text
-    assert visitor.send(here, {"customDomain": ""}).status_code == 403
-    assert visitor.send(f"{here}/check", {}).status_code == 403
+    assert visitor.send(page_path, {"customDomain": ""}).status_code == 403
+    assert visitor.send(f"{page_path}/check", {}).status_code == 403
     assert dns.asked == []
 
 
@@ -135,7 +135,7 @@ def test_unknown_or_other_brands_program_returns_404(rival, people):
         assert visitor.send(f"{here}/check", {}).status_code == 404
 
 
-def test_the_tracking_domain_has_its_page_behind_the_settings(brand, people, domain, dns):
+def test_tracking_domain_page_is_linked_from_settings(brand, people, domain, dns):
     visitor, here = people(), "/dashboard/settings/tracking-domain"
     refused = visitor.send(here, {"trackingDomain": TARGET})
     saved = visitor.send(here, {"trackingDomain": domain})

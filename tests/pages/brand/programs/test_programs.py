@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 _HERE = "/dashboard/programs"
 _NEW = {
@@ -21,21 +21,21 @@ def _words(html):
     return " ".join(re.sub(r"<[^>]*>", " ", html.partition("<main")[2]).replace("\xa0", " ").split())
 
 
-def test_without_programs_the_list_leads_to_the_first_one(people):
+def test_empty_program_list_links_to_creation(people):
     html = people().open(_HERE).text
 
     assert "No programs yet" in html
     assert f'href="{_HERE}/new"' in html
 
 
-def test_the_overview_of_a_new_brand_leads_to_the_first_program_whoever_may_make_it(people):
+def test_new_brands_overview_links_to_program_creation_by_role(people):
     visitor = people()
     assert f'href="{_HERE}/new"' in visitor.open("/dashboard").text
 
     assert f'href="{_HERE}/new"' not in people("Viewer").open("/dashboard").text
 
 
-def test_the_list_says_what_each_pays(brand, people):
+def test_program_list_shows_commissions(brand, people):
     brand.program(name="Old", archived_at=datetime.now(UTC))
     brand.program(name="Knives <b>", default_commission_value=20, recurring_months=12, recurring_delay_invoices=2)
     visitor = people("Viewer")
@@ -86,17 +86,17 @@ def test_older_programs_are_on_the_next_page(brand, people):
     ],
     ids=str,
 )
-def test_terms_are_sentences(brand, people, terms, said):
+def test_terms_are_shown_as_sentences(brand, people, terms, said):
     program = brand.program(**terms)
 
     assert said in _words(people("Viewer").open(f"{_HERE}/{program}").text).replace("&#39;", "'")
 
 
-def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, people):
+def test_program_page_shows_budget_tracking_and_recent_events(brand, people):
     program = brand.program(budget_cents=500_000, budget_currency="USD")
     ben = brand.affiliate("ben")
-    click(brand, ben, occurred_at=ago(days=2))
-    sold = conversion(brand, ben, amount_cents=123_450, is_test=True)
+    insert_click(brand, ben, occurred_at=time_ago(days=2))
+    sold = insert_conversion(brand, ben, amount_cents=123_450, is_test=True)
     html = people("Viewer").open(f"{_HERE}/{program}").text
 
     assert '<table aria-label="Recent events" role="table">' in html
@@ -109,7 +109,7 @@ def test_a_program_shows_its_budget_its_tracking_and_what_happened_last(brand, p
     assert f"{_HERE}/{program}/archive" not in html
 
 
-def test_a_new_program_is_made_once_and_leads_to_it(brand, people):
+def test_new_program_is_created_once_and_shown(brand, people):
     visitor = people("Manager")
     form = visitor.open(f"{_HERE}/new").text
     key = re.search(r'action="/dashboard/programs/new".*?name="_key" value="([^"]+)"', form, re.DOTALL)[1]
@@ -160,7 +160,7 @@ def test_taken_slug_shows_an_error_at_its_field(brand, people):
     assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["slug"]
 
 
-def test_a_viewer_makes_none(brand, people):
+def test_viewer_cannot_create_a_program(brand, people):
     visitor = people("Viewer")
 
     assert visitor.open(f"{_HERE}/new").status_code == 403

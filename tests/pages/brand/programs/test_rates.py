@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.fixture
-def here(brand):
+def page_path(brand):
     return f"/dashboard/programs/{brand.program(name='Knives')}"
 
 
@@ -25,20 +25,20 @@ def _tiers(brand):
     return [(tier["minRevenueCents"], tier["commissionType"], tier["commissionValue"]) for tier in found]
 
 
-def _marked(answer):
+def _invalid_fields(answer):
     return re.findall(r'<(?:input|select|textarea) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
 
 
-def test_a_group_is_made_changed_and_deleted(brand, people, here):
+def test_group_is_created_changed_and_deleted(brand, people, page_path):
     visitor = people("Manager")
-    visitor.send(f"{here}/groups", {"name": "Gold", "commissionType": "Percentage", "commissionValue": "25"})
-    listed = visitor.open(f"{here}/groups").text
-    group = re.search(rf'href="({here}/groups/[^"]+)"', listed)[1]
+    visitor.send(f"{page_path}/groups", {"name": "Gold", "commissionType": "Percentage", "commissionValue": "25"})
+    listed = visitor.open(f"{page_path}/groups").text
+    group = re.search(rf'href="({page_path}/groups/[^"]+)"', listed)[1]
     assert _groups(brand) == [("Gold", "Percentage", 25)]
 
     visitor.send(group, {"name": "Silver", "commissionType": "Fixed", "commissionValue": "5"})
     assert _groups(brand) == [("Silver", "Fixed", 5)]
-    assert "5 in the sale&#39;s currency" in visitor.open(f"{here}/groups").text
+    assert "5 in the sale&#39;s currency" in visitor.open(f"{page_path}/groups").text
 
     assert "Delete Silver" in visitor.open(group).text
     assert visitor.send(f"{group}/delete").status_code == 303
@@ -50,71 +50,73 @@ def test_a_group_is_made_changed_and_deleted(brand, people, here):
     ("wrong", "field"),
     [({"name": ""}, "name"), ({"name": "Gold"}, "name"), ({"commissionValue": "x"}, "commissionValue")],
 )
-def test_invalid_group_keeps_the_typed_values(brand, people, here, wrong, field):
+def test_invalid_group_keeps_the_typed_values(brand, people, page_path, wrong, field):
     _group(brand)
     sent = {"name": "Silver", "commissionType": "Percentage", "commissionValue": "25"} | wrong
-    answer = people().send(f"{here}/groups", sent)
+    answer = people().send(f"{page_path}/groups", sent)
 
     assert answer.status_code in (400, 409)
-    assert _marked(answer) == [field]
+    assert _invalid_fields(answer) == [field]
     assert len(_groups(brand)) == 1
 
 
-def test_a_viewer_reads_groups_and_tiers(brand, people, here):
+def test_viewer_reads_groups_and_tiers(brand, people, page_path):
     group = _group(brand)
     visitor = people("Viewer")
 
-    assert "Gold" in visitor.open(f"{here}/groups").text
-    assert visitor.open(f"{here}/groups/{group}").status_code == 403
-    assert visitor.send(f"{here}/groups/{group}/delete").status_code == 403
-    assert visitor.send(f"{here}/tiers", {}).status_code == 403
+    assert "Gold" in visitor.open(f"{page_path}/groups").text
+    assert visitor.open(f"{page_path}/groups/{group}").status_code == 403
+    assert visitor.send(f"{page_path}/groups/{group}/delete").status_code == 403
+    assert visitor.send(f"{page_path}/tiers", {}).status_code == 403
     assert len(_groups(brand)) == 1
 
 
-def test_tiers_are_set_as_a_whole_and_taken_away_by_emptying_their_rows(brand, people, here):
+def test_tiers_are_replaced_and_removed_as_a_whole(brand, people, page_path):
     visitor = people("Manager")
     first = {"from-0": "1000", "type-0": "Percentage", "value-0": "20"}
     third = {"from-2": "5,000.50", "type-2": "Fixed", "value-2": "7.5"}
 
     assert (
-        visitor.send(f"{here}/tiers", {**first, "from-1": "", "type-1": "Fixed", "value-1": "", **third}).status_code
+        visitor.send(
+            f"{page_path}/tiers", {**first, "from-1": "", "type-1": "Fixed", "value-1": "", **third}
+        ).status_code
         == 303
     )
     assert _tiers(brand) == [(100_000, "Percentage", 20), (500_050, "Fixed", 7.5)]
-    html = visitor.open(f"{here}/tiers").text
+    html = visitor.open(f"{page_path}/tiers").text
     assert 'name="from-1" type="text" value="5000.50"' in html
     assert "5,000.50 USD" in html
 
-    visitor.send(f"{here}/tiers", {"from-0": "", "type-0": "Percentage", "value-0": ""})
+    visitor.send(f"{page_path}/tiers", {"from-0": "", "type-0": "Percentage", "value-0": ""})
     assert _tiers(brand) == []
 
 
-def test_invalid_tier_shows_an_error_at_its_row(brand, people, here):
+def test_invalid_tier_shows_an_error_at_its_row(brand, people, page_path):
     sent = {"from-0": "10", "type-0": "Percentage", "value-0": "20", "from-3": "20", "type-3": "Percentage"}
 
-    answer = people().send(f"{here}/tiers", {**sent, "value-3": "400"})
+    answer = people().send(f"{page_path}/tiers", {**sent, "value-3": "400"})
 
     assert answer.status_code == 400
-    assert _marked(answer) == ["value-3"]
+    assert _invalid_fields(answer) == ["value-3"]
     assert 'value="400"' in answer.text
     assert _tiers(brand) == []
 
 
 @pytest.mark.parametrize("sent", [{"from-0": "20", "value-0": ""}, {"from-0": "20", "from-1": "20"}, {"from-0": "x"}])
-def test_tiers_that_cannot_be_are_told(brand, people, here, sent):
+def test_impossible_tiers_show_an_error(brand, people, page_path, sent):
     rates = {f"{part}-{row}": value for row in (0, 1) for part, value in (("type", "Percentage"), ("value", "5"))}
-    answer = people().send(f"{here}/tiers", rates | sent)
+    answer = people().send(f"{page_path}/tiers", rates | sent)
 
     assert answer.status_code == 400
     assert 'role="alert"' in answer.text
     assert _tiers(brand) == []
 
 
-def test_a_tier_of_a_former_home_currency_wants_its_revenue_anew(brand, people, here):
+def test_tier_in_a_former_currency_needs_its_revenue_again(brand, people, page_path):
     visitor = people()
-    visitor.send(f"{here}/tiers", {"from-0": "1000", "type-0": "Percentage", "value-0": "20"})
+    visitor.send(f"{page_path}/tiers", {"from-0": "1000", "type-0": "Percentage", "value-0": "20"})
     brand.rows("update performance_tier set currency = 'EUR' returning 1")
-    html = visitor.open(f"{here}/tiers").text
+    html = visitor.open(f"{page_path}/tiers").text
 
     assert "1,000.00 EUR" in html
     assert 'name="from-0" type="text" value=""' in html

@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.fixture
-def here(brand):
+def page_path(brand):
     program = brand.program(name="Knives", slug="knives", budget_cents=500_000, budget_currency="USD")
     return f"/dashboard/programs/{program}"
 
@@ -29,20 +29,20 @@ def _program(brand):
     return shown
 
 
-def test_unchanged_form_changes_nothing(brand, people, here):
+def test_unchanged_form_changes_nothing(brand, people, page_path):
     before = _program(brand)
     visitor = people("Manager")
-    answer = visitor.send(f"{here}/change", _form(visitor.open(f"{here}/change").text))
+    answer = visitor.send(f"{page_path}/change", _form(visitor.open(f"{page_path}/change").text))
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, here)
+    assert (answer.status_code, answer.headers["Location"]) == (303, page_path)
     assert _program(brand) == before
     assert brand.rows("select count(*) from audit_entry where action = 'program.updated'") == [(0,)]
 
 
-def test_only_typed_values_are_changed(brand, people, here):
+def test_only_typed_values_are_changed(brand, people, page_path):
     before = _program(brand)
     visitor = people("Manager")
-    form = _form(visitor.open(f"{here}/change").text)
+    form = _form(visitor.open(f"{page_path}/change").text)
     typed = {
         "name": "Spoons",
         "defaultCommissionValue": "12,5",
@@ -52,7 +52,7 @@ def test_only_typed_values_are_changed(brand, people, here):
     }
     form.pop("autoApprove", None)
 
-    assert visitor.send(f"{here}/change", form | typed).status_code == 303
+    assert visitor.send(f"{page_path}/change", form | typed).status_code == 303
 
     after = _program(brand)
     assert {name: after[name] for name in after if after[name] != before[name]} == {
@@ -63,7 +63,8 @@ def test_only_typed_values_are_changed(brand, people, here):
         "description": "One\nTwo",
     } | ({"autoApprove": False} if before["autoApprove"] else {})
     visitor.send(
-        f"{here}/change", _form(visitor.open(f"{here}/change").text) | {"recurringMonths": "", "budgetCents": ""}
+        f"{page_path}/change",
+        _form(visitor.open(f"{page_path}/change").text) | {"recurringMonths": "", "budgetCents": ""},
     )
     assert (_program(brand)["recurringMonths"], _program(brand)["budgetCents"]) == (None, None)
 
@@ -83,86 +84,88 @@ def test_only_typed_values_are_changed(brand, people, here):
         ("minPayoutCents", "9" * 25),
     ],
 )
-def test_error_is_shown_at_its_field(brand, people, here, name, text):
+def test_error_is_shown_at_its_field(brand, people, page_path, name, text):
     before = _program(brand)
     visitor = people()
-    answer = visitor.send(f"{here}/change", _form(visitor.open(f"{here}/change").text) | {name: text, "isActive": ""})
+    answer = visitor.send(
+        f"{page_path}/change", _form(visitor.open(f"{page_path}/change").text) | {name: text, "isActive": ""}
+    )
 
     assert answer.status_code == 400
     assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == [name]
     assert _program(brand) == before
 
 
-def test_an_amount_of_a_former_home_currency_keeps_it_until_it_is_typed_anew(brand, people, here):
+def test_amount_in_a_former_currency_stays_until_retyped(brand, people, page_path):
     brand.rows("update program set budget_currency = 'EUR' returning id")
     visitor = people()
-    form = _form(visitor.open(f"{here}/change").text)
-    visitor.send(f"{here}/change", form | {"name": "Spoons"})
+    form = _form(visitor.open(f"{page_path}/change").text)
+    visitor.send(f"{page_path}/change", form | {"name": "Spoons"})
     kept = _program(brand)
-    visitor.send(f"{here}/change", form | {"name": "Spoons", "budgetCents": "70"})
+    visitor.send(f"{page_path}/change", form | {"name": "Spoons", "budgetCents": "70"})
     typed = _program(brand)
 
     assert (kept["budgetCents"], kept["budgetCurrency"]) == (500_000, "EUR")
     assert (typed["budgetCents"], typed["budgetCurrency"]) == (7_000, "USD")
 
 
-def test_an_owner_archives_a_program_after_being_asked(brand, people, here):
+def test_owner_archives_a_program_after_confirmation(brand, people, page_path):
     visitor = people("Owner")
-    asked = visitor.open(f"{here}/archive").text
-    answer = visitor.send(f"{here}/archive")
+    asked = visitor.open(f"{page_path}/archive").text
+    answer = visitor.send(f"{page_path}/archive")
 
     assert "Archive Knives for ever" in asked
-    assert (answer.status_code, answer.headers["Location"]) == (303, here)
-    html = visitor.open(here).text
+    assert (answer.status_code, answer.headers["Location"]) == (303, page_path)
+    html = visitor.open(page_path).text
     assert '<span class="chip off">Archived</span>' in html
-    assert f"{here}/change" not in html
-    assert visitor.open(f"{here}/archive").text.count("<form") == visitor.open(here).text.count("<form")
+    assert f"{page_path}/change" not in html
+    assert visitor.open(f"{page_path}/archive").text.count("<form") == visitor.open(page_path).text.count("<form")
 
 
-def test_archived_program_cannot_be_changed(brand, people, here):
+def test_archived_program_cannot_be_changed(brand, people, page_path):
     visitor = people()
-    form = _form(visitor.open(f"{here}/change").text)
+    form = _form(visitor.open(f"{page_path}/change").text)
     brand.rows("update program set archived_at = %s returning id", datetime.now(UTC))
 
-    answer = visitor.send(f"{here}/change", form | {"name": "Spoons"})
+    answer = visitor.send(f"{page_path}/change", form | {"name": "Spoons"})
 
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
 
 
 @pytest.mark.parametrize(("role", "page"), [("Viewer", "change"), ("Viewer", "archive"), ("Manager", "archive")])
-def test_member_without_permission_gets_a_403(brand, people, here, role, page):
+def test_member_without_permission_gets_a_403(brand, people, page_path, role, page):
     visitor = people(role)
 
-    assert visitor.open(f"{here}/{page}").status_code == 403
-    assert visitor.send(f"{here}/{page}", {"name": "Mine"}).status_code == 403
+    assert visitor.open(f"{page_path}/{page}").status_code == 403
+    assert visitor.send(f"{page_path}/{page}", {"name": "Mine"}).status_code == 403
     assert (_program(brand)["name"], _program(brand)["archivedAt"]) == ("Knives", None)
 
 
-def test_recruiting_is_switched_on_with_what_it_pays(brand, people, here):
+def test_recruiting_is_enabled_with_its_rate(brand, people, page_path):
     visitor = people("Owner")
-    page = f"{here}/recruiting"
+    page = f"{page_path}/recruiting"
 
     answer = visitor.send(page, {"enabled": "on", "percent": "12,5"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, page)
     assert _form(visitor.open(page).text) == {"enabled": "on", "percent": "12.5"}
-    assert "earns 12.5" in visitor.open(here).text
+    assert "earns 12.5" in visitor.open(page_path).text
     visitor.send(page, {"percent": "12.5"})
-    assert "earns 12.5" not in visitor.open(here).text
+    assert "earns 12.5" not in visitor.open(page_path).text
 
 
 @pytest.mark.parametrize("percent", ["", "much", "-1", "101"])
-def test_invalid_percentage_keeps_the_typed_text(people, here, percent):
-    answer = people("Owner").send(f"{here}/recruiting", {"enabled": "on", "percent": percent})
+def test_invalid_percentage_keeps_the_typed_text(people, page_path, percent):
+    answer = people("Owner").send(f"{page_path}/recruiting", {"enabled": "on", "percent": percent})
 
     assert answer.status_code == 400
     assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["percent"]
     assert _form(answer.text) == {"enabled": "on", "percent": percent}
 
 
-def test_a_manager_reads_what_recruiting_pays(people, here):
+def test_manager_reads_the_recruiting_rate(people, page_path):
     visitor = people("Manager")
 
-    assert "An Owner can switch it on." in visitor.open(f"{here}/recruiting").text
-    assert visitor.send(f"{here}/recruiting", {"percent": "5"}).status_code == 403
+    assert "An Owner can switch it on." in visitor.open(f"{page_path}/recruiting").text
+    assert visitor.send(f"{page_path}/recruiting", {"percent": "5"}).status_code == 403

@@ -18,7 +18,7 @@ def admin(people):
     return people("Admin")
 
 
-def test_a_key_is_made_and_shown_once(admin, brand):
+def test_new_key_is_shown_once(admin, brand):
     answer = admin.send(_HERE, {"name": "Shop <1>", "scope": "read_write", "isTest": "on", "_key": "one"})
     key, secret = _secrets(answer.text)
 
@@ -31,7 +31,7 @@ def test_a_key_is_made_and_shown_once(admin, brand):
     assert brand.rows("select count(*) from api_key where name = 'Shop <1>'") == [(1,)]
 
 
-def test_sent_twice_it_is_one_key(admin, brand):
+def test_double_submit_creates_one_key(admin, brand):
     for _ in range(2):
         admin.send(_HERE, {"name": "Twice", "scope": "read", "_key": "twice"})
 
@@ -47,7 +47,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(admin):
     assert '<option value="read_write" selected>' in answer.text
 
 
-def test_a_key_is_rotated_and_revoked_on_its_own_page(admin, brand):
+def test_key_is_rotated_and_revoked_on_its_own_page(admin, brand):
     (key_id,) = brand.rows("select id from api_key order by created_at limit 1")[0]
     page = f"{_HERE}/{key_id}"
     assert admin.open(page).status_code == 200
@@ -61,7 +61,7 @@ def test_a_key_is_rotated_and_revoked_on_its_own_page(admin, brand):
     assert admin.send(f"{_HERE}/{new_id}/revoke").status_code == 404
 
 
-def test_an_old_login_leads_to_sign_in_and_back_to_what_was_typed(admin, links, brand):
+def test_old_login_signs_in_again_and_keeps_the_form(admin, links, brand):
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'admin@example.com'")
     answer = admin.send(_HERE, {"name": "Late", "scope": "read_write"})
@@ -74,7 +74,7 @@ def test_an_old_login_leads_to_sign_in_and_back_to_what_was_typed(admin, links, 
     assert brand.rows("select count(*) from api_key where name = 'Late'") == [(0,)]
 
 
-def test_ending_a_key_leads_back_to_its_page(admin, brand):
+def test_revoking_a_key_returns_to_its_page(admin, brand):
     (key_id,) = brand.rows("select id from api_key limit 1")[0]
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'admin@example.com'")
@@ -87,7 +87,7 @@ def test_ending_a_key_leads_back_to_its_page(admin, brand):
 
 
 @pytest.mark.parametrize("role", ["Manager", "Viewer"])
-def test_others_see_nothing_of_it(people, role):
+def test_other_roles_see_no_keys(people, role):
     visitor = people(role)
 
     assert visitor.open(_HERE).status_code == 403

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api.auditing import enter
+from tests.support.api.audit_entries import insert_entry
 
 _HERE = "/dashboard/audit-log"
 
@@ -17,7 +17,7 @@ def owner(people, brand):
     return people("Owner")
 
 
-def test_an_entry_says_who_changed_what_from_what_to_what(owner):
+def test_entry_shows_actor_and_changed_values(owner):
     html = owner.open(_HERE).text
 
     assert "<code>org.profile_changed</code>" in html
@@ -29,15 +29,15 @@ def test_an_entry_says_who_changed_what_from_what_to_what(owner):
 
 
 def test_acts_of_an_agent_are_distinguished_from_the_members_own(owner, brand):
-    enter(brand, actor_type="oauth", via="mcp", client="helper <b>")
-    enter(brand, via="mcp")
+    insert_entry(brand, actor_type="oauth", via="mcp", client="helper <b>")
+    insert_entry(brand, via="mcp")
     html = owner.open(_HERE).text
 
     assert html.count("by an agent") == 2
     assert "by an agent: helper &lt;b&gt;</span>" in html
 
 
-def test_the_filter_stands_in_the_address(owner, brand):
+def test_filter_is_kept_in_the_address(owner, brand):
     html = owner.open(f"{_HERE}?action=program.created").text
     assert "<code>program.created</code>" in html
     assert "org.profile_changed" not in html
@@ -69,7 +69,7 @@ def test_older_entries_are_on_the_next_page(owner, brand):
     assert "Acme &lt;b&gt;" in owner.open(f"{_HERE}?entityType=org&cursor=2").text
 
 
-def test_the_file_is_the_apis(owner):
+def test_export_matches_the_api(owner):
     answer = owner.open(f"{_HERE}/export.csv?action=program.created")
 
     assert answer.mimetype == "text/csv"
@@ -79,7 +79,7 @@ def test_the_file_is_the_apis(owner):
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_it_is_for_owners(people, role):
+def test_audit_log_requires_owner(people, role):
     visitor = people(role)
 
     assert visitor.open(_HERE).status_code == 403

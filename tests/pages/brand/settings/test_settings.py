@@ -30,7 +30,7 @@ def _age():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'owner@example.com'")
 
 
-def test_the_profile_is_changed_and_shown(owner, brand):
+def test_profile_is_changed_and_shown(owner, brand):
     answer = owner.send(f"{_HERE}/profile", _PROFILE | {"name": "Acme <b>", "primaryBrandColor": "#0A6847"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=profile")
@@ -51,7 +51,7 @@ def test_error_is_shown_at_its_field(owner):
     assert "<title>Error:" in answer.text
 
 
-def test_holds_and_the_least_payout_are_changed_without_a_new_login(owner, brand):
+def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
     _age()
     answer = owner.send(f"{_HERE}/payouts", _PAYOUTS | {"payoutGraceDays": "14", "minPayoutCents": "25.50"})
 
@@ -61,7 +61,7 @@ def test_holds_and_the_least_payout_are_changed_without_a_new_login(owner, brand
     ]
 
 
-def test_that_money_leaves_by_itself_wants_a_new_login_and_keeps_what_was_typed(owner, brand, links):
+def test_automatic_payouts_need_a_fresh_login_and_keep_the_form(owner, brand, links):
     _age()
     typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly", "_page": _HERE}
     answer = owner.send(f"{_HERE}/payouts", typed)
@@ -85,7 +85,7 @@ def test_currency_and_parameters_are_changed(owner, brand):
     assert 'value="partner_code"' in html
 
 
-def test_a_logo_is_kept_and_taken_away(owner):
+def test_logo_is_stored_and_removed(owner):
     sent = {"logo": (io.BytesIO(png(64, 32)), "logo.png")}
     headers = {"Sec-Fetch-Site": "same-origin"}
     assert owner.client.post(f"{_HERE}/logo", data=sent, headers=headers).status_code == 303
@@ -98,7 +98,7 @@ def test_a_logo_is_kept_and_taken_away(owner):
     assert owner.send(f"{_HERE}/logo").status_code == 422
 
 
-def test_an_owner_ends_the_sessions_of_somebody(app, owner, links, brand):
+def test_owner_ends_a_members_sessions(app, owner, links, brand):
     other = Visitor(app)
     other.open(links("owner", "--role", "Manager", "--email", "ada@example.com"), User_Agent="Netscape")
     html = owner.open(_HERE).text
@@ -110,7 +110,7 @@ def test_an_owner_ends_the_sessions_of_somebody(app, owner, links, brand):
     assert owner.open("/dashboard").status_code == 200
 
 
-def test_a_viewer_reads_and_meets_no_form(people):
+def test_viewer_reads_settings_without_forms(people):
     shown = people("Viewer").open(_HERE)
 
     assert shown.status_code == 200
@@ -119,7 +119,7 @@ def test_a_viewer_reads_and_meets_no_form(people):
     assert '<h2 id="team">' not in shown.text
 
 
-def test_a_viewer_who_sends_a_form_changes_nothing(people, brand):
+def test_viewers_form_changes_nothing(people, brand):
     visitor = people("Viewer")
     sent = {
         "profile": _PROFILE,

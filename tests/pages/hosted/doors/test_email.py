@@ -8,9 +8,16 @@ import pytest
 
 from adapters.fraud import human_check
 from domain.organization import colors
-from tests.support.api.doors import come, door_of, give, remembered, token_of, with_door
+from tests.support.api.doors import (
+    create_door_program,
+    door_path,
+    list_door_visits,
+    submit_door_form,
+    token_from_page,
+    visit_door,
+)
 from tests.support.databases import alter
-from tests.support.rows.visiting import limited, on_stream, visit
+from tests.support.rows.link_visits import create_limiter, list_stream_clicks, visit
 
 _ADA = "ada@example.org"
 
@@ -22,13 +29,13 @@ def _quick(monkeypatch):
 
 @pytest.fixture
 def slug(brand):
-    return with_door(brand, mode="email", name="<b>Spring</b>")
+    return create_door_program(brand, mode="email", name="<b>Spring</b>")
 
 
-def test_the_page_asks_for_the_email_and_says_what_for(brand, slug):
+def test_door_page_asks_for_the_email_with_the_purpose(brand, slug):
     alter(brand, "update organization set name = '<i>Acme</i>'")
 
-    answer = come(brand, slug)
+    answer = visit_door(brand, slug)
 
     assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
     assert "&lt;i&gt;Acme&lt;/i&gt;" in answer.text
@@ -37,12 +44,12 @@ def test_the_page_asks_for_the_email_and_says_what_for(brand, slug):
     assert 'aria-describedby="consent"' in answer.text
     assert '<html lang="en">' in answer.text
     assert re.search(r"you agree that .* notes your email address", answer.text)
-    assert [click.slug for click in on_stream()] == [slug]
-    assert remembered(brand) == []
+    assert [click.slug for click in list_stream_clicks()] == [slug]
+    assert list_door_visits(brand) == []
 
 
-def test_no_script_runs_and_nothing_is_kept_in_the_browser(brand, slug):
-    answer = come(brand, slug)
+def test_door_page_runs_no_script_and_stores_nothing(brand, slug):
+    answer = visit_door(brand, slug)
 
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -54,17 +61,17 @@ def test_no_script_runs_and_nothing_is_kept_in_the_browser(brand, slug):
 
 
 @pytest.mark.parametrize("color", ["#ffff00", "#101030", "#777777", "#ff0000"])
-def test_it_has_the_brands_colour_with_a_text_that_can_be_read_on_it(brand, slug, color):
+def test_brand_colour_has_readable_text(brand, slug, color):
     alter(brand, "update organization set primary_brand_color = %s", color)
 
-    found = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", come(brand, slug).text)
+    found = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
 
     assert found is not None
     assert found[1] == color
     assert colors.contrast(found[1], found[2]) >= 4.5
 
 
-def test_the_brands_logo_is_the_only_thing_that_it_loads(brand, slug):
+def test_door_page_loads_only_the_brands_logo(brand, slug):
     alter(
         brand,
         "insert into stored_file (id, organization_id, kind, content_type, content, created_at)"
@@ -74,7 +81,7 @@ def test_the_brands_logo_is_the_only_thing_that_it_loads(brand, slug):
     )
     alter(brand, "update organization set logo_file_id = %s", file_id)
 
-    answer = come(brand, slug)
+    answer = visit_door(brand, slug)
 
     (image,) = re.findall(r'<img [^>]*src="([^"]+)" alt="">', answer.text)
     assert image.endswith(f"/api/brand-files/{file_id}")
@@ -83,31 +90,35 @@ def test_the_brands_logo_is_the_only_thing_that_it_loads(brand, slug):
 
 
 def test_email_is_remembered_by_its_inbox_and_redirected(brand, slug):
-    answer = give(brand, slug, " Ada+Shop@Example.org ")
+    answer = submit_door_form(brand, slug, " Ada+Shop@Example.org ")
 
     assert answer.status_code == 303
     site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
     assert answer.headers["Location"] == site
-    assert remembered(brand) == [(slug, False, _ADA)]
-    assert remembered(brand, "expires_at - last_at = interval '30 days'") == [(True,)]
+    assert list_door_visits(brand) == [(slug, False, _ADA)]
+    assert list_door_visits(brand, "expires_at - last_at = interval '30 days'") == [(True,)]
 
 
 def test_known_and_unknown_buyers_get_the_same_redirect(brand, slug):
-    first, known, program = give(brand, slug, _ADA), give(brand, slug, _ADA), give(brand, slug, _ADA, website="x")
+    first, known, program = (
+        submit_door_form(brand, slug, _ADA),
+        submit_door_form(brand, slug, _ADA),
+        submit_door_form(brand, slug, _ADA, website="x"),
+    )
 
     assert len({(each.status_code, each.headers["Location"], each.data) for each in (first, known, program)}) == 1
-    assert len(remembered(brand)) == 1
+    assert len(list_door_visits(brand)) == 1
 
 
 def test_filled_hidden_field_is_not_remembered(brand, slug):
-    give(brand, slug, _ADA, website="https://spam.test")
+    submit_door_form(brand, slug, _ADA, website="https://spam.test")
 
-    assert remembered(brand) == []
+    assert list_door_visits(brand) == []
 
 
 @pytest.mark.parametrize("email", ["", "ada", "a@b", "a" * 500 + "@example.org", "a\x00@example.org", '"><script>'])
 def test_invalid_email_shows_the_form_again(brand, slug, email):
-    answer = give(brand, slug, email)
+    answer = submit_door_form(brand, slug, email)
 
     assert answer.status_code == 400
     assert "<title>Error: " in answer.text
@@ -115,56 +126,56 @@ def test_invalid_email_shows_the_form_again(brand, slug, email):
     assert 'aria-invalid="true" autofocus' in answer.text
     assert 'aria-describedby="email-wrong consent"' in answer.text
     assert "<script" not in answer.text
-    assert remembered(brand) == []
+    assert list_door_visits(brand) == []
 
 
 @pytest.mark.parametrize("token", ["", "x", "1.2.3.4", "\x00", "ü" * 500, "9" * 5000])
-def test_without_a_token_of_the_page_it_is_asked_for_again(brand, slug, token):
-    answer = give(brand, slug, _ADA, token=token)
+def test_form_without_page_token_is_shown_again(brand, slug, token):
+    answer = submit_door_form(brand, slug, _ADA, token=token)
 
     assert answer.status_code == 400
     assert f'value="{_ADA}"' in answer.text
     assert "not sure that you are a person" in answer.text
-    assert remembered(brand) == []
+    assert list_door_visits(brand) == []
 
 
 def test_form_sent_too_early_or_too_late_is_shown_again(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
-    assert give(brand, slug, _ADA).status_code == 400
+    assert submit_door_form(brand, slug, _ADA).status_code == 400
     monkeypatch.setattr(human_check, "LIFETIME_S", 0)
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
-    assert give(brand, slug, _ADA).status_code == 400
-    assert remembered(brand) == []
+    assert submit_door_form(brand, slug, _ADA).status_code == 400
+    assert list_door_visits(brand) == []
 
 
-def test_odd_bodies_are_asked_again_and_huge_ones_refused(brand, slug):
-    path = door_of(brand, slug)
+def test_odd_bodies_are_shown_again_and_huge_ones_refused(brand, slug):
+    path = door_path(brand, slug)
     odd = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
 
     assert [visit(brand.app, path, method="POST", **sent).status_code for sent in odd] == [400] * 3
     assert visit(brand.app, path, method="POST", data={"email": "x" * 100_000}).status_code == 413
-    assert remembered(brand) == []
+    assert list_door_visits(brand) == []
 
 
 def test_concurrent_double_submit_is_remembered_once(brand, slug):
-    token = token_of(come(brand, slug))
+    token = token_from_page(visit_door(brand, slug))
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: give(brand, slug, _ADA, token=token).status_code, range(8)))
+        answers = list(pool.map(lambda _: submit_door_form(brand, slug, _ADA, token=token).status_code, range(8)))
 
     assert answers == [303] * 8
-    assert len(remembered(brand)) == 1
+    assert len(list_door_visits(brand)) == 1
 
 
-def test_a_stranger_who_sends_too_much_is_refused(brand, slug, monkeypatch):
-    token = token_of(come(brand, slug))
-    monkeypatch.setitem(brand.app.extensions, "limiter", limited(anonymous_tracking=2))
+def test_too_many_submissions_are_refused(brand, slug, monkeypatch):
+    token = token_from_page(visit_door(brand, slug))
+    monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(anonymous_tracking=2))
 
-    assert [give(brand, slug, _ADA, token=token).status_code for _ in range(3)] == [303, 303, 429]
+    assert [submit_door_form(brand, slug, _ADA, token=token).status_code for _ in range(3)] == [303, 303, 429]
 
 
-def test_the_channel_is_kept_by_the_form(brand, slug):
-    path = f"{door_of(brand, slug)}?subId=mail"
-    token = token_of(visit(brand.app, path))
+def test_channel_is_kept_by_the_form(brand, slug):
+    path = f"{door_path(brand, slug)}?subId=mail"
+    token = token_from_page(visit(brand.app, path))
 
     answer = visit(brand.app, path, method="POST", data={"email": _ADA, "token": token})
 
@@ -172,13 +183,13 @@ def test_the_channel_is_kept_by_the_form(brand, slug):
 
 
 def test_redirect_mode_ignores_an_email(brand):
-    slug = with_door(brand)
+    slug = create_door_program(brand)
 
-    assert give(brand, slug, _ADA, token="x").status_code == 303
-    assert remembered(brand) == []
+    assert submit_door_form(brand, slug, _ADA, token="x").status_code == 303
+    assert list_door_visits(brand) == []
 
 
-def test_a_verification_service_is_not_needed_for_it(brand, slug, monkeypatch):
+def test_door_works_without_a_verification_service(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "_create_check", lambda: None)
 
-    assert give(brand, slug, _ADA).status_code == 303
+    assert submit_door_form(brand, slug, _ADA).status_code == 303

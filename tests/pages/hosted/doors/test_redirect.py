@@ -5,21 +5,29 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.doors import come, door_of, remembered, with_door
+from tests.support.api.doors import create_door_program, door_path, list_door_visits, visit_door
 from tests.support.databases import alter
-from tests.support.rows.visiting import counted, limited, lose_stream, new_slug, on_stream, visit, without_database
+from tests.support.rows.link_visits import (
+    create_limiter,
+    list_stream_clicks,
+    lose_stream,
+    new_slug,
+    point_at_missing_database,
+    read_counter,
+    visit,
+)
 
 _THANKS = "https://acme.test/thanks?lang=de#top"
 
 
-def _nowhere(brand):
+def _visit_unknown_door(brand):
     return visit(brand.app, f"/door/{uuid4()}/{new_slug()}")
 
 
-def test_a_buyer_is_sent_on_to_the_checkout_with_what_it_takes(brand):
-    slug = with_door(brand)
+def test_buyer_is_redirected_with_the_checkouts_parameters(brand):
+    slug = create_door_program(brand)
 
-    answer = come(brand, slug)
+    answer = visit_door(brand, slug)
 
     assert answer.status_code == 302
     site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
@@ -28,17 +36,17 @@ def test_a_buyer_is_sent_on_to_the_checkout_with_what_it_takes(brand):
     assert "Set-Cookie" not in answer.headers
 
 
-def test_the_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
-    slug = with_door(brand, cookie_window_days=12)
+def test_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
+    slug = create_door_program(brand, cookie_window_days=12)
 
     for _ in range(3):
-        come(brand, slug)
-    come(brand, slug, ip="203.0.113.8")
+        visit_door(brand, slug)
+    visit_door(brand, slug, ip="203.0.113.8")
 
-    assert [click.slug for click in on_stream()] == [slug] * 4
-    assert remembered(brand) == [(slug, True, None)] * 2
+    assert [click.slug for click in list_stream_clicks()] == [slug] * 4
+    assert list_door_visits(brand) == [(slug, True, None)] * 2
     window = "expires_at - last_at = interval '12 days', last_at > first_at, affiliate_id is not null"
-    assert sorted(remembered(brand, window)) == [(True, False, True), (True, True, True)]
+    assert sorted(list_door_visits(brand, window)) == [(True, False, True), (True, True, True)]
 
 
 @pytest.mark.parametrize(
@@ -53,36 +61,36 @@ def test_the_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
         ("https://buy.stripe.com/a?client_reference_id=own", [], set()),
     ],
 )
-def test_each_checkout_is_told_in_its_own_way(brand, site, gateways, added):
-    slug = with_door(brand, site=site)
+def test_each_checkout_gets_its_own_parameter(brand, site, gateways, added):
+    slug = create_door_program(brand, site=site)
     alter(brand, "update organization set connected_gateways = %s", gateways)
 
-    sent = dict(parse_qsl(urlsplit(come(brand, slug).headers["Location"]).query))
+    sent = dict(parse_qsl(urlsplit(visit_door(brand, slug).headers["Location"]).query))
 
     own = dict(parse_qsl(urlsplit(site).query))
     assert sent == {**own, "via": slug, **dict.fromkeys(added, slug)}
 
 
 def test_slug_that_a_payment_link_drops_is_not_its_reference(brand):
-    with_door(brand)
+    create_door_program(brand)
     alter(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
 
-    assert come(brand, slug).headers["Location"] == f"https://buy.stripe.com/test_1?quantity=2&via={slug}#pay"
+    assert visit_door(brand, slug).headers["Location"] == f"https://buy.stripe.com/test_1?quantity=2&via={slug}#pay"
 
 
 @pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "client_reference_id=x", "%0d%0aX: 1"])
 def test_query_does_not_change_the_target(brand, query):
-    slug = with_door(brand)
+    slug = create_door_program(brand)
 
-    answer = visit(brand.app, f"{door_of(brand, slug)}?{query}")
+    answer = visit(brand.app, f"{door_path(brand, slug)}?{query}")
 
-    assert answer.headers["Location"] == come(brand, slug).headers["Location"]
+    assert answer.headers["Location"] == visit_door(brand, slug).headers["Location"]
 
 
-def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
-    slug = with_door(brand, site="https://acme.test/pay")
+def test_tag_of_the_channel_goes_with_the_buyer(brand):
+    slug = create_door_program(brand, site="https://acme.test/pay")
 
-    assert come(brand, slug, query_string={"subId": "News May"}).headers["Location"].endswith("&subId=newsmay")
+    assert visit_door(brand, slug, query_string={"subId": "News May"}).headers["Location"].endswith("&subId=newsmay")
 
 
 @pytest.mark.parametrize(
@@ -100,15 +108,15 @@ def test_the_tag_of_the_channel_goes_with_the_buyer(brand):
     ],
 )
 @pytest.mark.parametrize("mode", ["redirect", "email"])
-def test_closed_door_is_the_same_page_as_an_unknown_one(brand, change, mode):
-    slug = with_door(brand, mode=mode)
+def test_closed_door_looks_like_an_unknown_one(brand, change, mode):
+    slug = create_door_program(brand, mode=mode)
     alter(brand, f"update {change}")
 
     for method in ("GET", "POST"):
-        answer = come(brand, slug, method=method)
-        assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+        answer = visit_door(brand, slug, method=method)
+        assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)
     assert "Brand" not in answer.text
-    assert remembered(brand) == []
+    assert list_door_visits(brand) == []
 
 
 @pytest.mark.parametrize(
@@ -119,57 +127,57 @@ def test_unknown_door_returns_404(brand, path):
         assert visit(brand.app, f"/door/{path}", method=method).status_code in (404, 405)
 
 
-def test_a_campaign_is_named_by_its_slug_where_one_door_alone_has_it(brand, rival):
-    slug = with_door(brand, slug=(name := f"shared-{uuid4().hex[:8]}"))
+def test_unique_slug_identifies_the_door(brand, rival):
+    slug = create_door_program(brand, slug=(name := f"shared-{uuid4().hex[:8]}"))
     path = f"/door/{name.upper()}/{slug}"
     assert visit(brand.app, path).status_code == 302
 
-    with_door(rival, slug=name)
-    assert visit(brand.app, path).data == _nowhere(brand).data
-    assert come(brand, slug).status_code == 302
+    create_door_program(rival, slug=name)
+    assert visit(brand.app, path).data == _visit_unknown_door(brand).data
+    assert visit_door(brand, slug).status_code == 302
 
     alter(rival, "update program set hosted_checkout_door_enabled = false")
     assert visit(brand.app, path).status_code == 302
 
 
 def test_another_brands_campaign_does_not_open_to_a_slug(brand, rival):
-    slug = with_door(brand)
-    with_door(rival)
+    slug = create_door_program(brand)
+    create_door_program(rival)
 
-    assert visit(brand.app, door_of(rival, slug)).status_code == 404
+    assert visit(brand.app, door_path(rival, slug)).status_code == 404
 
 
 @pytest.mark.parametrize("headers", [{"Purpose": "prefetch"}, {"User-Agent": "Googlebot/2.1"}])
 def test_prefetch_is_redirected_and_not_remembered(brand, headers):
-    slug = with_door(brand)
+    slug = create_door_program(brand)
 
-    assert come(brand, slug, headers=headers).status_code == 302
-    assert come(brand, slug, method="HEAD").status_code == 302
-    assert (remembered(brand), on_stream()) == ([], [])
+    assert visit_door(brand, slug, headers=headers).status_code == 302
+    assert visit_door(brand, slug, method="HEAD").status_code == 302
+    assert (list_door_visits(brand), list_stream_clicks()) == ([], [])
 
 
-def test_a_stranger_who_tries_slugs_is_stopped_and_a_buyer_still_arrives(brand, monkeypatch):
-    slug = with_door(brand)
-    monkeypatch.setitem(brand.app.extensions, "limiter", limited(anonymous_tracking=2))
+def test_slug_guessing_is_limited_without_blocking_buyers(brand, monkeypatch):
+    slug = create_door_program(brand)
+    monkeypatch.setitem(brand.app.extensions, "limiter", create_limiter(anonymous_tracking=2))
 
-    answers = [come(brand, slug).status_code for _ in range(4)]
+    answers = [visit_door(brand, slug).status_code for _ in range(4)]
     assert answers == [302] * 4
-    assert _nowhere(brand).status_code == 429
+    assert _visit_unknown_door(brand).status_code == 429
 
 
-def test_a_buyer_arrives_while_database_and_stream_are_away(brand, monkeypatch, tmp_path):
-    slug = with_door(brand)
-    site = come(brand, slug).headers["Location"]
+def test_buyer_is_redirected_without_database_and_stream(brand, monkeypatch, tmp_path):
+    slug = create_door_program(brand)
+    site = visit_door(brand, slug).headers["Location"]
     lose_stream(brand.app, monkeypatch)
-    before = counted("finderfee_clicks_lost_total")
+    before = read_counter("finderfee_clicks_lost_total")
 
-    with without_database(tmp_path):
-        assert come(brand, slug).headers["Location"] == site
-    assert counted("finderfee_clicks_lost_total") == before + 1
+    with point_at_missing_database(tmp_path):
+        assert visit_door(brand, slug).headers["Location"] == site
+    assert read_counter("finderfee_clicks_lost_total") == before + 1
 
 
 def test_buyers_are_thanked_on_the_brands_own_page(brand):
-    with_door(brand, hosted_checkout_thank_you_url=_THANKS)
+    create_door_program(brand, hosted_checkout_thank_you_url=_THANKS)
     path = f"/door/{brand.programs[-1]}/thanks"
 
     assert visit(brand.app, path).headers["Location"] == _THANKS
@@ -187,16 +195,16 @@ def test_buyers_are_thanked_on_the_brands_own_page(brand):
         "is_active = false",
     ],
 )
-def test_where_nobody_is_thanked_is_the_same_nothing(brand, change):
-    with_door(brand, hosted_checkout_thank_you_url=_THANKS)
+def test_missing_thank_you_page_returns_404(brand, change):
+    create_door_program(brand, hosted_checkout_thank_you_url=_THANKS)
     alter(brand, f"update program set {change}")
 
     answer = visit(brand.app, f"/door/{brand.programs[-1]}/thanks")
-    assert (answer.status_code, answer.data) == (404, _nowhere(brand).data)
+    assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)
 
 
-def test_the_word_for_thanks_is_no_affiliates(brand):
-    affiliate_id = brand.affiliate(with_door(brand).replace("s-", "z-"))
+def test_thank_you_word_is_not_a_slug(brand):
+    affiliate_id = brand.affiliate(create_door_program(brand).replace("s-", "z-"))
 
     answer = brand.person("Owner").post(f"/api/v1/affiliates/{affiliate_id}/links", {"customAlias": "thanks"})
 

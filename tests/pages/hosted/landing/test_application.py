@@ -20,12 +20,12 @@ def _affiliates(shop, columns="email"):
     return shop.brand.rows(f"select {columns} from affiliate order by created_at, id")
 
 
-def _wrong(answer):
+def _field_errors(answer):
     """Return the fields at fault, with what is said about them."""
     return dict(re.findall(r'<p class="small wrong" id="(\w+)-error">([^<]*)</p>', answer.text))
 
 
-def test_an_application_is_received_and_says_so_to_everybody_alike(shop):
+def test_application_gets_the_same_answer_for_everyone(shop):
     answers = {"fullName": "Ada", "website": "ada.example", "audience": "Cooks\r\nand bakers", "whyInterested": "Tea"}
     sent = shop.apply(**answers)
     again = shop.apply(**answers)
@@ -45,7 +45,7 @@ def test_an_application_is_received_and_says_so_to_everybody_alike(shop):
     ]
 
 
-def test_a_double_click_applies_once_and_gets_one_answer(shop):
+def test_double_click_applies_once_and_gets_one_answer(shop):
     form = {"email": "ada@example.com", "_key": "pressed-twice"}
 
     first, second = shop.send(form), shop.send(form)
@@ -86,18 +86,18 @@ def test_error_is_shown_at_its_field_with_the_typed_values(shop):
         "whyInterested": ("a\0b", 400, "NUL"),
         "customAlias": ("taken", 409, "taken"),
     }
-    assert "Digits alone could be an order number" in _wrong(shop.apply(customAlias="54830"))["customAlias"]
+    assert "Digits alone could be an order number" in _field_errors(shop.apply(customAlias="54830"))["customAlias"]
     for name, (typed, status, said) in cases.items():
         answer = shop.apply(**{"fullName": "Ada <b>", name: typed})
 
         assert answer.status_code == status, name
-        assert set(_wrong(answer)) == {name}
-        assert said in _wrong(answer)[name]
+        assert set(_field_errors(answer)) == {name}
+        assert said in _field_errors(answer)[name]
         assert re.findall(r'id="(\w+)"[^>]* aria-invalid="true"', answer.text) == [name]
         assert "<title>Error: " in answer.text
         assert 'role="alert"' in answer.text
         assert name == "fullName" or 'value="Ada &lt;b&gt;"' in answer.text
-    assert _wrong(shop.apply(email="ada"))["email"] == "Enter an email address, such as name@example.com."
+    assert _field_errors(shop.apply(email="ada"))["email"] == "Enter an email address, such as name@example.com."
     assert _affiliates(shop) == [("taken@example.com",)]
 
 
@@ -113,14 +113,14 @@ def test_long_answers_in_any_script_are_taken_and_longer_ones_are_refused_on_a_p
 
 
 @pytest.mark.parametrize("headers", _FOREIGN, ids=str)
-def test_a_form_of_another_site_is_refused(shop, headers):
+def test_form_of_another_site_is_refused(shop, headers):
     answer = shop.send({"email": "ada@example.com"}, proof=headers)
 
     assert (answer.status_code, answer.mimetype) == (403, "text/html")
     assert _affiliates(shop) == []
 
 
-def test_a_full_program_says_so_on_the_page(shop):
+def test_full_program_shows_a_message(shop):
     shop.brand.set(affiliateLimit="0")
 
     answer = shop.apply(fullName="Ada")
@@ -130,7 +130,7 @@ def test_a_full_program_says_so_on_the_page(shop):
     assert 'value="Ada"' in answer.text
 
 
-def test_too_many_from_one_address_are_told_to_wait_and_keep_what_they_typed(shop, monkeypatch):
+def test_rate_limited_applicant_keeps_the_form(shop, monkeypatch):
     per_min = {**settings.current().web.limits_per_min, "apply": 5}
     monkeypatch.setitem(shop.brand.app.extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], per_min))
 
@@ -142,7 +142,7 @@ def test_too_many_from_one_address_are_told_to_wait_and_keep_what_they_typed(sho
     assert len(_affiliates(shop)) == 5
 
 
-def test_the_form_asks_the_campaign_that_it_stands_on_and_no_other(shop, rival):
+def test_form_applies_to_its_own_campaign_only(shop, rival):
     theirs = rival.program(slug="theirs")
 
     shop.apply(program_id=str(theirs), programId=str(theirs), organizationId=str(rival.id))

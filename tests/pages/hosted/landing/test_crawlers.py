@@ -12,7 +12,7 @@ _BASE = "http://127.0.0.1:8000"
 _NAME = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
-def _listed(answer, kind="url"):
+def _sitemap_urls(answer, kind="url"):
     assert (answer.status_code, answer.content_type) == (200, "application/xml; charset=utf-8")
     root = ElementTree.fromstring(answer.data)
     assert root.tag == f"{_NAME}{'urlset' if kind == 'url' else 'sitemapindex'}"
@@ -29,10 +29,10 @@ def several(shop):
     return shop
 
 
-def test_the_services_own_host_lists_what_may_be_found_of_everybody(several, rival):
+def test_service_host_lists_all_discoverable_pages(several, rival):
     rival.program(slug="theirs")
 
-    listed = _listed(several.open("/sitemap.xml"))
+    listed = _sitemap_urls(several.open("/sitemap.xml"))
 
     assert sorted(url for url in listed if several.handle in url) == [
         f"{_BASE}/p/{several.handle}/coffee",
@@ -42,37 +42,37 @@ def test_the_services_own_host_lists_what_may_be_found_of_everybody(several, riv
     assert re.search(r"<lastmod>\d{4}-\d\d-\d\d</lastmod>", several.open("/sitemap.xml").text)
 
 
-def test_a_domain_lists_its_own_campaign_alone(several):
+def test_domain_lists_only_its_campaign(several):
     sql = "update program set custom_domain = %s, custom_domain_verified = true where slug = %s returning id"
     several.brand.rows(sql, several.domain, "tea")
     several.brand.rows(sql, f"hidden.{several.domain}", "hidden")
     several.brand.set(portalHost=f"portal.{several.domain}")
 
-    assert _listed(several.open("/sitemap.xml", several.domain)) == [f"https://{several.domain}/"]
-    assert _listed(several.open("/sitemap.xml", f"hidden.{several.domain}")) == []
-    assert sorted(_listed(several.open("/sitemap.xml", f"portal.{several.domain}"))) == [
+    assert _sitemap_urls(several.open("/sitemap.xml", several.domain)) == [f"https://{several.domain}/"]
+    assert _sitemap_urls(several.open("/sitemap.xml", f"hidden.{several.domain}")) == []
+    assert sorted(_sitemap_urls(several.open("/sitemap.xml", f"portal.{several.domain}"))) == [
         f"https://portal.{several.domain}/{slug}" for slug in ("coffee", "tea")
     ]
     assert several.open("/sitemap-1.xml", several.domain).status_code == 404
 
 
-@pytest.mark.usefixtures("alone")
-def test_more_than_a_sitemap_may_have_are_several(several, monkeypatch):
+@pytest.mark.usefixtures("isolated_database")
+def test_large_sitemap_is_split(several, monkeypatch):
     several.brand.program(slug="third")
-    everything = _listed(several.open("/sitemap.xml"))
+    everything = _sitemap_urls(several.open("/sitemap.xml"))
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 2)
 
-    pages = _listed(several.open("/sitemap.xml"), "sitemap")
+    pages = _sitemap_urls(several.open("/sitemap.xml"), "sitemap")
 
     assert pages == [f"{_BASE}/sitemap-1.xml", f"{_BASE}/sitemap-2.xml"]
-    found = [_listed(several.open(page.removeprefix(_BASE))) for page in pages]
+    found = [_sitemap_urls(several.open(page.removeprefix(_BASE))) for page in pages]
     assert [len(page) for page in found] == [2, 1]
     assert [url for page in found for url in page] == everything
     for number in ("0", "3", "1001", "99999999999999999999", "-1", "x"):
         assert several.open(f"/sitemap-{number}.xml").status_code == 404
 
 
-def test_robots_are_told_what_is_for_people_and_where_the_sitemap_is(several):
+def test_robots_txt_excludes_pages_and_names_the_sitemap(several):
     sql = "update program set custom_domain = %s, custom_domain_verified = true where slug = 'tea' returning id"
     several.brand.rows(sql, several.domain)
 

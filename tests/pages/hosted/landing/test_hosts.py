@@ -6,7 +6,7 @@ import settings
 
 
 @pytest.fixture
-def own(shop):
+def domain_shop(shop):
     """The shop with a verified domain of its campaign."""
     _point(shop, "tea", shop.domain)
     return shop
@@ -21,32 +21,38 @@ def _is_front_page(answer):
     return answer.status_code == 200 and "<h1>Finderfee runs</h1>" in answer.text
 
 
-def test_a_verified_domain_shows_its_campaign_however_it_is_spelled(own):
-    for host in (own.domain, own.domain.upper(), f"{own.domain}.", f"{own.domain}:8443", f"{own.domain}.:443"):
-        answer = own.open("/", host, Accept="application/json")
+def test_verified_domain_shows_its_campaign_in_any_spelling(domain_shop):
+    for host in (
+        domain_shop.domain,
+        domain_shop.domain.upper(),
+        f"{domain_shop.domain}.",
+        f"{domain_shop.domain}:8443",
+        f"{domain_shop.domain}.:443",
+    ):
+        answer = domain_shop.open("/", host, Accept="application/json")
 
         assert answer.status_code == 200, host
         assert '<h1 itemprop="name">Tea</h1>' in answer.text
-        assert f'<link rel="canonical" href="https://{own.domain}/">' in answer.text
-    assert f'href="https://{own.domain}/"' in own.open().text  # wherever the page is seen
+        assert f'<link rel="canonical" href="https://{domain_shop.domain}/">' in answer.text
+    assert f'href="https://{domain_shop.domain}/"' in domain_shop.open().text  # wherever the page is seen
 
 
-def test_one_applies_on_the_domain_itself(own):
-    answer = own.apply("/?recruited_by=ann", host=own.domain)
+def test_application_works_on_the_domain(domain_shop):
+    answer = domain_shop.apply("/?recruited_by=ann", host=domain_shop.domain)
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{own.path}?applied=1#apply")
-    assert "Thank you" in own.open(f"{own.path}?applied=1", own.domain).text
-    assert own.brand.rows("select email from affiliate") == [("ada@example.com",)]
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{domain_shop.path}?applied=1#apply")
+    assert "Thank you" in domain_shop.open(f"{domain_shop.path}?applied=1", domain_shop.domain).text
+    assert domain_shop.brand.rows("select email from affiliate") == [("ada@example.com",)]
 
 
-def test_unknown_host_shows_the_services_own_page(own, rival):
+def test_unknown_host_shows_the_services_own_page(domain_shop, rival):
     rival.program(slug="theirs")
-    rival.rows("update program set custom_domain = %s returning id", f"www.{own.domain}")  # never verified
+    rival.rows("update program set custom_domain = %s returning id", f"www.{domain_shop.domain}")  # never verified
     strange = (
-        f"www.{own.domain}",
-        f"evil.example/{own.domain}",
-        f"{own.domain}@evil.example",
-        f"{own.domain}:port",
+        f"www.{domain_shop.domain}",
+        f"evil.example/{domain_shop.domain}",
+        f"{domain_shop.domain}@evil.example",
+        f"{domain_shop.domain}:port",
         "b\u00fccher.example",
         "xn--bcher-kva.example",
         "127.0.0.1:8000",
@@ -56,18 +62,18 @@ def test_unknown_host_shows_the_services_own_page(own, rival):
         "",
     )
     for host in strange:
-        answer = own.visitor.client.get("/", headers={"Host": host.encode().decode("latin-1")})
+        answer = domain_shop.visitor.client.get("/", headers={"Host": host.encode().decode("latin-1")})
 
         assert answer.status_code == 400 or _is_front_page(answer), host
         assert ">Tea<" not in answer.text
-        assert own.open("/tea", host="www.nobodys.example").status_code == 404
+        assert domain_shop.open("/tea", host="www.nobodys.example").status_code == 404
 
 
-def test_the_services_own_host_keeps_its_front_page_and_its_404(own, monkeypatch):
-    monkeypatch.setenv("PUBLIC_BASE_URL", f"https://{own.domain}")
+def test_services_own_host_keeps_its_front_page_and_its_404(domain_shop, monkeypatch):
+    monkeypatch.setenv("PUBLIC_BASE_URL", f"https://{domain_shop.domain}")
     settings.current.cache_clear()
     try:
-        front, unknown = own.open("/", own.domain), own.open("/tea", own.domain)
+        front, unknown = domain_shop.open("/", domain_shop.domain), domain_shop.open("/tea", domain_shop.domain)
     finally:
         settings.current.cache_clear()
 
@@ -75,37 +81,37 @@ def test_the_services_own_host_keeps_its_front_page_and_its_404(own, monkeypatch
     assert (unknown.status_code, unknown.json["error"]) == (404, "not_found")
 
 
-def test_domain_of_a_closed_campaign_reveals_nothing(own):
-    own.brand.rows("update program set is_active = false returning id")
+def test_domain_of_a_closed_campaign_reveals_nothing(domain_shop):
+    domain_shop.brand.rows("update program set is_active = false returning id")
 
-    answer = own.open("/", own.domain)
+    answer = domain_shop.open("/", domain_shop.domain)
 
-    assert (answer.status_code, answer.text) == (404, own.open("/p/nobody-has-this").text)
+    assert (answer.status_code, answer.text) == (404, domain_shop.open("/p/nobody-has-this").text)
 
 
-def test_recruiting_links_lead_to_the_page_on_every_host_that_they_name(own, monkeypatch):
+def test_recruiting_links_lead_to_the_page_on_every_host_that_they_name(domain_shop, monkeypatch):
     monkeypatch.setenv("PORTAL_DOMAIN", "portals.example")
     settings.current.cache_clear()
-    portal_host = f"portal.{own.brand.id.hex}.example"
-    own.brand.set(portalHost=portal_host)
-    own.brand.program(slug="coffee", name="Coffee")
-    own.brand.call("PATCH", f"/api/v1/programs/{own.brand.programs[-1]}", {"slug": "mocha"})
+    portal_host = f"portal.{domain_shop.brand.id.hex}.example"
+    domain_shop.brand.set(portalHost=portal_host)
+    domain_shop.brand.program(slug="coffee", name="Coffee")
+    domain_shop.brand.call("PATCH", f"/api/v1/programs/{domain_shop.brand.programs[-1]}", {"slug": "mocha"})
     try:
-        for host in (own.domain, portal_host, f"{own.handle}.portals.example"):
-            page = own.open("/mocha?recruited_by=ann", host)
-            moved = own.open("/coffee?recruited_by=ann", host)
+        for host in (domain_shop.domain, portal_host, f"{domain_shop.handle}.portals.example"):
+            page = domain_shop.open("/mocha?recruited_by=ann", host)
+            moved = domain_shop.open("/coffee?recruited_by=ann", host)
 
             assert 'name="recruited_by" value="ann"' in page.text, host
-            assert "<h1" in own.open("/", host).text
+            assert "<h1" in domain_shop.open("/", host).text
             assert (moved.status_code, moved.headers["Location"]) == (301, "/mocha?recruited_by=ann")
-            assert own.open("/nothing", host).status_code == 404
-            assert own.open("/healthz", host).mimetype != "text/html"
-        assert _is_front_page(own.open("/", "portals.example"))
-        assert _is_front_page(own.open("/", "nobody-has-this.portals.example"))
+            assert domain_shop.open("/nothing", host).status_code == 404
+            assert domain_shop.open("/healthz", host).mimetype != "text/html"
+        assert _is_front_page(domain_shop.open("/", "portals.example"))
+        assert _is_front_page(domain_shop.open("/", "nobody-has-this.portals.example"))
     finally:
         settings.current.cache_clear()
 
 
-def test_an_address_of_the_service_that_does_not_take_a_method_still_says_so(own):
+def test_wrong_method_on_a_domain_returns_405(domain_shop):
     for path in ("/healthz", "/docs", "/"):
-        assert own.send({}, path).status_code == 405
+        assert domain_shop.send({}, path).status_code == 405

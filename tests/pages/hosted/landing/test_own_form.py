@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.support.api.applying import asked_again, form, question, two_steps
-from tests.support.draining import drain
+from tests.support.api.applications import build_form, build_question, build_two_step_form, list_second_step_links
+from tests.support.job_queues import drain
 
 
 def _asking(shop, asked):
@@ -13,23 +13,23 @@ def _asking(shop, asked):
     assert shop.brand.call("PATCH", path, {"applicationForm": asked}).status_code == 200
 
 
-def _kept(shop):
+def _stored_answers(shop):
     return shop.brand.rows("select application_data from affiliate order by created_at")
 
 
 @pytest.fixture
 def kinds():
     """A question of every type."""
-    return form(
-        question("team", required=True, label="Your <b>team</b>?"),
-        question("story", "long"),
-        question("place", "choice", options=["Blog", '<i>"News"</i>']),
-        question("site", "url"),
-        question("reach", "number"),
+    return build_form(
+        build_question("team", required=True, label="Your <b>team</b>?"),
+        build_question("story", "long"),
+        build_question("place", "choice", options=["Blog", '<i>"News"</i>']),
+        build_question("site", "url"),
+        build_question("reach", "number"),
     )
 
 
-def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
+def test_own_questions_replace_the_default_and_are_stored(shop, kinds):
     _asking(shop, kinds)
     page = shop.open().text
     said = {"team": "Tea", "story": "One\r\ntwo", "place": '<i>"News"</i>', "site": "https://a.example", "reach": "5"}
@@ -38,7 +38,7 @@ def test_questions_are_asked_in_place_of_ours_and_answers_are_kept(shop, kinds):
     assert 'name="audience"' not in page
     assert re.findall(r"<i>", page) == []
     assert shop.apply(**{f"answers.{key}": text for key, text in said.items()}).status_code == 303
-    assert _kept(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
+    assert _stored_answers(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
 
 
 def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
@@ -52,33 +52,33 @@ def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
         assert f'href="#answers.{key}"' in answer.text
     assert 'value="many"' in answer.text
     assert "at most 5,000 characters" in answer.text
-    assert _kept(shop) == []
+    assert _stored_answers(shop) == []
 
 
-def test_answers_that_nobody_asks_for_are_refused_or_left_alone(shop):
+def test_unknown_answers_are_refused_or_ignored(shop):
     assert shop.apply(**{"answers.team": "Tea", "email": "ada@example.com"}).status_code == 303
-    _asking(shop, two_steps())
+    _asking(shop, build_two_step_form())
     for odd in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
         assert shop.apply(**{"answers.team": "Tea", odd: "x", "email": "eve@example.com"}).status_code == 400, odd
-    assert _kept(shop) == [(None,)]
+    assert _stored_answers(shop) == [(None,)]
 
 
-def test_a_stranger_applies_in_two_steps(shop):
-    _asking(shop, two_steps())
+def test_stranger_applies_in_two_steps(shop):
+    _asking(shop, build_two_step_form())
     email = f"ada-{shop.brand.id.hex}@example.com"
 
     assert shop.apply(**{"answers.team": "Tea", "email": email}).status_code == 303
     drain("mail")
-    (link,) = asked_again(shop.brand, email)
+    (link,) = list_second_step_links(shop.brand, email)
     assert shop.visitor.send(link, {"answers.reach": "7"}).status_code == 200
 
-    assert _kept(shop) == [({"team": "Tea", "reach": 7},)]
+    assert _stored_answers(shop) == [({"team": "Tea", "reach": 7},)]
 
 
 def test_application_in_two_steps_announces_the_email(shop):
     told = "a few more questions"
     assert told not in shop.open().text.lower()
-    _asking(shop, two_steps())
+    _asking(shop, build_two_step_form())
 
     for path in (shop.path, f"{shop.path}?applied=1"):
         assert told in shop.open(path).text.lower(), path

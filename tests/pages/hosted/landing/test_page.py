@@ -14,7 +14,7 @@ def _set(shop, assignment, *values):
     shop.brand.rows(f"update program set {assignment} where slug = 'tea' returning id", *values)
 
 
-def test_a_stranger_reads_what_one_earns_and_for_whom(shop):
+def test_landing_page_shows_commission_and_brand(shop):
     shop.set(description="We make tea.")
     _set(shop, "recurring_months = 12, terms_url = 'https://acme.example/terms'")
 
@@ -35,7 +35,7 @@ def test_a_stranger_reads_what_one_earns_and_for_whom(shop):
     assert str(shop.brand.id) not in answer.text
 
 
-def test_the_page_runs_nothing_and_loads_nothing_of_others(shop):
+def test_page_loads_nothing_external_and_runs_no_script(shop):
     shop.set(primary_brand_color="#b3541e")
     answer = shop.open()
 
@@ -61,7 +61,7 @@ def test_the_page_runs_nothing_and_loads_nothing_of_others(shop):
         assert "immutable" in seen.headers["Cache-Control"]
 
 
-def test_the_style_tells_a_colour_and_nothing_else(shop):
+def test_inline_style_contains_only_the_colour(shop):
     shop.set(primary_brand_color="#fff000")
     (path,) = re.findall(r'rel="stylesheet" href="([^"]+)"', shop.open().text)
 
@@ -78,7 +78,7 @@ def test_the_style_tells_a_colour_and_nothing_else(shop):
 def test_texts_of_the_brand_are_escaped(shop):
     evil = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
     sections = [{"title": evil, "text": f"{evil}\n\nMore."}, {"title": "Second", "text": "Words"}]
-    said = shop.say(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
+    said = shop.call_script(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
     shop.set(name=evil, description=evil)
 
     page = shop.open().text
@@ -93,16 +93,16 @@ def test_texts_of_the_brand_are_escaped(shop):
     assert "/b3541e.css" in page
 
 
-def test_the_terms_are_left_out_where_the_brand_wants_it(shop):
+def test_terms_are_hidden_when_configured(shop):
     assert "The terms" in shop.open().text
-    shop.say(showTerms=False)
+    shop.call_script(showTerms=False)
 
     assert "The terms" not in shop.open().text
     assert "20 % of each payment." in shop.open().text
 
 
 def test_page_has_metadata_for_sharing_and_search(shop):
-    shop.say(headline="Recommend our tea", intro="It is good.")
+    shop.call_script(headline="Recommend our tea", intro="It is good.")
     address = f"http://127.0.0.1:8000{shop.path}"
 
     answer = shop.open()
@@ -135,7 +135,7 @@ def test_undiscoverable_page_is_noindex(shop):
     assert 'rel="canonical"' not in answer.text
 
 
-def test_a_slug_of_before_leads_to_the_one_of_now_with_what_stood_in_the_address(shop):
+def test_former_slug_redirects_with_its_query(shop):
     shop.brand.call("PATCH", f"/api/v1/programs/{shop.brand.programs[0]}", {"slug": "green-tea"})
 
     answer = shop.open(f"/p/{shop.handle}/TEA?recruited_by=ann&x=1%262")
@@ -165,7 +165,7 @@ def test_unknown_page_is_one_page_that_reveals_nothing(shop):
     assert shop.open().status_code == 200
 
 
-def test_another_brands_campaign_is_not_at_this_handle(shop, rival):
+def test_another_brands_campaign_is_not_under_this_handle(shop, rival):
     rival.program(slug="theirs")
 
     assert shop.open(f"/p/{shop.handle}/theirs").status_code == 404

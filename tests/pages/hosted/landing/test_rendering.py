@@ -17,7 +17,7 @@ def _key(page):
     return key
 
 
-def test_every_stranger_gets_a_key_of_their_own_in_the_same_page(shop):
+def test_every_visitor_gets_an_own_key_in_the_cached_page(shop):
     pages = [shop.open().text for _ in range(3)]
 
     assert len({_key(page) for page in pages}) == 3

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.billing.chargebee import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.chargebee_codes import ChargebeeCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, USER, PASSWORD = "live_fake", "finderfee", "pass:word"
 
@@ -19,13 +19,13 @@ class ChargebeeStage(Stage):
     gateway = GATEWAY
     credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "dispute_opened": why.GONE,
-        "dispute_won": why.ONLY_GONE,
-        "time": why.TIMELESS,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "dispute_won": missing_acts.ONLY_GONE,
+        "time": missing_acts.TIMELESS,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:
@@ -34,17 +34,17 @@ class ChargebeeStage(Stage):
         self.events: list[dict[str, Any]] = []
         self.codes = ChargebeeCodes(self.number)
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:'.encode()).decode()}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        path = asked.path.removeprefix("/api/v2")
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        path = call.path.removeprefix("/api/v2")
         if path == "/events":
-            return 200, self._page(asked)
-        if (coded := self.codes.answer(asked)) is not None:
+            return 200, self._page(call)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(path)
-        return (200, found) if found else (404, {"message": "not found", "api_error_code": "resource_not_found"})
+        matches = self.objects.get(path)
+        return (200, matches) if matches else (404, {"message": "not found", "api_error_code": "resource_not_found"})
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
         return self._pay(purchase, total=2 * purchase.cents)
@@ -90,7 +90,7 @@ class ChargebeeStage(Stage):
         content = {"transaction": transaction, "invoice": invoice, **self._buyer(purchase, "active")}
         return Sale(purchase, f"txn_{number}", (self.event("payment_succeeded", content),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         number = self.number()
         transaction = {
             "id": f"txn_{number}",
@@ -105,15 +105,15 @@ class ChargebeeStage(Stage):
         content = {"transaction": transaction, "credit_note": note, "invoice": {"id": invoice_id}}
         return (self.event("payment_refunded", content),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         """Remove a payment that somebody had recorded by hand."""
         transaction = {"id": sale.id, "type": "payment", "status": "success", "amount": sale.purchase.cents}
         return (self.event("transaction_deleted", {"transaction": transaction}),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         return (self.event("subscription_created", self._buyer(purchase, "in_trial", coupon=purchase.code)),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         note = {
             "id": f"CN-{self.number()}",
             "reference_invoice_id": sale.id.replace("txn", "inv"),
@@ -123,20 +123,20 @@ class ChargebeeStage(Stage):
         }
         return (self.event("credit_note_created", {"credit_note": note}),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("plan_created", {"plan": {"id": "plan_1"}})
 
-    def malformed(self) -> Sent:
-        told = {"id": "txn_bad", "type": "payment", "status": "success", "currency_code": "USD", "amount": "1.5"}
-        return self.event("payment_succeeded", {"transaction": told})
+    def create_malformed_event(self) -> Notification:
+        payload = {"id": "txn_bad", "type": "payment", "status": "success", "currency_code": "USD", "amount": "1.5"}
+        return self.event("payment_succeeded", {"transaction": payload})
 
-    def proved(self, body: bytes) -> Sent:
-        return authenticated(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return authenticate(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return replace(sent, headers=authenticated(b"", password="guessed").headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return replace(notification, headers=authenticate(b"", password="guessed").headers)
 
-    def event(self, kind: str, content: dict[str, Any], **others: Any) -> Sent:
+    def event(self, kind: str, content: dict[str, Any], **others: Any) -> Notification:
         """Let something happen at the site, and return what is sent about it."""
         event = {
             "id": f"ev_{self.number():06}",
@@ -149,7 +149,7 @@ class ChargebeeStage(Stage):
         }
         self.events.append(event)
         self.objects[f"/events/{event['id']}"] = {"event": event}
-        return authenticated(json.dumps(event).encode())
+        return authenticate(json.dumps(event).encode())
 
     def _buyer(self, purchase: Purchase, status: str, *, coupon: str | None = None) -> dict[str, Any]:
         customer_id = f"cb_c{purchase.customer}"
@@ -167,15 +167,15 @@ class ChargebeeStage(Stage):
         self.objects[f"/subscriptions/cb_s{purchase.customer}"] = buyer
         return buyer
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
-        start, limit = int(asked.params.get("offset", ["0"])[0]), int(asked.params["limit"][0])
-        wanted = asked.params.get("event_type[in]", [""])[0].strip("[]").split(",")
-        found = [event for event in self.events if event["event_type"] in wanted]
-        more = {"next_offset": str(start + limit)} if len(found) > start + limit else {}
-        return {"list": [{"event": event} for event in found[start : start + limit]], **more}
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        start, limit = int(call.params.get("offset", ["0"])[0]), int(call.params["limit"][0])
+        fields = call.params.get("event_type[in]", [""])[0].strip("[]").split(",")
+        matches = [event for event in self.events if event["event_type"] in fields]
+        more = {"next_offset": str(start + limit)} if len(matches) > start + limit else {}
+        return {"list": [{"event": event} for event in matches[start : start + limit]], **more}
 
 
-def authenticated(body: bytes, *, user: str = USER, password: str = PASSWORD) -> Sent:
+def authenticate(body: bytes, *, user: str = USER, password: str = PASSWORD) -> Notification:
     """Return a body with the webhook's user and password."""
     token = base64.b64encode(f"{user}:{password}".encode()).decode()
-    return Sent(body, {"Authorization": f"Basic {token}", "Content-Type": "application/json"})
+    return Notification(body, {"Authorization": f"Basic {token}", "Content-Type": "application/json"})

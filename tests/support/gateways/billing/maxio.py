@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.billing.maxio import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.maxio_codes import MaxioCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SHARED = "maxio_fake", "site_key"
 SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"
@@ -23,12 +23,12 @@ class MaxioStage(Stage):
     gateway = GATEWAY
     credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:
@@ -40,31 +40,31 @@ class MaxioStage(Stage):
         self.chargebacks: list[dict[str, Any]] = []
         self.changed_fields: list[dict[str, Any]] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/invoices.json":
-            return 200, {"invoices": _page(asked, self._invoices_of(asked))}
-        if asked.path == "/invoices/events.json":
-            return 200, {"events": _page(asked, self.chargebacks)}
-        if asked.path == "/events.json":
-            return 200, _page(asked, [{"event": event} for event in self.changed_fields])
-        if asked.path == "/webhooks.json":
-            return 200, _page(asked, [{"webhook": webhook} for webhook in self.webhooks])
-        if asked.method == "POST" and asked.path == "/endpoints.json":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/invoices.json":
+            return 200, {"invoices": _page(call, self._invoices_of(call))}
+        if call.path == "/invoices/events.json":
+            return 200, {"events": _page(call, self.chargebacks)}
+        if call.path == "/events.json":
+            return 200, _page(call, [{"event": event} for event in self.changed_fields])
+        if call.path == "/webhooks.json":
+            return 200, _page(call, [{"webhook": webhook} for webhook in self.webhooks])
+        if call.method == "POST" and call.path == "/endpoints.json":
             number = self.number()
-            self.objects[f"/endpoints/{number}.json"] = asked.json
-            return 201, {"endpoint": {"id": number, **asked.json["endpoint"]}}
-        if asked.method == "PUT" and asked.path == "/webhooks/settings.json":
-            return 200, asked.json
-        if asked.method == "PUT" and asked.path in self.objects:
-            self.objects[asked.path] = asked.json
-            return 200, asked.json
-        if (coded := self.codes.answer(asked)) is not None:
+            self.objects[f"/endpoints/{number}.json"] = call.json
+            return 201, {"endpoint": {"id": number, **call.json["endpoint"]}}
+        if call.method == "PUT" and call.path == "/webhooks/settings.json":
+            return 200, call.json
+        if call.method == "PUT" and call.path in self.objects:
+            self.objects[call.path] = call.json
+            return 200, call.json
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(asked.path)
-        return (200, found) if found else (404, {"errors": ["Not found"]})
+        matches = self.objects.get(call.path)
+        return (200, matches) if matches else (404, {"errors": ["Not found"]})
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         return self._pay(replace(sale.purchase, cents=cents), part_of=self._invoice(sale))
@@ -73,7 +73,7 @@ class MaxioStage(Stage):
         return self._pay(purchase)
 
     def _invoice(self, sale: Sale) -> dict[str, Any]:
-        paid = (one for one in self.invoices if sale.id in [str(each["transaction_id"]) for each in one["payments"]])
+        paid = (row for row in self.invoices if sale.id in [str(each["transaction_id"]) for each in row["payments"]])
         return next(paid)
 
     def _pay(self, purchase: Purchase, part_of: dict[str, Any] | None = None) -> Sale:
@@ -116,7 +116,7 @@ class MaxioStage(Stage):
         payload = {"site": {"subdomain": "acme"}, "subscription": subscription, "transaction": transaction}
         return Sale(purchase, str(transaction["id"]), (self.webhook("payment_success", payload),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         number = 7000 + self.number()
         invoice = self._invoice(sale)
         amount = {"original_amount": _major(cents), "applied_amount": _major(cents)}
@@ -130,28 +130,28 @@ class MaxioStage(Stage):
         }
         return (self.webhook("refund_success", payload),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         return (self.webhook("signup_success", {"subscription": self._subscription(purchase, "trialing")}),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
-        told = {"chargeback_status": "open" if state == "opened" else state}
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
+        payload = {"chargeback_status": "open" if state == "opened" else state}
         invoice, at = {"uid": f"inv_{int(sale.id) - 7000}"}, self.now.isoformat(timespec="seconds")
-        self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": told, "timestamp": at})
+        self.chargebacks.append({"id": self.number(), "invoice": invoice, "event_data": payload, "timestamp": at})
         return ()
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.webhook("statement_settled", {"subscription": {"id": 501}})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         subscription = {"id": 501, "currency": "USD", "state": "active"}
         transaction = {"id": 7, "amount_in_cents": "x", "created_at": "2026-01-01 22:00:00 -0500"}
         return self.webhook("payment_success", {"subscription": subscription, "transaction": transaction})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b"&x=1", sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body + b"&x=1", notification.headers)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -174,13 +174,13 @@ class MaxioStage(Stage):
             }
         )
 
-    def webhook(self, kind: str, payload: dict[str, Any]) -> Sent:
+    def webhook(self, kind: str, payload: dict[str, Any]) -> Notification:
         """Return what is sent about something, and keep it in the list of webhooks."""
         number = 9000 + self.number()
         fields = [("id", number), ("event", kind), *_fields("payload", {**payload, "event_id": number - 1000})]
         body = urlencode(fields)
         self.webhooks.append({"id": number, "event": kind, "body": body, "successful": False})
-        return signed(body.encode())
+        return sign(body.encode())
 
     def _discounts(self, purchase: Purchase) -> list[dict[str, Any]]:
         coupon_id = int(self.codes.redeemed_id(purchase) or 0)
@@ -203,28 +203,28 @@ class MaxioStage(Stage):
         self.objects[f"/subscriptions/{subscription_id}.json"] = {"subscription": subscription}
         return subscription
 
-    def _invoices_of(self, asked: Asked) -> list[dict[str, Any]]:
-        of = asked.params.get("subscription_id", [None])[0]
-        return [one for one in reversed(self.invoices) if of in (None, str(one["subscription_id"]))]
+    def _invoices_of(self, call: ApiCall) -> list[dict[str, Any]]:
+        of = call.params.get("subscription_id", [None])[0]
+        return [row for row in reversed(self.invoices) if of in (None, str(row["subscription_id"]))]
 
 
-def signed(body: bytes, *, key: str = SHARED) -> Sent:
+def sign(body: bytes, *, key: str = SHARED) -> Notification:
     """Return a form with the signature of a site's shared key."""
     digest = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
-    return Sent(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
 
 
 def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         yield name, "" if value is None else value
         return
-    for inner, told in value.items():
-        yield from _fields(f"{name}[{inner}]", told)
+    for inner, payload in value.items():
+        yield from _fields(f"{name}[{inner}]", payload)
 
 
-def _page(asked: Asked, found: list[Any]) -> list[Any]:
-    start = (int(asked.params.get("page", ["1"])[0]) - 1) * int(asked.params["per_page"][0])
-    return found[start : start + int(asked.params["per_page"][0])]
+def _page(call: ApiCall, matches: list[Any]) -> list[Any]:
+    start = (int(call.params.get("page", ["1"])[0]) - 1) * int(call.params["per_page"][0])
+    return matches[start : start + int(call.params["per_page"][0])]
 
 
 def _major(cents: int) -> str:

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from adapters.gateways.billing.paddle import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.paddle_codes import PaddleCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "pdl_live_apikey_fake", "pdl_ntfset_fake"
 _ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
@@ -21,13 +21,13 @@ class PaddleStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "test_flag": why.APART,
+        "test_flag": missing_acts.APART,
         "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
-        "dispute_opened": why.GONE,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "dispute_opened": missing_acts.GONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -36,22 +36,22 @@ class PaddleStage(Stage):
         self.events: list[dict[str, Any]] = []
         self.codes = PaddleCodes(self.number)
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/events":
-            return 200, self._page(asked)
-        if asked.path == "/notification-settings" and asked.method == "POST":
-            made = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **asked.json}
-            self.objects[f"/notification-settings/{made['id']}"] = made
-            return 201, {"data": made}
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/events":
+            return 200, self._page(call)
+        if call.path == "/notification-settings" and call.method == "POST":
+            created = {"id": f"ntfset_{self.number()}", "endpoint_secret_key": SECRET, **call.json}
+            self.objects[f"/notification-settings/{created['id']}"] = created
+            return 201, {"data": created}
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if asked.method == "DELETE":
-            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, {"data": found}) if found else (404, _MISSING)
+        if call.method == "DELETE":
+            return (204, None) if self.objects.pop(call.path, None) else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, {"data": matches}) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         number, discount = self.number(), self.codes.redeemed_id(purchase)
@@ -70,13 +70,13 @@ class PaddleStage(Stage):
             self.objects[f"/discounts/{discount}"] = {"id": discount, "code": purchase.code}
         return Sale(purchase, f"txn_{number}", (self.event("transaction.completed", transaction),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         adjustment = self._adjustment(sale, "refund", cents)
         waiting = self.event("adjustment.created", {**adjustment, "status": "pending_approval"})
         del waiting  # told first, and means nothing
         return (self.event("adjustment.updated", adjustment),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         subscription = {
             "id": f"sub_{purchase.customer}",
             "status": "trialing",
@@ -87,20 +87,20 @@ class PaddleStage(Stage):
         }
         return (self.event("subscription.created", subscription),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         return (self.event("adjustment.created", self._adjustment(sale, _ACTIONS[state], sale.purchase.cents)),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("product.created", {"id": "pro_1"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         return self.event("transaction.completed", {"id": "txn_bad", "currency_code": "USD"})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time()) - 301)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301)
 
     def _customer(self, purchase: Purchase) -> str:
         customer = f"ctm_{purchase.customer}"
@@ -118,30 +118,30 @@ class PaddleStage(Stage):
             "totals": {"total": str(cents)},
         }
 
-    def event(self, kind: str, told: dict[str, Any]) -> Sent:
+    def event(self, kind: str, payload: dict[str, Any]) -> Notification:
         """Return an event about an object, and keep it in the list of events."""
         event = {
             "event_id": f"evt_{self.number():06}",
             "event_type": kind,
             "occurred_at": self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "notification_id": f"ntf_{self.number()}",
-            "data": told,
+            "data": payload,
         }
         self.events.append(event)
-        return signed(json.dumps(event).encode())
+        return sign(json.dumps(event).encode())
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
-        after = asked.params.get("after", [""])[0]
-        found = [event for event in self.events if event["event_id"] > after]
-        page, has_more = found[: int(asked.params["per_page"][0])], len(found) > int(asked.params["per_page"][0])
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        after = call.params.get("after", [""])[0]
+        matches = [event for event in self.events if event["event_id"] > after]
+        page, has_more = matches[: int(call.params["per_page"][0])], len(matches) > int(call.params["per_page"][0])
         return {"data": page, "meta": {"pagination": {"next": "https://api.paddle.com/events", "has_more": has_more}}}
 
 
-def signed(body: bytes, *, at: int | None = None) -> Sent:
+def sign(body: bytes, *, at: int | None = None) -> Notification:
     """Return a body with paddle's signature at a time (Unix seconds; None: now)."""
     at = int(time.time()) if at is None else at
     digest = hmac.new(SECRET.encode(), f"{at}:".encode() + body, hashlib.sha256).hexdigest()
-    return Sent(body, {"Paddle-Signature": f"ts={at};h1={digest}", "Content-Type": "application/json"})
+    return Notification(body, {"Paddle-Signature": f"ts={at};h1={digest}", "Content-Type": "application/json"})
 
 
 def _slug(purchase: Purchase) -> dict[str, str] | None:

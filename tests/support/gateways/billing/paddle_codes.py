@@ -3,13 +3,13 @@
 import re
 from typing import Any
 
-from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, moment
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, time_from_text
+from tests.support.gateways.stage import ApiCall
 
 _CODE = re.compile(r"[a-zA-Z0-9]{1,32}")
 
 
-def _refused(status: int, code: str, detail: str) -> Answer:
+def _refuse(status: int, code: str, detail: str) -> Answer:
     return status, {"error": {"type": "request_error", "code": code, "detail": detail}}
 
 
@@ -19,49 +19,51 @@ class PaddleCodes(CodeBooks):
     product = "pro_01"
     other_product = "pro_02"
 
-    def answer(self, asked: Asked) -> Answer | None:
-        if asked.path == "/discounts" and asked.method == "POST":
-            return self._create(asked.json)
-        if asked.path == "/discounts":
-            states = asked.params.get("status", ["active"])[0].split(",")
-            return 200, {"data": [one for one in self.of(asked.params["code"][0]) if one["status"] in states]}
-        if asked.method != "PATCH" or not asked.path.startswith("/discounts/"):
+    def answer(self, call: ApiCall) -> Answer | None:
+        if call.path == "/discounts" and call.method == "POST":
+            return self._create(call.json)
+        if call.path == "/discounts":
+            states = call.params.get("status", ["active"])[0].split(",")
+            return 200, {"data": [row for row in self.list_by_code(call.params["code"][0]) if row["status"] in states]}
+        if call.method != "PATCH" or not call.path.startswith("/discounts/"):
             return None
-        found = [one for one in self.kept if one["id"] == asked.path.rpartition("/")[2]]
-        if not found:
-            return _refused(404, "not_found", "Entity not found")
-        found[0].update(asked.json)
-        return 200, {"data": found[0]}
+        matches = [row for row in self.rows if row["id"] == call.path.rpartition("/")[2]]
+        if not matches:
+            return _refuse(404, "not_found", "Entity not found")
+        matches[0].update(call.json)
+        return 200, {"data": matches[0]}
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code) if one["status"] == "active"]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [row["id"] for row in self.list_by_code(code) if row["status"] == "active"]
 
-    def plant(self, code: str) -> str:
-        return str(self._kept({"code": code, "custom_data": None})["id"])
+    def create_as_brand(self, code: str) -> str:
+        return str(self._store({"code": code, "custom_data": None})["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code)
-        is_percent = told["type"] == "percentage"
+        payload = self.get_by_code(code)
+        is_percent = payload["type"] == "percentage"
         return PlayedTerms(
-            percent=int(told["amount"]) if is_percent else None,
-            cents=None if is_percent else int(told["amount"]),
-            currency=told.get("currency_code"),
-            duration="forever" if told["recur"] else "once",
-            cap=told.get("usage_limit"),
-            expires_at=moment(told["expires_at"]) if "expires_at" in told else None,
-            products=tuple(told.get("restrict_to", ())),
+            percent=int(payload["amount"]) if is_percent else None,
+            cents=None if is_percent else int(payload["amount"]),
+            currency=payload.get("currency_code"),
+            duration="forever" if payload["recur"] else "once",
+            cap=payload.get("usage_limit"),
+            expires_at=time_from_text(payload["expires_at"]) if "expires_at" in payload else None,
+            products=tuple(payload.get("restrict_to", ())),
         )
 
-    def _create(self, wanted: dict[str, Any]) -> Answer:
-        if not _CODE.fullmatch(wanted["code"]) or not wanted["description"] or not isinstance(wanted["amount"], str):
-            return _refused(400, "invalid_field", "Request does not pass validation.")
-        if (wanted["type"] == "flat") != ("currency_code" in wanted):
-            return _refused(400, "invalid_field", "currency_code goes with flat.")
-        if self.live(wanted["code"]):
-            return _refused(409, "discount_code_conflict", f"Discount code conflicts with {self.live(wanted['code'])}")
-        return 201, {"data": self._kept(wanted)}
+    def _create(self, fields: dict[str, Any]) -> Answer:
+        if not _CODE.fullmatch(fields["code"]) or not fields["description"] or not isinstance(fields["amount"], str):
+            return _refuse(400, "invalid_field", "Request does not pass validation.")
+        if (fields["type"] == "flat") != ("currency_code" in fields):
+            return _refuse(400, "invalid_field", "currency_code goes with flat.")
+        if self.list_live_ids(fields["code"]):
+            return _refuse(
+                409, "discount_code_conflict", f"Discount code conflicts with {self.list_live_ids(fields['code'])}"
+            )
+        return 201, {"data": self._store(fields)}
 
-    def _kept(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        discount = {**wanted, "id": f"dsc_c{self.number()}", "status": "active"}
-        self.kept.append(discount)
+    def _store(self, fields: dict[str, Any]) -> dict[str, Any]:
+        discount = {**fields, "id": f"dsc_c{self.number()}", "status": "active"}
+        self.rows.append(discount)
         return discount

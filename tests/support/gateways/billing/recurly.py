@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from adapters.gateways.billing.recurly import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.billing.recurly_codes import RecurlyCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "recurly_fake", "rkey"
 _VERSION = "application/vnd.recurly.v2021-02-25+json"
@@ -24,13 +24,13 @@ class RecurlyStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "test_flag": why.APART,
-        "uninstall": why.SILENT,
-        "dispute_opened": why.GONE,
-        "dispute_won": why.ONLY_GONE,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "test_flag": missing_acts.APART,
+        "uninstall": missing_acts.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "dispute_won": missing_acts.ONLY_GONE,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -41,19 +41,23 @@ class RecurlyStage(Stage):
         self.invoices: list[dict[str, Any]] = []
         self.transactions: list[dict[str, Any]] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, call: ApiCall) -> bool:
         token = base64.b64encode(f"{KEY}:".encode()).decode()
-        return asked.headers.get("Authorization") == f"Basic {token}" and asked.headers.get("Accept") == _VERSION
+        return call.headers.get("Authorization") == f"Basic {token}" and call.headers.get("Accept") == _VERSION
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/invoices":
-            return 200, self._page(asked, self.invoices)
-        if asked.path == "/transactions":
-            return 200, self._page(asked, self.transactions)
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/invoices":
+            return 200, self._page(call, self.invoices)
+        if call.path == "/transactions":
+            return 200, self._page(call, self.transactions)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found = self.objects.get(asked.path)
-        return (200, exact(found)) if found else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
+        matches = self.objects.get(call.path)
+        return (
+            (200, exact_json(matches))
+            if matches
+            else (404, {"error": {"type": "not_found", "message": "Couldn't find it"}})
+        )
 
     def pay(self, purchase: Purchase) -> Sale:
         number = self.number()
@@ -89,7 +93,7 @@ class RecurlyStage(Stage):
         notice = self.notice("charge_invoice", "paid", id=invoice["id"], invoice_number=1000 + number)
         return Sale(purchase, f"rinv{number}", (notice,))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         number = self.number()
         refund = {
             "id": f"rtx{number}",
@@ -103,35 +107,35 @@ class RecurlyStage(Stage):
         self.add_transaction(refund)
         return (self.notice("payment", "refunded", id=refund["id"], uuid=refund["uuid"]),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         transaction_id = sale.id.replace("rinv", "rtx")
         self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "void"
         return (self.notice("payment", "voided", id=transaction_id, uuid=f"u-{transaction_id}"),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         subscription = self._subscription(purchase)
         subscription["trial_ends_at"] = "2126-01-01T00:00:00Z"
         return (self.notice("subscription", "created", id=subscription["id"], uuid=subscription["uuid"]),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         transaction_id = sale.id.replace("rinv", "rtx")
         self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "chargeback"
         return (self.notice("payment", "charged_back", id=transaction_id, uuid=f"u-{transaction_id}"),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.notice("plan", "updated", id="plan1")
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         self.add_invoice(
             {"id": "rbad", "number": "9", "type": "charge", "state": "paid", "currency": "USD", "paid": "x"}
         )
         return self.notice("charge_invoice", "paid", id="rbad", invoice_number=9)
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time() * 1000) - 301_000)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time() * 1000) - 301_000)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
         """Let there be an invoice."""
@@ -144,16 +148,16 @@ class RecurlyStage(Stage):
         self.transactions.append(transaction)
         self.objects[f"/transactions/uuid-{transaction['uuid']}"] = transaction
 
-    def notice(self, object_type: str, event_type: str, **named: Any) -> Sent:
+    def notice(self, object_type: str, event_type: str, **matching: Any) -> Notification:
         """Return what is sent about an object."""
-        told = {
+        payload = {
             "object_type": object_type,
             "site_id": "site1",
             "event_type": event_type,
             "event_time": self._time(),
-            **named,
+            **matching,
         }
-        return signed(json.dumps(told).encode())
+        return sign(json.dumps(payload).encode())
 
     def _redemptions(self, purchase: Purchase) -> list[dict[str, Any]]:
         coupon = {"object": "coupon", "id": self.codes.redeemed_id(purchase), "code": purchase.code}
@@ -183,26 +187,28 @@ class RecurlyStage(Stage):
         self.objects[f"/subscriptions/uuid-u-{subscription_id}"] = subscription
         return subscription
 
-    def _page(self, asked: Asked, found: list[dict[str, Any]]) -> bytes:
-        start, limit = int(asked.params.get("cursor", ["0"])[0]), int(asked.params["limit"][0])
-        following = f"{asked.path}?cursor={start + limit}&limit={limit}"
-        has_more = len(found) > start + limit
-        return exact({"object": "list", "has_more": has_more, "next": following, "data": found[start : start + limit]})
+    def _page(self, call: ApiCall, matches: list[dict[str, Any]]) -> bytes:
+        start, limit = int(call.params.get("cursor", ["0"])[0]), int(call.params["limit"][0])
+        following = f"{call.path}?cursor={start + limit}&limit={limit}"
+        has_more = len(matches) > start + limit
+        return exact_json(
+            {"object": "list", "has_more": has_more, "next": following, "data": matches[start : start + limit]}
+        )
 
     def _time(self) -> str:
         return self.now.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def signed(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Sent:
+def sign(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Notification:
     """Return a body with recurly's signature at a time (Unix milliseconds; None: now), by one secret or by two."""
     at = int(time.time() * 1000) if at is None else at
     digests = [hmac.new(key.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest() for key in secrets]
-    return Sent(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
+    return Notification(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
 
 
-def exact(value: Any) -> bytes:
+def exact_json(value: Any) -> bytes:
     """Return JSON whose numbers stand as their decimals are written."""
-    return json.dumps(value, default=lambda told: f"={told}=").replace('"=', "").replace('="', "").encode()
+    return json.dumps(value, default=lambda payload: f"={payload}=").replace('"=', "").replace('="', "").encode()
 
 
 def _major(cents: int) -> Decimal:

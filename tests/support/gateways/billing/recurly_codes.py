@@ -3,14 +3,14 @@
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents_from_text
+from tests.support.gateways.stage import ApiCall
 
 _MISSING = {"error": {"type": "not_found", "message": "Couldn't find Coupon"}}
 _PACIFIC = timezone(timedelta(hours=-8))
 
 
-def _refused(param: str, message: str) -> Answer:
+def _refuse(param: str, message: str) -> Answer:
     params = [{"param": param, "message": message}]
     return 422, {"error": {"type": "validation", "message": f"{param} {message}", "params": params}}
 
@@ -21,55 +21,55 @@ class RecurlyCodes(CodeBooks):
     product = "gold"
     other_product = "silver"
 
-    def answer(self, asked: Asked) -> Answer | None:
-        if not asked.path.startswith("/coupons"):
+    def answer(self, call: ApiCall) -> Answer | None:
+        if not call.path.startswith("/coupons"):
             return None
-        if asked.method == "POST":
-            return self._create(asked.json)
-        name = asked.path.rpartition("/")[2]
+        if call.method == "POST":
+            return self._create(call.json)
+        name = call.path.rpartition("/")[2]
         if name.startswith("code-"):
-            found = self.of(name.removeprefix("code-"))[-1:]
+            matches = self.list_by_code(name.removeprefix("code-"))[-1:]
         else:
-            found = [one for one in self.kept if one["id"] == name]
-        if not found:
+            matches = [row for row in self.rows if row["id"] == name]
+        if not matches:
             return 404, _MISSING
-        if asked.method == "DELETE":
-            found[0]["state"] = "expired"
-        return 200, found[0]
+        if call.method == "DELETE":
+            matches[0]["state"] = "expired"
+        return 200, matches[0]
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code) if one["state"] == "redeemable"]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [row["id"] for row in self.list_by_code(code) if row["state"] == "redeemable"]
 
-    def plant(self, code: str) -> str:
-        return str(self._kept({"code": code, "name": "Summer"})["id"])
+    def create_as_brand(self, code: str) -> str:
+        return str(self._store({"code": code, "name": "Summer"})["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code)
-        is_percent = told["discount_type"] == "percent"
-        until = told.get("redeem_by_date")
+        payload = self.get_by_code(code)
+        is_percent = payload["discount_type"] == "percent"
+        until = payload.get("redeem_by_date")
         return PlayedTerms(
-            percent=told["discount_percent"] if is_percent else None,
-            cents=None if is_percent else cents(told["currencies"][0]["discount"]),
-            currency=None if is_percent else told["currencies"][0]["currency"],
-            duration={"single_use": "once", "temporal": "repeating"}.get(told["duration"], "forever"),
-            months=told.get("temporal_amount"),
-            cap=told.get("max_redemptions"),
+            percent=payload["discount_percent"] if is_percent else None,
+            cents=None if is_percent else cents_from_text(payload["currencies"][0]["discount"]),
+            currency=None if is_percent else payload["currencies"][0]["currency"],
+            duration={"single_use": "once", "temporal": "repeating"}.get(payload["duration"], "forever"),
+            months=payload.get("temporal_amount"),
+            cap=payload.get("max_redemptions"),
             expires_at=_end_of(until) if until else None,
-            products=tuple(told.get("plan_codes", ())),
+            products=tuple(payload.get("plan_codes", ())),
         )
 
-    def _create(self, wanted: dict[str, Any]) -> Answer:
-        if self.live(wanted["code"]):
-            return _refused("code", "has already been taken")
-        if len(wanted["name"]) > 255 or wanted["applies_to_all_plans"] == ("plan_codes" in wanted):
-            return _refused("plan_codes", "goes with applies_to_all_plans false")
-        if (wanted["duration"] == "temporal") != ("temporal_amount" in wanted):
-            return _refused("temporal_amount", "goes with temporal")
-        return 201, self._kept(wanted)
+    def _create(self, fields: dict[str, Any]) -> Answer:
+        if self.list_live_ids(fields["code"]):
+            return _refuse("code", "has already been taken")
+        if len(fields["name"]) > 255 or fields["applies_to_all_plans"] == ("plan_codes" in fields):
+            return _refuse("plan_codes", "goes with applies_to_all_plans false")
+        if (fields["duration"] == "temporal") != ("temporal_amount" in fields):
+            return _refuse("temporal_amount", "goes with temporal")
+        return 201, self._store(fields)
 
-    def _kept(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        coupon = {**wanted, "id": f"rcp{self.number()}", "state": "redeemable"}
-        self.kept.append(coupon)
+    def _store(self, fields: dict[str, Any]) -> dict[str, Any]:
+        coupon = {**fields, "id": f"rcp{self.number()}", "state": "redeemable"}
+        self.rows.append(coupon)
         return coupon
 
 

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from xml.sax.saxutils import escape
 
 from adapters.gateways.card.braintree import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
 _BASIC = f"Basic {base64.b64encode(f'{PUBLIC}:{PRIVATE}'.encode()).decode()}"
@@ -28,10 +28,10 @@ class BraintreeStage(Stage):
     cannot = {
         "trial": "Trials are not told.",
         "code": "Braintree's discounts are no codes.",
-        "test_flag": why.APART,
-        "time": why.TIMELESS,
-        "pay_again": why.VOID,
-        "change_total": why.FIXED,
+        "test_flag": missing_acts.APART,
+        "time": missing_acts.TIMELESS,
+        "pay_again": missing_acts.VOID,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:
@@ -39,21 +39,21 @@ class BraintreeStage(Stage):
         self.transactions: dict[str, dict[str, Any]] = {}
         self.customers: dict[str, dict[str, Any]] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == _BASIC and asked.path.startswith(f"{_HOME}/")
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == _BASIC and call.path.startswith(f"{_HOME}/")
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        match asked.path.removeprefix(_HOME).split("/")[1:]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        match call.path.removeprefix(_HOME).split("/")[1:]:
             case ["plans"]:
                 return 200, xml({"plans": [{"id": "pro"}]})
             case ["customers", customer] if customer in self.customers:
                 return 200, xml({"customer": self.customers[customer]})
             case ["transactions", "advanced_search_ids"]:
-                ids = "".join(f"<item>{found['id']}</item>" for found in self._found(asked))
+                ids = "".join(f"<item>{item['id']}</item>" for item in self._search(call))
                 return 200, f'<search-results><ids type="array">{ids}</ids></search-results>'.encode()
             case ["transactions", "advanced_search"]:
-                wanted = re.findall("<item>(.*?)</item>", asked.body.decode())
-                inside = b"".join(xml({"transaction": one}) for one in self._found(asked) if one["id"] in wanted)
+                fields = re.findall("<item>(.*?)</item>", call.body.decode())
+                inside = b"".join(xml({"transaction": row}) for row in self._search(call) if row["id"] in fields)
                 number = b'<current-page-number type="integer">1</current-page-number>'
                 tag = b"credit-card-transactions"
                 return 200, b"<%b type='collection'>%b%b</%b>" % (tag, number, inside, tag)
@@ -75,22 +75,22 @@ class BraintreeStage(Stage):
             }
         )
         self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
-        told = {**transaction, "status": "submitted_for_settlement"}
-        subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [told]}
-        sent = self.told("subscription_charged_successfully", {"subscription": subscription})
-        return Sale(purchase, transaction["id"], (sent,))
+        payload = {**transaction, "status": "submitted_for_settlement"}
+        subscription = {"id": f"bt_sub{purchase.customer}", "plan-id": "pro", "transactions": [payload]}
+        notification = self.notify("subscription_charged_successfully", {"subscription": subscription})
+        return Sale(purchase, transaction["id"], (notification,))
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         """Settle more of what was authorized, under an id of its own; `sale` becomes such a part as well."""
         part = {
-            **{name: said for name, said in self.transactions[sale.id].items() if name not in ("settled-at",)},
+            **{name: reply for name, reply in self.transactions[sale.id].items() if name not in ("settled-at",)},
             "id": f"bt_tx{self.number()}",
             "amount": _value(cents),
             "created-at": self.time(),
         }
         transaction = self.make(part)
         return Sale(
-            replace(sale.purchase, cents=cents), part["id"], (self.told(_SETTLED, {"transaction": transaction}),)
+            replace(sale.purchase, cents=cents), part["id"], (self.notify(_SETTLED, {"transaction": transaction}),)
         )
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
@@ -108,14 +108,14 @@ class BraintreeStage(Stage):
             }
         )
         self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
-        return Sale(purchase, transaction["id"], (self.told(_SETTLED, {"transaction": transaction}),))
+        return Sale(purchase, transaction["id"], (self.notify(_SETTLED, {"transaction": transaction}),))
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         transaction = self.transactions[sale.id]
         transaction |= {"status": "settlement_declined"}
-        return (self.told("transaction_settlement_declined", {"transaction": transaction}),)
+        return (self.notify("transaction_settlement_declined", {"transaction": transaction}),)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund = self.make(
             {
                 "id": f"bt_tx{self.number()}",
@@ -125,64 +125,64 @@ class BraintreeStage(Stage):
                 "refunded-transaction-id": sale.id,
             }
         )
-        return (self.told(_SETTLED, {"transaction": refund}),)
+        return (self.notify(_SETTLED, {"transaction": refund}),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         value = _value(sale.purchase.cents)
         dispute = {"id": "bt_d1", "kind": "chargeback", "amount": value, "transaction": {"id": sale.id}}
-        return (self.told(f"dispute_{state}", {"dispute": dispute}),)
+        return (self.notify(f"dispute_{state}", {"dispute": dispute}),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.told("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
+    def uninstall(self) -> tuple[Notification, ...]:
+        return (self.notify("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
 
     def make(self, transaction: dict[str, Any], **happened: str) -> dict[str, Any]:
         """Keep a transaction; by default it was settled now."""
-        made = {"created-at": self.time(), "status": "settled", **transaction}
-        self.transactions[made["id"]] = {**made, **(happened or {"settled-at": self.time()})}
-        return made
+        created = {"created-at": self.time(), "status": "settled", **transaction}
+        self.transactions[created["id"]] = {**created, **(happened or {"settled-at": self.time()})}
+        return created
 
     def time(self) -> str:
         """Return the time as braintree writes it."""
         return self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def told(self, kind: str, subject: dict[str, Any]) -> Sent:
+    def notify(self, kind: str, subject: dict[str, Any]) -> Notification:
         """Return a notification."""
-        return signed(xml({"notification": {"kind": kind, "timestamp": self.time(), "subject": subject}}))
+        return sign(xml({"notification": {"kind": kind, "timestamp": self.time(), "subject": subject}}))
 
-    def unknown(self) -> Sent:
-        return self.told("subscription_canceled", {"subscription": {"id": "bt_sub1"}})
+    def create_unknown_event(self) -> Notification:
+        return self.notify("subscription_canceled", {"subscription": {"id": "bt_sub1"}})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         bad = {"id": "bt_bad", "amount": "x", "currency-iso-code": "USD", "created-at": self.time()}
-        return self.told("subscription_charged_successfully", {"subscription": {"id": "s", "transactions": [bad]}})
+        return self.notify("subscription_charged_successfully", {"subscription": {"id": "s", "transactions": [bad]}})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body + b"AAAA", sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body + b"AAAA", notification.headers)
 
-    def _found(self, asked: Asked) -> list[dict[str, Any]]:
+    def _search(self, call: ApiCall) -> list[dict[str, Any]]:
         """Return what a search is for: since when what happened to it."""
-        said = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', asked.body.decode())
-        assert said is not None, asked.body
-        return [found for found in self.transactions.values() if found.get(said[1], "") >= said[2]]
+        reply = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', call.body.decode())
+        assert reply is not None, call.body
+        return [item for item in self.transactions.values() if item.get(reply[1], "") >= reply[2]]
 
 
-def signed(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Sent:
+def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notification:
     """Return the form with a payload and its signature, among that of another pair of keys."""
     payload = base64.encodebytes(content).decode()
     digest = hmac.new(hashlib.sha1(private.encode()).digest(), payload.encode(), hashlib.sha1).hexdigest()
     form = {"bt_signature": f"another|{'0' * 40}&{public}|{digest}", "bt_payload": payload}
-    return Sent(urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(urlencode(form).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
 
 
 def xml(value: Any, name: str = "") -> bytes:
     """Return a value as braintree's XML: lists are arrays of what their name is the plural of."""
     if isinstance(value, dict):
-        inside, attributes = b"".join(xml(one, key) for key, one in value.items()), ""
+        inside, attributes = b"".join(xml(row, key) for key, row in value.items()), ""
     elif isinstance(value, list):
-        inside, attributes = b"".join(xml(one, name.removesuffix("s")) for one in value), ' type="array"'
+        inside, attributes = b"".join(xml(row, name.removesuffix("s")) for row in value), ' type="array"'
     else:
         inside, attributes = escape(value or "").encode(), ' nil="true"' if value is None else ""
     return b"<%b%b>%b</%b>" % (name.encode(), attributes.encode(), inside, name.encode()) if name else inside

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.mollie import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "live_fake", "msecret_fake"
 _LISTS = {"/v2/payments": "tr_", "/v2/refunds": "re_", "/v2/chargebacks": "chb_"}
@@ -21,12 +21,12 @@ class MollieStage(Stage):
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
         "code": "Mollie has no discount codes.",
-        "dispute_opened": why.GONE,
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "dispute_opened": missing_acts.GONE,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
     }
 
     def __init__(self) -> None:
@@ -36,21 +36,21 @@ class MollieStage(Stage):
         self.made_there: list[dict[str, Any]] = []
         self.page = 250
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path in _LISTS:
-            return 200, self._list(asked)
-        if asked.path == "/v2/webhooks" and asked.method == "POST":
-            made = {"id": f"hook_{self.number()}", "webhookSecret": SECRET, **asked.json}
-            self.objects[f"/v2/webhooks/{made['id']}"] = made
-            return 201, made
-        if asked.method == "DELETE":
-            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        if (found := self.objects.get(asked.path)) is None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path in _LISTS:
+            return 200, self._list(call)
+        if call.path == "/v2/webhooks" and call.method == "POST":
+            created = {"id": f"hook_{self.number()}", "webhookSecret": SECRET, **call.json}
+            self.objects[f"/v2/webhooks/{created['id']}"] = created
+            return 201, created
+        if call.method == "DELETE":
+            return (204, None) if self.objects.pop(call.path, None) else (404, _MISSING)
+        if (matches := self.objects.get(call.path)) is None:
             return 404, _MISSING
-        return 200, {**found, "_embedded": self._embedded(found["id"])} if "embed" in asked.params else found
+        return 200, {**matches, "_embedded": self._list_embedded(matches["id"])} if "embed" in call.params else matches
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         order_id = self.objects[f"/v2/payments/{sale.id}"]["orderId"]
@@ -73,45 +73,45 @@ class MollieStage(Stage):
             "createdAt": self.now.isoformat(),
             "paidAt": self.now.isoformat(),
         }
-        return Sale(purchase, payment["id"], (self._told("payment.paid", self.make(payment)),))
+        return Sale(purchase, payment["id"], (self._notify("payment.paid", self.make(payment)),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
-        refund = self._of(sale, "refund", f"re_{self.number()}", cents)
-        return (self._told("refund.refunded", self.make({**refund, "status": "refunded"})),)
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
+        refund = self._build_entity(sale, "refund", f"re_{self.number()}", cents)
+        return (self._notify("refund.refunded", self.make({**refund, "status": "refunded"})),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
-        return self.pay(purchase).sent  # the first one of nothing, for the mandate
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
+        return self.pay(purchase).notifications  # the first one of nothing, for the mandate
 
-    def restore(self) -> tuple[Sent, ...]:
+    def restore(self) -> tuple[Notification, ...]:
         """Let the last refund fail after all: its money comes back."""
-        refund = next(made for made in reversed(self.made_there) if made["resource"] == "refund")
+        refund = next(created for created in reversed(self.made_there) if created["resource"] == "refund")
         refund["status"] = "failed"
-        return (self._told("refund.failed", refund),)
+        return (self._notify("refund.failed", refund),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         back = self.now.isoformat() if state == "won" else None
-        chargeback = self._of(sale, "chargeback", f"chb_{self.number()}", sale.purchase.cents)
+        chargeback = self._build_entity(sale, "chargeback", f"chb_{self.number()}", sale.purchase.cents)
         kind = "chargeback.received" if state == "lost" else "chargeback.reversed"
-        return (self._told(kind, self.make({**chargeback, "reversedAt": back})),)
+        return (self._notify(kind, self.make({**chargeback, "reversedAt": back})),)
 
-    def make(self, made: dict[str, Any]) -> dict[str, Any]:
+    def make(self, created: dict[str, Any]) -> dict[str, Any]:
         """Keep a payment, refund or chargeback."""
-        self.made_there.append(made)
-        if made["resource"] == "payment":
-            self.objects[f"/v2/payments/{made['id']}"] = made
-        return made
+        self.made_there.append(created)
+        if created["resource"] == "payment":
+            self.objects[f"/v2/payments/{created['id']}"] = created
+        return created
 
-    def unknown(self) -> Sent:
-        return self._told("payment-link.paid", {"id": "pl_1"})
+    def create_unknown_event(self) -> Notification:
+        return self._notify("payment-link.paid", {"id": "pl_1"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         amount = {"currency": "EUR", "value": "x"}
-        return self._told("payment.paid", {"id": "tr_bad", "status": "paid", "amount": amount})
+        return self._notify("payment.paid", {"id": "tr_bad", "status": "paid", "amount": amount})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def _of(self, sale: Sale, resource: str, made_id: str, cents: int) -> dict[str, Any]:
+    def _build_entity(self, sale: Sale, resource: str, made_id: str, cents: int) -> dict[str, Any]:
         return {
             "resource": resource,
             "id": made_id,
@@ -120,7 +120,7 @@ class MollieStage(Stage):
             "createdAt": self.now.isoformat(),
         }
 
-    def _told(self, kind: str, entity: dict[str, Any]) -> Sent:
+    def _notify(self, kind: str, entity: dict[str, Any]) -> Notification:
         event = {
             "resource": "event",
             "id": f"event_{self.number()}",
@@ -129,31 +129,34 @@ class MollieStage(Stage):
             "createdAt": self.now.isoformat(),
             "_embedded": {"entity": entity},
         }
-        return signed(json.dumps(event).encode())
+        return sign(json.dumps(event).encode())
 
-    def _embedded(self, payment_id: str) -> dict[str, Any]:
-        of_it = [made for made in self.made_there if made.get("paymentId") == payment_id]
-        return {f"{name}s": [made for made in of_it if made["resource"] == name] for name in ("refund", "chargeback")}
+    def _list_embedded(self, payment_id: str) -> dict[str, Any]:
+        of_it = [created for created in self.made_there if created.get("paymentId") == payment_id]
+        return {
+            f"{name}s": [created for created in of_it if created["resource"] == name]
+            for name in ("refund", "chargeback")
+        }
 
-    def _list(self, asked: Asked) -> dict[str, Any]:
-        found = [made for made in self.made_there[::-1] if made["id"].startswith(_LISTS[asked.path])]
-        if after := asked.params.get("from"):
-            found = found[[made["id"] for made in found].index(after[0]) :]
-        size = min(self.page, int(asked.params["limit"][0]))
-        page, rest = found[:size], found[size:]
-        following = {"href": f"https://api.mollie.com{asked.path}?from={rest[0]['id']}&limit={size}"} if rest else None
-        return {"_embedded": {asked.path.removeprefix("/v2/"): page}, "_links": {"next": following}}
+    def _list(self, call: ApiCall) -> dict[str, Any]:
+        matches = [created for created in self.made_there[::-1] if created["id"].startswith(_LISTS[call.path])]
+        if after := call.params.get("from"):
+            matches = matches[[created["id"] for created in matches].index(after[0]) :]
+        size = min(self.page, int(call.params["limit"][0]))
+        page, rest = matches[:size], matches[size:]
+        following = {"href": f"https://api.mollie.com{call.path}?from={rest[0]['id']}&limit={size}"} if rest else None
+        return {"_embedded": {call.path.removeprefix("/v2/"): page}, "_links": {"next": following}}
 
 
-def called(payment_id: str) -> Sent:
+def build_classic_call(payment_id: str) -> Notification:
     """Return the classic call about a payment."""
-    return Sent(f"id={payment_id}".encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(f"id={payment_id}".encode(), {"Content-Type": "application/x-www-form-urlencoded"})
 
 
-def signed(body: bytes, *secrets: str) -> Sent:
+def sign(body: bytes, *secrets: str) -> Notification:
     """Return a body with mollie's signature by each of some secrets, by default its own."""
     digests = (hmac.new(secret.encode(), body, hashlib.sha256).hexdigest() for secret in secrets or (SECRET,))
-    return Sent(body, {"X-Mollie-Signature": ",".join(f"sha256={digest}" for digest in digests)})
+    return Notification(body, {"X-Mollie-Signature": ",".join(f"sha256={digest}" for digest in digests)})
 
 
 def _amount(purchase: Purchase, cents: int) -> dict[str, str]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.paypal import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 CLIENT, SECRET, WEBHOOK = "client_fake", "secret_fake", "WH-HOOK-1"
 _BASIC = f"Basic {base64.b64encode(f'{CLIENT}:{SECRET}'.encode()).decode()}"
@@ -22,15 +22,15 @@ class PaypalStage(Stage):
 
     gateway = GATEWAY
     credentials = {"clientId": CLIENT, "clientSecret": SECRET}
-    made = {"webhook": WEBHOOK}
+    subscription = {"webhook": WEBHOOK}
     cannot = {
         "code": "PayPal has no discount codes.",
-        "test_flag": why.APART,
+        "test_flag": missing_acts.APART,
         "dispute_opened": "A dispute is told when it is decided.",
-        "uninstall": why.SILENT,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
+        "uninstall": missing_acts.SILENT,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
         "time": "PayPal judges its proofs itself, and takes old ones.",
     }
 
@@ -43,29 +43,29 @@ class PaypalStage(Stage):
         #: The one that events are signed for: the newest.
         self.webhook = WEBHOOK
 
-    def is_let_in(self, asked: Asked) -> bool:
-        given = asked.headers.get("Authorization", "")
-        return given == _BASIC if asked.path == "/v1/oauth2/token" else given.removeprefix("Bearer ") in self.tokens
+    def is_authorized(self, call: ApiCall) -> bool:
+        given = call.headers.get("Authorization", "")
+        return given == _BASIC if call.path == "/v1/oauth2/token" else given.removeprefix("Bearer ") in self.tokens
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        match asked.method, asked.path:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        match call.method, call.path:
             case "POST", "/v1/oauth2/token":
                 token = f"A21-{self.number()}"
                 self.tokens.add(token)
                 return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.lives_s}
             case "POST", "/v1/notifications/verify-webhook-signature":
-                return 200, {"verification_status": "SUCCESS" if _is_ours(asked.body) else "FAILURE"}
+                return 200, {"verification_status": "SUCCESS" if _is_ours(call.body) else "FAILURE"}
             case "POST", "/v1/notifications/webhooks":
-                return self._webhook(asked.json)
+                return self._webhook(call.json)
             case "GET", "/v1/notifications/webhooks":
-                places = [path for path in self.objects if path.startswith(f"{asked.path}/")]
+                places = [path for path in self.objects if path.startswith(f"{call.path}/")]
                 return 200, {"webhooks": [self.objects[place] for place in places]}
             case "GET", "/v1/reporting/transactions":
-                return 200, self._page(asked)
+                return 200, self._page(call)
             case "DELETE", path:
                 return (204, None) if self.objects.pop(path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, found) if found else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, matches) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         payer = {"payer_id": f"PAYER{purchase.customer}", "email_address": purchase.email}
@@ -81,7 +81,7 @@ class PaypalStage(Stage):
         order_id = f"PPORD{sale.id.removeprefix('PPCAP')}"
         return self._capture(replace(sale.purchase, cents=cents), self.number(), order_id)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund_id = f"PPREF{self.number()}"
         self._line("T1107", refund_id, sale.purchase, -cents, sale.id)
         refund: dict[str, Any] = {"id": refund_id, "create_time": self._time()}
@@ -94,7 +94,7 @@ class PaypalStage(Stage):
         refund |= {"amount": {"currency_code": sale.purchase.currency, "value": _value(cents)}}
         return (self.event("PAYMENT.CAPTURE.REFUNDED", refund),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         trial = {"tenure_type": "TRIAL", "sequence": 1, "cycles_completed": 0}
         subscription = {
             "id": f"I-SUB{purchase.customer}",
@@ -105,7 +105,7 @@ class PaypalStage(Stage):
         }
         return (self.event("BILLING.SUBSCRIPTION.ACTIVATED", subscription),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         outcome = {"lost": "RESOLVED_BUYER_FAVOUR", "won": "RESOLVED_SELLER_FAVOUR"}[state]
         dispute = {
             "dispute_id": f"PP-D-{self.number()}",
@@ -115,20 +115,20 @@ class PaypalStage(Stage):
         }
         return (self.event("CUSTOMER.DISPUTE.RESOLVED", dispute),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("CHECKOUT.ORDER.APPROVED", {"id": "PPORD1"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         amount = {"currency_code": "USD", "value": "x"}
         return self.event("PAYMENT.CAPTURE.COMPLETED", {"id": "PPCAP0", "amount": amount})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def event(self, kind: str, resource: dict[str, Any]) -> Sent:
+    def event(self, kind: str, resource: dict[str, Any]) -> Notification:
         """Return an event about a resource, as paypal writes and signs it."""
         event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
-        return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
+        return sign(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
 
     def _capture(self, purchase: Purchase, number: int, order_id: str) -> Sale:
         capture = {
@@ -145,8 +145,8 @@ class PaypalStage(Stage):
 
     def _subscription_sale(self, purchase: Purchase, number: int, payer: dict[str, Any]) -> Sale:
         subscription = f"I-SUB{purchase.customer}"
-        told = {"id": subscription, "custom_id": purchase.slug, "subscriber": payer}
-        self.objects[f"/v1/billing/subscriptions/{subscription}"] = told
+        payload = {"id": subscription, "custom_id": purchase.slug, "subscriber": payer}
+        self.objects[f"/v1/billing/subscriptions/{subscription}"] = payload
         sale = {
             "id": f"PPSALE{number}",
             "state": "completed",
@@ -157,13 +157,13 @@ class PaypalStage(Stage):
         self._line("T0002", sale["id"], purchase, purchase.cents, subscription)
         return Sale(purchase, sale["id"], (self.event("PAYMENT.SALE.COMPLETED", sale),))
 
-    def _webhook(self, wanted: dict[str, Any]) -> tuple[int, Any]:
-        if any(there.get("url") == wanted["url"] for there in self.objects.values()):
+    def _webhook(self, fields: dict[str, Any]) -> tuple[int, Any]:
+        if any(there.get("url") == fields["url"] for there in self.objects.values()):
             return 400, {"name": "WEBHOOK_URL_ALREADY_EXISTS", "message": "Webhook URL already exists."}
-        made = {"id": f"WH-HOOK-{self.number() + 1}", **wanted}
-        self.objects[f"/v1/notifications/webhooks/{made['id']}"] = made
-        self.webhook = made["id"]
-        return 201, made
+        created = {"id": f"WH-HOOK-{self.number() + 1}", **fields}
+        self.objects[f"/v1/notifications/webhooks/{created['id']}"] = created
+        self.webhook = created["id"]
+        return 201, created
 
     def _line(self, code: str, transaction: str, purchase: Purchase, cents: int, about: str | None = None) -> None:
         line = {
@@ -179,22 +179,22 @@ class PaypalStage(Stage):
         payer = {"account_id": f"PAYER{purchase.customer}", "email_address": purchase.email}
         self.report.append({"transaction_info": line, "payer_info": payer})
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
-        since, until = (asked.params[name][0][:19] for name in ("start_date", "end_date"))
-        found = [
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        since, until = (call.params[name][0][:19] for name in ("start_date", "end_date"))
+        matches = [
             item
             for item in self.report
             if since <= item["transaction_info"]["transaction_initiation_date"][:19] <= until
         ]
-        size, page = int(asked.params["page_size"][0]), int(asked.params["page"][0])
-        shown = found[(page - 1) * size : page * size]
-        return {"transaction_details": shown, "page": page, "total_pages": -(-len(found) // size)}
+        size, page = int(call.params["page_size"][0]), int(call.params["page"][0])
+        view = matches[(page - 1) * size : page * size]
+        return {"transaction_details": view, "page": page, "total_pages": -(-len(matches) // size)}
 
     def _time(self) -> str:
         return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def signed(body: bytes, webhook: str = WEBHOOK) -> Sent:
+def sign(body: bytes, webhook: str = WEBHOOK) -> Notification:
     """Return a body with the proof that paypal's verdict finds good for a webhook. Ours is no certificate's."""
     at = "2026-01-02T03:00:06Z"
     headers = {
@@ -204,7 +204,7 @@ def signed(body: bytes, webhook: str = WEBHOOK) -> Sent:
         "Paypal-Cert-Url": "https://api.paypal.com/v1/notifications/certs/CERT-1",
         "Paypal-Auth-Algo": "SHA256withRSA",
     }
-    return Sent(body, headers)
+    return Notification(body, headers)
 
 
 def _signature(transmission: str, at: str, webhook: str, body: bytes) -> str:
@@ -212,11 +212,11 @@ def _signature(transmission: str, at: str, webhook: str, body: bytes) -> str:
     return base64.b64encode(hmac.new(b"paypal's own", words, hashlib.sha256).digest()).decode()
 
 
-def _is_ours(asked: bytes) -> bool:
+def _is_ours(call: bytes) -> bool:
     """Judge by the bytes of the event as they stand in the question."""
-    told, raw = json.loads(asked), asked[asked.index(_SPLICED) + len(_SPLICED) : -1]
-    expected = _signature(told["transmission_id"], told["transmission_time"], told["webhook_id"], raw)
-    return told["transmission_sig"] == expected and told["auth_algo"] == "SHA256withRSA"
+    payload, raw = json.loads(call), call[call.index(_SPLICED) + len(_SPLICED) : -1]
+    expected = _signature(payload["transmission_id"], payload["transmission_time"], payload["webhook_id"], raw)
+    return payload["transmission_sig"] == expected and payload["auth_algo"] == "SHA256withRSA"
 
 
 def _value(cents: int) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 from adapters.gateways.card.stripe import GATEWAY
 from commands.demo.gateway import stripe_objects
 from commands.demo.gateway.stripe_objects import PaidInvoice
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.card.stripe_codes import StripeCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, TEST_KEY, SECRET = "sk_live_fake", "sk_test_fake", "whsec_fake"
 
@@ -23,10 +23,10 @@ class StripeStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
     cannot = {
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -36,24 +36,24 @@ class StripeStage(Stage):
         self.listed: dict[str, list[dict[str, Any]]] = {}
         self.codes = StripeCodes(self.number, lambda: int(self.now.timestamp()))
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") in (f"Bearer {KEY}", f"Bearer {TEST_KEY}")
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") in (f"Bearer {KEY}", f"Bearer {TEST_KEY}")
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/v1/events":
-            return 200, _page(self.events[::-1], asked)
-        if asked.path in ("/v1/invoices", "/v1/refunds"):
-            return 200, _page(self.listed.get(asked.path, [])[::-1], asked)
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/v1/events":
+            return 200, _page(self.events[::-1], call)
+        if call.path in ("/v1/invoices", "/v1/refunds"):
+            return 200, _page(self.listed.get(call.path, [])[::-1], call)
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if asked.path == "/v1/webhook_endpoints" and asked.method == "POST":
-            made = {"id": f"we_{self.number()}", "url": asked.form["url"][0], "secret": SECRET}
-            self.objects[f"/v1/webhook_endpoints/{made['id']}"] = made
-            return 200, made
-        if asked.method == "DELETE":
-            return (200, {"deleted": True}) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, found) if found else (404, _MISSING)
+        if call.path == "/v1/webhook_endpoints" and call.method == "POST":
+            created = {"id": f"we_{self.number()}", "url": call.form["url"][0], "secret": SECRET}
+            self.objects[f"/v1/webhook_endpoints/{created['id']}"] = created
+            return 200, created
+        if call.method == "DELETE":
+            return (200, {"deleted": True}) if self.objects.pop(call.path, None) else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, matches) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         number = str(self.number())
@@ -85,19 +85,19 @@ class StripeStage(Stage):
             "metadata": {},
         }
         self.objects[f"/v1/charges/ch_{number}"] = paid.charge()
-        sent = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", paid.payment()))
-        return Sale(purchase, f"in_{number}", sent)
+        notification = (self._event("invoice.paid", invoice), self._event("invoice_payment.paid", paid.payment()))
+        return Sale(purchase, f"in_{number}", notification)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         return (self._event("charge.refunded", self._given_back(sale, cents)),)
 
-    def restore(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def restore(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         """Let a refund fail after the event: so much of what was refunded comes back."""
         charge = self._given_back(sale, -cents)
         failed = {"id": f"re_{self.number()}", "object": "refund", "status": "failed", "charge": charge["id"]}
         return (self._event("refund.failed", failed),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         subscription = {
             "id": f"sub_{purchase.customer}",
             "object": "subscription",
@@ -111,7 +111,7 @@ class StripeStage(Stage):
         self.objects[f"/v1/customers/cus_{purchase.customer}"] = customer
         return (self._event("customer.subscription.created", subscription),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         number = sale.id.removeprefix("in_")
         kind, status = {
             "opened": ("charge.dispute.funds_withdrawn", "needs_response"),
@@ -129,25 +129,25 @@ class StripeStage(Stage):
         }
         return (self._event(kind, dispute),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
+    def uninstall(self) -> tuple[Notification, ...]:
         return (self._event("account.application.deauthorized", {"id": "ca_1", "object": "application"}),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self._event("product.created", {"id": "prod_1", "object": "product"})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         return self._event("invoice.paid", {"id": "in_bad", "object": "invoice", "currency": "usd", "amount_paid": "x"})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time()) - 301)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301)
 
-    def _event(self, kind: str, told: dict[str, Any]) -> Sent:
-        event = stripe_objects.build_event(f"evt_{self.number()}", kind, told, created=int(self.now.timestamp()))
+    def _event(self, kind: str, payload: dict[str, Any]) -> Notification:
+        event = stripe_objects.build_event(f"evt_{self.number()}", kind, payload, created=int(self.now.timestamp()))
         self.events.append(event)
-        return signed(json.dumps(event).encode())
+        return sign(json.dumps(event).encode())
 
     def _given_back(self, sale: Sale, cents: int) -> dict[str, Any]:
         path = f"/v1/charges/ch_{sale.id.removeprefix('in_')}"
@@ -156,16 +156,14 @@ class StripeStage(Stage):
         return self.objects[path]
 
 
-def _page(newest_first: list[dict[str, Any]], asked: Asked) -> dict[str, Any]:
-    return stripe_objects.build_page(
-        asked.path, newest_first, {name: values[0] for name, values in asked.params.items()}
-    )
+def _page(newest_first: list[dict[str, Any]], call: ApiCall) -> dict[str, Any]:
+    return stripe_objects.build_page(call.path, newest_first, {name: values[0] for name, values in call.params.items()})
 
 
-def signed(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Sent:
+def sign(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Notification:
     """Return a body with stripe's signature at a time (Unix seconds; None: now)."""
     header = stripe_objects.sign(body, secret=secret, at=int(time.time()) if at is None else at)
-    return Sent(body, {"Stripe-Signature": header, "Content-Type": "application/json"})
+    return Notification(body, {"Stripe-Signature": header, "Content-Type": "application/json"})
 
 
 def _slug(purchase: Purchase) -> dict[str, str]:

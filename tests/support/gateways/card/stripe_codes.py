@@ -8,7 +8,7 @@ from typing import Any
 from commands.demo.gateway import codes, stripe_objects
 from commands.demo.gateway.forms import InvalidField
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 
 _MISSING = stripe_objects.build_error("No such object.")
 
@@ -29,53 +29,53 @@ class StripeCodes(CodeBooks):
         self.is_asked, self.may_answer = threading.Event(), threading.Event()
         self.may_answer.set()
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, call: ApiCall) -> Answer | None:
         """Act on a call about coupons or promotion codes; None for any other."""
-        _, _, kind, *rest = asked.path.split("/")
+        _, _, kind, *rest = call.path.split("/")
         if kind not in ("coupons", "promotion_codes"):
             return None
         books = self.coupons if kind == "coupons" else self.promotion_codes
-        if asked.method == "POST" and not rest:
-            return self._once(asked, kind)
+        if call.method == "POST" and not rest:
+            return self._create_once(call, kind)
         if not rest:
-            newest_first = books[::-1] if kind == "coupons" else codes.filter_codes(books[::-1], asked.params)
+            newest_first = books[::-1] if kind == "coupons" else codes.filter_codes(books[::-1], call.params)
             return 200, stripe_objects.build_page(
-                asked.path, newest_first, {name: values[0] for name, values in asked.params.items()}
+                call.path, newest_first, {name: values[0] for name, values in call.params.items()}
             )
-        found = next((one for one in books if one["id"] == rest[0]), None)
-        if found is None:
-            return None if asked.method == "GET" else (404, _MISSING)
-        if asked.method == "DELETE":
-            books.remove(found)
-            return 200, {"id": found["id"], "deleted": True}
-        if asked.method == "POST":
-            found.update(codes.set_active(found, asked.form, existing=books))
-        return 200, found
+        matches = next((row for row in books if row["id"] == rest[0]), None)
+        if matches is None:
+            return None if call.method == "GET" else (404, _MISSING)
+        if call.method == "DELETE":
+            books.remove(matches)
+            return 200, {"id": matches["id"], "deleted": True}
+        if call.method == "POST":
+            matches.update(codes.set_active(matches, call.form, existing=books))
+        return 200, matches
 
     def active(self, code: str) -> list[dict[str, Any]]:
         """Return the promotion codes with this text that buyers can redeem."""
         return codes.filter_codes(self.promotion_codes, {"code": [code], "active": ["true"]})
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.active(code)]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [row["id"] for row in self.active(code)]
 
-    def plant(self, code: str) -> str:
+    def create_as_brand(self, code: str) -> str:
         theirs = {"id": f"promo_{self.number()}", "created": self._now(), "code": code, "active": True, "metadata": {}}
         self.promotion_codes.append(theirs)
         return str(theirs["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        (told,) = self.active(code)
-        coupon = next(one for one in self.coupons if one["id"] == told["promotion"]["coupon"])
-        assert told["expires_at"] == coupon["redeem_by"]
-        until, currency = told["expires_at"], coupon["currency"]
+        (payload,) = self.active(code)
+        coupon = next(row for row in self.coupons if row["id"] == payload["promotion"]["coupon"])
+        assert payload["expires_at"] == coupon["redeem_by"]
+        until, currency = payload["expires_at"], coupon["currency"]
         return PlayedTerms(
             percent=coupon["percent_off"],
             cents=coupon["amount_off"],
             currency=currency.upper() if currency else None,
             duration=coupon["duration"],
             months=coupon["duration_in_months"],
-            cap=told["max_redemptions"],
+            cap=payload["max_redemptions"],
             expires_at=datetime.fromtimestamp(until, UTC) if until else None,
             products=tuple(coupon["applies_to"]["products"]),
         )
@@ -84,8 +84,8 @@ class StripeCodes(CodeBooks):
         """Forget what was asked for by which key, as happens after a day."""
         self._by_key.clear()
 
-    def _once(self, asked: Asked, kind: str) -> Answer:
-        key = asked.headers.get("Idempotency-Key", "")
+    def _create_once(self, call: ApiCall, kind: str) -> Answer:
+        key = call.headers.get("Idempotency-Key", "")
         if key in self._by_key:
             return self._by_key[key]
         if key and key in self._at_it:
@@ -93,20 +93,20 @@ class StripeCodes(CodeBooks):
         self._at_it.add(key)
         self.is_asked.set()
         self.may_answer.wait()
-        answer = self._made(asked, kind)
+        answer = self._create(call, kind)
         if key:
             self._by_key[key] = answer
         self._at_it.discard(key)
         return answer
 
-    def _made(self, asked: Asked, kind: str) -> Answer:
+    def _create(self, call: ApiCall, kind: str) -> Answer:
         try:
             if kind == "coupons":
-                prefix, books, said = "co", self.coupons, codes.build_coupon(asked.form)
+                prefix, books, reply = "co", self.coupons, codes.build_coupon(call.form)
             else:
                 prefix, books = "promo", self.promotion_codes
-                said = codes.build_promotion_code(asked.form, coupons=self.coupons, existing=books)
+                reply = codes.build_promotion_code(call.form, coupons=self.coupons, existing=books)
         except InvalidField as invalid:
             return 400, stripe_objects.build_error(str(invalid), param=invalid.param)
-        books.append({"id": f"{prefix}_{self.number()}", "created": self._now(), **said})
+        books.append({"id": f"{prefix}_{self.number()}", "created": self._now(), **reply})
         return 200, books[-1]

@@ -4,9 +4,9 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 
 from adapters.gateways.digital.gumroad import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.digital.gumroad_codes import GumroadCodes
-from tests.support.gateways.stage import Asked, CannotPlay, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, CannotPlay, Notification, Purchase, Sale, Stage
 
 TOKEN, SELLER = "gum_fake", "S3LLER=="
 _PAGE = 10
@@ -17,17 +17,17 @@ class GumroadStage(Stage):
 
     gateway = GATEWAY
     credentials = {"accessToken": TOKEN}
-    made = {"sellerId": SELLER}
+    subscription = {"sellerId": SELLER}
     cannot = {
-        "dispute_opened": why.GONE,
-        "uninstall": why.SILENT,
+        "dispute_opened": missing_acts.GONE,
+        "uninstall": missing_acts.SILENT,
         "proof": "Nothing is signed.",
-        "time": why.TIMELESS,
+        "time": missing_acts.TIMELESS,
         "currency": "All money is US cents.",
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.ALONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.ALONE,
     }
 
     def __init__(self) -> None:
@@ -37,56 +37,56 @@ class GumroadStage(Stage):
         self.codes = GumroadCodes(self.number)
         self.says_no_to = ""
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if (coded := self.codes.answer(asked)) is not None:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        found: Any = None
-        if asked.path == "/v2/user":
-            found = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}
-        elif asked.path == "/v2/sales":
-            found = self._page(asked)
-        elif asked.path == "/v2/resource_subscriptions" and asked.method == "PUT":
-            found = self._subscribed({name: values[0] for name, values in asked.form.items()})
-        elif asked.path.startswith("/v2/resource_subscriptions/"):
-            found = self.subscriptions.pop(unquote(asked.path).split("/", 3)[3], None)
-        elif sale := self.sales.get(unquote(asked.path).removeprefix("/v2/sales/")):
-            found = {"sale": sale}
-        return 200, {"success": found is not None, **(found or {"message": "The sale was not found."})}
+        matches: Any = None
+        if call.path == "/v2/user":
+            matches = {"user": {"id": "7001", "user_id": SELLER, "name": "Ada"}}
+        elif call.path == "/v2/sales":
+            matches = self._page(call)
+        elif call.path == "/v2/resource_subscriptions" and call.method == "PUT":
+            matches = self._subscribe({name: values[0] for name, values in call.form.items()})
+        elif call.path.startswith("/v2/resource_subscriptions/"):
+            matches = self.subscriptions.pop(unquote(call.path).split("/", 3)[3], None)
+        elif sale := self.sales.get(unquote(call.path).removeprefix("/v2/sales/")):
+            matches = {"sale": sale}
+        return 200, {"success": matches is not None, **(matches or {"message": "The sale was not found."})}
 
     def pay(self, purchase: Purchase) -> Sale:
         sale = self.sale(purchase, subscription_id=f"SUB{purchase.customer}==", recurring_charge=bool(purchase.renews))
         return Sale(purchase, sale["id"], (self.ping("sale", sale, purchase),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
-        told = self.sales[sale.id]
-        left = round(float(told["amount_refundable_in_currency"].replace(",", "")) * 100) - cents
-        told["amount_refundable_in_currency"] = f"{left / 100:,.2f}"
-        told["refunded"], told["partially_refunded"] = left == 0, left > 0
-        return (self.ping("refund", told, sale.purchase),)
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
+        payload = self.sales[sale.id]
+        left = round(float(payload["amount_refundable_in_currency"].replace(",", "")) * 100) - cents
+        payload["amount_refundable_in_currency"] = f"{left / 100:,.2f}"
+        payload["refunded"], payload["partially_refunded"] = left == 0, left > 0
+        return (self.ping("refund", payload, sale.purchase),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         trial = {"free_trial_ended": False, "free_trial_ends_on": "Dec 4, 2026", "price": 2900}
         sale = self.sale(purchase, subscription_id=f"SUB{purchase.customer}==", recurring_charge=False, **trial)
         return (self.ping("sale", sale, purchase),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         self.sales[sale.id] |= {"disputed": True, "dispute_won": state == "won"}
         return (self.ping("dispute_won" if state == "won" else "dispute", self.sales[sale.id], sale.purchase),)
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return form({"resource_name": "cancellation", "subscription_id": "SUB1==", "seller_id": SELLER})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         sale = self.sale(Purchase(), price="x")
         return self.ping("sale", sale, Purchase())
 
-    def proved(self, body: bytes) -> Sent:
-        return Sent(body, {"Content-Type": "application/x-www-form-urlencoded"})
+    def sign_body(self, body: bytes) -> Notification:
+        return Notification(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
-    def forged(self, sent: Sent) -> Sent:
+    def forge_signature(self, notification: Notification) -> Notification:
         raise CannotPlay(self.cannot["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
@@ -119,9 +119,9 @@ class GumroadStage(Stage):
         self.sales[sale["id"]] = sale
         return sale
 
-    def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Sent:
+    def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Notification:
         """Return what is posted about a sale: a form, whose brackets are encoded twice."""
-        told = {
+        payload = {
             "resource_name": name,
             "seller_id": SELLER,
             "sale_id": sale["id"],
@@ -135,25 +135,25 @@ class GumroadStage(Stage):
             **({"url_params%5Baffiliate_slug%5D": purchase.slug} if purchase.slug else {}),
             **other,
         }
-        return form(told)
+        return form(payload)
 
-    def _subscribed(self, wanted: dict[str, str]) -> dict[str, Any] | None:
-        if wanted["resource_name"] == self.says_no_to:
+    def _subscribe(self, fields: dict[str, str]) -> dict[str, Any] | None:
+        if fields["resource_name"] == self.says_no_to:
             return None
-        made = {"id": f"SUBSCRIPTION{self.number()}==", **wanted}
-        self.subscriptions[made["id"]] = made
-        return {"resource_subscription": made}
+        created = {"id": f"SUBSCRIPTION{self.number()}==", **fields}
+        self.subscriptions[created["id"]] = created
+        return {"resource_subscription": created}
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
-        wanted = {name: values[0] for name, values in asked.params.items()}
-        newest = [sale for sale in reversed(self.sales.values()) if sale["created_at"] >= wanted.get("after", "")]
-        if "email" in wanted:
-            newest = [sale for sale in newest if sale["email"] == wanted["email"]]
-        start = int(wanted.get("page_key", 0))
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        fields = {name: values[0] for name, values in call.params.items()}
+        newest = [sale for sale in reversed(self.sales.values()) if sale["created_at"] >= fields.get("after", "")]
+        if "email" in fields:
+            newest = [sale for sale in newest if sale["email"] == fields["email"]]
+        start = int(fields.get("page_key", 0))
         more = {"next_page_key": str(start + _PAGE)} if len(newest) > start + _PAGE else {}
         return {"sales": [sale for sale in newest if sale["price"] != 0][start : start + _PAGE], **more}
 
 
-def form(fields: dict[str, Any]) -> Sent:
+def form(fields: dict[str, Any]) -> Notification:
     """Return a form as it is posted."""
-    return Sent(urlencode(fields).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+    return Notification(urlencode(fields).encode(), {"Content-Type": "application/x-www-form-urlencoded"})

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 
 _MOST = 2**31 - 1  # what its column holds
 
@@ -26,66 +26,66 @@ class GumroadCodes(CodeBooks):
             for name in (self.product, self.other_product)
         ]
 
-    def answer(self, asked: Asked) -> Answer | None:
-        parts = [unquote(part) for part in asked.path.split("/")[2:]]
+    def answer(self, call: ApiCall) -> Answer | None:
+        parts = [unquote(part) for part in call.path.split("/")[2:]]
         if parts[0] != "products":
             return None
         if len(parts) == 1:
-            return self._page(asked)
-        product = next((one for one in self.products if one["id"] == parts[1]), None)
+            return self._page(call)
+        product = next((row for row in self.products if row["id"] == parts[1]), None)
         if product is None:
             return _no("The product was not found.")
         if len(parts) == 2:
             return 200, {"success": True, "product": product}
-        if asked.method == "POST":
-            return self._create(product, {name: values[0] for name, values in asked.form.items()})
-        found = [one for one in self.kept if one["product"] in (None, product["id"])]
-        if asked.method == "GET":
-            return 200, {"success": True, "offer_codes": found}
-        gone = [one for one in found if one["id"] == parts[3]]
+        if call.method == "POST":
+            return self._create(product, {name: values[0] for name, values in call.form.items()})
+        matches = [row for row in self.rows if row["product"] in (None, product["id"])]
+        if call.method == "GET":
+            return 200, {"success": True, "offer_codes": matches}
+        gone = [row for row in matches if row["id"] == parts[3]]
         if not gone:
             return _no("The offer_code was not found.")
-        self.kept.remove(gone[0])
+        self.rows.remove(gone[0])
         return 200, {"success": True, "message": "The offer_code was deleted successfully."}
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code, "name")]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [row["id"] for row in self.list_by_code(code, "name")]
 
-    def plant(self, code: str) -> str:
-        self.kept.append({"id": f"OC{self.number()}==", "name": code, "max_purchase_count": 50, "product": None})
-        return str(self.kept[-1]["id"])
+    def create_as_brand(self, code: str) -> str:
+        self.rows.append({"id": f"OC{self.number()}==", "name": code, "max_purchase_count": 50, "product": None})
+        return str(self.rows[-1]["id"])
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code, "name")
+        payload = self.get_by_code(code, "name")
         return PlayedTerms(
-            percent=told.get("percent_off"),
-            cents=told.get("amount_cents"),
-            currency=None if "percent_off" in told else self.currency,
+            percent=payload.get("percent_off"),
+            cents=payload.get("amount_cents"),
+            currency=None if "percent_off" in payload else self.currency,
             # It is off every payment of a membership, and nothing else has a second one.
             duration="forever" if self.products[0]["is_tiered_membership"] else "once",
-            cap=told["max_purchase_count"] if told["max_purchase_count"] < 10**9 else None,
-            products=(told["product"],) if told["product"] else (),
+            cap=payload["max_purchase_count"] if payload["max_purchase_count"] < 10**9 else None,
+            products=(payload["product"],) if payload["product"] else (),
         )
 
-    def _page(self, asked: Asked) -> Answer:
-        first = int(asked.params.get("page_key", ["0"])[0])
+    def _page(self, call: ApiCall) -> Answer:
+        first = int(call.params.get("page_key", ["0"])[0])
         more = {"next_page_key": str(first + 1)} if len(self.products) > first + 1 else {}
         return 200, {"success": True, "products": self.products[first : first + 1], **more}
 
-    def _create(self, product: dict[str, Any], sent: dict[str, str]) -> Answer:
-        if self.of(sent["name"], "name"):
+    def _create(self, product: dict[str, Any], notification: dict[str, str]) -> Answer:
+        if self.list_by_code(notification["name"], "name"):
             return _no("Discount code must be unique.")
-        if not 0 < int(sent["max_purchase_count"]) <= _MOST:
+        if not 0 < int(notification["max_purchase_count"]) <= _MOST:
             return _no("Max purchase count is out of range.")
-        off = "percent_off" if sent["offer_type"] == "percent" else "amount_cents"
+        off = "percent_off" if notification["offer_type"] == "percent" else "amount_cents"
         offer = {
             "id": f"OC{self.number()}==",
-            "name": sent["name"],
-            off: int(sent["amount_off"]),
-            "max_purchase_count": int(sent["max_purchase_count"]),
-            "universal": sent["universal"] == "true",
+            "name": notification["name"],
+            off: int(notification["amount_off"]),
+            "max_purchase_count": int(notification["max_purchase_count"]),
+            "universal": notification["universal"] == "true",
             "times_used": 0,
-            "product": None if sent["universal"] == "true" else product["id"],
+            "product": None if notification["universal"] == "true" else product["id"],
         }
-        self.kept.append(offer)
+        self.rows.append(offer)
         return 200, {"success": True, "offer_code": offer}

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from adapters.gateways.digital.lemonsqueezy import GATEWAY
-from tests.support.gateways import why
+from tests.support.gateways import missing_acts
 from tests.support.gateways.digital.lemonsqueezy_codes import LemonSqueezyCodes
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 KEY, SECRET = "ls_live_fake", "test_ls_secret"
 
@@ -18,17 +18,17 @@ class LemonSqueezyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "storeId": "1"}
-    made = {"webhookSecret": SECRET}
+    subscription = {"webhookSecret": SECRET}
     cannot = {
         "dispute_opened": "Chargebacks are not told as such.",
         "dispute_lost": "Chargebacks are not told as such.",
         "dispute_won": "Chargebacks are not told as such.",
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.WHOLE,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -40,59 +40,59 @@ class LemonSqueezyStage(Stage):
         self.redeemed: dict[str, str] = {}
         self.secret = SECRET
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {KEY}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {KEY}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/v1/users/me":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/v1/users/me":
             return 200, {"meta": {"test_mode": False}, "data": {"type": "users", "id": "5", "attributes": {}}}
-        if asked.path in ("/v1/orders", "/v1/subscription-invoices"):
-            return 200, self._page(asked)
-        if asked.path.endswith("/discount-redemptions"):
-            attributes = self.redeemed.get(asked.path.split("/")[3])
+        if call.path in ("/v1/orders", "/v1/subscription-invoices"):
+            return 200, self._page(call)
+        if call.path.endswith("/discount-redemptions"):
+            attributes = self.redeemed.get(call.path.split("/")[3])
             redeemed = [{"type": "discount-redemptions", "id": "1", "attributes": attributes}]
             return 200, {"data": redeemed if attributes else []}
-        if asked.path == "/v1/webhooks":
-            made = {**asked.json["data"], "id": str(self.number())}
-            self.secret = made["attributes"]["secret"]
-            self.objects[f"/v1/webhooks/{made['id']}"] = made
-            return 201, {"data": made}
-        if (coded := self.codes.answer(asked)) is not None:
+        if call.path == "/v1/webhooks":
+            created = {**call.json["data"], "id": str(self.number())}
+            self.secret = created["attributes"]["secret"]
+            self.objects[f"/v1/webhooks/{created['id']}"] = created
+            return 201, {"data": created}
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if asked.method == "DELETE":
-            return (204, None) if self.objects.pop(asked.path, None) else (404, _MISSING)
-        found = self.objects.get(asked.path)
-        return (200, {"data": found}) if found else (404, _MISSING)
+        if call.method == "DELETE":
+            return (204, None) if self.objects.pop(call.path, None) else (404, _MISSING)
+        matches = self.objects.get(call.path)
+        return (200, {"data": matches}) if matches else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
         if purchase.renews:
             invoice = self._invoice(purchase, "renewal")
-            return Sale(purchase, f"invoice:{invoice['id']}", (self._paid(invoice, purchase),))
+            return Sale(purchase, f"invoice:{invoice['id']}", (self._notify_paid(invoice, purchase),))
         order = self._order(purchase)
         subscription = self._subscription(purchase, order, "active")
         invoice = self._invoice(purchase, "initial")
-        sent = (
+        notification = (
             self.event("order_created", order, purchase),
             self.event("subscription_created", subscription, purchase),
-            self._paid(invoice, purchase),
+            self._notify_paid(invoice, purchase),
         )
-        return Sale(purchase, f"order:{order['id']}", sent)
+        return Sale(purchase, f"order:{order['id']}", notification)
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         kind, number = sale.id.split(":")
         path, name = {
             "order": ("orders", "order_refunded"),
             "invoice": ("subscription-invoices", "subscription_payment_refunded"),
         }[kind]
-        found = self.objects[f"/v1/{path}/{number}"]
-        told = found["attributes"]
-        told["refunded_amount"] += cents
-        told["refunded"] = told["refunded_amount"] == told["total"]
-        told["status"] = "refunded" if told["refunded"] else "paid"
-        told["updated_at"] = told["refunded_at"] = f"{self._at()[:-7]}{self.number():06}Z"
-        return (self.event(name, found, sale.purchase),)
+        matches = self.objects[f"/v1/{path}/{number}"]
+        payload = matches["attributes"]
+        payload["refunded_amount"] += cents
+        payload["refunded"] = payload["refunded_amount"] == payload["total"]
+        payload["status"] = "refunded" if payload["refunded"] else "paid"
+        payload["updated_at"] = payload["refunded_at"] = f"{self._format_now()[:-7]}{self.number():06}Z"
+        return (self.event(name, matches, sale.purchase),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         order = self._order(purchase)
         subscription = self._subscription(purchase, order, "on_trial")
         return (
@@ -100,23 +100,23 @@ class LemonSqueezyStage(Stage):
             self.event("subscription_created", subscription, purchase),
         )
 
-    def unknown(self) -> Sent:
+    def create_unknown_event(self) -> Notification:
         return self.event("license_key_created", {"type": "license-keys", "id": "1", "attributes": {}}, Purchase())
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         bad = {"type": "orders", "id": "9", "attributes": {"status": "paid", "currency": "USD", "total": "x"}}
         return self.event("order_created", bad, Purchase())
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body, self.secret)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body, self.secret)
 
-    def event(self, name: str, told: dict[str, Any], purchase: Purchase) -> Sent:
+    def event(self, name: str, payload: dict[str, Any], purchase: Purchase) -> Notification:
         """Return an event about an object as it is now."""
         custom = {"custom_data": {"affiliate_slug": purchase.slug}} if purchase.slug else {}
         meta = {"event_name": name, "test_mode": purchase.is_test, "webhook_id": f"a{self.number()}", **custom}
-        return signed(json.dumps({"meta": meta, "data": told}).encode(), self.secret)
+        return sign(json.dumps({"meta": meta, "data": payload}).encode(), self.secret)
 
-    def _paid(self, invoice: dict[str, Any], purchase: Purchase) -> Sent:
+    def _notify_paid(self, invoice: dict[str, Any], purchase: Purchase) -> Notification:
         return self.event("subscription_payment_success", invoice, purchase)
 
     def _order(self, purchase: Purchase) -> dict[str, Any]:
@@ -128,12 +128,12 @@ class LemonSqueezyStage(Stage):
         return order
 
     def _subscription(self, purchase: Purchase, order: dict[str, Any], status: str) -> dict[str, Any]:
-        told = {**self._buyer(purchase), "order_id": int(order["id"]), "status": status}
-        return self._keep("subscriptions", told, f"3{purchase.customer}")
+        payload = {**self._buyer(purchase), "order_id": int(order["id"]), "status": status}
+        return self._keep("subscriptions", payload, f"3{purchase.customer}")
 
     def _invoice(self, purchase: Purchase, reason: str) -> dict[str, Any]:
-        told = {**self._money(purchase), "billing_reason": reason, "subscription_id": int(f"3{purchase.customer}")}
-        return self._keep("subscription-invoices", told)
+        payload = {**self._money(purchase), "billing_reason": reason, "subscription_id": int(f"3{purchase.customer}")}
+        return self._keep("subscription-invoices", payload)
 
     def _buyer(self, purchase: Purchase) -> dict[str, Any]:
         return {
@@ -141,8 +141,8 @@ class LemonSqueezyStage(Stage):
             "customer_id": int(purchase.customer),
             "user_name": "Ann",
             "user_email": purchase.email,
-            "created_at": self._at(),
-            "updated_at": self._at(),
+            "created_at": self._format_now(),
+            "updated_at": self._format_now(),
             "test_mode": purchase.is_test,
         }
 
@@ -160,26 +160,26 @@ class LemonSqueezyStage(Stage):
             "refunded_amount": 0,
         }
 
-    def _keep(self, kind: str, told: dict[str, Any], number: str | None = None) -> dict[str, Any]:
-        found = {"type": kind, "id": number or str(self.number()), "attributes": told}
-        self.objects[f"/v1/{kind}/{found['id']}"] = found
-        return found
+    def _keep(self, kind: str, payload: dict[str, Any], number: str | None = None) -> dict[str, Any]:
+        matches = {"type": kind, "id": number or str(self.number()), "attributes": payload}
+        self.objects[f"/v1/{kind}/{matches['id']}"] = matches
+        return matches
 
-    def _at(self) -> str:
+    def _format_now(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
-    def _page(self, asked: Asked) -> dict[str, Any]:
-        number, size = (int(asked.params[name][0]) for name in ("page[number]", "page[size]"))
-        kept = [found for path, found in self.objects.items() if path.startswith(f"{asked.path}/")]
-        newest = sorted(kept, key=lambda found: found["attributes"]["created_at"], reverse=True)
+    def _page(self, call: ApiCall) -> dict[str, Any]:
+        number, size = (int(call.params[name][0]) for name in ("page[number]", "page[size]"))
+        stored = [matches for path, matches in self.objects.items() if path.startswith(f"{call.path}/")]
+        newest = sorted(stored, key=lambda matches: matches["attributes"]["created_at"], reverse=True)
         page = newest[(number - 1) * size : number * size]
         return {"meta": {"page": {"currentPage": number, "lastPage": -(-len(newest) // size)}}, "data": page}
 
 
-def signed(body: bytes, secret: str = SECRET) -> Sent:
+def sign(body: bytes, secret: str = SECRET) -> Notification:
     """Return a body with lemonsqueezy's signature."""
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    return Sent(body, {"X-Signature": digest, "Content-Type": "application/json"})
+    return Notification(body, {"X-Signature": digest, "Content-Type": "application/json"})
 
 
 _MISSING = {"errors": [{"status": "404", "title": "Not Found"}]}

@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.gateways.digital.thrivecart import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 
 TOKEN, WORD = "tc_fake", "SECRETWORD"
 
@@ -20,13 +20,13 @@ class ThriveCartStage(Stage):
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": why.SILENT,
-        "time": why.TIMELESS,
+        "uninstall": missing_acts.SILENT,
+        "time": missing_acts.TIMELESS,
         "any_body": "The proof is a word inside of the event.",
-        "cancel": why.FINAL,
-        "pay_again": why.FINAL,
-        "change_total": why.FIXED,
-        "pay_part": why.ALONE,
+        "cancel": missing_acts.FINAL,
+        "pay_again": missing_acts.FINAL,
+        "change_total": missing_acts.FIXED,
+        "pay_part": missing_acts.ALONE,
     }
 
     def __init__(self) -> None:
@@ -34,26 +34,26 @@ class ThriveCartStage(Stage):
         self.transactions: list[dict[str, Any]] = []
         self.subscribed: list[str] = []
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("Authorization") == f"Bearer {TOKEN}"
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/api/external/ping":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/api/external/ping":
             return 200, {"account_name": "brand"}
-        if asked.path == "/api/external/subscribe":
-            self.subscribed.append(asked.json["target_url"])
+        if call.path == "/api/external/subscribe":
+            self.subscribed.append(call.json["target_url"])
             return 200, {"success": True}
-        if asked.path == "/api/external/unsubscribe":
-            if asked.json["url"] not in self.subscribed:
+        if call.path == "/api/external/unsubscribe":
+            if call.json["url"] not in self.subscribed:
                 return 404, {"error": "There is no such subscription"}
-            self.subscribed.remove(asked.json["url"])
+            self.subscribed.remove(call.json["url"])
             return 200, {"success": True}
-        if asked.path == "/api/external/transactions":
-            wanted = {name: values[0] for name, values in asked.params.items()}
-            found = [one for one in reversed(self.transactions) if wanted["query"] in ("", one["order_id"])]
-            number, size = int(wanted["page"]), int(wanted["perPage"])
-            page = found[(number - 1) * size : number * size]
-            return 200, {"transactions": page, "meta": {"total": len(found), "results": len(page)}}
+        if call.path == "/api/external/transactions":
+            fields = {name: values[0] for name, values in call.params.items()}
+            matches = [row for row in reversed(self.transactions) if fields["query"] in ("", row["order_id"])]
+            number, size = int(fields["page"]), int(fields["perPage"])
+            page = matches[(number - 1) * size : number * size]
+            return 200, {"transactions": page, "meta": {"total": len(matches), "results": len(page)}}
         return 404, {"error": "Not found"}
 
     def pay(self, purchase: Purchase) -> Sale:
@@ -62,50 +62,50 @@ class ThriveCartStage(Stage):
             order_id = purchase.renews.id.split(":")[0]
             invoice_id = f"00000000{number}-2"
             event_id = self.transact("rebill", order_id, invoice_id, purchase.cents, purchase)
-            told = self.told("order_rebill", order_id, invoice_id, purchase)
-            told |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
-            told["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
-            sent = Sent(json.dumps(told).encode(), {"Content-Type": "application/json"})
-            return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (sent,))
+            payload = self.build_event("order_rebill", order_id, invoice_id, purchase)
+            payload |= {"webhook_id": f"d{number}", "event_id": event_id, "subscription_id": f"544{purchase.customer}"}
+            payload["subscription"] = {"id": 8, "amount": purchase.cents, "amount_gross": purchase.cents, "tax_paid": 0}
+            notification = Notification(json.dumps(payload).encode(), {"Content-Type": "application/json"})
+            return Sale(purchase, f"{order_id}:{invoice_id}:{event_id}", (notification,))
         order_id, invoice_id = f"3800000{number}", f"00000000{number}"
         if purchase.cents:
             self.transact("charge", order_id, invoice_id, purchase.cents, purchase)
-        told = self.told("order.success", order_id, invoice_id, purchase)
-        told["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
-        return Sale(purchase, f"{order_id}:{invoice_id}", (form(told),))
+        payload = self.build_event("order.success", order_id, invoice_id, purchase)
+        payload["order"] = {"id": order_id, "total": purchase.cents, "total_gross": purchase.cents, "tax": 0}
+        return Sale(purchase, f"{order_id}:{invoice_id}", (form(payload),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         order_id, invoice_id = sale.id.split(":")[:2]
         event_id = self.transact("refund", order_id, invoice_id, cents, sale.purchase)
-        told = self.told("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
-        told["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
-        return (form(told),)
+        payload = self.build_event("order.refund", order_id, invoice_id, sale.purchase) | {"event_id": event_id}
+        payload["refund"] = {"type": "product", "id": "7", "amount": cents, "amount_gross": cents, "tax_paid": 0}
+        return (form(payload),)
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         number = self.number()
-        told = self.told("order.success", f"3800000{number}", f"00000000{number}", purchase)
-        told["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
-        return (form(told),)
+        payload = self.build_event("order.success", f"3800000{number}", f"00000000{number}", purchase)
+        payload["order"] = {"total": 0, "total_gross": 0, "future_charges": [{"amount": 2900}]}
+        return (form(payload),)
 
-    def unknown(self) -> Sent:
-        return form(self.told("cart.abandoned", "null", "null", Purchase()))
+    def create_unknown_event(self) -> Notification:
+        return form(self.build_event("cart.abandoned", "null", "null", Purchase()))
 
-    def malformed(self) -> Sent:
-        return form({**self.told("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
+    def create_malformed_event(self) -> Notification:
+        return form({**self.build_event("order.success", "1", "2", Purchase()), "order": {"total": "x"}})
 
-    def forged(self, sent: Sent) -> Sent:
-        return Sent(sent.body.replace(WORD.encode(), b"SECRETWORM"), sent.headers)
+    def forge_signature(self, notification: Notification) -> Notification:
+        return Notification(notification.body.replace(WORD.encode(), b"SECRETWORM"), notification.headers)
 
     def transact(self, kind: str, order_id: str, invoice_id: str, cents: int, purchase: Purchase) -> str:
         """Keep a transaction; return the id of its event."""
         event_id = f"13250{self.number():05}"
-        made = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
-        made |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
-        made |= {"timestamp": int(self.now.timestamp()), "customer": {"name": "Ann", "email": purchase.email}}
-        self.transactions.append(made)
+        created = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
+        created |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
+        created |= {"timestamp": int(self.now.timestamp()), "customer": {"name": "Ann", "email": purchase.email}}
+        self.transactions.append(created)
         return event_id
 
-    def told(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
+    def build_event(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
         """Return what every event tells, secret word and all."""
         return {
             "event": kind,
@@ -125,10 +125,10 @@ class ThriveCartStage(Stage):
         }
 
 
-def form(told: dict[str, Any]) -> Sent:
+def form(payload: dict[str, Any]) -> Notification:
     """Return a form as it is posted, with brackets."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    return Sent(urlencode(list(_fields("", told))).encode(), headers)
+    return Notification(urlencode(list(_fields("", payload))).encode(), headers)
 
 
 def _fields(name: str, value: Any) -> Any:

@@ -9,8 +9,8 @@ from email.utils import format_datetime
 from typing import Any
 
 from adapters.gateways.storefront.bigcommerce import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.bigcommerce_codes import BigCommerceCodes
 
 STORE, TOKEN, SECRET, WORD = "abc123", "access_fake", "bc_client_secret_fake", "our_word_fake"
@@ -22,14 +22,14 @@ class BigCommerceStage(Stage):
 
     gateway = GATEWAY
     credentials = {"storeHash": STORE, "accessToken": TOKEN, "clientId": "client_fake", "clientSecret": SECRET}
-    made = {"webhooks": "21 22 23", "hookToken": WORD}
+    subscription = {"webhooks": "21 22 23", "hookToken": WORD}
     cannot = {
         "trial": "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         "dispute_lost": (
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released."
         ),
-        "pay_part": why.WHOLE,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -43,28 +43,30 @@ class BigCommerceStage(Stage):
         self.has_uninstalled = True
         self.forbidden: set[str] = set()
 
-    def is_let_in(self, asked: Asked) -> bool:
-        return asked.headers.get("X-Auth-Token") == TOKEN
+    def is_authorized(self, call: ApiCall) -> bool:
+        return call.headers.get("X-Auth-Token") == TOKEN
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        path = asked.path.removeprefix(f"/stores/{STORE}")
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        path = call.path.removeprefix(f"/stores/{STORE}")
         if any(part in path for part in self.forbidden):
             return 403, {"status": 403, "title": "You don't have a required scope to access the endpoint"}
         if path.startswith("/v3/hooks"):
-            return self._hooked(asked, path.removeprefix("/v3/hooks").lstrip("/"))
-        if (coded := self.codes.answer(asked)) is not None:
+            return self._edit_hook(call, path.removeprefix("/v3/hooks").lstrip("/"))
+        if (coded := self.codes.answer(call)) is not None:
             return coded
         if path == "/v2/orders":
             orders = [
-                found for key, found in self.objects.items() if key.startswith("/v2/orders/") and key.count("/") == 3
+                matches
+                for key, matches in self.objects.items()
+                if key.startswith("/v2/orders/") and key.count("/") == 3
             ]
-            page = _page(asked, orders)
+            page = _page(call, orders)
             return (200, page) if page else (204, None)
         if path == "/v3/orders/payment_actions/refunds":
-            refunds = [found for key, found in self.objects.items() if key.startswith(f"{path}/")]
-            return 200, {"data": [refund["data"] for refund in _page(asked, refunds)], "meta": {}}
-        found = self.objects.get(path)
-        return (404, {"status": 404, "title": "Not found"}) if found is None else (200, found)
+            refunds = [matches for key, matches in self.objects.items() if key.startswith(f"{path}/")]
+            return 200, {"data": [refund["data"] for refund in _page(call, refunds)], "meta": {}}
+        matches = self.objects.get(path)
+        return (404, {"status": 404, "title": "Not found"}) if matches is None else (200, matches)
 
     def pay(self, purchase: Purchase) -> Sale:
         order_id = 250 + self.number()
@@ -91,9 +93,9 @@ class BigCommerceStage(Stage):
             coupon_id = int(self.codes.redeemed_id(purchase) or 0)
             coupon = {"id": 3, "coupon_id": coupon_id, "code": purchase.code, "type": 5}
             self.objects[f"/v2/orders/{order_id}/coupons"] = [coupon]
-        return Sale(purchase, str(order_id), (self.told(order_id, before=0),))
+        return Sale(purchase, str(order_id), (self.notify_status_change(order_id, before=0),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund_id = self.number()
         amount = cents / 100
         refund = {
@@ -107,89 +109,89 @@ class BigCommerceStage(Stage):
         self.objects[f"/v3/orders/payment_actions/refunds/{refund_id}"] = {"data": refund}
         of_order = self.objects.setdefault(f"/v3/orders/{sale.id}/payment_actions/refunds", {"data": []})
         of_order["data"].append(refund)
-        back = sum(round(one["total_amount"] * 100) for one in of_order["data"])
+        back = sum(round(row["total_amount"] * 100) for row in of_order["data"])
         self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _WHOLE if back == sale.purchase.cents else _PART
         data = {"type": "order", "id": int(sale.id), "refund": {"refund_id": refund_id}}
-        return (self.called("store/order/refund/created", data),)
+        return (self.notify("store/order/refund/created", data),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         self._change(sale, status_id=_CANCELLED)
-        return (self.told(int(sale.id), before=_PAID),)
+        return (self.notify_status_change(int(sale.id), before=_PAID),)
 
-    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+    def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
         self._change(sale, status_id=_PAID)
-        return (self.told(int(sale.id), before=_CANCELLED),)
+        return (self.notify_status_change(int(sale.id), before=_CANCELLED),)
 
-    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         self._change(sale, total_inc_tax=f"{cents // 100}.{cents % 100:02}00")
-        return (self.called("store/order/updated", {"type": "order", "id": int(sale.id)}),)
+        return (self.notify("store/order/updated", {"type": "order", "id": int(sale.id)}),)
 
     def _change(self, sale: Sale, **fields: Any) -> None:
         self.objects[f"/v2/orders/{sale.id}"] |= {"date_modified": format_datetime(self.now), **fields}
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         is_opened = state == "opened"
         self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _DISPUTED if is_opened else _PAID
-        return (self.told(int(sale.id), before=_PAID if is_opened else _DISPUTED),)
+        return (self.notify_status_change(int(sale.id), before=_PAID if is_opened else _DISPUTED),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.called("store/app/uninstalled", {"type": "app", "id": None}),)
+    def uninstall(self) -> tuple[Notification, ...]:
+        return (self.notify("store/app/uninstalled", {"type": "app", "id": None}),)
 
-    def unknown(self) -> Sent:
-        return self.called("store/product/updated", {"type": "product", "id": 1})
+    def create_unknown_event(self) -> Notification:
+        return self.notify("store/product/updated", {"type": "product", "id": 1})
 
-    def malformed(self) -> Sent:
+    def create_malformed_event(self) -> Notification:
         self.objects["/v2/orders/9"] = {"id": 9, "status_id": 11, "default_currency_code": "USD", "total_inc_tax": "x"}
-        return self.told(9, before=0)
+        return self.notify_status_change(9, before=0)
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body, word=self.word)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body, word=self.word)
 
-    def late(self, sent: Sent) -> Sent:
-        return signed(sent.body, at=int(time.time()) - 301, word=self.word)
+    def sign_in_the_past(self, notification: Notification) -> Notification:
+        return sign(notification.body, at=int(time.time()) - 301, word=self.word)
 
-    def told(self, order_id: int, *, before: int) -> Sent:
+    def notify_status_change(self, order_id: int, *, before: int) -> Notification:
         """Return the callback of an order whose status changed."""
         now = self.objects.get(f"/v2/orders/{order_id}", {}).get("status_id", _PAID)
         status = {"previous_status_id": before, "new_status_id": now}
-        return self.called("store/order/statusUpdated", {"type": "order", "id": order_id, "status": status})
+        return self.notify("store/order/statusUpdated", {"type": "order", "id": order_id, "status": status})
 
-    def called(self, scope: str, data: dict[str, Any]) -> Sent:
+    def notify(self, scope: str, data: dict[str, Any]) -> Notification:
         """Return a callback of a scope."""
-        said = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
-        digest = hashlib.sha1(json.dumps(said).encode(), usedforsecurity=False).hexdigest()
-        body = json.dumps({**said, "hash": digest, "producer": f"stores/{STORE}"}).encode()
-        return signed(body, f"msg_{self.number()}", word=self.word)
+        reply = {"scope": scope, "store_id": "1025646", "data": data, "created_at": int(self.now.timestamp())}
+        digest = hashlib.sha1(json.dumps(reply).encode(), usedforsecurity=False).hexdigest()
+        body = json.dumps({**reply, "hash": digest, "producer": f"stores/{STORE}"}).encode()
+        return sign(body, f"msg_{self.number()}", word=self.word)
 
-    def _hooked(self, asked: Asked, number: str) -> tuple[int, Any]:
-        if asked.method == "POST":
-            if asked.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
+    def _edit_hook(self, call: ApiCall, number: str) -> tuple[int, Any]:
+        if call.method == "POST":
+            if call.json["scope"] == "store/app/uninstalled" and not self.has_uninstalled:
                 return 422, {"status": 422, "title": "The scope is invalid"}
-            made = {"id": 100 + self.number(), **asked.json}
-            self.word = made["headers"]["X-Hook-Token"]
-            self.hooks[str(made["id"])] = made
-            return 200, {"data": made}
+            created = {"id": 100 + self.number(), **call.json}
+            self.word = created["headers"]["X-Hook-Token"]
+            self.hooks[str(created["id"])] = created
+            return 200, {"data": created}
         hook = self.hooks.get(number)
         if hook is None:
             return 404, {"status": 404, "title": "Not found"}
-        if asked.method == "DELETE":
+        if call.method == "DELETE":
             self.hooks.pop(number)
-        elif asked.method == "PUT":
-            hook.update(asked.json)
+        elif call.method == "PUT":
+            hook.update(call.json)
         return 200, {"data": hook}
 
 
-def signed(
+def sign(
     body: bytes, webhook_id: str = "msg_0", *, at: int | None = None, secret: str = SECRET, word: str = WORD
-) -> Sent:
+) -> Notification:
     """Return a body with the store's signature at a time (Unix seconds; None: now), and our word."""
     at = int(time.time()) if at is None else at
     digest = hmac.new(secret.encode(), f"{webhook_id}.{at}.".encode() + body, hashlib.sha256).digest()
     signature = f"v1,{base64.b64encode(digest).decode()}"
     headers = {"webhook-id": webhook_id, "webhook-timestamp": str(at), "webhook-signature": f"v2,x {signature}"}
-    return Sent(body, {**headers, "X-Hook-Token": word, "Content-Type": "application/json"})
+    return Notification(body, {**headers, "X-Hook-Token": word, "Content-Type": "application/json"})
 
 
-def _page(asked: Asked, found: list[Any]) -> list[Any]:
-    count, number = int(asked.params["limit"][0]), int(asked.params["page"][0])
-    return found[(number - 1) * count : number * count]
+def _page(call: ApiCall, matches: list[Any]) -> list[Any]:
+    count, number = int(call.params["limit"][0]), int(call.params["page"][0])
+    return matches[(number - 1) * count : number * count]

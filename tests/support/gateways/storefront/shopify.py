@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.shopify import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
 from tests.support.gateways.storefront.shopify_pixels import ShopifyPixels
 
@@ -25,8 +25,8 @@ class ShopifyStage(Stage):
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
     cannot = {
         "trial": "Trials of subscription apps are not told.",
-        "time": why.TIMELESS,
-        "pay_part": why.WHOLE,
+        "time": missing_acts.TIMELESS,
+        "pay_part": missing_acts.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -42,31 +42,31 @@ class ShopifyStage(Stage):
         self.unreadable: set[str] = set()
         self.hooks: dict[str, dict[str, str]] = {}
 
-    def is_let_in(self, asked: Asked) -> bool:
-        if asked.path == "/admin/oauth/access_token":
-            return asked.form["client_id"] == [CLIENT] and asked.form["client_secret"] == [SECRET]
-        return asked.headers.get("X-Shopify-Access-Token") == self.token
+    def is_authorized(self, call: ApiCall) -> bool:
+        if call.path == "/admin/oauth/access_token":
+            return call.form["client_id"] == [CLIENT] and call.form["client_secret"] == [SECRET]
+        return call.headers.get("X-Shopify-Access-Token") == self.token
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if asked.path == "/admin/oauth/access_token":
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if call.path == "/admin/oauth/access_token":
             self.tokens_given += 1
             return 200, {"access_token": self.token, "scope": ",".join(self.scopes), "expires_in": 86399}
-        if asked.path != "/admin/api/2026-10/graphql.json":
+        if call.path != "/admin/api/2026-10/graphql.json":
             return 404, {"errors": "Not Found"}
-        if (coded := self.codes.answer(asked)) is not None:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
-        if (told := self.pixels.answer(asked)) is not None:
-            return told
-        name = asked.json["query"].split("(")[0].split("{")[0].split()[1]
-        said = getattr(self, f"_said_{name.lower()}")(asked.json["variables"])
-        return 200, {"data": said, "extensions": {"cost": {"requestedQueryCost": 3}}}
+        if (payload := self.pixels.answer(call)) is not None:
+            return payload
+        name = call.json["query"].split("(")[0].split("{")[0].split()[1]
+        reply = getattr(self, f"_said_{name.lower()}")(call.json["variables"])
+        return 200, {"data": reply, "extensions": {"cost": {"requestedQueryCost": 3}}}
 
     def pay(self, purchase: Purchase) -> Sale:
         order_id = str(_FIRST_ORDER + self.number())
         order = {
             "id": int(order_id),
-            "created_at": self._at(),
-            "processed_at": self._at(),
+            "created_at": self._format_now(),
+            "processed_at": self._format_now(),
             "cancelled_at": None,
             "test": purchase.is_test,
             "source_name": "subscription_contract_checkout_one" if purchase.renews else "web",
@@ -85,9 +85,9 @@ class ShopifyStage(Stage):
             "line_items": [{"id": 1, "properties": []}],
         }
         self.orders[order_id] = order
-        return Sale(purchase, order_id, (self.sent("orders/paid", order),))
+        return Sale(purchase, order_id, (self.notify("orders/paid", order),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         self.refunded[sale.id] = self.refunded.get(sale.id, 0) + cents
         whole = self.refunded[sale.id] == sale.purchase.cents
         self.orders[sale.id]["financial_status"] = "refunded" if whole else "partially_refunded"
@@ -97,59 +97,59 @@ class ShopifyStage(Stage):
             "amount": _money(cents),
             "currency": sale.purchase.currency,
         }
-        told = {
+        payload = {
             "id": 880_000 + self.number(),
             "order_id": int(sale.id),
-            "processed_at": self._at(),
+            "processed_at": self._format_now(),
             "transactions": [transaction],
         }
-        return (self.sent("refunds/create", told),)
+        return (self.notify("refunds/create", payload),)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, financial_status="voided", cancelled_at=self._at())
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, financial_status="voided", cancelled_at=self._format_now())
 
-    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, financial_status="paid", cancelled_at=None)
+    def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, financial_status="paid", cancelled_at=None)
 
-    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         # The first total stays where lines are removed; the one of now has refunds taken off as well.
         total = max(cents, sale.purchase.cents)
-        return self._changed(sale, total_price=_money(total), current_total_price=_money(cents))
+        return self._change_order(sale, total_price=_money(total), current_total_price=_money(cents))
 
-    def _changed(self, sale: Sale, **fields: Any) -> tuple[Sent, ...]:
+    def _change_order(self, sale: Sale, **fields: Any) -> tuple[Notification, ...]:
         order = self.orders[sale.id]
-        order |= {"updated_at": self._at(), **fields}
-        return (self.sent("orders/updated", order),)
+        order |= {"updated_at": self._format_now(), **fields}
+        return (self.notify("orders/updated", order),)
 
-    def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
-        told = {
+    def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
+        payload = {
             "id": 285_000 + int(sale.id) % 1000,
             "order_id": int(sale.id),
             "type": "chargeback",
             "status": _STATUSES[state],
             "amount": _money(sale.purchase.cents),
             "currency": sale.purchase.currency,
-            "initiated_at": self._at(),
+            "initiated_at": self._format_now(),
         }
-        return (self.sent("disputes/create" if state == "opened" else "disputes/update", told),)
+        return (self.notify("disputes/create" if state == "opened" else "disputes/update", payload),)
 
-    def uninstall(self) -> tuple[Sent, ...]:
-        return (self.sent("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
+    def uninstall(self) -> tuple[Notification, ...]:
+        return (self.notify("app/uninstalled", {"id": 548380009, "myshopify_domain": SHOP}),)
 
-    def unknown(self) -> Sent:
-        return self.sent("app/scopes_update", {"id": 1, "current": ["read_orders"]})
+    def create_unknown_event(self) -> Notification:
+        return self.notify("app/scopes_update", {"id": 1, "current": ["read_orders"]})
 
-    def malformed(self) -> Sent:
-        return self.sent("orders/paid", {"id": 5678901234567, "currency": "USD", "total_price": "a lot"})
+    def create_malformed_event(self) -> Notification:
+        return self.notify("orders/paid", {"id": 5678901234567, "currency": "USD", "total_price": "a lot"})
 
-    def proved(self, body: bytes) -> Sent:
-        return signed("orders/paid", body)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign("orders/paid", body)
 
-    def sent(self, topic: str, told: dict[str, Any]) -> Sent:
+    def notify(self, topic: str, payload: dict[str, Any]) -> Notification:
         """Return a webhook of a topic."""
-        return signed(topic, json.dumps(told).encode(), webhook_id=f"b54557e4-{self.number()}")
+        return sign(topic, json.dumps(payload).encode(), webhook_id=f"b54557e4-{self.number()}")
 
-    def _at(self) -> str:
+    def _format_now(self) -> str:
         return self.now.isoformat(timespec="seconds")
 
     def _said_check(self, variables: dict[str, Any]) -> dict[str, Any]:
@@ -163,15 +163,15 @@ class ShopifyStage(Stage):
         return {"webhookSubscriptions": {"nodes": list(self.hooks.values())}}
 
     def _said_hook(self, variables: dict[str, Any]) -> dict[str, Any]:
-        made = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
+        created = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
         errors = []
-        if any((hook["topic"], hook["uri"]) == (made["topic"], made["uri"]) for hook in self.hooks.values()):
+        if any((hook["topic"], hook["uri"]) == (created["topic"], created["uri"]) for hook in self.hooks.values()):
             errors = [_TAKEN]
-        if made["topic"].startswith("DISPUTES") and "read_shopify_payments_disputes" not in self.scopes:
+        if created["topic"].startswith("DISPUTES") and "read_shopify_payments_disputes" not in self.scopes:
             errors = [{"field": ["topic"], "message": "You cannot create a webhook subscription with this topic"}]
         if not errors:
-            self.hooks[made["id"]] = made
-        return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else made, "userErrors": errors}}
+            self.hooks[created["id"]] = created
+        return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else created, "userErrors": errors}}
 
     def _said_unhook(self, variables: dict[str, Any]) -> dict[str, Any]:
         gone = self.hooks.pop(variables["id"], None)
@@ -185,17 +185,17 @@ class ShopifyStage(Stage):
 
     def _said_refunded(self, variables: dict[str, Any]) -> dict[str, Any]:
         order_id = variables["id"].rpartition("/")[2]
-        known = order_id in self.orders and order_id not in self.unreadable
+        existing = order_id in self.orders and order_id not in self.unreadable
         return {
             "shop": {"currencyCode": "USD"},
-            "order": {"totalRefundedSet": self._back(order_id)} if known else None,
+            "order": {"totalRefundedSet": self._refunded_amount(order_id)} if existing else None,
         }
 
     def _said_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
-        found = [self._node(order_id) for order_id in self.orders]
+        matches = [self._node(order_id) for order_id in self.orders]
         first = int(variables["after"] or 0)
-        page = {"hasNextPage": len(found) > first + 2, "endCursor": str(first + 2)}
-        return {"orders": {"nodes": found[first : first + 2], "pageInfo": page}}
+        page = {"hasNextPage": len(matches) > first + 2, "endCursor": str(first + 2)}
+        return {"orders": {"nodes": matches[first : first + 2], "pageInfo": page}}
 
     def _node(self, order_id: str) -> dict[str, Any]:
         order = self.orders[order_id]
@@ -216,23 +216,25 @@ class ShopifyStage(Stage):
             "currentTotalPriceSet": {"shopMoney": {"amount": order.get("current_total_price", order["total_price"])}},
             "totalTaxSet": {"shopMoney": {"amount": "0.0"}},
             "totalShippingPriceSet": {"shopMoney": {"amount": "0.0"}},
-            "totalRefundedSet": self._back(order_id),
+            "totalRefundedSet": self._refunded_amount(order_id),
             "customer": {"legacyResourceId": str(order["customer"]["id"]), "firstName": "Ann", "lastName": "Buyer"},
             "customAttributes": [{"key": note["name"], "value": note["value"]} for note in order["note_attributes"]],
         }
 
-    def _back(self, order_id: str) -> dict[str, Any]:
+    def _refunded_amount(self, order_id: str) -> dict[str, Any]:
         cents = self.refunded.get(order_id, 0)
         return {"shopMoney": {"amount": _money(cents), "currencyCode": self.orders[order_id]["currency"]}}
 
 
-def signed(topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP) -> Sent:
+def sign(
+    topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP
+) -> Notification:
     """Return a body with shopify's signature."""
     digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
     headers = {"X-Shopify-Topic": topic, "X-Shopify-Hmac-Sha256": digest, "X-Shopify-Shop-Domain": shop}
     if webhook_id:
         headers["X-Shopify-Webhook-Id"] = webhook_id
-    return Sent(body, {**headers, "Content-Type": "application/json"})
+    return Notification(body, {**headers, "Content-Type": "application/json"})
 
 
 def _money(cents: int) -> str:

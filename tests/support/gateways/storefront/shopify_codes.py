@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents, moment
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms, cents_from_text, time_from_text
+from tests.support.gateways.stage import ApiCall
 
 _NEEDED = ("title", "code", "context", "customerGets", "startsAt")
 
@@ -13,10 +13,10 @@ class ShopifyCodes(CodeBooks):
 
     may = True
 
-    def answer(self, asked: Asked) -> Answer | None:
-        query, variables = asked.json["query"], asked.json["variables"]
+    def answer(self, call: ApiCall) -> Answer | None:
+        query, variables = call.json["query"], call.json["variables"]
         acts = {
-            "codeDiscountNodeByCode": self._standing,
+            "codeDiscountNodeByCode": self._find_by_code,
             "discountCodeBasicCreate": self._create,
             "discountCodeDelete": self._delete,
         }
@@ -30,53 +30,53 @@ class ShopifyCodes(CodeBooks):
             return 200, {"data": {"shop": {"currencyCode": self.currency}}}
         return None
 
-    def live(self, code: str) -> list[str]:
-        return [one["id"] for one in self.of(code) if one["status"] == "ACTIVE"]
+    def list_live_ids(self, code: str) -> list[str]:
+        return [row["id"] for row in self.list_by_code(code) if row["status"] == "ACTIVE"]
 
-    def plant(self, code: str) -> str:
-        return self._kept({"title": "Summer", "code": code})
+    def create_as_brand(self, code: str) -> str:
+        return self._store({"title": "Summer", "code": code})
 
     def terms(self, code: str) -> PlayedTerms:
-        told = self.one(code)
-        value = told["customerGets"]["value"]
-        assert told["customerGets"]["items"] == {"all": True}
+        payload = self.get_by_code(code)
+        value = payload["customerGets"]["value"]
+        assert payload["customerGets"]["items"] == {"all": True}
         is_percent = "percentage" in value
-        renews = told["customerGets"].get("appliesOnSubscription") is True and told["recurringCycleLimit"] == 0
+        renews = payload["customerGets"].get("appliesOnSubscription") is True and payload["recurringCycleLimit"] == 0
         return PlayedTerms(
-            percent=cents(value["percentage"]) if is_percent else None,
-            cents=None if is_percent else cents(value["discountAmount"]["amount"]),
+            percent=cents_from_text(value["percentage"]) if is_percent else None,
+            cents=None if is_percent else cents_from_text(value["discountAmount"]["amount"]),
             currency=None if is_percent else self.currency,
             duration="forever" if renews else "once",
-            cap=told["usageLimit"],
-            expires_at=moment(told["endsAt"]) if told["endsAt"] else None,
+            cap=payload["usageLimit"],
+            expires_at=time_from_text(payload["endsAt"]) if payload["endsAt"] else None,
         )
 
-    def _standing(self, variables: dict[str, Any]) -> dict[str, Any] | None:
-        found = next(iter(self.of(variables["code"])), None)
-        if found is None:
+    def _find_by_code(self, variables: dict[str, Any]) -> dict[str, Any] | None:
+        matches = next(iter(self.list_by_code(variables["code"])), None)
+        if matches is None:
             return None
-        return {"id": found["id"], "codeDiscount": {"title": found["title"], "status": found["status"]}}
+        return {"id": matches["id"], "codeDiscount": {"title": matches["title"], "status": matches["status"]}}
 
     def _create(self, variables: dict[str, Any]) -> dict[str, Any]:
-        wanted = variables["discount"]
-        errors = [{"code": "BLANK", "message": f"{name} can't be blank"} for name in _NEEDED if not wanted.get(name)]
-        value = wanted["customerGets"]["value"]
+        fields = variables["discount"]
+        errors = [{"code": "BLANK", "message": f"{name} can't be blank"} for name in _NEEDED if not fields.get(name)]
+        value = fields["customerGets"]["value"]
         if "percentage" in value and not 0 < value["percentage"] <= 1:
             errors.append({"code": "VALUE_OUTSIDE_RANGE", "message": "Value must be between 0.0 and 1.0"})
-        if self.of(wanted["code"]):
+        if self.list_by_code(fields["code"]):
             errors.append({"code": "TAKEN", "message": "Code must be unique. Please try a different code."})
-        node = None if errors else {"id": self._kept(wanted)}
+        node = None if errors else {"id": self._store(fields)}
         return {"codeDiscountNode": node, "userErrors": errors}
 
     def _delete(self, variables: dict[str, Any]) -> dict[str, Any]:
-        found = next((one for one in self.kept if one["id"] == variables["id"]), None)
-        if found is None:
+        matches = next((row for row in self.rows if row["id"] == variables["id"]), None)
+        if matches is None:
             missing = {"code": "INVALID", "message": "Code discount does not exist."}
             return {"deletedCodeDiscountId": None, "userErrors": [missing]}
-        self.kept.remove(found)
-        return {"deletedCodeDiscountId": found["id"], "userErrors": []}
+        self.rows.remove(matches)
+        return {"deletedCodeDiscountId": matches["id"], "userErrors": []}
 
-    def _kept(self, wanted: dict[str, Any]) -> str:
-        node = {**wanted, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
-        self.kept.append(node)
+    def _store(self, fields: dict[str, Any]) -> str:
+        node = {**fields, "id": f"gid://shopify/DiscountCodeNode/{self.number()}", "status": "ACTIVE"}
+        self.rows.append(node)
         return str(node["id"])

@@ -5,7 +5,7 @@ import tomllib
 from typing import Any
 
 from tests.support.gateways.codes import Answer
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import ApiCall
 from tests.support.trees import ROOT
 
 # What the deployed script takes: the shop refuses any other settings.
@@ -24,9 +24,9 @@ class ShopifyPixels:
         self.there: dict[str, Any] | None = None
         self.acts: list[str] = []
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, call: ApiCall) -> Answer | None:
         """Answer a call that is about pixels; None for every other."""
-        query, variables = asked.json["query"], asked.json["variables"]
+        query, variables = call.json["query"], call.json["variables"]
         if "webPixel" not in query:
             return None
         if not self.may:
@@ -73,8 +73,8 @@ class ShopifyPixels:
 
 
 def _given(variables: dict[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = json.loads(variables["pixel"]["settings"])
-    return found
+    matches: dict[str, str] = json.loads(variables["pixel"]["settings"])
+    return matches
 
 
 def _refused(code: str, message: str, name: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from adapters.gateways.storefront.woocommerce import GATEWAY
-from tests.support.gateways import why
-from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
+from tests.support.gateways import missing_acts
+from tests.support.gateways.stage import ApiCall, Notification, Purchase, Sale, Stage
 from tests.support.gateways.storefront.woocommerce_codes import WooCommerceCodes
 
 KEY, CONSUMER_SECRET, SECRET = "ck_fake", "cs_fake", "our_secret_fake"
@@ -19,15 +19,15 @@ class WooCommerceStage(Stage):
 
     gateway = GATEWAY
     credentials = {"storeUrl": "https://shop.example.com", "consumerKey": KEY, "consumerSecret": CONSUMER_SECRET}
-    made = {"webhooks": "12 13", "webhookSecret": SECRET}
+    subscription = {"webhooks": "12 13", "webhookSecret": SECRET}
     cannot = {
         "test_flag": "Orders have no test flag.",
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": why.SILENT,
-        "pay_part": why.WHOLE,
-        "time": why.TIMELESS,
+        "uninstall": missing_acts.SILENT,
+        "pay_part": missing_acts.WHOLE,
+        "time": missing_acts.TIMELESS,
     }
 
     def __init__(self) -> None:
@@ -40,39 +40,39 @@ class WooCommerceStage(Stage):
         self.strips_header = False
         self.may_write = True
 
-    def is_let_in(self, asked: Asked) -> bool:
+    def is_authorized(self, call: ApiCall) -> bool:
         keys = base64.b64encode(f"{KEY}:{CONSUMER_SECRET}".encode()).decode()
         if self.strips_header:  # answered by `answer`, as to anybody
             return True
-        return asked.headers.get("Authorization") == f"Basic {keys}"
+        return call.headers.get("Authorization") == f"Basic {keys}"
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        if self.strips_header and asked.params.get("consumer_key") != [KEY]:
+    def answer(self, call: ApiCall) -> tuple[int, Any]:
+        if self.strips_header and call.params.get("consumer_key") != [KEY]:
             return 401, {"code": "woocommerce_rest_cannot_view", "message": "Sorry, you cannot list resources."}
-        path = asked.params.get("rest_route", [""])[0]
+        path = call.params.get("rest_route", [""])[0]
         if not path:
             if not self.has_permalinks:
                 return 404, b"<html>Not found</html>"
-            path = asked.path.partition("/wp-json")[2]
+            path = call.path.partition("/wp-json")[2]
         path = path.removeprefix("/wc/v3")
-        if (coded := self.codes.answer(asked)) is not None:
+        if (coded := self.codes.answer(call)) is not None:
             return coded
         if path == "/orders":
-            return 200, self._page(asked)
-        if path == "/webhooks" and asked.method == "POST":
+            return 200, self._page(call)
+        if path == "/webhooks" and call.method == "POST":
             if not self.may_write:
                 return 401, {"code": "woocommerce_rest_cannot_create", "message": "Sorry, you cannot create resources."}
             number = str(100 + self.number())
-            self.secret = asked.json["secret"]
-            self.hooks[number] = {**asked.json, "id": int(number)}
+            self.secret = call.json["secret"]
+            self.hooks[number] = {**call.json, "id": int(number)}
             return 201, self.hooks[number]
         hook = self.hooks.get(path.removeprefix("/webhooks/"))
         if hook is None:
             return 404, {"code": "woocommerce_rest_shop_webhook_invalid_id", "message": "Invalid ID."}
-        if asked.method == "DELETE":
+        if call.method == "DELETE":
             self.hooks.pop(str(hook["id"]))
-        elif asked.method == "PUT":
-            hook.update(asked.json)
+        elif call.method == "PUT":
+            hook.update(call.json)
         return 200, hook
 
     def pay(self, purchase: Purchase) -> Sale:
@@ -86,8 +86,8 @@ class WooCommerceStage(Stage):
             "created_via": "subscription" if purchase.renews else "checkout",
             "currency": purchase.currency,
             "date_paid": "2001-01-01T00:00:00",
-            "date_paid_gmt": self._at(),
-            "date_modified_gmt": self._at(),
+            "date_paid_gmt": self._format_now(),
+            "date_modified_gmt": self._format_now(),
             "total": _money(purchase.cents),
             "total_tax": "0.00",
             "shipping_total": "0.00",
@@ -98,48 +98,54 @@ class WooCommerceStage(Stage):
             "refunds": [],
         }
         self.orders[order_id] = order
-        return Sale(purchase, str(order_id), (self.told(order),))
+        return Sale(purchase, str(order_id), (self.notify(order),))
 
-    def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+    def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         order = self.orders[int(sale.id)]
         refund = {"id": 9_000 + self.number(), "reason": "", "total": f"-{_money(cents)}"}
         order["refunds"] = [*order["refunds"], refund]
-        return self._changed(sale)
+        return self._change_order(sale)
 
-    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, status="cancelled")
+    def cancel(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, status="cancelled")
 
-    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
-        return self._changed(sale, status="processing")
+    def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
+        return self._change_order(sale, status="processing")
 
-    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
-        return self._changed(sale, total=_money(cents))
+    def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
+        return self._change_order(sale, total=_money(cents))
 
-    def delete(self, sale: Sale) -> Sent:
+    def delete(self, sale: Sale) -> Notification:
         """Move an order to the trash: what is sent has its id alone."""
-        return self.told({"id": int(sale.id)}, topic="order.deleted")
+        return self.notify({"id": int(sale.id)}, topic="order.deleted")
 
-    def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
-        return self.pay(purchase).sent
+    def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
+        return self.pay(purchase).notifications
 
-    def unknown(self) -> Sent:
-        return self.told({"id": 1, "arg": 5}, topic="action.woocommerce_add_to_cart")
+    def create_unknown_event(self) -> Notification:
+        return self.notify({"id": 1, "arg": 5}, topic="action.woocommerce_add_to_cart")
 
-    def malformed(self) -> Sent:
-        bad = {"id": 1, "status": "processing", "currency": "USD", "date_paid_gmt": self._at(), "total": "a lot"}
-        return self.told(bad)
+    def create_malformed_event(self) -> Notification:
+        bad = {
+            "id": 1,
+            "status": "processing",
+            "currency": "USD",
+            "date_paid_gmt": self._format_now(),
+            "total": "a lot",
+        }
+        return self.notify(bad)
 
-    def proved(self, body: bytes) -> Sent:
-        return signed(body, secret=self.secret)
+    def sign_body(self, body: bytes) -> Notification:
+        return sign(body, secret=self.secret)
 
-    def told(self, order: dict[str, Any], *, topic: str = "order.updated") -> Sent:
+    def notify(self, order: dict[str, Any], *, topic: str = "order.updated") -> Notification:
         """Return a webhook about an order as it is."""
-        return signed(json.dumps(order).encode(), topic=topic, secret=self.secret)
+        return sign(json.dumps(order).encode(), topic=topic, secret=self.secret)
 
-    def _changed(self, sale: Sale, **fields: Any) -> tuple[Sent, ...]:
+    def _change_order(self, sale: Sale, **fields: Any) -> tuple[Notification, ...]:
         order = self.orders[int(sale.id)]
-        order |= {"date_modified_gmt": self._at(), **fields}
-        return (self.told(order),)
+        order |= {"date_modified_gmt": self._format_now(), **fields}
+        return (self.notify(order),)
 
     def _coupon_lines(self, purchase: Purchase) -> list[dict[str, Any]]:
         if purchase.code is None:
@@ -148,23 +154,23 @@ class WooCommerceStage(Stage):
         meta = [{"id": 7, "key": "coupon_info", "value": info}]
         return [{"id": 5, "code": purchase.code.lower(), "discount": "1.00", "meta_data": meta}]
 
-    def _at(self) -> str:
+    def _format_now(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S")
 
-    def _page(self, asked: Asked) -> list[dict[str, Any]]:
-        since = asked.params.get("modified_after", [""])[0]
-        found = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
-        count, page = int(asked.params["per_page"][0]), int(asked.params.get("page", ["1"])[0])
-        wanted = asked.params.get("_fields", [""])[0].split(",")
-        listed = found[(page - 1) * count : page * count]
-        return [{name: order[name] for name in wanted} if wanted[0] else order for order in listed]
+    def _page(self, call: ApiCall) -> list[dict[str, Any]]:
+        since = call.params.get("modified_after", [""])[0]
+        matches = [order for order in self.orders.values() if order["date_modified_gmt"] > since]
+        count, page = int(call.params["per_page"][0]), int(call.params.get("page", ["1"])[0])
+        fields = call.params.get("_fields", [""])[0].split(",")
+        listed = matches[(page - 1) * count : page * count]
+        return [{name: order[name] for name in fields} if fields[0] else order for order in listed]
 
 
-def signed(body: bytes, *, topic: str = "order.updated", secret: str = SECRET) -> Sent:
+def sign(body: bytes, *, topic: str = "order.updated", secret: str = SECRET) -> Notification:
     """Return a body with the shop's signature."""
     digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
     headers = {"X-WC-Webhook-Topic": topic, "X-WC-Webhook-Signature": digest, "X-WC-Webhook-Delivery-ID": "same"}
-    return Sent(body, {**headers, "Content-Type": "application/json"})
+    return Notification(body, {**headers, "Content-Type": "application/json"})
 
 
 def _money(cents: int) -> str:

@@ -13,12 +13,12 @@ os.environ |= {"WEBHOOK_ALLOW_PRIVATE": "off", "WEBHOOK_TIMEOUT_S": "10"}
 _resolve = socket.getaddrinfo
 
 
-def _silent(host: Any, *arguments: Any, **options: Any) -> Any:
+def _stay_silent(host: Any, *arguments: Any, **options: Any) -> Any:
     if str(host).endswith(".test"):
         threading.Event().wait(60)
         raise socket.gaierror(socket.EAI_AGAIN, "nobody answered")
     return _resolve(host, *arguments, **options)
 
 
-socket.getaddrinfo = _silent
+socket.getaddrinfo = _stay_silent
 globals().update(runpy.run_path(str(Path(__file__).resolve().parents[4] / "gunicorn.conf.py")))

@@ -30,5 +30,5 @@ class ByFile(LoadScopeScheduling):
 
 @functools.cache
 def reads_trees(file: str) -> bool:
-    """Say whether a file of tests reads the syntax trees of the whole repository, which a process parses once."""
+    """Return whether a file of tests reads the syntax trees of the whole repository, which a process parses once."""
     return "from tests.support import trees\n" in (_TESTS.parent / file).read_text()

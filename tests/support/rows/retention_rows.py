@@ -3,30 +3,30 @@
 from models import db
 from pipelines import retention
 from tests.support.databases import alter
-from tests.support.rows.program_rows import ago
-from tests.support.running.hours import began
+from tests.support.rows.program_rows import time_ago
+from tests.support.running.hours import test_started_at
 
 
-def end(*kinds: str) -> dict[str, int]:
+def end_due(*kinds: str) -> dict[str, int]:
     """End all that is due of these kinds, slice by slice; returns how many rows of each."""
     ended = {}
     for kind in kinds:
         ended[kind] = 0
         while True:
             with db.any_org_work():
-                of_slice = retention.any_org_slice(kind, now=began())
+                of_slice = retention.any_org_slice(kind, now=test_started_at())
             ended[kind] += of_slice
             if of_slice < retention.SLICE:
                 break
     return ended
 
 
-def count(brand, table, condition="true"):
+def count_brand_rows(brand, table, condition="true"):
     """Return how many rows of a table the brand has."""
     return brand.rows(f"select count(*) from {table} where organization_id = %s and {condition}", brand.id)[0][0]
 
 
-def old_clicks(brand, affiliate_id, number, *, days=100):
+def insert_old_clicks(brand, affiliate_id, number, *, days=100):
     """Insert clicks of so many days ago, a second apart."""
     alter(
         brand,
@@ -41,7 +41,7 @@ def old_clicks(brand, affiliate_id, number, *, days=100):
     )
 
 
-def event(brand, kind="conversion.created", *, days=100, body="{}"):
+def insert_event(brand, kind="conversion.created", *, days=100, body="{}"):
     """Insert an event that nobody is told of; returns its id."""
     event_id = brand.rows("select gen_random_uuid()")[0][0]
     alter(
@@ -51,12 +51,12 @@ def event(brand, kind="conversion.created", *, days=100, body="{}"):
         brand.id,
         kind,
         body,
-        ago(days=days),
+        time_ago(days=days),
     )
     return event_id
 
 
-def dead_letter(brand, queue, *, days, name="webhook.deliver"):
+def insert_dead_letter(brand, queue, *, days, name="webhook.deliver"):
     """Insert a job that failed for good so many days ago."""
     alter(
         brand,
@@ -65,5 +65,5 @@ def dead_letter(brand, queue, *, days, name="webhook.deliver"):
         brand.id,
         queue,
         name,
-        ago(days=days),
+        time_ago(days=days),
     )

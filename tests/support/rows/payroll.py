@@ -11,7 +11,7 @@ from domain.payouts.confirmation import RunFilters, RunRequest
 from models import db
 from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand
 
 EVERYTHING = RunFilters()
@@ -38,16 +38,16 @@ class Payroll:
 
     def affiliate(self, slug: str, *, method: str | None = "ProcessorConnect") -> UUID:
         """Add an approved affiliate who is paid by a method."""
-        found = self.brand.affiliate(slug=slug)
-        self.affiliates[slug] = found
+        rows = self.brand.affiliate(slug=slug)
+        self.affiliates[slug] = rows
         if method is not None:
             self.execute(
                 "update affiliate set payout_method = %s, payout_destination = %s where id = %s",
                 method,
                 f"acct_{slug}",
-                found,
+                rows,
             )
-        return found
+        return rows
 
     def sell(self, slug: str, amount_cents: int = 10_000, currency: str = "USD", **more: Any) -> str:
         """Sell through an affiliate and settle; returns the conversion id."""
@@ -69,21 +69,21 @@ class Payroll:
             return run.create(organization_id=self.brand.id, request=request, now=clock.now())
 
     @classmethod
-    def owing(cls, app: Any) -> "Payroll":
+    def create_owing(cls, app: Any) -> "Payroll":
         """Make a brand that owes ann 20.00 USD."""
-        made = cls.create(app)
-        made.affiliate("ann")
-        made.sell("ann")
-        return made
+        payroll = cls.create(app)
+        payroll.affiliate("ann")
+        payroll.sell("ann")
+        return payroll
 
-    def under_review(self) -> str:
+    def create_run_under_review(self) -> str:
         """Make a run that waits for a review; returns its id."""
         self.brand.set(needsReview="on")
         self.run()
-        ((found,),) = self.brand.rows("select id from payout_run")
-        return str(found)
+        ((rows,),) = self.brand.rows("select id from payout_run")
+        return str(rows)
 
-    def stuck(self) -> str:
+    def create_stuck_payout(self) -> str:
         """Make a payout whose rail has not said for an hour what became of it; returns its id."""
         self.brand.set(sandboxRail="slow")
         self.run()
@@ -91,8 +91,8 @@ class Payroll:
         self.execute(
             "update payout_attempt set created_at = now() - interval '1 hour' where organization_id = %s", self.brand.id
         )
-        ((found,),) = self.payouts("id")
-        return str(found)
+        ((rows,),) = self.payouts("id")
+        return str(rows)
 
     def pay(self) -> None:
         """Let the workers send what was run."""

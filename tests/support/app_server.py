@@ -26,7 +26,7 @@ class _Server(ThreadedWSGIServer):
 
 
 @contextmanager
-def served(app: object, *, port: int = 0) -> Iterator[str]:
+def serve_app(app: object, *, port: int = 0) -> Iterator[str]:
     """Serve the application until the end; yield its address. Port 0 is any that is free."""
     server = _Server("127.0.0.1", port, app, _Handler)  # type: ignore[arg-type]  # a Flask application
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -11,8 +11,8 @@ from adapters.coupons.base import CodeOrder, CodeRail, CouponOrder
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
 from tests.support.gateways.codes import CodeBooks, PlayedTerms
+from tests.support.gateways.deliveries import account
 from tests.support.gateways.stage import Stage
-from tests.support.gateways.told import account
 
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
 
@@ -38,10 +38,10 @@ class PlayedRail:
             "product_refs": (),
         }
         family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
-        made = None
+        created = None
         if self.rail.gateway == registry.PROCESSOR:
-            made = registry.processor().create(account(self.stage), family)
-        return CodeOrder(uuid4(), code, family, made)
+            created = registry.processor().create(account(self.stage), family)
+        return CodeOrder(uuid4(), code, family, created)
 
     def mint(self, order: CodeOrder) -> str:
         """Have a code minted."""
@@ -56,13 +56,13 @@ class PlayedRail:
         self.rail.switch_off(account(self.stage), order, minted_id)
 
 
-def played_rail(stage: Stage) -> PlayedRail:
+def build_rail(stage: Stage) -> PlayedRail:
     """Return the rail of a gateway that is played."""
     books: CodeBooks = stage.codes  # type: ignore[attr-defined]  # only who mints has them
     return PlayedRail(stage, books, registry.rail(stage.gateway.name))
 
 
-def terms_of(order: CodeOrder) -> PlayedTerms:
+def terms_from_order(order: CodeOrder) -> PlayedTerms:
     """Return what an order's code is to take off, as a gateway's books have it."""
     discount = order.family.discount
     is_percent = discount.type == DiscountType.PercentOff
@@ -79,7 +79,7 @@ def terms_of(order: CodeOrder) -> PlayedTerms:
     )
 
 
-def held() -> dict[str, dict[str, str]]:
+def read_supported_discounts() -> dict[str, dict[str, str]]:
     """Return the rows of the table of docs/coupons.md that says what each gateway can hold, by column."""
     lines = [line for line in _PAGE.read_text().splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

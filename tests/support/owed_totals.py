@@ -26,7 +26,7 @@ from conversion c where not is_test and not payout_locked
 _RATES = "select currency, published_on, per_usd from fx_rate order by published_on"
 
 
-def fold(brand: Brand) -> None:
+def fold_changes(brand: Brand) -> None:
     """Fold every change into its day, as the tick does, and reckon nothing."""
     with db.any_org_work():
         while daily_totals.any_org_fold(limit=1_000) == 1_000:
@@ -34,49 +34,49 @@ def fold(brand: Brand) -> None:
     assert brand.rows("select 1 from day_change") == []
 
 
-def reckon(brand: Brand) -> None:
+def compute_owed_days(brand: Brand) -> None:
     """Reckon the brand's days that are to be, as the job does."""
     with db.unit_of_work(brand.id):
         owed_days.compute(brand.id)
 
 
-def broken(brand: Brand) -> list[str]:
+def list_day_violations(brand: Brand) -> list[str]:
     """Return what a check of the ledger says of kept days that are not as they should be."""
     with db.unit_of_work(brand.id):
-        found = [db.db.run(rules.scope_to_organization(sql, brand.id)) for sql in day_rules.DAYS.values()]
-    return [exception for rows in found for (exception,) in rows]
+        rows = [db.db.run(rules.scope_to_organization(sql, brand.id)) for sql in day_rules.DAYS.values()]
+    return [exception for rows in rows for (exception,) in rows]
 
 
-def kept(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
+def read_stored_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     """Return what the statistics say, by program: pending, available, settling."""
     with db.unit_of_work(brand.id):
-        found = numbers.list_stats(organization_id=brand.id, now=now)
-    return {stats.program_id: [stats.pending, stats.available, stats.settling] for stats in found}
+        rows = numbers.list_stats(organization_id=brand.id, now=now)
+    return {stats.program_id: [stats.pending, stats.available, stats.settling] for stats in rows}
 
 
-def added_up(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
+def compute_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     """Return what the conversions come to, each valued by the rate of its date and rounded alone."""
     ((home,),) = brand.rows("select home_currency from organization where id = %s", brand.id)
-    published = _published(brand.rows(_RATES))
+    rates = _effective_rates(brand.rows(_RATES))
     cents: dict[tuple[UUID, str], int] = defaultdict(int)
-    held: dict[tuple[UUID, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    totals: dict[tuple[UUID, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for program_id, currency, day, status, hold_until, net, paid, is_open in brand.rows(_CONVERSIONS):
         due = (0 if status in ("Denied", "Invalidated") else net) - paid
         if not (status in ("Pending", "Approved") or is_open or due < 0):
             continue
         is_held = status == "Pending" and hold_until > now and due > 0
         where = program_id, "settling" if is_open else "pending" if is_held else "available"
-        per_usd = {code: published[code, day] for code in (currency, home) if (code, day) in published}
+        per_usd = {code: rates[code, day] for code in (currency, home) if (code, day) in rates}
         valued = fx.to_currency(amount_cents=due, from_currency=currency, to_currency=home, per_usd=per_usd)
         if valued is None:
-            held[where][currency] += due
+            totals[where][currency] += due
         else:
             cents[where] += valued
     return {
         program_id: [
             Money(
                 cents[program_id, bucket],
-                {code: sum_ for code, sum_ in held[program_id, bucket].items() if sum_} or None,
+                {code: sum_ for code, sum_ in totals[program_id, bucket].items() if sum_} or None,
             )
             for bucket in BUCKETS
         ]
@@ -84,6 +84,6 @@ def added_up(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
     }
 
 
-def _published(rows: list[tuple[Any, ...]]) -> dict[tuple[str, date], Decimal]:
+def _effective_rates(rows: list[tuple[Any, ...]]) -> dict[tuple[str, date], Decimal]:
     """Return the rate of each currency and day: the newest of that day and the three before it."""
     return {(currency, on + timedelta(days=age)): per_usd for currency, on, per_usd in rows for age in range(4)}

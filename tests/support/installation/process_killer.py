@@ -7,7 +7,7 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.proxy import Fate
 
 
-class Dying:
+class ProcessKiller:
     """What a proxy asks about bytes: at the first of which `is_now` says so, the process is killed and cut off.
 
     Others of its connections may have bytes on their way then. They are nobody's, and the process that is started in
@@ -27,6 +27,6 @@ class Dying:
         self._is_dead.set()
         return Fate.IS_CUT
 
-    def until_dead(self) -> None:
+    def wait_until_dead(self) -> None:
         """Return when it is killed and has ended."""
-        self._machine.until(self._is_dead.is_set, f"{self._name} is killed")
+        self._machine.wait_until(self._is_dead.is_set, f"{self._name} is killed")

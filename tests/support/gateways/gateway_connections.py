@@ -11,32 +11,34 @@ import settings
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
-def played(name: str = "stripe") -> Iterator[Stage]:
+def play_gateway(name: str = "stripe") -> Iterator[Stage]:
     """Play a gateway on a port of this machine, and have the service call it there."""
     playing = STAGES[name]()
     with pytest.MonkeyPatch.context() as patch:
-        lead_to(playing, patch)
+        point_service_at(playing, patch)
         yield playing
     playing.stop()
 
 
-def lead_to(playing: Stage, patch: pytest.MonkeyPatch) -> None:
+def point_service_at(playing: Stage, patch: pytest.MonkeyPatch) -> None:
     """Have the service call a gateway at its stage, beside those that are led so already, until the patch ends."""
-    turn(patch, addresses={"apis": settings.current().addresses.apis | {playing.gateway.name: playing.url}})
+    override_settings(
+        patch, addresses={"apis": settings.current().addresses.apis | {playing.gateway.name: playing.url}}
+    )
 
 
-def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:
+def build_connection_body(stage: Stage, **fields: Any) -> dict[str, Any]:
     """Return the body that connects a played gateway."""
     return {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)} | fields
 
 
-def connected(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
+def connect_gateway(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
     """Connect a played gateway and return the answer. What is bought there from now on was bought after that."""
-    answer = owner.post("/api/v1/connections", wanted(stage, **fields))
+    answer = owner.post("/api/v1/connections", build_connection_body(stage, **fields))
     assert answer.status_code == 201, answer.get_data(as_text=True)
     stage.now = max(stage.now, datetime.now(UTC))
     return dict(answer.json or {})
@@ -55,18 +57,18 @@ _TEST_ANSWERS = {
     "lemonsqueezy": ("/users/me", {"meta": {"test_mode": True}}),
 }
 #: The gateways that tell whether an account is for trying out.
-TELLING_THEIR_MODE = (*_TEST_KEYS, *_TEST_ANSWERS)
+GATEWAYS_WITH_MODE = (*_TEST_KEYS, *_TEST_ANSWERS)
 
 
-def be_for_trying_out(stage: Stage) -> None:
+def switch_to_test_mode(stage: Stage) -> None:
     """Let the played account be one for trying out, which most gateways tell, and be connected as one."""
     stage.mode = "test"
     name, answer = stage.gateway.name, stage.answer
     if name in _TEST_KEYS:
         stage.credentials = {**stage.credentials, "apiKey": _TEST_KEYS[name]}
-        stage.is_let_in = lambda asked: True  # type: ignore[method-assign]
+        stage.is_authorized = lambda call: True  # type: ignore[method-assign]
     if name in _TEST_ANSWERS:
-        ending, said = _TEST_ANSWERS[name]
-        stage.answer = lambda asked: (  # type: ignore[method-assign]
-            (200, said) if asked.path.endswith(ending) else answer(asked)
+        ending, reply = _TEST_ANSWERS[name]
+        stage.answer = lambda call: (  # type: ignore[method-assign]
+            (200, reply) if call.path.endswith(ending) else answer(call)
         )

@@ -11,7 +11,7 @@ import psycopg2
 from models import db
 
 # Who of this process's database waits for a lock. Whoever is not a superuser sees the locks, too.
-_HELD_UP = """
+_LOCK_WAITERS = """
 select count(distinct l.pid) from pg_locks l join pg_stat_activity a using (pid)
 where not l.granted and a.datname = current_database() and a.pid <> pg_backend_pid()
 """
@@ -19,7 +19,7 @@ where not l.granted and a.datname = current_database() and a.pid <> pg_backend_p
 _PATIENCE_S = 120
 
 
-def begun(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Callable[[], Any]:
+def start_call(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Callable[[], Any]:
     """Start a call and return what waits for its answer, once it has ended or waits for a lock.
 
     Where it waits for something else, `until` says whether it has come that far.
@@ -33,10 +33,10 @@ def begun(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Calla
     thread = threading.Thread(target=run)
     with closing(psycopg2.connect(db.db.dsn)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
-        waited_before = _held_up(cursor)
+        waited_before = _count_lock_waiters(cursor)
         thread.start()
         deadline = time.monotonic() + _PATIENCE_S
-        while thread.is_alive() and _held_up(cursor) <= waited_before and not until():
+        while thread.is_alive() and _count_lock_waiters(cursor) <= waited_before and not until():
             assert time.monotonic() < deadline, "it does not come as far"
             thread.join(0.01)
 
@@ -48,7 +48,7 @@ def begun(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Calla
 
 
 @contextmanager
-def beside(block: AbstractContextManager[object]) -> Iterator[None]:
+def hold_in_thread(block: AbstractContextManager[object]) -> Iterator[None]:
     """Have another thread, with a connection of its own, enter a block and leave it when this one ends."""
     has_entered, may_leave = threading.Event(), threading.Event()
 
@@ -71,7 +71,7 @@ def beside(block: AbstractContextManager[object]) -> Iterator[None]:
         thread.join()
 
 
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
+def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
     """Return what the calls returned, in the order in which they ended."""
     answers: list[Any] = []
     start = threading.Barrier(len(calls))
@@ -89,6 +89,6 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     return answers
 
 
-def _held_up(cursor: Any) -> int:
-    cursor.execute(_HELD_UP)
+def _count_lock_waiters(cursor: Any) -> int:
+    cursor.execute(_LOCK_WAITERS)
     return int(cursor.fetchone()[0])

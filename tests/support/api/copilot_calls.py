@@ -19,7 +19,7 @@ LOOKS = {
 }
 
 
-def proposed(brand: Brand, tool: str, **arguments: object) -> None:
+def propose_call(brand: Brand, tool: str, **arguments: object) -> None:
     """Have the model of the brand's newest conversation want a tool called."""
     ((conversation_id, turn),) = brand.rows(
         "select id, turn from copilot_conversation order by created_at desc, id desc limit 1"
@@ -32,13 +32,13 @@ def proposed(brand: Brand, tool: str, **arguments: object) -> None:
         model_calls.record(prepared, ModelReply("", [RequestedCall(tool, arguments)], 0, 100), now=clock.now())
 
 
-def _begun(owner: Brand) -> str:
+def _start_conversation(owner: Brand) -> str:
     return f"{TALKS}/{(owner.post(TALKS, {'text': 'Who sold most?'}).json or {})['id']}"
 
 
-def _to_confirm(owner: Brand) -> str:
-    path, program = _begun(owner), {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
-    proposed(owner, "create_program", name="Forks", **program)
+def _start_pending_call(owner: Brand) -> str:
+    path, program = _start_conversation(owner), {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
+    propose_call(owner, "create_program", name="Forks", **program)
     act = (owner.post(f"{path}/steps").json or {})["acts"][0]
     return f"{path}/acts/{act['id']}/confirm"
 
@@ -46,6 +46,6 @@ def _to_confirm(owner: Brand) -> str:
 #: A valid call of each of the others: it returns the path and the body to send.
 CALLS: dict[str, Callable[[Brand], tuple[str, Any]]] = {
     f"POST {TALKS}": lambda _: (TALKS, {"text": "Who sold most?"}),
-    f"DELETE {TALKS}/<conversation_id>": lambda owner: (_begun(owner), None),
-    f"POST {_ACT}/confirm": lambda owner: (_to_confirm(owner), None),
+    f"DELETE {TALKS}/<conversation_id>": lambda owner: (_start_conversation(owner), None),
+    f"POST {_ACT}/confirm": lambda owner: (_start_pending_call(owner), None),
 }

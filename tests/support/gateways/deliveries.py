@@ -4,31 +4,37 @@ from datetime import UTC, datetime
 
 from adapters.gateways.base import GatewayAccount, GatewayDelivery, Inbound
 from domain.gateways.facts import Fact
-from tests.support.gateways.stage import Sent, Stage
+from tests.support.gateways.stage import Notification, Stage
 
 
 def account(stage: Stage, **other: str) -> GatewayAccount:
     """Return a connection to the stage, with other credentials where they are given."""
-    return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.made)
+    return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.subscription)
 
 
-def inbound(sent: Sent, at: datetime | None = None) -> Inbound:
+def inbound(notification: Notification, at: datetime | None = None) -> Inbound:
     """Return what the stage sends as it comes in."""
-    return Inbound(sent.method, sent.headers, sent.query, sent.body, at or datetime.now(UTC))
+    return Inbound(
+        notification.method, notification.headers, notification.query, notification.body, at or datetime.now(UTC)
+    )
 
 
-def delivered(stage: Stage, *sent: Sent) -> list[GatewayDelivery]:
+def list_deliveries(stage: Stage, *notification: Notification) -> list[GatewayDelivery]:
     """Return the deliveries of what the stage sends. Raises as `prove`."""
     own = account(stage)
-    return [delivery for one in sent for delivery in stage.gateway.prove(own, inbound(one)).deliveries]
+    return [delivery for row in notification for delivery in stage.gateway.prove(own, inbound(row)).deliveries]
 
 
-def facts(stage: Stage, *sent: Sent) -> list[Fact]:
+def facts(stage: Stage, *notification: Notification) -> list[Fact]:
     """Return the facts of what the stage sends. Raises as `prove` and `facts`."""
-    return [fact for delivery in delivered(stage, *sent) for fact in stage.gateway.facts(account(stage), delivery)]
+    return [
+        fact
+        for delivery in list_deliveries(stage, *notification)
+        for fact in stage.gateway.facts(account(stage), delivery)
+    ]
 
 
-def listed(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
+def list_facts(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
     """Return the facts of what is listed, by their keys."""
     own = account(stage)
     pages = [delivery for page in stage.gateway.list_payments(own, since) for delivery in page]

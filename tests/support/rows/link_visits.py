@@ -54,7 +54,9 @@ def visit(app: Any, path: str, *, method: str = "GET", ip: str = "203.0.113.7", 
     return app.test_client().open(path, method=method, headers=headers, environ_overrides={"REMOTE_ADDR": ip}, **sent)
 
 
-def click(app: Any, slug: str, *, headers: dict[str, str] | None = None, ip: str = "203.0.113.7", **fields: Any) -> Any:
+def post_click(
+    app: Any, slug: str, *, headers: dict[str, str] | None = None, ip: str = "203.0.113.7", **fields: Any
+) -> Any:
     """Tell of a visit as the script in a page does."""
     return visit(app, CLICK, method="POST", json={"slug": slug} | fields, headers=headers or {}, ip=ip)
 
@@ -64,13 +66,13 @@ def follow(app: Any, path: str, **sent: Any) -> Any:
     return visit(app, f"/r/{path}", **sent)
 
 
-def on_stream() -> list[RawClick]:
+def list_stream_clicks() -> list[RawClick]:
     """Return the clicks that wait on the stream."""
     client = broker.client(servers.urls().redis_url)
     return [serialization.from_bytes(fields[stream.FIELD]) for _, fields in client.xrange(stream.KEY)]
 
 
-def limited(**per_minute: int) -> Limiter:
+def create_limiter(**per_minute: int) -> Limiter:
     """Return a limiter that knows nothing yet, with these limits."""
     limits = settings.current().web.limits_per_min | per_minute  # type: ignore[operator]  # it is a dict
     return Limiter(servers.urls().redis_url, limits)
@@ -79,11 +81,11 @@ def limited(**per_minute: int) -> Limiter:
 def lose_stream(app: Any, monkeypatch: Any) -> None:
     """Take the stream's server away from an application."""
     monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(AWAY))
-    monkeypatch.setitem(app.extensions, "limiter", limited())
+    monkeypatch.setitem(app.extensions, "limiter", create_limiter())
 
 
 @contextmanager
-def without_database(folder: Any) -> Any:
+def point_at_missing_database(folder: Any) -> Any:
     """Point this process at a database server that is not there."""
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={folder}")
@@ -93,6 +95,6 @@ def without_database(folder: Any) -> Any:
         db.connect_to(os.environ["DATABASE_URL"])
 
 
-def counted(name: str) -> float:
+def read_counter(name: str) -> float:
     """Return the value of a counter of this process."""
     return REGISTRY.get_sample_value(name) or 0.0

@@ -12,7 +12,9 @@ URL = "/api/v1/audit-log"
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def enter(brand: Brand, action: str = "program.created", *, at: datetime = START, **columns: Any) -> dict[str, Any]:
+def insert_entry(
+    brand: Brand, action: str = "program.created", *, at: datetime = START, **columns: Any
+) -> dict[str, Any]:
     """Write one entry and return its columns; what is not given has a default."""
     values: dict[str, Any] = {
         "entity_type": action.split(".")[0],
@@ -31,7 +33,7 @@ def enter(brand: Brand, action: str = "program.created", *, at: datetime = START
     return values
 
 
-def fill(brand: Brand, count: int) -> None:
+def insert_entries(brand: Brand, count: int) -> None:
     """Write entries a second apart, whose entity ids count from 1, the oldest."""
     with db.unit_of_work(brand.id):
         db.db.stage("set local statement_timeout = 0")  # nobody waits for it, however busy the machine is

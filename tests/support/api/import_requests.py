@@ -11,7 +11,7 @@ AFFILIATES = "/api/v1/affiliates"
 AFFILIATES_IMPORT = f"{AFFILIATES}/import"
 
 
-def past_sale(**fields):
+def build_past_sale(**fields):
     """Return a row of Ben's; a field given as `...` is left out."""
     row = {
         "affiliateSlug": "ben",
@@ -34,13 +34,13 @@ def import_people(brand, *rows, **fields):
 
 
 @contextmanager
-def importing(brand: Brand) -> Iterator[None]:
+def hold_import_lock(brand: Brand) -> Iterator[None]:
     """Have the organization's one turn to import."""
     with db.unit_of_work(brand.id):
         assert advisory_locks.try_import_lock(brand.id)
         yield
 
 
-def person_row(name, **fields):
+def build_person_row(name, **fields):
     """Return a row of somebody new to the brand."""
     return {"email": f"{name}@example.com"} | fields

@@ -11,40 +11,40 @@ from tests.support.rows.brands import Brand
 URL = "/api/affiliate-invites"
 
 
-def someone(name: str = "ada") -> str:
+def unique_email(name: str = "ada") -> str:
     """Return an email that no other test has; slugs and accounts are the whole service's."""
     return f"{name}-{uuid4().hex[:12]}@example.com"
 
 
-def a_slug(name: str = "ada") -> str:
+def unique_slug(name: str = "ada") -> str:
     """Return a slug that no other test has."""
     return f"{name}-{uuid4().hex[:12]}"
 
 
 def invite(brand: Brand, **fields: Any) -> TestResponse:
     """Create an invite; a field given as `...` is left out."""
-    body = {"programId": str(brand.programs[-1]), "email": someone()} | fields
+    body = {"programId": str(brand.programs[-1]), "email": unique_email()} | fields
     return brand.post(URL, {name: value for name, value in body.items() if value is not ...})
 
 
-def token_of(answer: TestResponse) -> str:
+def token_from_invite(answer: TestResponse) -> str:
     """Return the token in the link of an answer."""
     assert answer.status_code in (200, 201), answer.get_data(as_text=True)
     url: str = (answer.json or {})["acceptUrl"]
     return url.rpartition("/")[2]
 
 
-def look(brand: Brand, token: str) -> TestResponse:
+def view_invite(brand: Brand, token: str) -> TestResponse:
     """Look at an invite as anybody who holds its link."""
     return brand.app.test_client().get(f"{URL}/by-token/{token}")
 
 
-def accept(brand: Brand, token: str, **request: Any) -> TestResponse:
+def accept_invite(brand: Brand, token: str, **request: Any) -> TestResponse:
     """Accept an invite as anybody who holds its link."""
     return brand.app.test_client().post(f"{URL}/by-token/{token}/accept", **request)
 
 
-def own_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, email: str) -> None:
+def take_slug_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, email: str) -> None:
     """Let somebody have a slug outside the brand: as an affiliate of the `rival`, or as the slug of their `account`."""
     if owner == "account":
         brand.rows(
@@ -59,7 +59,7 @@ def own_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, email: s
         rival.affiliate(slug, email=email)
 
 
-def let_expire(brand: Brand, invite_id: str) -> None:
+def expire_invite(brand: Brand, invite_id: str) -> None:
     """Let the time of an invite be over."""
     brand.rows(
         "update affiliate_invite set expires_at = now() - interval '1 second' where organization_id = %s and id = %s"
@@ -69,12 +69,12 @@ def let_expire(brand: Brand, invite_id: str) -> None:
     )
 
 
-def rows(brand: Brand, columns: str) -> list[tuple[Any, ...]]:
+def list_invites(brand: Brand, columns: str) -> list[tuple[Any, ...]]:
     """Return columns of the brand's invites, oldest first."""
     return brand.rows(f"select {columns} from affiliate_invite order by created_at, id")
 
 
-def fill_up(brand: Brand, number: int) -> None:
+def create_pending_invites(brand: Brand, number: int) -> None:
     """Give the brand this many pending invites."""
     brand.rows(
         "insert into affiliate_invite (id, organization_id, program_id, email, auto_approve, token_hash, expires_at,"
@@ -87,16 +87,16 @@ def fill_up(brand: Brand, number: int) -> None:
     )
 
 
-def letters(brand: Brand) -> list[mail.OpenedMail]:
+def list_emails(brand: Brand) -> list[mail.OpenedMail]:
     """Return the brand's messages, opened, oldest first."""
     from models import db
 
-    found = brand.rows("select id from mail_message order by created_at, id")
+    messages = brand.rows("select id from mail_message order by created_at, id")
     with db.any_org_work():
-        return [mail.any_org_open(message_id) for (message_id,) in found]
+        return [mail.any_org_open(message_id) for (message_id,) in messages]
 
 
-def audited(brand: Brand) -> list[tuple[Any, ...]]:
+def list_audit_entries(brand: Brand) -> list[tuple[Any, ...]]:
     """Return what the audit log says about invites, oldest first."""
     return brand.rows(
         "select action, entity_id, before, after from audit_entry where entity_type = 'affiliate_invite'"

@@ -7,7 +7,7 @@ from uuid import UUID
 from werkzeug.test import TestResponse
 
 from tests.support.rows.brands import Brand
-from tests.support.rows.program_rows import conversion
+from tests.support.rows.program_rows import insert_conversion
 
 _CONVERSIONS = "/api/v1/conversions"
 ROUTES = {
@@ -18,7 +18,7 @@ ROUTES = {
 }
 
 
-def act(caller, action, conversion_id, body=None, **headers):
+def post_action(caller, action, conversion_id, body=None, **headers):
     """Take an action on a conversion: validate, invalidate, approve or deny."""
     return caller.post(ROUTES[action].format(conversion_id), body, **headers)
 
@@ -33,12 +33,14 @@ def undo_refund(caller: Brand, conversion_id: UUID | str) -> TestResponse:
     return caller.post(f"{_CONVERSIONS}/{conversion_id}/refund/restore")
 
 
-def adjust(caller: Brand, conversion_id: UUID | str, cents: Any, reason: str = "mistake", **body: Any) -> TestResponse:
+def adjust_commission(
+    caller: Brand, conversion_id: UUID | str, cents: Any, reason: str = "mistake", **body: Any
+) -> TestResponse:
     """Post another commission of a conversion."""
     return caller.post(f"{_CONVERSIONS}/{conversion_id}/adjust", {"commissionCents": cents, "reason": reason} | body)
 
 
-def money(brand: Brand, conversion_id: UUID | str) -> tuple[int, int, str]:
+def read_refund_state(brand: Brand, conversion_id: UUID | str) -> tuple[int, int, str]:
     """Return what is refunded of a conversion, what its affiliate still earns, and its status."""
     (row,) = brand.rows(
         "select refunded_cents, commission_cents - reversed_cents, status from conversion where id = %s", conversion_id
@@ -46,42 +48,45 @@ def money(brand: Brand, conversion_id: UUID | str) -> tuple[int, int, str]:
     return row
 
 
-def _made(owner: Brand, status: str = "Pending") -> str:
+def _create_conversion(owner: Brand, status: str = "Pending") -> str:
     owner.program()
-    return str(conversion(owner, owner.affiliate("ben"), status=status))
+    return str(insert_conversion(owner, owner.affiliate("ben"), status=status))
 
 
-def _refunded(owner: Brand) -> str:
-    made = _made(owner)
-    assert owner.post(f"{_CONVERSIONS}/{made}/refund", {"reason": "other"}).status_code == 200
-    return made
+def _create_refunded_conversion(owner: Brand) -> str:
+    conversion_id = _create_conversion(owner)
+    assert owner.post(f"{_CONVERSIONS}/{conversion_id}/refund", {"reason": "other"}).status_code == 200
+    return conversion_id
 
 
 #: A valid call of each route with which a brand decides about a conversion or its money, by method and rule.
 CALLS: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
     f"POST {_CONVERSIONS}/<conversion_id>/validate": lambda owner: (
-        f"{_CONVERSIONS}/{_made(owner, 'Invalidated')}/validate",
+        f"{_CONVERSIONS}/{_create_conversion(owner, 'Invalidated')}/validate",
         None,
     ),
     f"POST {_CONVERSIONS}/<conversion_id>/invalidate": lambda owner: (
-        f"{_CONVERSIONS}/{_made(owner)}/invalidate",
+        f"{_CONVERSIONS}/{_create_conversion(owner)}/invalidate",
         None,
     ),
     f"POST {_CONVERSIONS}/<conversion_id>/refund": lambda owner: (
-        f"{_CONVERSIONS}/{_made(owner)}/refund",
+        f"{_CONVERSIONS}/{_create_conversion(owner)}/refund",
         {"reason": "chargeback", "amountCents": 1},
     ),
     f"POST {_CONVERSIONS}/<conversion_id>/refund/restore": lambda owner: (
-        f"{_CONVERSIONS}/{_refunded(owner)}/refund/restore",
+        f"{_CONVERSIONS}/{_create_refunded_conversion(owner)}/refund/restore",
         None,
     ),
     f"POST {_CONVERSIONS}/<conversion_id>/adjust": lambda owner: (
-        f"{_CONVERSIONS}/{_made(owner)}/adjust",
+        f"{_CONVERSIONS}/{_create_conversion(owner)}/adjust",
         {"reason": "mistake", "commissionCents": 1},
     ),
     "POST /api/conversions/<conversion_id>/approve": lambda owner: (
-        f"/api/conversions/{_made(owner)}/approve",
+        f"/api/conversions/{_create_conversion(owner)}/approve",
         None,
     ),
-    "POST /api/conversions/<conversion_id>/deny": lambda owner: (f"/api/conversions/{_made(owner)}/deny", {}),
+    "POST /api/conversions/<conversion_id>/deny": lambda owner: (
+        f"/api/conversions/{_create_conversion(owner)}/deny",
+        {},
+    ),
 }

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 from adapters import clock
 from models import db
 from pipelines.deals import release
-from tests.support.draining import drain
+from tests.support.job_queues import drain
 from tests.support.rows.brands import Brand, Partner
-from tests.support.rows.paying import VERIFIED
+from tests.support.rows.payroll import VERIFIED
 
 URL, OWN = "/api/v1/deals", "/api/me/deals"
 URLS = ["https://video.example.com/watch/1"]
@@ -20,7 +20,7 @@ REASON = {"reason": "It is not what we agreed on.", "proposedResolution": "Half 
 
 
 @dataclass
-class Dealing:
+class DealScene:
     """A verified brand whose sandbox behaves as it is told, and its Approved affiliate with an account."""
 
     brand: Brand
@@ -30,12 +30,12 @@ class Dealing:
     affiliate_id: UUID
 
     @classmethod
-    def create(cls, app: Any, *, rail: str = "ok") -> "Dealing":
+    def create(cls, app: Any, *, rail: str = "ok") -> "DealScene":
         """Make the two of them."""
-        return cls.of(Brand.create(app), rail=rail)
+        return cls.for_brand(Brand.create(app), rail=rail)
 
     @classmethod
-    def of(cls, brand: Brand, *, rail: str = "ok") -> "Dealing":
+    def for_brand(cls, brand: Brand, *, rail: str = "ok") -> "DealScene":
         """Make a brand that is there one of the two."""
         with db.any_org_work():
             db.db.run(VERIFIED, (rail, brand.id))
@@ -78,25 +78,25 @@ class Dealing:
         who = who or self.owner
         return who.post(f"{OWN if who is self.creator else URL}/{deal_id}/{verb}", body)
 
-    def offered(self, *cents: int, **more: Any) -> str:
+    def create_offered(self, *cents: int, **more: Any) -> str:
         """Offer a deal and return its id."""
         deal_id = self.draft(*cents, **more)
         assert self.act(deal_id, "offer").status_code == 200
         return deal_id
 
-    def accepted(self, *cents: int, **more: Any) -> str:
+    def create_accepted(self, *cents: int, **more: Any) -> str:
         """Offer a deal, have it accepted, and return its id."""
-        deal_id = self.offered(*cents, **more)
+        deal_id = self.create_offered(*cents, **more)
         assert self.act(deal_id, "accept", who=self.creator).status_code == 200
         return deal_id
 
-    def funded(self, *cents: int, **more: Any) -> str:
+    def create_funded(self, *cents: int, **more: Any) -> str:
         """Bring a deal to its money and return its id."""
-        deal_id = self.accepted(*cents, **more)
+        deal_id = self.create_accepted(*cents, **more)
         answer = self.act(deal_id, "fund")
         assert answer.status_code == 200, answer.get_data(as_text=True)
         drain("payouts")
-        assert self.shown(deal_id)["status"] == "Funded"
+        assert self.get_deal(deal_id)["status"] == "Funded"
         return deal_id
 
     def submit(self, deal_id: str, seq: int = 1, urls: Any = URLS) -> Any:
@@ -111,17 +111,17 @@ class Dealing:
         """Open a dispute and return the answer."""
         return self.act(deal_id, f"milestones/{seq}/dispute", REASON, who=who)
 
-    def shown(self, deal_id: str) -> dict[str, Any]:
+    def get_deal(self, deal_id: str) -> dict[str, Any]:
         """Return a deal as the brand sees it."""
         answer = self.owner.get(f"{URL}/{deal_id}")
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return dict(answer.json or {})
 
-    def statuses(self, deal_id: str) -> list[str]:
+    def list_statuses(self, deal_id: str) -> list[str]:
         """Return where a deal's milestones stand."""
-        return [one["status"] for one in self.shown(deal_id)["milestones"]]
+        return [row["status"] for row in self.get_deal(deal_id)["milestones"]]
 
-    def told(self, kind: str) -> list[dict[str, Any]]:
+    def list_event_data(self, kind: str) -> list[dict[str, Any]]:
         """Return the data of the events of a type, the first first."""
         rows = self.brand.rows("select body::jsonb->'data' from event where type = %s order by created_at, id", kind)
         return [data for (data,) in rows]
@@ -160,24 +160,30 @@ class Dealing:
             )
 
 
-def _submitted(owner: Brand) -> str:
+def _create_submitted_milestone(owner: Brand) -> str:
     """Return where a milestone is that was handed in."""
-    dealing = Dealing.of(owner)
-    deal_id = dealing.funded()
+    dealing = DealScene.for_brand(owner)
+    deal_id = dealing.create_funded()
     dealing.submit(deal_id)
     return f"{URL}/{deal_id}/milestones/1"
 
 
 #: A valid call of every route with which a brand writes about deals: the path and the body to send.
 WRITES: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
-    f"POST {URL}": lambda owner: (URL, Dealing.of(owner).body()),
-    f"POST {URL}/<deal_id>/offer": lambda owner: (f"{URL}/{Dealing.of(owner).draft()}/offer", None),
-    f"POST {URL}/<deal_id>/cancel": lambda owner: (f"{URL}/{Dealing.of(owner).draft()}/cancel", None),
-    f"POST {URL}/<deal_id>/fund": lambda owner: (f"{URL}/{Dealing.of(owner).accepted()}/fund", None),
-    f"POST {URL}/<deal_id>/milestones/<seq>/approve": lambda owner: (f"{_submitted(owner)}/approve", None),
+    f"POST {URL}": lambda owner: (URL, DealScene.for_brand(owner).body()),
+    f"POST {URL}/<deal_id>/offer": lambda owner: (f"{URL}/{DealScene.for_brand(owner).draft()}/offer", None),
+    f"POST {URL}/<deal_id>/cancel": lambda owner: (f"{URL}/{DealScene.for_brand(owner).draft()}/cancel", None),
+    f"POST {URL}/<deal_id>/fund": lambda owner: (f"{URL}/{DealScene.for_brand(owner).create_accepted()}/fund", None),
+    f"POST {URL}/<deal_id>/milestones/<seq>/approve": lambda owner: (
+        f"{_create_submitted_milestone(owner)}/approve",
+        None,
+    ),
     f"POST {URL}/<deal_id>/milestones/<seq>/request-changes": lambda owner: (
-        f"{_submitted(owner)}/request-changes",
+        f"{_create_submitted_milestone(owner)}/request-changes",
         {"note": "Please show the knife."},
     ),
-    f"POST {URL}/<deal_id>/milestones/<seq>/dispute": lambda owner: (f"{_submitted(owner)}/dispute", REASON),
+    f"POST {URL}/<deal_id>/milestones/<seq>/dispute": lambda owner: (
+        f"{_create_submitted_milestone(owner)}/dispute",
+        REASON,
+    ),
 }

@@ -11,9 +11,9 @@ from tests.support.rows.brands import Brand
 _NUMBERS = itertools.count(1)
 
 
-def refund(brand: Brand, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
+def post_refund(brand: Brand, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
     """Post a refund. Two equal ones in a second would be one signature, so the time signed moves on with each."""
     body: dict[str, Any] = {"externalEventId": external_event_id}
     if amount_cents is not None:
         body["refundAmountCents"] = amount_cents
-    return brand.signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
+    return brand.post_signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)

@@ -17,46 +17,52 @@ from tests.support.platforms.kit import KitStage
 from tests.support.platforms.mailchimp import MailchimpStage
 from tests.support.platforms.stage import PlatformStage
 from tests.support.rows.brands import Brand
-from tests.support.turning import turn
+from tests.support.settings_overrides import override_settings
 
-_PLAYED: tuple[type[PlatformStage], ...] = (KitStage, BeehiivStage, MailchimpStage, HubSpotStage, ActiveCampaignStage)
+_STAGE_CLASSES: tuple[type[PlatformStage], ...] = (
+    KitStage,
+    BeehiivStage,
+    MailchimpStage,
+    HubSpotStage,
+    ActiveCampaignStage,
+)
 _PATIENCE_S = 60.0
 #: How long the service waits for one look-up.
 USUAL_BUDGET_S = schedule.BUDGET_S
-STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _PLAYED}
+STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _STAGE_CLASSES}
 
 
 @contextmanager
-def asked(name: str = "kit") -> Iterator[PlatformStage]:
+def play_platform(name: str = "kit") -> Iterator[PlatformStage]:
     """Play a platform on a port of this machine, and have the service call it there, beside those played already.
 
     Look-ups wait longer for it than the service does: on a busy machine it may not get to answer for seconds.
     """
     playing = STAGES[name]()
-    with pytest.MonkeyPatch.context() as patch, _ending(patch):
+    with pytest.MonkeyPatch.context() as patch, _close_connections(patch):
         patch.setattr(schedule, "BUDGET_S", _PATIENCE_S)
-        turn(patch, addresses={"apis": {**settings.current().addresses.apis, name: playing.url}})
+        override_settings(patch, addresses={"apis": {**settings.current().addresses.apis, name: playing.url}})
         yield playing
     playing.stop()
 
 
 @contextmanager
-def _ending(patch: pytest.MonkeyPatch) -> Iterator[None]:
+def _close_connections(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have the connections that are kept to hosts that a brand typed end with the block, and not with the process."""
-    with ExitStack() as made:
+    with ExitStack() as created:
         usual = brand_hosts._client.__wrapped__
-        ending = functools.cache(lambda policy: made.enter_context(closing(usual(policy))))
+        ending = functools.cache(lambda policy: created.enter_context(closing(usual(policy))))
         patch.setattr(brand_hosts, "_client", ending)
         yield
 
 
-def wanted(platform: PlatformStage, **fields: Any) -> dict[str, Any]:
+def build_platform_body(platform: PlatformStage, **fields: Any) -> dict[str, Any]:
     """Return the body that connects a played platform."""
     return {"platform": platform.platform.name, "credentials": dict(platform.credentials)} | fields
 
 
-def connected(owner: Brand, platform: PlatformStage, **fields: Any) -> dict[str, Any]:
+def connect_platform(owner: Brand, platform: PlatformStage, **fields: Any) -> dict[str, Any]:
     """Connect a played platform and return the answer."""
-    answer = owner.post("/api/v1/platforms", wanted(platform, **fields))
+    answer = owner.post("/api/v1/platforms", build_platform_body(platform, **fields))
     assert answer.status_code == 201, answer.get_data(as_text=True)
     return dict(answer.json or {})
