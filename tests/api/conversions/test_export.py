@@ -44,8 +44,8 @@ def test_export_has_fourteen_columns_in_order(brand, ben):
     assert _csv_rows(answer) == [
         HEADINGS,
         [
-            str(conversion_id), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime", "order-1", timestamp,
-            timestamp, "coupon", "TEN", "news",
+            str(conversion_id), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime",
+            "order-1", timestamp, timestamp, "coupon", "TEN", "news",
         ],
     ]  # fmt: skip
 
