@@ -54,7 +54,7 @@ def test_a_program_without_one_says_so(brand):
     assert brand.post(URL, _NEW | {"applicationForm": None}).json["applicationForm"] is None
 
 
-def test_what_is_left_out_has_its_default_and_words_are_trimmed(brand):
+def test_omitted_values_get_defaults_and_texts_are_trimmed(brand):
     sent = {"fields": [{"key": "team", "label": " Your team? ", "type": "choice", "options": [" Tea ", "Milk"]}]}
 
     answer = brand.post(URL, _NEW | {"applicationForm": sent | {"madeUp": 1}})
@@ -126,7 +126,7 @@ _WRONG_FORMS = [
 ]
 
 
-def test_a_form_that_is_none_is_refused_and_changes_nothing(brand):
+def test_malformed_form_is_refused_and_changes_nothing(brand):
     program_id = brand.program(application_form=build_two_step_form())
 
     for sent in _WRONG_FORMS:
@@ -137,7 +137,7 @@ def test_a_form_that_is_none_is_refused_and_changes_nothing(brand):
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
 
 
-def test_what_is_wrong_is_named_by_its_place(brand):
+def test_error_names_the_position_in_the_form(brand):
     answer = _change(brand, brand.program(), build_form(build_question("team"), build_question("email")))
 
     assert list(answer.json["errors"]["applicationForm"]["fields"]) == ["1"]

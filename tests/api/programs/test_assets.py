@@ -39,7 +39,7 @@ def owner(brand):
     return brand.person("Owner")
 
 
-def test_a_text_is_given_as_it_was_written(brand, owner):
+def test_text_is_stored_verbatim(brand, owner):
     program_id = str(brand.program(name="Spring"))
     hostile = "<script>alert(1)</script>\r\n\té \N{RIGHT-TO-LEFT OVERRIDE} 🎁 {{ 7*7 }}"
     made = _made(owner, _words("  Mail   one ", text=hostile, programId=program_id))
@@ -85,14 +85,14 @@ def test_an_image_is_what_its_bytes_say_and_comes_back_so_that_it_stays_one(owne
         assert "X-Evil" not in headers
 
 
-def test_a_name_without_plain_letters_has_a_file_all_the_same(owner):
+def test_name_without_ascii_letters_still_has_a_file_name(owner):
     made = _made(owner, _picture(png(64, 64), "広告"))
 
     answer = owner.get(urlsplit(made["fileUrl"]).path)
     assert (made["name"], answer.headers["Content-Disposition"]) == ("広告", 'attachment; filename="image.png"')
 
 
-def test_what_is_no_image_to_show_is_refused(owner):
+def test_invalid_image_is_refused(owner):
     for content, content_type in (
         (b"", None),
         (b'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" onload="alert(1)"/>', "image/svg+xml"),
@@ -110,7 +110,7 @@ def test_what_is_no_image_to_show_is_refused(owner):
     assert owner.rows("select count(*) from stored_file") == [(0,)]
 
 
-def test_what_cannot_be_read_is_told_in_problem_details(owner):
+def test_unreadable_body_is_problem_details(owner):
     for body in (
         {},
         [],
@@ -137,7 +137,7 @@ def test_what_cannot_be_read_is_told_in_problem_details(owner):
     assert owner.get(URL).json["items"] == []
 
 
-def test_two_mebibytes_are_the_most_of_an_image(owner):
+def test_image_over_two_mebibytes_is_refused(owner):
     full = png(64, 64).ljust(MAX_IMAGE_BYTES, b"\0")
 
     assert _made(owner, _picture(full))["sizeBytes"] == MAX_IMAGE_BYTES
@@ -164,7 +164,7 @@ def test_the_list_is_walked_newest_first_and_narrowed_to_what_a_programs_affilia
         assert brand.get(f"{URL}{query}").status_code == 400, query
 
 
-def test_a_deleted_one_is_gone_with_its_file_once(brand, owner):
+def test_deleted_asset_is_gone_with_its_file(brand, owner):
     made = _made(owner, _picture(png(64, 64)))
     there = f"{URL}/{made['id']}"
     answers = run_concurrently(lambda: owner.call("DELETE", there), lambda: owner.call("DELETE", there))
@@ -175,7 +175,7 @@ def test_a_deleted_one_is_gone_with_its_file_once(brand, owner):
     assert brand.rows("select count(*) from stored_file") == [(0,)]
 
 
-def test_both_are_audited_with_what_there_was(brand, owner):
+def test_creation_and_deletion_are_audited(brand, owner):
     made = _made(owner, _words())
     owner.call("DELETE", f"{URL}/{made['id']}")
 
@@ -183,7 +183,7 @@ def test_both_are_audited_with_what_there_was(brand, owner):
     assert found == [("asset.created", None, made), ("asset.deleted", made, None)]
 
 
-def test_nothing_of_another_tenant_is_found(brand, owner, rival):
+def test_other_tenants_asset_returns_404(brand, owner, rival):
     theirs = _made(rival.person("Owner"), _picture(png(64, 64)))
     their_program = str(rival.program())
 
@@ -205,7 +205,7 @@ def test_people_of_the_dashboard_write_and_everybody_of_the_brand_reads(brand):
         assert caller.call("DELETE", f"{URL}/{made['id']}").status_code == 403
 
 
-def test_a_repeated_request_gives_one(owner):
+def test_repeated_idempotency_key_creates_one_asset(owner):
     first, again = (owner.post(URL, _words(), Idempotency_Key="k1") for _ in range(2))
 
     assert first.json == again.json
@@ -222,7 +222,7 @@ def _fill(owner, number, size_bytes):
     )
 
 
-def test_of_two_at_once_one_gets_the_last_place(owner):
+def test_concurrent_uploads_share_the_last_place(owner):
     _fill(owner, MAX_ASSETS - 1, 1)
     answers = run_concurrently(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
 
@@ -231,7 +231,7 @@ def test_of_two_at_once_one_gets_the_last_place(owner):
     assert owner.rows("select count(*) from asset") == [(MAX_ASSETS,)]
 
 
-def test_all_together_have_a_largest_size(owner):
+def test_total_size_of_assets_is_limited(owner):
     _fill(owner, 1, MAX_BYTES - 100)
 
     assert owner.post(URL, _words(text="x" * 101)).json["error"] == "asset_limit_reached"

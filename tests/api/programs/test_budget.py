@@ -17,7 +17,7 @@ def ben(brand):
     return brand.affiliate("ben")
 
 
-def test_a_program_without_a_budget_is_unlimited(brand):
+def test_program_without_a_budget_is_unlimited(brand):
     brand.program()
     insert_conversion(brand, brand.affiliate("ben"), type="LeadReward", amount_cents=0, commission_cents=300)
 
@@ -33,7 +33,7 @@ def test_a_program_without_a_budget_is_unlimited(brand):
     }
 
 
-def test_clicks_and_leads_are_spent_and_sales_never(brand, ben):
+def test_spend_includes_clicks_and_leads_but_not_sales(brand, ben):
     for kind, cents in (("ClickReward", 100), ("LeadReward", 250), ("OneTime", 1_000), ("Recurring", 1), ("Bonus", 1)):
         insert_conversion(brand, ben, type=kind, commission_cents=cents)
 
@@ -57,25 +57,25 @@ def test_clicks_and_leads_are_spent_and_sales_never(brand, ben):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
-def test_only_what_was_not_refunded_or_turned_down_is_spent(brand, ben, columns, spent):
+def test_refunded_and_denied_conversions_are_not_spent(brand, ben, columns, spent):
     insert_conversion(brand, ben, type="ClickReward", **columns)
 
     assert _status(brand)["spentCents"] == spent
 
 
-def test_nothing_remains_of_an_overspent_budget(brand, ben):
+def test_overspent_budget_has_zero_remaining(brand, ben):
     insert_conversion(brand, ben, type="LeadReward", commission_cents=10**12)
 
     assert (_status(brand)["spentCents"], _status(brand)["remainingCents"]) == (10**12, 0)
 
 
-def test_a_budget_of_nothing_is_a_limit(brand):
+def test_zero_budget_is_a_limit(brand):
     brand.program(budget_cents=0)
 
     assert (_status(brand)["remainingCents"], _status(brand)["unlimited"]) == (0, False)
 
 
-def test_another_programs_spend_is_not_counted(brand, ben):
+def test_other_programs_spend_is_not_counted(brand, ben):
     insert_conversion(brand, ben, type="ClickReward")
     brand.program(budget_cents=100)
 

@@ -70,7 +70,7 @@ def _currency_of(field, code):
         (CLICKS, "saleCommissionValue", 7.25),
     ],
 )
-def test_a_field_that_is_sent_alone_changes_alone(brand, base, field, value):
+def test_patch_of_one_field_changes_only_that_field(brand, base, field, value):
     before = _created(brand, base)
 
     answer = _change(brand, before["id"], **{field: value})
@@ -109,7 +109,7 @@ NULLABLE = {
         ("hostedCheckoutThankYouUrl", ""),
     ],
 )
-def test_a_field_is_cleared(brand, field, cleared_by):
+def test_field_is_cleared(brand, field, cleared_by):
     before = _created(brand, **NULLABLE)
 
     after = _change(brand, before["id"], **{field: cleared_by}).json
@@ -117,7 +117,7 @@ def test_a_field_is_cleared(brand, field, cleared_by):
     assert _differences(before, after) == {field: None, "updatedAt": after["updatedAt"], **_currency_of(field, None)}
 
 
-def test_every_field_of_a_program_can_be_sent_back(brand):
+def test_every_returned_field_can_be_sent_back(brand):
     shown = _created(brand, **NULLABLE)
 
     answer = _change(brand, shown["id"], **shown)
@@ -126,7 +126,7 @@ def test_every_field_of_a_program_can_be_sent_back(brand):
 
 
 @pytest.mark.parametrize("fields", [{}, {"name": "Spring"}, {"surprise": 1}, {"clickRewardCents": 0}])
-def test_a_change_of_nothing_is_answered_and_not_written_down(brand, fields):
+def test_empty_patch_is_not_audited(brand, fields):
     before = _created(brand)
 
     answer = _change(brand, before["id"], **fields)
@@ -135,7 +135,7 @@ def test_a_change_of_nothing_is_answered_and_not_written_down(brand, fields):
     assert brand.rows("select action from audit_entry") == [("program.created",)]
 
 
-def test_a_change_is_audited_with_before_and_after_and_fires_no_webhook(brand):
+def test_patch_is_audited_with_before_and_after_and_sends_no_webhook(brand):
     before = _created(brand)
 
     after = _change(brand, before["id"], name="Summer").json
@@ -207,7 +207,7 @@ def test_a_change_is_audited_with_before_and_after_and_fires_no_webhook(brand):
         {"customDomain": ".".join(["a" * 60] * 5)},
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(brand, fields):
+def test_malformed_field_is_named_in_problem_details(brand, fields):
     before = _created(brand)
 
     answer = _change(brand, before["id"], **fields)
@@ -218,13 +218,13 @@ def test_a_malformed_field_is_named_in_problem_details(brand, fields):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"name": NaN}', b"\xff"])
-def test_what_is_no_object_is_refused(brand, raw):
+def test_non_object_body_returns_400(brand, raw):
     program_id = brand.program()
 
     assert brand.call("PATCH", f"{URL}/{program_id}", raw).status_code == 400
 
 
-def test_two_changes_at_once_both_hold(brand):
+def test_concurrent_patches_of_different_fields_both_hold(brand):
     program_id = brand.program()
     fields = {
         "name": "Summer",
@@ -244,7 +244,7 @@ def test_two_changes_at_once_both_hold(brand):
     assert brand.rows("select count(*) from audit_entry where action = 'program.updated'") == [(len(fields),)]
 
 
-def test_nobody_who_joins_is_held_up_while_its_program_is_being_changed(brand):
+def test_enrollment_does_not_wait_for_a_patch_of_its_program(brand):
     program_id = brand.program()
 
     with db.unit_of_work(brand.id):
@@ -254,7 +254,7 @@ def test_nobody_who_joins_is_held_up_while_its_program_is_being_changed(brand):
     assert brand.rows("select id from affiliate") == [(joined[0],)]
 
 
-def test_a_change_with_a_repeated_key_is_made_once(brand):
+def test_repeated_idempotency_key_patches_once(brand):
     program_id = brand.program()
     url = f"{URL}/{program_id}"
 
@@ -267,7 +267,7 @@ def test_a_change_with_a_repeated_key_is_made_once(brand):
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-def test_another_tenants_program_is_not_there(brand, rival, method):
+def test_other_tenants_program_returns_404(brand, rival, method):
     theirs = rival.program()
     for program_id in (theirs, "01890000-0000-7000-8000-000000000000", "x"):
         answer = brand.call(method, f"{URL}/{program_id}", {"name": 5} if method == "PATCH" else None)
@@ -276,7 +276,7 @@ def test_another_tenants_program_is_not_there(brand, rival, method):
     assert rival.rows("select name, archived_at from program") == [("Campaign", None)]
 
 
-def test_a_change_asks_for_a_writing_key_a_plan_or_a_manager(app, brand):
+def test_patch_needs_a_write_key_with_a_plan_or_a_manager(app, brand):
     program_id = brand.program()
     free = Brand.create(app, plan="Free")
     on_free = free.program()

@@ -28,7 +28,7 @@ def _days(answer):
 _NOTHING = {"clicks": 0, "sales": 0, "leads": 0, "amountByCurrency": {}, "commissionByCurrency": {}}
 
 
-def test_every_day_is_there_and_those_without_anything_have_zeros(brand, ben):
+def test_every_day_is_listed_with_zeros_where_empty(brand, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     insert_conversion(
         brand, ben, occurred_at=NOON, type="Recurring", currency="EUR", refunded_cents=4_000, reversed_cents=400
@@ -50,7 +50,7 @@ def test_every_day_is_there_and_those_without_anything_have_zeros(brand, ben):
     }
 
 
-def test_a_day_begins_and_ends_at_midnight_in_utc(brand, ben):
+def test_day_begins_and_ends_at_midnight_utc(brand, ben):
     midnight = datetime(2026, 3, 10, tzinfo=UTC)
     for at in (midnight, midnight + timedelta(days=1) - timedelta(microseconds=1)):
         insert_conversion(brand, ben, occurred_at=at)
@@ -68,20 +68,20 @@ def test_a_day_begins_and_ends_at_midnight_in_utc(brand, ben):
     "columns",
     [{"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}, {"occurred_at": NOON.replace(day=20)}],
 )
-def test_what_does_not_count_is_not_counted(brand, ben, columns):
+def test_uncounted_rows_are_excluded(brand, ben, columns):
     insert_conversion(brand, ben, **{"occurred_at": NOON} | columns)
 
     assert all(day == _NOTHING for day in _days(brand.get(f"{URL}?{DAYS}")).values())
 
 
 @pytest.mark.parametrize("columns", [{"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}])
-def test_repeats_and_blocked_clicks_are_no_visits(brand, ben, columns):
+def test_duplicate_and_blocked_clicks_are_not_counted(brand, ben, columns):
     insert_click(brand, ben, occurred_at=NOON, **columns)
 
     assert _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]["clicks"] == 0
 
 
-def test_the_share_of_a_recruiter_is_earned_and_no_sale(brand, ben):
+def test_override_is_earned_but_is_no_sale(brand, ben):
     sold = insert_conversion(brand, ben, occurred_at=NOON)
     insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
 
@@ -90,7 +90,7 @@ def test_the_share_of_a_recruiter_is_earned_and_no_sale(brand, ben):
     assert (day["sales"], day["commissionByCurrency"]) == (1, {"USD": 1_100})
 
 
-def test_one_program_or_all_of_them(brand, ben):
+def test_stats_cover_one_program_or_all(brand, ben):
     first = brand.programs[-1]
     insert_conversion(brand, ben, occurred_at=NOON)
     second = brand.program()
@@ -102,7 +102,7 @@ def test_one_program_or_all_of_them(brand, ben):
     assert (sales(), sales(f"&programId={first}"), sales(f"&programId={second}")) == (2, 1, 1)
 
 
-def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
+def test_other_tenants_activity_is_not_counted(brand, rival, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON)
 
@@ -111,7 +111,7 @@ def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_thirty_days_end_today_when_nobody_says_which(brand):
+def test_default_period_is_the_last_thirty_days(brand):
     found = brand.get(URL).json
 
     today = datetime.now(UTC).date()
@@ -121,7 +121,7 @@ def test_thirty_days_end_today_when_nobody_says_which(brand):
     assert brand.get(f"{URL}?to=2026-03-31").json["from"] == "2026-03-02"
 
 
-def test_a_year_and_a_day_may_be_asked_for_and_not_more(brand):
+def test_period_is_limited_to_366_days(brand):
     assert len(brand.get(f"{URL}?from=2025-03-10&to=2026-03-10").json["days"]) == 366
     assert brand.get(f"{URL}?from=2025-03-09&to=2026-03-10").status_code == 400
 
@@ -139,14 +139,14 @@ def test_a_year_and_a_day_may_be_asked_for_and_not_more(brand):
         ("programId=1", "programId"),
     ],
 )
-def test_days_that_are_none_are_refused(brand, query, field):
+def test_invalid_days_return_400(brand, query, field):
     answer = brand.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
 
 
-def test_it_costs_the_same_for_few_and_for_many(brand, ben):
+def test_round_trips_do_not_grow_with_rows(brand, ben):
     few = count_round_trips(lambda: brand.get(URL))
     for _ in range(5):
         insert_conversion(brand, ben)
@@ -155,11 +155,11 @@ def test_it_costs_the_same_for_few_and_for_many(brand, ben):
     assert count_round_trips(lambda: brand.get(f"{URL}?from={since}")) == few
 
 
-def test_plans_are_asked_for(app):
+def test_daily_stats_need_a_paid_plan(app):
     assert Brand.create(app, plan="Free").get(URL).status_code == 402
 
 
-def test_the_days_of_one_affiliate_are_theirs_alone(brand, ben, rival):
+def test_days_of_one_affiliate_exclude_others(brand, ben, rival):
     eva = brand.affiliate("eva")
     for who, cents in ((ben, 1_000), (eva, 70)):
         insert_conversion(brand, who, occurred_at=NOON, commission_cents=cents)

@@ -44,7 +44,7 @@ CLICK_REWARD = {
 
 
 @pytest.mark.parametrize("sent", [EVERYTHING, LEADS, CLICK_REWARD], ids=["clicks", "leads", "sales"])
-def test_what_is_sent_is_answered_and_kept(brand, sent):
+def test_sent_value_is_returned_and_stored(brand, sent):
     answer = brand.post(URL, sent)
 
     kept = brand.get(f"{URL}/{answer.json['id']}").json

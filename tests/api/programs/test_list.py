@@ -9,7 +9,7 @@ from tests.support.api.lists import assert_foreign_cursors_refused, count_round_
 URL = "/api/v1/programs"
 
 
-def test_the_list_walks_all_programs_newest_first(brand, rival):
+def test_list_pages_through_all_programs_newest_first(brand, rival):
     made = [str(brand.program()) for _ in range(5)]
     rival.program()
 
@@ -23,7 +23,7 @@ def test_the_list_walks_all_programs_newest_first(brand, rival):
     assert third["nextCursor"] is None
 
 
-def test_rows_that_come_and_go_between_two_pages_move_no_other(brand):
+def test_changes_between_pages_shift_no_other_row(brand):
     made = [str(brand.program()) for _ in range(6)]
     seen, cursor = [], ""
     for _ in range(3):
@@ -37,7 +37,7 @@ def test_rows_that_come_and_go_between_two_pages_move_no_other(brand):
     assert page["hasMore"] is False
 
 
-def test_programs_of_one_moment_are_all_listed(brand):
+def test_programs_with_equal_timestamps_are_all_listed(brand):
     moment = datetime.now(UTC)
     made = {str(brand.program(created_at=moment)) for _ in range(3)}
 
@@ -61,13 +61,13 @@ def test_archived_programs_are_listed_on_request_and_readable(brand):
 @pytest.mark.parametrize(
     "query", ["take=0", "take=-1", "take=ten", "take=1.5", "take=", "take=１", "includeArchived=1", "cursor=%00"]
 )
-def test_a_query_that_says_nothing_sensible_is_refused(brand, query):
+def test_malformed_query_returns_400(brand, query):
     answer = brand.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_more_than_the_maximum_is_the_maximum(brand):
+def test_page_size_is_limited_to_the_maximum(brand):
     started = datetime.now(UTC)
     for number in range(201):
         brand.program(created_at=started + timedelta(seconds=number))
@@ -76,7 +76,7 @@ def test_more_than_the_maximum_is_the_maximum(brand):
     assert len(brand.get(URL).json["items"]) == 50
 
 
-def test_a_cursor_is_good_for_its_own_list_alone(brand, rival):
+def test_list_refuses_foreign_cursors(brand, rival):
     for owner in (brand, rival):
         owner.program()
         owner.program()
@@ -86,7 +86,7 @@ def test_a_cursor_is_good_for_its_own_list_alone(brand, rival):
     assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/affiliates"))
 
 
-def test_a_list_costs_the_same_for_one_program_and_for_many(brand):
+def test_list_round_trips_do_not_grow_with_programs(brand):
     brand.program()
     one = count_round_trips(lambda: brand.get(URL))
     for _ in range(9):
@@ -96,7 +96,7 @@ def test_a_list_costs_the_same_for_one_program_and_for_many(brand):
 
 
 @pytest.mark.parametrize("program_id", ["nonsense", "1", "00000000-0000-0000-0000-00000000000g", "%00"])
-def test_what_is_no_id_names_no_program(brand, program_id):
+def test_malformed_id_returns_404(brand, program_id):
     answer = brand.get(f"{URL}/{program_id}")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")

@@ -48,7 +48,7 @@ def test_a_domain_is_kept_in_lower_case_and_verified_anew_when_it_changes(brand)
     assert (other["customDomain"], other["customDomainVerified"]) == (f"shop.{domain}", False)
 
 
-def test_a_domain_that_another_brand_has_verified_can_be_named_and_is_not_verified(brand, rival):
+def test_verified_domain_of_another_brand_can_be_set_but_stays_unverified(brand, rival):
     domain = _domain()
     rival.program(custom_domain=domain, custom_domain_verified=True)
 
@@ -91,7 +91,7 @@ def test_a_renamed_program_is_remembered_under_its_former_slugs(brand):
     assert _former(brand) == [("first", program_id), ("second", program_id)]
 
 
-def test_a_program_that_gets_its_former_slug_back_leaves_nothing_stale(brand):
+def test_reclaimed_former_slug_leaves_no_stale_entry(brand):
     program_id = _created(brand, slug="first")["id"]
     _change(brand, program_id, slug="second")
 
@@ -101,7 +101,7 @@ def test_a_program_that_gets_its_former_slug_back_leaves_nothing_stale(brand):
 
 
 @pytest.mark.parametrize("how", ["created with it", "named so", "renamed to it"])
-def test_a_former_slug_belongs_to_the_program_that_takes_it(brand, how):
+def test_former_slug_belongs_to_its_new_program(brand, how):
     program_id = _created(brand, slug="first")["id"]
     _change(brand, program_id, slug="second")
 
@@ -165,7 +165,7 @@ def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
         assert brand.rows("select count(*) from program where is_primary") == [(1,)]
 
 
-def test_who_becomes_primary_with_a_new_slug_and_who_wants_the_former_one_do_not_wait_for_each_other(brand):
+def test_swapping_slugs_concurrently_does_not_deadlock(brand):
     first = brand.program(is_primary=True)
     second = brand.program(slug="wanted")
 

@@ -72,7 +72,7 @@ def test_the_list_costs_the_same_for_one_group_and_for_many(brand):
 @pytest.mark.parametrize(
     ("field", "value"), [("name", "Press"), ("commissionType", "Fixed"), ("commissionValue", 0), ("name", "x" * 100)]
 )
-def test_a_field_that_is_sent_alone_changes_alone(brand, field, value):
+def test_patch_of_one_field_changes_only_that_field(brand, field, value):
     program_id = brand.program()
     before = _group(brand, program_id)
 
@@ -86,7 +86,7 @@ def test_a_field_that_is_sent_alone_changes_alone(brand, field, value):
 
 
 @pytest.mark.parametrize("changes", [{}, FRIENDS, {"surprise": 1}])
-def test_a_change_of_nothing_is_answered_and_not_written_down(brand, changes):
+def test_empty_patch_is_not_audited(brand, changes):
     program_id = brand.program()
     before = _group(brand, program_id)
 
@@ -159,7 +159,7 @@ def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, *, model, typ
     assert brand.get(_url(program_id)).json == [group]
 
 
-def test_a_change_of_type_alone_is_judged_with_the_value_that_stays(brand):
+def test_changed_type_is_validated_with_the_unchanged_value(brand):
     program_id = brand.program()
     group = _group(brand, program_id, commissionType="Fixed", commissionValue=150)
 
@@ -168,7 +168,7 @@ def test_a_change_of_type_alone_is_judged_with_the_value_that_stays(brand):
     assert (answer.status_code, answer.json["error"]) == (400, "percentage_out_of_range")
 
 
-def test_a_name_is_one_groups_in_a_program(brand):
+def test_name_is_unique_in_a_program(brand):
     program_id, other = brand.program(), brand.program()
     _group(brand, program_id)
     press = _group(brand, program_id, name="Press")
@@ -185,7 +185,7 @@ def test_a_name_is_one_groups_in_a_program(brand):
         )
 
 
-def test_of_two_groups_that_want_a_name_at_once_one_gets_it(brand):
+def test_concurrent_groups_with_one_name_leave_one_winner(brand):
     program_id = brand.program()
 
     answers = run_concurrently(*[lambda: brand.post(_url(program_id), FRIENDS) for _ in range(4)])
@@ -193,7 +193,7 @@ def test_of_two_groups_that_want_a_name_at_once_one_gets_it(brand):
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
 
 
-def test_two_changes_at_once_both_hold(brand):
+def test_concurrent_patches_of_different_fields_both_hold(brand):
     program_id = brand.program()
     group = _group(brand, program_id)
     changes = [{"name": "Press"}, {"commissionType": "Fixed"}, {"commissionValue": 7}]
@@ -275,7 +275,7 @@ def test_a_sale_is_paid_by_the_groups_rate_of_its_time(brand, drain):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
-def test_what_is_another_tenants_or_another_programs_is_not_there(brand, rival, method):
+def test_other_tenants_or_programs_group_returns_404(brand, rival, method):
     program_id, other = brand.program(), brand.program()
     theirs = rival.program()
     group, their_group = _group(brand, program_id), _group(rival, theirs)

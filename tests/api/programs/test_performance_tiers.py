@@ -31,7 +31,7 @@ def _tier(least=0, **fields):
     return TIERS[0] | {"minRevenueCents": least} | fields
 
 
-def test_a_program_has_no_tiers_at_first(brand):
+def test_program_has_no_tiers_initially(brand):
     assert brand.get(_url(brand.program())).json == []
 
 
@@ -71,7 +71,7 @@ def test_an_empty_list_clears_them(brand, nothing):
     assert brand.get(_url(program_id)).json == []
 
 
-def test_the_same_tiers_again_are_not_written_down(brand):
+def test_unchanged_tiers_are_not_audited(brand):
     program_id = brand.program()
 
     first, again = _put(brand, program_id, TIERS), _put(brand, program_id, TIERS)
@@ -114,7 +114,7 @@ def test_a_malformed_tier_is_named_by_its_position(brand, second, field):
 
 
 @pytest.mark.parametrize(("leasts", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
-def test_tiers_ascend(brand, leasts, position):
+def test_tiers_must_ascend(brand, leasts, position):
     answer = _put(brand, brand.program(), [_tier(least) for least in leasts])
 
     assert answer.status_code == 400
@@ -125,7 +125,7 @@ def test_tiers_ascend(brand, leasts, position):
     "raw", [b"", b"null", b"5", b'"x"', b"{", b"{}", b'{"tiers": null}', b'{"tiers": {}}', b"[5]", b"[null]", b"[[]]",
             b'[{"minRevenueCents": 1, "minRevenueCents": 2}]', b"[" * 5000]
 )  # fmt: skip
-def test_what_is_no_list_of_tiers_is_refused(brand, raw):
+def test_malformed_list_of_tiers_is_refused(brand, raw):
     program_id = brand.program()
     _put(brand, program_id, TIERS)
 
@@ -135,7 +135,7 @@ def test_what_is_no_list_of_tiers_is_refused(brand, raw):
     assert brand.get(_url(program_id)).json == _shown(*TIERS)
 
 
-def test_there_are_twenty_tiers_at_most(brand):
+def test_more_than_twenty_tiers_are_refused(brand):
     program_id = brand.program()
     tiers = [_tier(least) for least in range(21)]
 
@@ -165,7 +165,7 @@ def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, *, model, typ
     assert brand.get(_url(program_id)).json == []
 
 
-def test_two_lists_at_once_leave_one_of_them_whole(brand):
+def test_concurrent_lists_leave_one_whole(brand):
     program_id = brand.program()
     lists = [[_tier(least, commissionValue=number) for least in (0, number, 50)] for number in (1, 2, 3)]
 
@@ -175,7 +175,7 @@ def test_two_lists_at_once_leave_one_of_them_whole(brand):
     assert brand.get(_url(program_id)).json in [_shown(*tiers) for tiers in lists]
 
 
-def test_a_sale_is_paid_by_the_tier_that_was_reached(brand, drain):
+def test_sale_is_paid_by_the_reached_tier(brand, drain):
     program_id = brand.program()
     brand.affiliate("ben")
     _put(brand, program_id, TIERS)

@@ -13,7 +13,7 @@ def _program(brand, **fields):
     return brand.post(URL, MINIMAL | fields)
 
 
-def test_a_new_program_is_shown_with_every_field(brand):
+def test_new_program_is_returned_with_every_field(brand):
     answer = _program(brand, name="  Café & Friends ", termsUrl="https://brand.test/terms", recurringMonths=0)
 
     assert answer.status_code == 201
@@ -61,7 +61,7 @@ def test_a_new_program_is_shown_with_every_field(brand):
     assert brand.get(f"{URL}/{answer.json['id']}").json == answer.json
 
 
-def test_creating_one_is_audited_and_fires_no_webhook(brand):
+def test_creation_is_audited_and_sends_no_webhook(brand):
     answer = _program(brand)
 
     rows = brand.rows("select action, entity_type, entity_id, actor_type, after->>'name' from audit_entry")
@@ -69,13 +69,13 @@ def test_creating_one_is_audited_and_fires_no_webhook(brand):
     assert brand.rows("select count(*) from event") == [(0,)]
 
 
-def test_fractions_come_back_as_they_were_sent(brand):
+def test_fractional_values_are_returned_unchanged(brand):
     answer = _program(brand, defaultCommissionValue=12.345678)
 
     assert brand.get(f"{URL}/{answer.json['id']}").json["defaultCommissionValue"] == 12.345678
 
 
-def test_a_slug_belongs_to_one_program_of_an_organization(brand, rival):
+def test_slug_is_unique_per_organization(brand, rival):
     first = _program(brand, slug="summer-sale")
     second = _program(brand, slug="summer-sale")
     elsewhere = _program(rival, slug="summer-sale")
@@ -84,14 +84,14 @@ def test_a_slug_belongs_to_one_program_of_an_organization(brand, rival):
     assert (second.status_code, second.json["error"], second.json["field"]) == (409, "slug_already_taken", "slug")
 
 
-def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
+def test_concurrent_programs_with_one_slug_leave_one_winner(brand):
     answers = run_concurrently(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
     assert {answer.json.get("error") for answer in answers} == {None, "slug_already_taken"}
 
 
-def test_a_primary_program_takes_the_flag_from_the_one_before(brand):
+def test_new_primary_program_replaces_the_previous_one(brand):
     first = _program(brand, isPrimary=True).json
     second = _program(brand, isPrimary=True).json
 
@@ -100,14 +100,14 @@ def test_a_primary_program_takes_the_flag_from_the_one_before(brand):
     assert brand.get(f"{URL}/{second['id']}").json["isPrimary"] is True
 
 
-def test_programs_made_primary_at_once_end_with_one(brand):
+def test_concurrent_primary_programs_leave_one_primary(brand):
     answers = run_concurrently(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [201] * 4
     assert brand.rows("select count(*) from program where is_primary") == [(1,)]
 
 
-def test_a_slug_that_nobody_chose_makes_room_for_itself(brand):
+def test_derived_slug_avoids_taken_slugs(brand):
     first, second = _program(brand), _program(brand)
 
     assert first.json["slug"] == "spring"
@@ -116,7 +116,7 @@ def test_a_slug_that_nobody_chose_makes_room_for_itself(brand):
 
 
 @pytest.mark.parametrize(("name", "slug"), [("日本語", "program"), ("X", "program-x"), ("a" * 200, "a" * 48)])
-def test_every_name_makes_a_slug(brand, name, slug):
+def test_every_name_yields_a_slug(brand, name, slug):
     assert _program(brand, name=name).json["slug"] == slug
 
 
@@ -163,7 +163,7 @@ def test_every_name_makes_a_slug(brand, name, slug):
         {"isPrimary": 1},
     ],
 )
-def test_a_malformed_field_is_named_in_problem_details(brand, fields):
+def test_malformed_field_is_named_in_problem_details(brand, fields):
     answer = _program(brand, **fields)
 
     assert answer.status_code == 400
@@ -173,15 +173,15 @@ def test_a_malformed_field_is_named_in_problem_details(brand, fields):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'"x"', b'{"name": NaN}', b"\xff", b"[" * 5000])
-def test_what_is_no_object_is_refused(brand, raw):
+def test_non_object_body_returns_400(brand, raw):
     assert brand.post(URL, raw).status_code == 400
 
 
-def test_unknown_fields_are_tolerated(brand):
+def test_unknown_fields_are_ignored(brand):
     assert _program(brand, surprise=[1], id="mine").status_code == 201
 
 
-def test_a_repeated_request_with_a_key_makes_one_program(brand):
+def test_repeated_idempotency_key_creates_one_program(brand):
     first = brand.post(URL, MINIMAL, Idempotency_Key="once")
     again = brand.post(URL, MINIMAL, Idempotency_Key="once")
     other = brand.post(URL, MINIMAL | {"name": "Other"}, Idempotency_Key="once")
@@ -192,7 +192,7 @@ def test_a_repeated_request_with_a_key_makes_one_program(brand):
     assert brand.rows("select count(*) from program") == [(1,)]
 
 
-def test_plans_and_scopes_are_asked_for(app, brand):
+def test_creation_needs_a_plan_and_a_write_scope(app, brand):
     free, reader = Brand.create(app, plan="Free"), brand.other_key(scope="read")
 
     assert _program(free).json["error"] == "plan_tier_required"

@@ -69,7 +69,7 @@ def test_there_is_one_entry_per_program_newest_first_and_none_for_archived_ones(
     assert [entry["programId"] for entry in brand.get(URL).json] == [str(third), str(first)]
 
 
-def test_programs_are_told_apart(brand):
+def test_stats_are_separate_per_program(brand):
     for slug, cents in (("ann", 100), ("ben", 200)):
         brand.program()
         insert_conversion(brand, brand.affiliate(slug), commission_cents=cents)
@@ -77,7 +77,7 @@ def test_programs_are_told_apart(brand):
     assert {entry["pendingCommissionCents"] for entry in brand.get(URL).json} == {100, 200}
 
 
-def test_another_organization_sees_nothing_of_it(brand, rival, ben):
+def test_other_tenants_activity_is_not_counted(brand, rival, ben):
     insert_conversion(brand, ben)
     insert_click(brand, ben)
     rival.program()
@@ -157,7 +157,7 @@ def test_paid_clicks_count_as_long_as_the_row_that_gathers_them_does(brand, ben,
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else None,
 )
-def test_what_is_old_or_came_to_nothing_is_not_counted(brand, ben, columns):
+def test_old_or_void_conversions_are_not_counted(brand, ben, columns):
     insert_conversion(brand, ben, **columns)
 
     assert _shown(brand, *COUNTS) == (0, 0, 0, 0)
@@ -222,7 +222,7 @@ def test_a_rate_older_than_three_days_is_none(brand, ben, age_days, is_valued):
     assert _shown(brand, "pendingCommissionCents", "pendingUnconvertibleByCurrency") == (5 if is_valued else 0, held)
 
 
-def test_what_has_no_rate_is_held_out_by_bucket_and_currency(brand, ben):
+def test_commission_without_a_rate_is_excluded_by_bucket_and_currency(brand, ben):
     insert_conversion(brand, ben, commission_cents=100)
     insert_conversion(brand, ben, currency="AWG", commission_cents=7)
     insert_conversion(brand, ben, currency="AWG", commission_cents=8)

@@ -33,7 +33,7 @@ def _wire(moment):
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def test_nothing_recorded_is_not_verified(brand, ben):
+def test_program_without_activity_is_not_verified(brand, ben):
     assert _status(brand) == {
         "verified": False,
         "verifiedBy": [],
@@ -66,7 +66,7 @@ def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days
 
 
 @pytest.mark.parametrize("record", [insert_click, insert_conversion], ids=["click", "conversion"])
-def test_one_old_row_verifies_for_ever(brand, ben, record):
+def test_one_old_row_verifies_permanently(brand, ben, record):
     record(brand, ben, occurred_at=time_ago(days=900))
 
     assert _status(brand)["verified"] is True
@@ -141,14 +141,14 @@ def test_events_are_interleaved_newest_first(brand, ben):
     assert [event["type"] for event in _events(brand, "?limit=2")] == ["click", "conversion"]
 
 
-def test_an_override_is_no_event(brand, ben):
+def test_override_is_not_an_event(brand, ben):
     parent_id = insert_conversion(brand, ben)
     insert_conversion(brand, ben, parent_id=parent_id)
 
     assert [event["id"] for event in _events(brand)] == [str(parent_id)]
 
 
-def test_nothing_recorded_is_an_empty_list(brand, ben):
+def test_program_without_activity_has_no_events(brand, ben):
     assert _events(brand) == []
 
 
@@ -167,7 +167,7 @@ def test_the_limit_is_twenty_unless_asked_and_a_hundred_at_most(brand, ben, quer
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1.5", "ten", "", "%00", "１", "9" * 31])
-def test_a_limit_that_is_no_positive_whole_number_is_400(brand, ben, limit):
+def test_limit_must_be_a_positive_integer(brand, ben, limit):
     assert _get(brand, "recent-events", f"?limit={limit}").status_code == 400
 
 
