@@ -1,4 +1,4 @@
-"""`flask webhook`: what an operator sees of endpoints that fail, and how they send again what was given up."""
+"""`flask webhook`: failing endpoints, deliveries, and redelivery of failed ones."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pipelines.webhooks import redelivery
 from tests.support.outside import receiver as receivers
 from tests.support.outside.patience import hasty
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 def _send(brand, endpoint, drain, number: int = 1, *, until_settled: bool = True) -> list[str]:
@@ -25,16 +25,14 @@ def _send(brand, endpoint, drain, number: int = 1, *, until_settled: bool = True
 
 @pytest.fixture
 def failing(brand, receiver, drain):
-    """An endpoint that was given up on twice."""
+    """Return an endpoint with two failed deliveries."""
     endpoint = brand.endpoint(f"{receiver.url}?token=hush")
     receiver.answers = [receivers.status(500)]
     endpoint["sent"] = _send(brand, endpoint, drain, 2)
     return endpoint
 
 
-def test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like(
-    flask, brand, rival, *, failing, receiver, drain
-):
+def test_endpoints_are_listed_with_failure_time_and_daily_counts(flask, brand, rival, *, failing, receiver, drain):
     receiver.answers = [receivers.status(200)]
     fine = rival.endpoint(f"{receiver.url}/fine")
     _send(rival, fine, drain)
@@ -43,7 +41,7 @@ def test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like(
 
     ours, every = (str(brand.id), str(rival.id)), ("--limit", "10000")  # those of other tests come first
     listed = [one for one in flask.json("webhook", "endpoints", *every) if one["organization_id"] in ours]
-    code, said = flask("webhook", "endpoints", "--org", str(brand.id))  # a table is as wide as what it holds
+    code, output = flask("webhook", "endpoints", "--org", str(brand.id))  # a table is as wide as what it holds
     only_failing = [one["id"] for one in flask.json("webhook", "endpoints", "--failing", *every)]
 
     assert [(one["id"], one["state"]) for one in listed] == [(failing["id"], "failing"), (fine["id"], "ok")]
@@ -53,23 +51,23 @@ def test_endpoints_tell_which_fail_since_when_and_what_the_day_was_like(
     assert (listed[0]["told_at"], listed[1]["failing_since"]) == (None, None)
     assert code == 0
     assert re.search(
-        rf"^{failing['id']} +Brand +https://localhost:\d+/hook +failing +\d{{4}}-.* 0 +1 +0 *$", said, re.M
+        rf"^{failing['id']} +Brand +https://localhost:\d+/hook +failing +\d{{4}}-.* 0 +1 +0 *$", output, re.M
     )
-    assert "hush" not in said
+    assert "hush" not in output
     assert failing["id"] in only_failing
     assert fine["id"] not in only_failing
     assert [one["id"] for one in flask.json("webhook", "endpoints", "--org", str(rival.id))] == [fine["id"]]
     assert len(flask.json("webhook", "endpoints", "--limit", "1")) == 1
 
 
-def test_a_deleted_endpoint_is_listed_no_more(flask, brand, failing):
+def test_deleted_endpoint_is_not_listed(flask, brand, failing):
     brand.call("DELETE", f"/api/v1/webhooks/{failing['id']}")
 
     assert flask("webhook", "endpoints", "--org", str(brand.id)) == (0, "There is no such endpoint.\n")
     assert len(flask.json("webhook", "deliveries", "--endpoint", failing["id"])) == 2
 
 
-def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
+def test_deliveries_are_filtered_by_organization_endpoint_status_and_age(
     flask, brand, rival, *, failing, receiver, drain
 ):
     receiver.answers = [receivers.hang(60)]
@@ -91,30 +89,30 @@ def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
     assert listed("--status", "Failed", "--since", "2h") == [young]
     assert listed("--status", "Pending") == [waiting]
     assert listed("--limit", "1") == [theirs]
-    _, said = flask("webhook", "deliveries", "--org", str(brand.id))
-    assert re.search(rf"^{waiting} .* test +Pending +1 +no complete response within 2 s +\d{{4}}-", said, re.MULTILINE)
-    assert re.search(rf"^{young} .* test +Failed +5 +500 *$", said, re.MULTILINE)
-    assert flask("webhook", "deliveries", "--org", NOBODY) == (0, "There is no such delivery.\n")
+    _, output = flask("webhook", "deliveries", "--org", str(brand.id))
+    assert re.search(
+        rf"^{waiting} .* test +Pending +1 +no complete response within 2 s +\d{{4}}-", output, re.MULTILINE
+    )
+    assert re.search(rf"^{young} .* test +Failed +5 +500 *$", output, re.MULTILINE)
+    assert flask("webhook", "deliveries", "--org", UNKNOWN_ID) == (0, "There is no such delivery.\n")
 
 
-def test_redeliver_says_how_many_queues_them_and_keeps_who_did_it(
-    flask, brand, failing, *, receiver, drain, monkeypatch
-):
+def test_redeliver_reports_the_count_queues_and_audits(flask, brand, failing, *, receiver, drain, monkeypatch):
     monkeypatch.setattr(redelivery, "MAX_BATCH", 1)  # so that there are portions
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]
 
     dry = flask("webhook", "redeliver", failing["id"], "--since", "1h", "--dry-run")
     before = brand.rows("select count(*) from job")
-    code, said = flask("webhook", "redeliver", failing["id"], "--since", "1h")
+    code, output = flask("webhook", "redeliver", failing["id"], "--since", "1h")
     brand.rows("update job set run_at = run_at - interval '1 h' returning id")
     drain()
 
     assert dry[0] == code == 0
     assert re.fullmatch(r"2 Failed deliveries of Brand to https://localhost:\d+/hook, made from .* to .* UTC\n", dry[1])
     assert before == [(0,)]
-    assert re.findall(r"Queued \d of \d", said) == ["Queued 1 of 2", "Queued 2 of 2"]
-    assert said.endswith(f"Next: flask webhook deliveries --endpoint {failing['id']}\n")
+    assert re.findall(r"Queued \d of \d", output) == ["Queued 1 of 2", "Queued 2 of 2"]
+    assert output.endswith(f"Next: flask webhook deliveries --endpoint {failing['id']}\n")
     assert sorted(one.headers["x-service-delivery-id"] for one in receiver.received) == sorted(failing["sent"])
     audited = brand.rows(
         "select actor_type, entity_id, after->>'count' from audit_entry where action = 'webhook_endpoint.redelivered'"
@@ -122,7 +120,7 @@ def test_redeliver_says_how_many_queues_them_and_keeps_who_did_it(
     assert audited == [("operator", failing["id"], "1")] * 2
 
 
-def test_redeliver_as_json_is_one_document(flask, brand, failing):
+def test_redeliver_json_is_one_document(flask, brand, failing):
     made = flask.json("webhook", "redeliver", failing["id"], "--since", "2020-01-01", "--until", "2020-01-02T00:00Z")
     queued = flask.json("webhook", "redeliver", failing["id"], "--since", "1h")
 
@@ -132,49 +130,49 @@ def test_redeliver_as_json_is_one_document(flask, brand, failing):
     assert datetime.fromisoformat(queued["last_attempt_at"]) > datetime.now(UTC).replace(year=2020)
 
 
-def test_an_endpoint_that_is_not_there_is_one_line(flask, brand, failing):
-    answer = flask("webhook", "redeliver", NOBODY, "--since", "1h")
+def test_unknown_endpoint_is_a_one_line_error(flask, brand, failing):
+    answer = flask("webhook", "redeliver", UNKNOWN_ID, "--since", "1h")
 
-    assert answer == (1, f"Error: There is no endpoint {NOBODY}. Next: flask webhook endpoints\n")
+    assert answer == (1, f"Error: There is no endpoint {UNKNOWN_ID}. Next: flask webhook endpoints\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        (["redeliver", NOBODY], "Missing option '--since'"),
+        (["redeliver", UNKNOWN_ID], "Missing option '--since'"),
         (["redeliver", "x", "--since", "1h"], "Invalid value for 'ENDPOINT'"),
         (
-            ["redeliver", NOBODY, "--since", "soon"],
+            ["redeliver", UNKNOWN_ID, "--since", "soon"],
             "'soon' is not a time: write 2026-05-04T12:00Z, 2026-05-04, or an age",
         ),
-        (["redeliver", NOBODY, "--since", "1h", "--status", "Pending"], "Invalid value for '--status'"),
+        (["redeliver", UNKNOWN_ID, "--since", "1h", "--status", "Pending"], "Invalid value for '--status'"),
         (["deliveries", "--since", "999999w"], "is not a time"),
         (["deliveries", "--status", "x"], "Invalid value for '--status'"),
         (["endpoints", "--limit", "0"], "Invalid value for '--limit'"),
     ],
 )
-def test_a_command_that_cannot_be_read_ends_with_2(flask, arguments, told):
-    code, said = flask("webhook", *arguments)
+def test_invalid_arguments_exit_with_2(flask, arguments, message):
+    code, output = flask("webhook", *arguments)
 
     assert code == 2
-    assert told in said
+    assert message in output
 
 
-def test_a_window_that_ends_before_it_begins_is_refused(flask, failing):
-    code, said = flask("webhook", "redeliver", failing["id"], "--since", "1h", "--until", "2h")
+def test_window_that_ends_before_it_starts_is_refused(flask, failing):
+    code, output = flask("webhook", "redeliver", failing["id"], "--since", "1h", "--until", "2h")
 
     assert code == 2
-    assert "--until must be after --since." in said
+    assert "--until must be after --since." in output
 
 
-@pytest.mark.parametrize("arguments", [["endpoints"], ["deliveries"], ["redeliver", NOBODY, "--since", "1h"]])
-def test_without_a_database_every_command_is_one_error(flask, tmp_path, arguments):
+@pytest.mark.parametrize("arguments", [["endpoints"], ["deliveries"], ["redeliver", UNKNOWN_ID, "--since", "1h"]])
+def test_unreachable_database_is_a_one_line_error(flask, tmp_path, arguments):
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     try:
-        code, said = flask("webhook", *arguments)
+        code, output = flask("webhook", *arguments)
     finally:
         db.connect_to(os.environ["DATABASE_URL"])
 
     assert code == 1
-    assert said.startswith("Error: The database cannot be reached: ")
+    assert output.startswith("Error: The database cannot be reached: ")

@@ -1,4 +1,4 @@
-"""`flask affiliate payout-account` as an operator types it."""
+"""`flask affiliate payout-account`: the payout account set by an operator."""
 
 from uuid import uuid4
 
@@ -18,42 +18,46 @@ def email():
 
 @pytest.fixture
 def ben(brand, email):
-    """The id of an affiliate of the brand, as text."""
+    """Return the id of an affiliate of the brand as text."""
     brand.program()
     return str(brand.affiliate("ben", email=email, email_normalized=email))
 
 
-def _shown(flask, *arguments):
-    found = flask.json("affiliate", "payout-account", *arguments)
-    return found["method"], found["destination"], found["source"]
+def _read_account(flask, *arguments):
+    account = flask.json("affiliate", "payout-account", *arguments)
+    return account["method"], account["destination"], account["source"]
 
 
 def _payee(brand):
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     with db.unit_of_work(brand.id):
-        (found,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
-    return found.method, found.destination
+        (payee,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+    return payee.method, payee.destination
 
 
-def test_an_operator_says_where_somebody_is_paid(flask, brand, ben):
-    nowhere = _shown(flask, ben)
+def test_operator_sets_the_payout_account(flask, brand, ben):
+    before = _read_account(flask, ben)
 
-    said = _shown(flask, ben, "--method", "Wallet", "--email", "Ben@Wallet.example.com")
+    after = _read_account(flask, ben, "--method", "Wallet", "--email", "Ben@Wallet.example.com")
 
-    assert (nowhere, said) == ((None, None, None), ("Wallet", "b...@w...", "operator"))
-    assert _shown(flask, ben) == said
+    assert (before, after) == ((None, None, None), ("Wallet", "b...@w...", "operator"))
+    assert _read_account(flask, ben) == after
     assert _payee(brand) == ("Wallet", "ben@wallet.example.com")
 
 
 @pytest.mark.parametrize(
     ("method", "account"), [("ProcessorConnect", "acct_1Nv0FGQ9RKHgCVdK"), ("GlobalPayouts", "rcp_0123456789")]
 )
-def test_other_methods_take_an_account(flask, brand, ben, method, account):
-    assert _shown(flask, ben, "--method", method, "--account", account) == (method, f"...{account[-4:]}", "operator")
+def test_other_methods_require_an_account(flask, brand, ben, method, account):
+    assert _read_account(flask, ben, "--method", method, "--account", account) == (
+        method,
+        f"...{account[-4:]}",
+        "operator",
+    )
     assert _payee(brand) == (method, account)
 
 
-def test_a_person_is_told_in_one_line(flask, ben):
+def test_output_is_one_line(flask, ben):
     assert flask("affiliate", "payout-account", ben) == (
         0,
         f"{ben}: no payout account yet. Next: the affiliate sets one, or give --method\n",
@@ -66,7 +70,7 @@ def test_a_person_is_told_in_one_line(flask, ben):
     )
 
 
-def test_it_is_audited_without_the_account(flask, brand, ben):
+def test_change_is_audited_with_a_masked_account(flask, brand, ben):
     flask("affiliate", "payout-account", ben, "--method", "Wallet", "--email", "ben@wallet.example.com")
     flask("affiliate", "payout-account", ben, "--clear")
     flask("affiliate", "payout-account", ben)
@@ -81,19 +85,19 @@ def test_it_is_audited_without_the_account(flask, brand, ben):
     ]
 
 
-def test_cleared_is_what_the_operator_said_alone(flask, app, brand, ben, email):
+def test_clear_removes_only_the_operators_account(flask, app, brand, ben, email):
     brand.rows("update affiliate set wallet_email = 'import@example.com' where id = %s returning id", ben)
     flask("affiliate", "payout-account", ben, "--method", "ProcessorConnect", "--account", "acct_0123456789")
 
-    assert _shown(flask, ben, "--clear") == ("Wallet", "i...@e...", "import")
+    assert _read_account(flask, ben, "--clear") == ("Wallet", "i...@e...", "import")
     Partner(app, email).put(URL, {"method": "Wallet", "walletEmail": "own@example.com"})
-    assert _shown(flask, ben, "--clear") == ("Wallet", "o...@e...", "affiliate")
+    assert _read_account(flask, ben, "--clear") == ("Wallet", "o...@e...", "affiliate")
 
 
-def test_what_the_person_says_stays_in_force(flask, app, brand, ben, email):
+def test_account_set_by_the_affiliate_takes_precedence(flask, app, brand, ben, email):
     Partner(app, email).put(URL, {"method": "Wallet", "walletEmail": "own@example.com"})
 
-    assert _shown(flask, ben, "--method", "ProcessorConnect", "--account", "acct_0123456789") == (
+    assert _read_account(flask, ben, "--method", "ProcessorConnect", "--account", "acct_0123456789") == (
         "Wallet",
         "o...@e...",
         "affiliate",
@@ -116,14 +120,14 @@ def test_what_the_person_says_stays_in_force(flask, app, brand, ben, email):
         ("--clear", "--method", "Wallet", "--email", "ben@example.com"),
     ],
 )
-def test_half_an_account_is_a_usage_error_and_changes_nothing(flask, brand, ben, options):
+def test_incomplete_account_is_a_usage_error_and_changes_nothing(flask, brand, ben, options):
     assert flask("affiliate", "payout-account", ben, *options)[0] == 2
     assert _payee(brand) == (None, None)
 
 
-def test_an_affiliate_who_is_not_there_is_paid_nowhere(flask, app):
+def test_unknown_affiliate_is_refused(flask, app):
     for options in ((), ("--clear",), ("--method", "Wallet", "--email", "ben@example.com")):
-        code, said = flask("affiliate", "payout-account", str(uuid4()), *options)
+        code, output = flask("affiliate", "payout-account", str(uuid4()), *options)
 
         assert code == 1
-        assert "There is no affiliate" in said
+        assert "There is no affiliate" in output

@@ -1,4 +1,4 @@
-"""`flask connection`: what an operator sees of connections, and how they fetch what was missed."""
+"""`flask connection`: lists, checks and reconciliation of gateway connections."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -17,92 +17,94 @@ def stage():
 
 
 @pytest.fixture
-def made(brand, stage):
-    """A connection whose brand has an affiliate, jane."""
+def connection(brand, stage):
+    """Return a connection of a brand with the affiliate jane."""
     brand.program()
     brand.affiliate("jane")
     return connect_gateway(brand.person("Owner"), stage)
 
 
-def _post(brand, made, *sent):
-    for one in sent:
-        path = "/" + made["webhookUrl"].split("/", 3)[3]
-        assert brand.app.test_client().post(path, data=one.body, headers=dict(one.headers)).status_code == 200
+def _post(brand, connection, *requests):
+    for request in requests:
+        path = "/" + connection["webhookUrl"].split("/", 3)[3]
+        assert brand.app.test_client().post(path, data=request.body, headers=dict(request.headers)).status_code == 200
 
 
-def test_connections_are_listed_with_what_waits_and_no_secret(flask, brand, stage, made, drain):
-    _post(brand, made, stage.create_malformed_event(), *stage.refund(stage.pay(Purchase()), 100))
+def test_connections_are_listed_with_event_counts_and_no_secret(flask, brand, stage, connection, drain):
+    _post(brand, connection, stage.create_malformed_event(), *stage.refund(stage.pay(Purchase()), 100))
     drain("gateways")
-    (listed,) = flask.json("connection", "list", "--org", brand.id)
-    code, said = flask("connection", "list", "--org", brand.id)
+    (row,) = flask.json("connection", "list", "--org", brand.id)
+    code, output = flask("connection", "list", "--org", brand.id)
 
-    assert (listed["id"], listed["status"]) == (made["id"], "Active")
-    assert (listed["waiting"], listed["parked"], listed["failed"]) == (0, 1, 1)
+    assert (row["id"], row["status"]) == (connection["id"], "Active")
+    assert (row["waiting"], row["parked"], row["failed"]) == (0, 1, 1)
     assert code == 0
-    assert re.search(rf"^{made['id']} +Brand +stripe +live +Active .* 0 +1 +1 *$", said, re.M)
-    assert made["webhookUrl"].rpartition("/")[2] not in said
-    assert [one["id"] for one in flask.json("connection", "list", "--troubled", "--limit", "10000")].count(made["id"])
-    assert flask("connection", "list", "--org", NOBODY) == (0, "There is no such connection.\n")
+    assert re.search(rf"^{connection['id']} +Brand +stripe +live +Active .* 0 +1 +1 *$", output, re.M)
+    assert connection["webhookUrl"].rpartition("/")[2] not in output
+    assert [item["id"] for item in flask.json("connection", "list", "--troubled", "--limit", "10000")].count(
+        connection["id"]
+    )
+    assert flask("connection", "list", "--org", UNKNOWN_ID) == (0, "There is no such connection.\n")
 
 
-def test_a_check_says_what_the_gateway_said_by_its_exit_status_too(flask, stage, made):
-    assert flask.json("connection", "check", made["id"])["refusal"] is None
+def test_check_reports_the_gateways_response_and_sets_the_exit_status(flask, stage, connection):
+    assert flask.json("connection", "check", connection["id"])["refusal"] is None
     stage.faults.append("refuse")
-    code, said = flask("connection", "check", made["id"])
-    assert (code, "stripe refuses the credentials: Invalid credentials." in said) == (1, True)
+    code, output = flask("connection", "check", connection["id"])
+    assert (code, "stripe refuses the credentials: Invalid credentials." in output) == (1, True)
     stage.faults.append("refuse")
-    assert flask.json("connection", "check", made["id"], code=1)["refusal"] == "Invalid credentials."
+    assert flask.json("connection", "check", connection["id"], code=1)["refusal"] == "Invalid credentials."
     stage.faults.append("fail")
-    code, said = flask("connection", "check", made["id"])
-    assert (code, "cannot be reached" in said) == (1, True)
-    assert flask("connection", "check", made["id"])[0] == 0
+    code, output = flask("connection", "check", connection["id"])
+    assert (code, "cannot be reached" in output) == (1, True)
+    assert flask("connection", "check", connection["id"])[0] == 0
 
 
-def test_reconcile_tells_its_progress_and_takes_in_what_was_missed(flask, brand, stage, made, drain):
+def test_reconcile_reports_progress_and_stores_missed_events(flask, brand, stage, connection, drain):
     sale = stage.pay(Purchase())
-    code, said = flask("connection", "reconcile", made["id"], "--since", "1d")
-    assert (code, "2 listed, 2 new" in said) == (0, True)
+    code, output = flask("connection", "reconcile", connection["id"], "--since", "1d")
+    assert (code, "2 listed, 2 new" in output) == (0, True)
     drain()
     assert brand.rows("select external_event_id from conversion") == [(sale.id,)]
 
-    again = flask.json("connection", "reconcile", made["id"], "--since", "1d")
+    again = flask.json("connection", "reconcile", connection["id"], "--since", "1d")
     assert (again["new"], again["error"]) == (0, None)
     assert (
         brand.rows("select actor_type from audit_entry where action = 'connection.reconciled'") == [("operator",)] * 2
     )
 
 
-def test_a_list_that_ends_early_is_said_and_exits_with_1(flask, stage, made):
+def test_incomplete_list_is_reported_and_exits_with_1(flask, stage, connection):
     stage.faults.append("fail")
-    code, said = flask("connection", "reconcile", made["id"])
-    assert (code, "stripe ended the list early: it answers 500" in said) == (1, True)
+    code, output = flask("connection", "reconcile", connection["id"])
+    assert (code, "stripe ended the list early: it answers 500" in output) == (1, True)
 
 
-def test_events_are_narrowed_by_status(flask, brand, stage, made, drain):
-    assert flask("connection", "events", made["id"]) == (0, "No events yet.\n")
-    _post(brand, made, stage.create_malformed_event(), stage.create_unknown_event())
+def test_events_are_filtered_by_status(flask, brand, stage, connection, drain):
+    assert flask("connection", "events", connection["id"]) == (0, "No events yet.\n")
+    _post(brand, connection, stage.create_malformed_event(), stage.create_unknown_event())
     drain("gateways")
-    (failed,) = flask.json("connection", "events", made["id"], "--status", "Failed")
-    code, said = flask("connection", "events", made["id"])
+    (failed,) = flask.json("connection", "events", connection["id"], "--status", "Failed")
+    code, output = flask("connection", "events", connection["id"])
     assert (failed["type"], failed["error"]) == ("invoice.paid", "an amount is not an integer")
-    assert (code, said.count("invoice.paid"), said.count("unknown_type")) == (0, 1, 1)
-    assert flask("connection", "events", made["id"], "--status", "Parked") == (0, "There is no such event.\n")
+    assert (code, output.count("invoice.paid"), output.count("unknown_type")) == (0, 1, 1)
+    assert flask("connection", "events", connection["id"], "--status", "Parked") == (0, "There is no such event.\n")
 
 
 @pytest.mark.parametrize("words", [("check",), ("reconcile",), ("events",)])
-def test_a_connection_that_is_not_there_is_said(flask, words):
-    code, said = flask("connection", *words, NOBODY)
-    assert (code, f"There is no connection {NOBODY}." in said) == (1, True)
+def test_unknown_connection_is_reported(flask, words):
+    code, output = flask("connection", *words, UNKNOWN_ID)
+    assert (code, f"There is no connection {UNKNOWN_ID}." in output) == (1, True)
 
 
-def test_a_connection_that_ended_is_neither_checked_nor_reconciled(flask, brand, made):
-    brand.person("Owner").call("DELETE", f"/api/v1/connections/{made['id']}")
+def test_ended_connection_cannot_be_checked_or_reconciled(flask, brand, connection):
+    brand.person("Owner").call("DELETE", f"/api/v1/connections/{connection['id']}")
     for verb in ("check", "reconcile"):
-        code, said = flask("connection", verb, made["id"])
-        assert (code, "has ended" in said) == (1, True)
-    assert flask("connection", "events", made["id"])[0] == 0
+        code, output = flask("connection", verb, connection["id"])
+        assert (code, "has ended" in output) == (1, True)
+    assert flask("connection", "events", connection["id"])[0] == 0
 
 
-def test_the_catalogue_says_what_each_gateway_can(flask):
+def test_catalogue_lists_the_features_of_each_gateway(flask):
     stripe = next(row for row in flask.json("connection", "gateways") if "(stripe)" in row["gateway"])
     assert (stripe["credentials"], stripe["coupons"], stripe["refunds"]) == ("apiKey, webhookSecret?", "yes", "told")

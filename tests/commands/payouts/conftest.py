@@ -1,4 +1,4 @@
-"""A restored server, and what its operator types."""
+"""A fixture for a restored server and the operator's commands."""
 
 import os
 
@@ -13,7 +13,7 @@ _HEAD = "reference,amount,paid_at,key,payout_id,organization_id,affiliate_id,mil
 
 
 class _Restored:
-    """A server that nobody knows, and what its operator types."""
+    """A server that is unknown after a restore, with the operator's commands."""
 
     def __init__(self, flask, folder):
         self.flask, self._folder = flask, folder
@@ -25,11 +25,11 @@ class _Restored:
         db.db.drop_connection()
 
     def reconcile(self, *rows, method="ProcessorConnect", code=0, words=()):
-        """Reconcile with one method's list; return what the command says. Nothing was paid by the others."""
+        """Reconcile with one method's list and no payments of the others; return the command's result."""
         path = self._folder / f"{method}.csv"
         path.write_text("\n".join([_HEAD, *(",".join(row.get(name, "") for name in _HEAD.split(",")) for row in rows)]))
-        none = [word for other in _METHODS if other != method for word in ("--none", other)]
-        words = [*words, "--restored-to", self.moment, "--list", f"{method}={path}", *none]
+        unpaid_methods = [word for other in _METHODS if other != method for word in ("--none", other)]
+        words = [*words, "--restored-to", self.moment, "--list", f"{method}={path}", *unpaid_methods]
         return self.flask.json("restore", "reconcile", *words, code=code)
 
     def release(self, code=0):
@@ -47,9 +47,9 @@ def server(app, flask, tmp_path):
     yield _Restored(flask, tmp_path)
     with db.any_org_work():
         db.db.run("delete from restored_transfer")
-    for end in (
+    for statement in (
         "delete from restore_listing",
         "insert into known_server (name) values (this_server()) on conflict do nothing",
     ):
-        databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], end)
+        databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], statement)
     db.db.drop_connection()

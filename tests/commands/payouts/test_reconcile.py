@@ -1,4 +1,4 @@
-"""`flask restore reconcile` and what an operator decides about transfers that it can't book by itself."""
+"""`flask restore reconcile`, and the operator's decisions on transfers that it cannot book automatically."""
 
 from uuid import UUID, uuid4
 
@@ -12,7 +12,7 @@ from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.payroll import Payroll
 
 
-def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):
+def test_lost_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
@@ -26,7 +26,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
     payroll.run()
     payroll.pay()
 
-    # 20.00 USD and 20.00 EUR were earned, of which 10.00 USD and 20.00 EUR were paid
+    # Ann earned 20.00 USD and 20.00 EUR, and was paid 10.00 USD and 20.00 EUR.
     assert payroll.payouts() == [("Paid", 5_000), ("Paid", 1_000)]
     assert payroll.balance("ann") == {"EUR": 0, "USD": 0}
     assert is_whole(flask, payroll)
@@ -34,14 +34,14 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
     assert key == (row["key"],)
 
 
-def test_same_list_again_books_nothing_more(app, flask, server):
+def test_repeated_list_books_nothing_more(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
 
     first, second = server.reconcile(row), server.reconcile(row)
 
-    assert [sum(one["booked_cents"] for one in result["methods"]) for result in (first, second)] == [2_000, 0]
+    assert [sum(method["booked_cents"] for method in result["methods"]) for result in (first, second)] == [2_000, 0]
     assert payroll.payouts() == [("Paid", 2_000)]
     assert payroll.balance("ann") == {"USD": 0}
 
@@ -59,7 +59,7 @@ def test_dry_run_writes_nothing(app, server):
         assert db.db.run("select count(*) from restored_transfer") == [(0,)]
 
 
-def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app, flask, server):
+def test_stored_payout_is_marked_paid_by_the_listed_attempt(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
@@ -73,7 +73,7 @@ def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app
     assert is_whole(flask, payroll)
 
 
-def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
+def test_manual_payment_marks_its_payout_paid(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id::text")
@@ -87,7 +87,7 @@ def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
     assert is_whole(flask, payroll)
 
 
-def test_forgotten_payment_by_hand_is_booked(app, flask, server):
+def test_lost_manual_payment_is_booked(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
@@ -98,7 +98,7 @@ def test_forgotten_payment_by_hand_is_booked(app, flask, server):
     assert is_whole(flask, payroll)
 
 
-def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app, flask, server):
+def test_payout_of_a_netted_affiliate_is_voided_and_the_difference_is_paid(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     server.forget_server()
@@ -132,12 +132,12 @@ def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
     server.reconcile(make_row(payroll))
     server.release()
 
-    answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/retry")
+    response = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/retry")
 
-    assert (answer.status_code, answer.json["error"]) == (409, "paid_before_restore")
+    assert (response.status_code, response.json["error"]) == (409, "paid_before_restore")
 
 
-def test_held_server_makes_no_run_and_lists_nothing_to_pay_by_hand(app, server):
+def test_held_server_refuses_runs_and_mass_pay_lists(app, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     ((run_id,),) = payroll.brand.rows("select id from payout_run")
@@ -148,13 +148,13 @@ def test_held_server_makes_no_run_and_lists_nothing_to_pay_by_hand(app, server):
     with pytest.raises(Refused) as refusal:
         payroll.run()
     assert refusal.value.code == "payouts_on_hold"
-    answer = owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000})
-    assert (answer.status_code, answer.json["error"]) == (409, "payouts_on_hold")
-    answer = owner.get(f"/api/v1/payouts/mass-pay.csv?runId={run_id}")
-    assert (answer.status_code, answer.json["error"]) == (409, "payouts_on_hold")
+    response = owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000})
+    assert (response.status_code, response.json["error"]) == (409, "payouts_on_hold")
+    response = owner.get(f"/api/v1/payouts/mass-pay.csv?runId={run_id}")
+    assert (response.status_code, response.json["error"]) == (409, "payouts_on_hold")
 
 
-_STRANGE = [
+_UNMATCHED = [
     ({"organization_id": str(uuid4())}, "unknown_organization"),
     ({"affiliate_id": str(uuid4())}, "unknown_affiliate"),
     ({"affiliate_id": "", "account": "acct_nobody"}, "unknown_affiliate"),
@@ -162,15 +162,17 @@ _STRANGE = [
 ]
 
 
-@pytest.mark.parametrize(("columns", "problem"), _STRANGE)
-def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, columns, problem):
+@pytest.mark.parametrize(("columns", "problem"), _UNMATCHED)
+def test_unmatched_transfer_holds_payouts_until_accepted(app, server, columns, problem):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, **columns)
 
     result = server.reconcile(row, code=1)
 
-    assert [(one["reference"], one["problem"]) for one in result["open"]] == [(row["reference"], problem)]
+    assert [(transfer["reference"], transfer["problem"]) for transfer in result["open"]] == [
+        (row["reference"], problem)
+    ]
     assert result["open"][0]["advice"]
     assert "1 transfers wait for a decision" in server.release(code=1)[1]
     assert problem in server.flask("restore", "status")[1]
@@ -181,13 +183,13 @@ def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, column
     server.release()
 
 
-def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app, flask, server):
+def test_assigned_transfer_is_netted_in_the_given_currencies(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
     row = make_row(payroll, amount="25.00", affiliate_id=str(uuid4()))
 
-    assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["unknown_affiliate"]
+    assert [transfer["problem"] for transfer in server.reconcile(row, code=1)["open"]] == ["unknown_affiliate"]
     words = (
         "restore",
         "assign",
@@ -206,14 +208,14 @@ def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app
     assert is_whole(flask, payroll)
 
 
-def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_it(app, flask, server):
+def test_assigned_transfer_of_another_amount_voids_its_payout(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
     row = make_row(payroll, amount="12.00", key=f"payout:{payout_id}:1")
 
-    assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["amount_differs"]
+    assert [transfer["problem"] for transfer in server.reconcile(row, code=1)["open"]] == ["amount_differs"]
     server.flask.json(
         "restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "looked"
     )
@@ -224,7 +226,7 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
     assert is_whole(flask, payroll)
 
 
-def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server):
+def test_returned_booked_transfer_waits_for_a_decision(app, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
@@ -232,10 +234,10 @@ def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server
 
     result = server.reconcile(row | {"state": "returned"}, code=1)
 
-    assert [one["problem"] for one in result["open"]] == ["came_back"]
+    assert [transfer["problem"] for transfer in result["open"]] == ["came_back"]
 
 
-def test_transfers_of_a_former_release_are_matched_by_their_account(app, server):
+def test_transfer_without_an_affiliate_id_is_matched_by_account(app, server):
     payroll = Payroll.create_owing(app)
     payroll.execute(
         "update affiliate set payout_destination = 'acct_only_ann' where organization_id = %s", payroll.brand.id
@@ -248,7 +250,7 @@ def test_transfers_of_a_former_release_are_matched_by_their_account(app, server)
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, server):
+def test_lost_milestone_payout_pays_the_milestone_once(app, flask, server):
     dealing = DealScene.create(app)
     deal_id = dealing.create_funded(50_000)
     dealing.submit(deal_id)
@@ -269,7 +271,7 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
     assert is_whole(flask, payroll)
 
 
-def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
+def test_brand_sees_a_booked_payout_with_a_note(app, server):
     payroll = Payroll.create_owing(app)
     other = Payroll.create(app)
     server.forget_server()
@@ -277,10 +279,10 @@ def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
     server.reconcile(row)
     payout_id = UUID(row["key"].split(":")[1])
 
-    shown = payroll.brand.person().get(f"/api/v1/payouts/{payout_id}").json
+    view = payroll.brand.person().get(f"/api/v1/payouts/{payout_id}").json
 
-    assert (shown["status"], shown["processorTransferId"]) == ("Paid", row["reference"])
-    assert "before the service was restored" in shown["notes"]
+    assert (view["status"], view["processorTransferId"]) == ("Paid", row["reference"])
+    assert "before the service was restored" in view["notes"]
     assert other.brand.person().get(f"/api/v1/payouts/{payout_id}").status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""`flask restore undo`: a booking is taken back, and the affiliate is owed exactly what they were not paid."""
+"""`flask restore undo`: a booking is reversed, and the affiliate is owed exactly the unpaid amount."""
 
 from uuid import uuid4
 
@@ -8,7 +8,7 @@ from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.rows.payroll import Payroll
 
 
-def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, flask, server):
+def test_undone_returned_transfer_is_paid_again(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
@@ -34,7 +34,7 @@ def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, f
 
 
 @pytest.mark.parametrize("key", ["", None])
-def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(app, flask, server, key):
+def test_transfer_booked_to_the_wrong_affiliate_is_undone_and_reassigned(app, flask, server, key):
     payroll = Payroll.create_owing(app)
     payroll.affiliate("ben")
     payroll.sell("ben")
@@ -44,7 +44,7 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
 
     assert "flask restore undo" in server.flask(*_assign(row, payroll, "ben"))[1]
     server.flask.json("restore", "undo", row["reference"], "--why", "it was ben's")
-    (problem,) = (one["problem"] for one in server.reconcile(row, code=1)["open"])
+    (problem,) = (transfer["problem"] for transfer in server.reconcile(row, code=1)["open"])
     assert problem in ("booking_undone", "payout_voided")
     server.flask.json(*_assign(row, payroll, "ben"))
 
@@ -53,7 +53,7 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
     assert is_whole(flask, payroll)
 
 
-def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, flask, server):
+def test_undo_of_a_netted_booking_is_refused_and_suggests_a_bonus(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, amount="15.00")
@@ -65,18 +65,18 @@ def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, fla
         code, message = server.flask("restore", "undo", row["reference"], "--why", "it came back")
         assert (code, "a bonus of 15.00 USD" in message, str(payroll.affiliates["ann"]) in message) == (1, True, True)
         payroll.pay()
-    whom = {"programId": str(payroll.brand.programs[0]), "affiliateId": str(payroll.affiliates["ann"])}
+    recipient = {"programId": str(payroll.brand.programs[0]), "affiliateId": str(payroll.affiliates["ann"])}
     bonus = {"kind": "bonus", "commissionCents": 1_500, "currency": "USD", "note": "It came back."}
-    answer = payroll.brand.person().post("/api/v1/conversions", whom | bonus)
-    assert answer.status_code in (200, 201), answer.json
+    response = payroll.brand.person().post("/api/v1/conversions", recipient | bonus)
+    assert response.status_code in (200, 201), response.json
 
-    # 5.00 were paid by the run; what came back is due again
+    # The run paid 5.00; the returned amount is owed again.
     assert payroll.balance("ann") == {"USD": 1_500}
     assert sorted(payroll.payouts()) == [("Paid", 500), ("Paid", 1_500)]
     assert is_whole(flask, payroll)
 
 
-def test_transfer_that_is_not_booked_is_not_undone(app, server):
+def test_unbooked_transfer_cannot_be_undone(app, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, affiliate_id=str(uuid4()))
@@ -86,7 +86,7 @@ def test_transfer_that_is_not_booked_is_not_undone(app, server):
     assert "No list contained" in server.flask("restore", "undo", "tr_none", "--why", "x")[1]
 
 
-def test_undone_payout_is_failed_for_the_brand_and_cannot_be_retried(app, server):
+def test_undone_payout_is_failed_and_cannot_be_retried(app, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)

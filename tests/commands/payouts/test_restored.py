@@ -1,4 +1,4 @@
-"""After a restore nobody is paid until an operator says so, and then who may have been is looked up first."""
+"""After a restore payouts are held until an operator releases them, and are looked up at the rail before sending."""
 
 import os
 
@@ -16,7 +16,7 @@ NOTHING_PAID = tuple(
 
 @pytest.fixture
 def restore(app):
-    """Return a call after which nobody knows this server, as after a restore; it is known again in the end."""
+    """Yield a function that makes this server unknown, as after a restore; it is known again afterwards."""
 
     def forget_server():
         databases.run_as_owner(os.environ["DATABASE_OWNER_URL"], "delete from known_server")
@@ -34,17 +34,17 @@ def _states(payroll):
     return payroll.brand.rows("select status, asked from payout left join payout_attempt a on a.payout_id = payout.id")
 
 
-def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, flask, restore):
+def test_payouts_are_held_until_released_and_looked_up_before_sending(app, flask, restore):
     payroll = Payroll.create_owing(app)
     payroll.run()
     restore()
     payroll.pay()
     assert _states(payroll) == [("Pending", None)]
 
-    held = flask.json("restore", "status")
-    assert held["held"]
-    waiting = [one for one in held["waiting"] if one["organization_id"] == str(payroll.brand.id)]
-    assert [(one["amount_cents"], one["key"]) for one in waiting] == [(2_000, f"payout:{waiting[0]['payout_id']}:1")]
+    status = flask.json("restore", "status")
+    assert status["held"]
+    waiting = [row for row in status["waiting"] if row["organization_id"] == str(payroll.brand.id)]
+    assert [(row["amount_cents"], row["key"]) for row in waiting] == [(2_000, f"payout:{waiting[0]['payout_id']}:1")]
     assert "HELD" in flask("restore", "status")[1]
 
     moment = clock.now().isoformat()
@@ -61,7 +61,7 @@ def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, fla
     assert not flask.json("restore", "status")["held"]
 
 
-def test_nothing_is_released_where_nothing_is_held(flask):
-    code, said = flask("restore", "release", "--restored-to", "1h", "--why", "x")
+def test_release_without_held_payouts_is_refused(flask):
+    code, output = flask("restore", "release", "--restored-to", "1h", "--why", "x")
 
-    assert (code, "no payouts are held" in said) == (1, True)
+    assert (code, "no payouts are held" in output) == (1, True)

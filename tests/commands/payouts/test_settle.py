@@ -1,4 +1,4 @@
-"""`flask payout settle`: an operator says what became of a payout whose rail does not."""
+"""`flask payout settle`: an operator records the outcome of a payout that its rail never reported."""
 
 from uuid import uuid4
 
@@ -9,27 +9,27 @@ from tests.support.rows.payroll import Payroll
 
 @pytest.fixture
 def payroll(app):
-    """A brand that owes ann 20.00 USD, and whose rail takes payments and says no more."""
-    found = Payroll.create(app)
-    found.affiliate("ann")
-    found.sell("ann")
-    found.brand.set(sandboxRail="slow")
-    return found
+    """Return a brand that owes ann 20.00 USD and whose rail accepts payments without ever reporting an outcome."""
+    payroll = Payroll.create(app)
+    payroll.affiliate("ann")
+    payroll.sell("ann")
+    payroll.brand.set(sandboxRail="slow")
+    return payroll
 
 
 @pytest.fixture
 def stuck(payroll):
-    """A payout whose rail never says what became of it; returns its id."""
+    """Return the id of a payout whose rail never reports an outcome."""
     payroll.run()
     payroll.pay()
-    (found,) = [payout_id for payout_id, status in payroll.payouts("id, status") if status == "Processing"]
-    return str(found)
+    (stuck_id,) = [payout_id for payout_id, status in payroll.payouts("id, status") if status == "Processing"]
+    return str(stuck_id)
 
 
-def test_an_operator_settles_a_payout_that_the_rail_paid(payroll, stuck, flask):
-    code, said = flask("payout", "settle", stuck, "--paid", "tr_123")
+def test_payout_settled_as_paid_is_booked(payroll, stuck, flask):
+    code, output = flask("payout", "settle", stuck, "--paid", "tr_123")
 
-    assert (code, said) == (0, f"{stuck} is Paid.\n")
+    assert (code, output) == (0, f"{stuck} is Paid.\n")
     assert payroll.payouts("status, processor_transfer_id is not null")[-1] == ("Paid", True)
     assert payroll.balance("ann") == {"USD": 0}
     after = payroll.brand.rows("select entity_id, after from audit_entry where action = 'payout.settled'")
@@ -37,7 +37,7 @@ def test_an_operator_settles_a_payout_that_the_rail_paid(payroll, stuck, flask):
     assert flask("ledger", "check", "--org", str(payroll.brand.id))[0] == 0
 
 
-def test_an_operator_settles_a_payout_that_the_rail_did_not_pay(payroll, stuck, flask):
+def test_payout_settled_as_failed_is_owed_again(payroll, stuck, flask):
     settled = flask.json("payout", "settle", stuck, "--failed", "not in their books")
 
     assert settled["status"] == "Failed"
@@ -50,7 +50,7 @@ def test_an_operator_settles_a_payout_that_the_rail_did_not_pay(payroll, stuck, 
     assert flask("ledger", "check", "--org", str(payroll.brand.id))[0] == 0
 
 
-def test_a_settled_payout_is_left_alone_by_its_job(payroll, stuck, flask):
+def test_job_does_not_change_a_settled_payout(payroll, stuck, flask):
     flask("payout", "settle", stuck, "--failed", "not in their books")
     payroll.execute("update job set run_at = now() where queue = 'payouts'")
 
@@ -60,25 +60,25 @@ def test_a_settled_payout_is_left_alone_by_its_job(payroll, stuck, flask):
     assert payroll.brand.rows("select count(*) from job where queue = 'payouts'") == [(0,)]
 
 
-def test_what_is_not_processing_is_not_settled_by_hand(payroll, stuck, flask):
+def test_payout_that_is_not_processing_cannot_be_settled(payroll, stuck, flask):
     flask("payout", "settle", stuck, "--paid", "tr_123")
 
-    code, said = flask("payout", "settle", stuck, "--failed", "changed my mind")
+    code, output = flask("payout", "settle", stuck, "--failed", "changed my mind")
 
     assert code == 1
-    assert "The payout is Paid" in said
+    assert "The payout is Paid" in output
 
 
 @pytest.mark.parametrize("options", [[], ["--paid", "a", "--failed", "b"], ["--paid", ""]])
-def test_settling_takes_one_word_about_it(flask, options):
-    code, said = flask("payout", "settle", str(uuid4()), *options)
+def test_settle_requires_exactly_one_outcome(flask, options):
+    code, output = flask("payout", "settle", str(uuid4()), *options)
 
     assert code == 2
-    assert "either --paid REFERENCE or --failed WHY" in said
+    assert "either --paid REFERENCE or --failed WHY" in output
 
 
-def test_a_payout_that_is_not_there_is_said(flask):
-    code, said = flask("payout", "settle", str(uuid4()), "--paid", "tr_1")
+def test_unknown_payout_is_reported(flask):
+    code, output = flask("payout", "settle", str(uuid4()), "--paid", "tr_1")
 
     assert code == 1
-    assert "payout" in said
+    assert "payout" in output

@@ -1,4 +1,4 @@
-"""Rows of a rail's list, and what a reconcile says of them."""
+"""Rows of a rail's transfer list, and views of a reconcile result."""
 
 from uuid import uuid4
 
@@ -6,7 +6,7 @@ from adapters import clock
 
 
 def make_row(payroll, slug="ann", *, amount="20.00", **more):
-    """Return a transfer that a forgotten payout has made, as its rail lists it."""
+    """Return a row for a transfer of a payout that the restored database lacks."""
     payout_id = uuid4()
     return {
         "reference": f"tr_{payout_id.hex}",
@@ -20,12 +20,12 @@ def make_row(payroll, slug="ann", *, amount="20.00", **more):
 
 
 def outcomes(result):
-    """Return how many transfers came to what."""
-    return {name: count for one in result["methods"] for name, count in one["outcomes"].items()}
+    """Return the number of transfers by outcome."""
+    return {name: count for method in result["methods"] for name, count in method["outcomes"].items()}
 
 
 def is_whole(flask, payroll):
-    """Return whether no rule about the money is broken."""
+    """Return whether the ledger check finds no broken rule."""
     return flask.json("ledger", "check", "--org", payroll.brand.id)["broken"] == []
 
 

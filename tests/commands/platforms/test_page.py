@@ -1,4 +1,4 @@
-"""The page about connections says of each platform what its adapter says."""
+"""The connections page agrees with the platform adapters."""
 
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from tests.support.platforms.platform_connections import STAGES
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 
 
-def test_the_table_of_the_page_is_what_the_adapters_say():
+def test_table_of_the_page_equals_the_generated_one():
     printed = catalogue.render_table()
     assert printed in _PAGE.read_text(), "python -m commands.platforms.catalogue, into docs/connections.md"
 
 
-def test_what_is_read_beside_the_fields_is_what_each_platform_keeps():
-    kept = {"tags": "tags", "page": "the page", "marks": "utm fields"}
+def test_additional_slug_sources_match_the_platforms_features():
+    sources = {"tags": "tags", "page": "the page", "marks": "utm fields"}
     for stage in STAGES.values():
         beside = " ".join(stage.platform.slugs.beside)
-        assert {kind for kind, words in kept.items() if words not in beside} == stage.cannot
+        assert {kind for kind, words in sources.items() if words not in beside} == stage.cannot

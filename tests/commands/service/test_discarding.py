@@ -1,4 +1,4 @@
-"""`flask jobs discard` by id and by filter: what it leaves comes first, and nothing goes without a reason."""
+"""`flask jobs discard` by id and by filter: it shows the losses first and requires a reason."""
 
 import pytest
 
@@ -31,8 +31,8 @@ def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
     assert discarded["discarded"] == [first, second]
     assert _ids() == [refund, theirs]
     for number in (first, second):
-        ((actor, _, where, after),) = list_audit_entries("job.discarded", f"[{number}]")
-        assert (actor, where, after["why"]) == ("operator", brand.id, f"a test shop {brand.id}")
+        ((actor, _, organization_id, after),) = list_audit_entries("job.discarded", f"[{number}]")
+        assert (actor, organization_id, after["why"]) == ("operator", brand.id, f"a test shop {brand.id}")
 
 
 def test_discard_by_filter_sums_money_per_kind_and_currency(flask, brand):
@@ -52,7 +52,7 @@ def test_discard_by_filter_sums_money_per_kind_and_currency(flask, brand):
 
 
 @pytest.mark.parametrize(("typed", "is_gone"), [("2", True), ("3", False), ("yes", False)])
-def test_discard_on_a_terminal_wants_the_number_typed(flask, brand, monkeypatch, typed, is_gone):
+def test_discard_on_a_terminal_requires_typing_the_number(flask, brand, monkeypatch, typed, is_gone):
     stage_failed_job(brand), stage_failed_job(brand)
     monkeypatch.setattr(discarding, "_is_terminal", lambda: True)
 
@@ -77,11 +77,11 @@ def test_discard_limit_takes_the_oldest_ids(flask, brand):
 @pytest.mark.parametrize(
     "arguments", [[], ["1", "--queue", "sales"], ["1"], ["--queue", "sales", "--yes"], ["1", "--why", " "]]
 )
-def test_discard_without_a_choice_or_a_reason_ends_with_2(flask, arguments):
+def test_discard_without_a_selection_or_a_reason_exits_with_2(flask, arguments):
     assert flask("jobs", "discard", *arguments)[0] == 2
 
 
-def test_discard_of_a_paid_for_sale_says_what_it_leaves(flask, brand):
+def test_discard_of_a_sale_prints_its_loss(flask, brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a", amountCents=12_345)
@@ -96,7 +96,7 @@ def test_discard_of_a_paid_for_sale_says_what_it_leaves(flask, brand):
     assert (code, output) == (0, f"Discarded {number} (sale.settle): w\nLeft undone: {left}\n")
 
 
-def test_replay_by_error_takes_those_alone(flask, brand):
+def test_replay_by_error_requeues_matching_jobs_only(flask, brand):
     first, second = stage_failed_job(brand), stage_failed_job(brand)
     with db.any_org_work():
         db.db.run("update job set last_error = 'ValueError: odd' where id = %s returning 1", (second,))
@@ -105,7 +105,7 @@ def test_replay_by_error_takes_those_alone(flask, brand):
     assert [row["id"] for row in flask.json("jobs", "dead", "--error", "lookup")] == [first]
 
 
-def test_lists_show_the_message_and_not_the_context_of_a_postgresql_error(flask, brand):
+def test_lists_show_a_postgresql_error_without_its_context(flask, brand):
     dead = stage_failed_job(brand)
     error = 'Traceback (most recent call last):\n  File "x.py", line 1\nDataError: too long\nCONTEXT:  PL/pgSQL f()\n'
     with db.any_org_work():

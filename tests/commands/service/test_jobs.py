@@ -1,4 +1,4 @@
-"""`flask jobs` as an operator types it at three in the morning."""
+"""`flask jobs`: queues, lists, replay, discard and pause."""
 
 import os
 import re
@@ -21,10 +21,10 @@ def _stage(brand, number: int = 1, job=jobs.SALE_SETTLE) -> list[int]:
         for _ in range(number):
             work.enqueue(job, organization_id=brand.id, sale_id="a-sale")
     with db.any_org_work():
-        return [found for (found,) in db.db.run("select id from job order by id desc limit %s", (number,))][::-1]
+        return [job_id for (job_id,) in db.db.run("select id from job order by id desc limit %s", (number,))][::-1]
 
 
-def _bury(*job_ids: int):
+def _mark_dead(*job_ids: int):
     with db.any_org_work():
         db.db.run(
             "update job set failed_at = now(), attempt = 20, last_error = %s where id = any(%s)",
@@ -33,7 +33,7 @@ def _bury(*job_ids: int):
 
 
 def _rows() -> list[tuple[int, int, bool]]:
-    """Return id, attempts left and is-it-dead of every job."""
+    """Return the id, the remaining attempts and whether it is dead, of every job."""
     with db.any_org_work():
         return db.db.run("select id, max_attempts - attempt, failed_at is not null from job order by id")
 
@@ -49,110 +49,110 @@ def _audit(action: str, about: str) -> list[tuple]:
 
 def test_queues_shows_every_queue_with_its_depth_and_workers(flask, brand):
     out, dead, _ = _stage(brand, 3)
-    _bury(dead)
+    _mark_dead(dead)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4)
         db.db.run("update job set run_at = now() - interval '1 hour' where failed_at is null")
         db.db.run("update job set deadline = now() + interval '1 minute', attempt = 1 where id = %s", (out,))
 
-    shown = {row["queue"]: row for row in flask.json("jobs", "queues")}
-    code, said = flask("jobs", "queues")
+    rows = {row["queue"]: row for row in flask.json("jobs", "queues")}
+    code, output = flask("jobs", "queues")
 
-    assert sorted(shown) == sorted(jobs.QUEUES)
+    assert sorted(rows) == sorted(jobs.QUEUES)
     states = {"waiting": 1, "retrying": 0, "out": 1, "dead": 1}
-    assert 3600 <= (oldest_s := shown["sales"]["oldest_s"]) < 3900
-    assert shown["sales"] == states | {"queue": "sales", "oldest_s": oldest_s, "threads": 4, "paused": False}
-    assert shown["mail"]["threads"] == 0
+    assert 3600 <= (oldest_s := rows["sales"]["oldest_s"]) < 3900
+    assert rows["sales"] == states | {"queue": "sales", "oldest_s": oldest_s, "threads": 4, "paused": False}
+    assert rows["mail"]["threads"] == 0
     assert code == 0
-    assert re.search(r"^sales +1 +0 +1 +1 +3[6-8]\d\d +4 *$", said, re.MULTILINE)
+    assert re.search(r"^sales +1 +0 +1 +1 +3[6-8]\d\d +4 *$", output, re.MULTILINE)
 
 
-def test_without_dead_letters_dead_says_so(flask, brand):
+def test_dead_without_dead_letters_prints_a_hint(flask, brand):
     _stage(brand)
 
     assert flask("jobs", "dead") == (0, "No dead letters.\n")
     assert flask.json("jobs", "dead") == []
 
 
-def test_dead_lists_what_is_asked_for(flask, brand, rival):
+def test_dead_is_filtered_by_organization_queue_and_name(flask, brand, rival):
     mine, _, theirs = *_stage(brand, 2), *_stage(rival)
     (refund,) = _stage(brand, job=jobs.REFUND_CASCADE)
-    _bury(mine, theirs, refund)
+    _mark_dead(mine, theirs, refund)
 
-    def listed(*options: str) -> list[int]:
+    def list_ids(*options: str) -> list[int]:
         return sorted(row["id"] for row in flask.json("jobs", "dead", *options))
 
-    assert listed() == [mine, theirs, refund]
-    assert listed("--org", str(brand.id)) == [mine, refund]
-    assert listed("--queue", "refunds") == [refund]
-    assert listed("--name", "sale.settle") == [mine, theirs]
-    assert len(listed("--limit", "1")) == 1
+    assert list_ids() == [mine, theirs, refund]
+    assert list_ids("--org", str(brand.id)) == [mine, refund]
+    assert list_ids("--queue", "refunds") == [refund]
+    assert list_ids("--name", "sale.settle") == [mine, theirs]
+    assert len(list_ids("--limit", "1")) == 1
 
 
-def test_dead_shows_a_person_the_last_line_of_each_error_as_it_is(flask, brand):
+def test_dead_prints_the_last_line_of_each_error_unchanged(flask, brand):
     (dead,) = _stage(brand)
-    _bury(dead)
+    _mark_dead(dead)
 
-    code, said = flask("jobs", "dead")
+    code, output = flask("jobs", "dead")
 
     assert code == 0
     assert re.search(
-        rf"^{dead} +sale.settle +{brand.id} +20 .*LookupError: no \[/conversion\] here", said, re.MULTILINE
+        rf"^{dead} +sale.settle +{brand.id} +20 .*LookupError: no \[/conversion\] here", output, re.MULTILINE
     )
 
 
-def _put(job_id: int, what: str):
+def _update(job_id: int, assignments: str):
     with db.any_org_work():
-        db.db.run(f"update job set {what} where id = %s", (job_id,))
+        db.db.run(f"update job set {assignments} where id = %s", (job_id,))
 
 
-def test_list_tells_what_waits_comes_again_or_is_out_and_leaves_the_dead(flask, brand):
+def test_list_shows_waiting_retrying_and_leased_jobs_but_no_dead_ones(flask, brand):
     waiting, retrying, out, dead = _stage(brand, 4)
-    _put(
+    _update(
         retrying, "attempt = 3, last_error = 'Traceback\nLookupError: no such sale\n', run_at = now() + interval '1 h'"
     )
-    _put(out, "attempt = 1, deadline = now() + interval '30 s'")
-    _bury(dead)
+    _update(out, "attempt = 1, deadline = now() + interval '30 s'")
+    _mark_dead(dead)
 
-    shown = {row["id"]: row for row in flask.json("jobs", "list")}
-    code, said = flask("jobs", "list")
+    rows = {row["id"]: row for row in flask.json("jobs", "list")}
+    code, output = flask("jobs", "list")
 
-    assert {id: row["state"] for id, row in shown.items()} == {waiting: "waiting", retrying: "retrying", out: "out"}
-    assert shown[retrying]["error"].endswith("LookupError: no such sale\n")
-    assert (shown[out]["out_until"] is None, shown[waiting]["out_until"]) == (False, None)
+    assert {id: row["state"] for id, row in rows.items()} == {waiting: "waiting", retrying: "retrying", out: "out"}
+    assert rows[retrying]["error"].endswith("LookupError: no such sale\n")
+    assert (rows[out]["out_until"] is None, rows[waiting]["out_until"]) == (False, None)
     assert code == 0
     assert re.search(
-        rf"^{retrying} +sale.settle +{brand.id} +retrying +3 of 20 .* LookupError: no such sale", said, re.M
+        rf"^{retrying} +sale.settle +{brand.id} +retrying +3 of 20 .* LookupError: no such sale", output, re.M
     )
 
 
-def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, rival):
+def test_list_is_filtered_by_state_queue_organization_and_name(flask, brand, rival):
     first, second = _stage(brand, 2)
     (refund,), (theirs,) = _stage(brand, job=jobs.REFUND_CASCADE), _stage(rival)
-    _put(second, "attempt = 1")
-    _put(refund, "deadline = now()")
+    _update(second, "attempt = 1")
+    _update(refund, "deadline = now()")
 
-    def listed(*options: str) -> list[int]:
+    def list_ids(*options: str) -> list[int]:
         return [row["id"] for row in flask.json("jobs", "list", *options)]
 
-    assert listed("--state", "waiting") == [first, theirs]
-    assert listed("--state", "retrying") == [second]
-    assert listed("--state", "out") == [refund]
-    assert listed("--queue", "refunds") == [refund]
-    assert listed("--org", str(rival.id)) == [theirs]
-    assert listed("--name", "sale.settle", "--org", str(brand.id)) == [first, second]
-    assert listed("--limit", "2") == [first, second]
+    assert list_ids("--state", "waiting") == [first, theirs]
+    assert list_ids("--state", "retrying") == [second]
+    assert list_ids("--state", "out") == [refund]
+    assert list_ids("--queue", "refunds") == [refund]
+    assert list_ids("--org", str(rival.id)) == [theirs]
+    assert list_ids("--name", "sale.settle", "--org", str(brand.id)) == [first, second]
+    assert list_ids("--limit", "2") == [first, second]
     assert flask("jobs", "list", "--queue", "mail") == (0, "No jobs are waiting or retrying or out.\n")
 
 
 @pytest.mark.parametrize(
-    ("script", "patience", "told"),
+    ("script", "patience", "error"),
     [
         (receivers.status(503), nullcontext, "answered 503"),
         (receivers.hang(60), hasty, "no complete response within 2 s"),
     ],
 )
-def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, patience, told):
+def test_list_shows_why_a_delivery_is_retried(flask, brand, receiver, drain, *, script, patience, error):
     endpoint = brand.endpoint(receiver.url)
     receiver.answers = [script]
     brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")
@@ -161,33 +161,33 @@ def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain,
 
     (row,) = flask.json("jobs", "list", "--state", "retrying")
 
-    assert (row["name"], row["error"]) == ("webhook.deliver", told)
+    assert (row["name"], row["error"]) == ("webhook.deliver", error)
 
 
-def test_show_tells_everything_and_what_to_do_next(flask, brand):
+def test_show_prints_the_job_and_the_next_step(flask, brand):
     (dead,) = _stage(brand)
-    _bury(dead)
+    _mark_dead(dead)
 
-    shown = flask.json("jobs", "show", str(dead))
-    code, said = flask("jobs", "show", str(dead))
+    rows = flask.json("jobs", "show", str(dead))
+    code, output = flask("jobs", "show", str(dead))
 
-    assert (shown["name"], shown["attempts"], shown["arguments"]) == ("sale.settle", "20 of 20", {"sale_id": "a-sale"})
-    assert shown["error"] == _TRACEBACK
+    assert (rows["name"], rows["attempts"], rows["arguments"]) == ("sale.settle", "20 of 20", {"sale_id": "a-sale"})
+    assert rows["error"] == _TRACEBACK
     assert code == 0
-    assert _TRACEBACK in said
-    assert said.endswith(f"Next: flask jobs replay {dead}   or   flask jobs discard {dead} --why '...'\n")
+    assert _TRACEBACK in output
+    assert output.endswith(f"Next: flask jobs replay {dead}   or   flask jobs discard {dead} --why '...'\n")
 
 
-def test_a_job_that_is_not_there_is_one_line(flask):
+def test_unknown_job_is_a_one_line_error(flask):
     assert flask("jobs", "show", "987654321") == (
         1,
         "Error: There is no job 987654321: it is done or was discarded. Next: flask jobs dead\n",
     )
 
 
-def test_replay_makes_dead_letters_wait_again_and_leaves_the_living_alone(flask, brand):
+def test_replay_requeues_dead_letters_only(flask, brand):
     living, dead = _stage(brand, 2)
-    _bury(dead)
+    _mark_dead(dead)
 
     replayed = flask.json("jobs", "replay", str(living), str(dead), "987654321")
 
@@ -196,20 +196,20 @@ def test_replay_makes_dead_letters_wait_again_and_leaves_the_living_alone(flask,
     assert _audit("job.replayed", f"[{dead}]") == [(f"[{dead}]", "operator", None, {"jobs": [dead]})]
 
 
-def test_replay_of_a_queue_takes_its_dead_letters_alone(flask, brand):
+def test_replay_of_a_queue_requeues_its_dead_letters_only(flask, brand):
     first, second = _stage(brand, 2)
     (refund,) = _stage(brand, job=jobs.REFUND_CASCADE)
-    _bury(first, second, refund)
+    _mark_dead(first, second, refund)
 
-    code, said = flask("jobs", "replay", "--queue", "sales", "--limit", "1")
+    code, output = flask("jobs", "replay", "--queue", "sales", "--limit", "1")
 
-    assert (code, said) == (0, f"Replayed 1: {first}\n")
+    assert (code, output) == (0, f"Replayed 1: {first}\n")
     assert [is_dead for *_, is_dead in _rows()] == [False, True, True]
 
 
-def test_a_dry_run_says_which_and_changes_nothing(flask, brand):
+def test_dry_run_lists_the_jobs_and_changes_nothing(flask, brand):
     living, dead = _stage(brand, 2)
-    _bury(dead)
+    _mark_dead(dead)
     before = _rows()
 
     by_id = flask.json("jobs", "replay", "--dry-run", str(living), str(dead))
@@ -222,57 +222,57 @@ def test_a_dry_run_says_which_and_changes_nothing(flask, brand):
 
 
 @pytest.mark.parametrize("arguments", [["replay"], ["replay", "1", "--queue", "sales"]])
-def test_replay_asks_for_ids_or_a_queue(flask, arguments):
-    code, said = flask("jobs", *arguments)
+def test_replay_requires_ids_or_a_queue(flask, arguments):
+    code, output = flask("jobs", *arguments)
 
     assert code == 2
-    assert "Select dead letters by id, or with --queue" in said
+    assert "Select dead letters by id, or with --queue" in output
 
 
-def test_discard_deletes_a_dead_letter_and_keeps_why(flask, brand):
+def test_discard_deletes_a_dead_letter_and_audits_the_reason(flask, brand):
     (dead,) = _stage(brand)
-    _bury(dead)
+    _mark_dead(dead)
 
     why = f"paid by hand, {brand.id}"
-    code, said = flask("jobs", "discard", str(dead), "--why", why)
+    code, output = flask("jobs", "discard", str(dead), "--why", why)
     ((entity_id, actor, organization_id, after),) = _audit("job.discarded", why)
 
-    assert (code, said) == (0, f"Discarded {dead} (sale.settle): {why}\n")
+    assert (code, output) == (0, f"Discarded {dead} (sale.settle): {why}\n")
     assert _rows() == []
     assert (entity_id, actor, organization_id) == (f"[{dead}]", "operator", brand.id)
     assert after["job"]["arguments"] == {"sale_id": "a-sale"}
 
 
-def test_discard_wants_to_know_why(flask, brand):
+def test_discard_requires_a_reason(flask, brand):
     (dead,) = _stage(brand)
-    _bury(dead)
+    _mark_dead(dead)
 
-    code, said = flask("jobs", "discard", str(dead))
+    code, output = flask("jobs", "discard", str(dead))
 
     assert code == 2
-    assert "Missing option '--why'" in said
+    assert "Missing option '--why'" in output
     assert _rows() == [(dead, 0, True)]
 
 
-def test_discard_refuses_what_is_alive(flask, brand):
+def test_discard_of_a_live_job_is_refused(flask, brand):
     (living,) = _stage(brand)
 
-    answer = flask("jobs", "discard", str(living), "--why", "x")
+    result = flask("jobs", "discard", str(living), "--why", "x")
 
-    assert answer == (1, f"Error: {living} is not a dead letter. Next: flask jobs dead\n")
+    assert result == (1, f"Error: {living} is not a dead letter. Next: flask jobs dead\n")
     assert _rows() == [(living, 20, False)]
 
 
-def test_a_paused_queue_waits_until_it_is_resumed(flask):
+def test_queue_is_paused_and_resumed(flask):
     paused = flask("jobs", "pause", "sales", "--why", "gateway is down")
     again = flask.json("jobs", "pause", "sales")
-    shown = {row["queue"]: row["paused"] for row in flask.json("jobs", "queues")}
+    rows = {row["queue"]: row["paused"] for row in flask.json("jobs", "queues")}
     resumed = flask("jobs", "resume", "sales")
     afterwards = {row["paused"] for row in flask.json("jobs", "queues")}
 
     assert paused == (0, "sales is paused. Next: flask jobs resume sales\n")
     assert again == {"paused": "sales"}
-    assert (shown["sales"], shown["refunds"]) == (True, False)
+    assert (rows["sales"], rows["refunds"]) == (True, False)
     assert resumed == (0, "sales runs.\n")
     assert afterwards == {False}
     assert _audit("queue.paused", "gateway is down")[0][0] == "sales"
@@ -282,24 +282,24 @@ def test_a_paused_queue_waits_until_it_is_resumed(flask):
 @pytest.mark.parametrize(
     "arguments", [["pause", "x"], ["resume", "x"], ["dead", "--queue", "x"], ["list", "--state", "dead"]]
 )
-def test_a_command_that_cannot_be_read_ends_with_2(flask, arguments):
-    code, said = flask("jobs", *arguments)
+def test_invalid_arguments_exit_with_2(flask, arguments):
+    code, output = flask("jobs", *arguments)
 
     assert code == 2
-    assert "Error: Invalid value" in said
+    assert "Error: Invalid value" in output
 
 
 @pytest.mark.parametrize(
     "arguments", [["queues"], ["list"], ["dead"], ["show", "1"], ["replay", "1"], ["pause", "sales"]]
 )
-def test_without_a_database_every_command_is_one_error(flask, tmp_path, arguments):
+def test_unreachable_database_is_a_one_line_error(flask, tmp_path, arguments):
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     try:
-        code, said = flask("jobs", *arguments)
+        code, output = flask("jobs", *arguments)
     finally:
         db.connect_to(os.environ["DATABASE_URL"])
 
     assert code == 1
-    assert said.startswith("Error: The database cannot be reached: ")
-    assert "Traceback" not in said
+    assert output.startswith("Error: The database cannot be reached: ")
+    assert "Traceback" not in output

@@ -7,21 +7,21 @@ import pytest
 from commands.service import processes
 
 
-def test_a_loop_that_ends_tells_the_others():
-    told = threading.Event()
+def test_finished_loop_stops_the_others():
+    is_stopping = threading.Event()
 
-    processes._run_until_stopped(lambda should_stop: None, told)
+    processes._run_until_stopped(lambda should_stop: None, is_stopping)
 
-    assert told.is_set()
+    assert is_stopping.is_set()
 
 
-def test_a_loop_that_breaks_tells_the_others_and_breaks_the_process():
-    told = threading.Event()
+def test_failed_loop_stops_the_others_and_the_process():
+    is_stopping = threading.Event()
 
-    def breaks(should_stop):
+    def fail(should_stop):
         assert not should_stop()
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        processes._run_until_stopped(breaks, told)
-    assert told.is_set()
+        processes._run_until_stopped(fail, is_stopping)
+    assert is_stopping.is_set()
