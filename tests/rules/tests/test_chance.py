@@ -24,10 +24,10 @@ def test_query_plans_are_read_in_an_isolated_database():
         trees.relative_name(path)
         for path in _FILES
         if any(_PLAN.search(text) for text in _texts(trees.parse_file(path)))
-        and "alone" not in _names(trees.parse_file(path))
+        and "isolated_database" not in _names(trees.parse_file(path))
     ]
 
-    assert shared == [], "plans are asked for without the fixture `alone`"
+    assert shared == [], "plans are asked for without the fixture `isolated_database`"
 
 
 def test_helper_rows_have_ascending_ids():
@@ -40,7 +40,7 @@ def test_helper_rows_have_ascending_ids():
     ]
 
     (ours,) = by_chance
-    assert ours.startswith("tests/support/running/row_ids.py"), "ids are made by `following.new_id`"
+    assert ours.startswith("tests/support/running/row_ids.py"), "ids are made by `row_ids.new_id`"
 
 
 def test_tests_read_the_date_while_they_run():

@@ -20,7 +20,9 @@ def test_tables_are_analyzed_by_their_owner():
         for call in _calls_in_vain(trees.parse_file(path))
     ]
 
-    assert skipped == [], "analyzed as the service: use databases.run with the URL that `alone` gives"
+    assert skipped == [], (
+        "analyzed as the service: use databases.run_as_owner with the URL that `isolated_database` gives"
+    )
 
 
 def _calls_in_vain(tree: ast.Module) -> Iterator[ast.Call]:
