@@ -68,7 +68,7 @@ def service():
 
 
 @pytest.fixture
-def testbed_for(app, service, monkeypatch):
+def rail_setup_for(app, service, monkeypatch):
     """Make a ground for a method; every rail is configured. Each test's service counts its events from one again."""
     with db.any_org_work():
         db.db.run("delete from rail_event")
@@ -80,13 +80,13 @@ def testbed_for(app, service, monkeypatch):
 
 
 @pytest.fixture(params=_NAMES)
-def testbed(request, testbed_for):
-    return testbed_for(request.param)
+def rail_setup(request, rail_setup_for):
+    return rail_setup_for(request.param)
 
 
 @pytest.fixture
-def wallet(testbed_for):
-    return testbed_for("Wallet")
+def wallet(rail_setup_for):
+    return rail_setup_for("Wallet")
 
 
 def wallet_event(key, event_id, status, **more):
@@ -100,64 +100,64 @@ def wallet_event(key, event_id, status, **more):
     }, body
 
 
-def test_confirmation_settles_a_payment_whose_response_was_lost(testbed):
-    key = testbed.send()
-    assert testbed.payroll.payouts() == [("Processing", 2_000)]
+def test_confirmation_settles_a_payment_whose_response_was_lost(rail_setup):
+    key = rail_setup.send()
+    assert rail_setup.payroll.payouts() == [("Processing", 2_000)]
 
-    answer = testbed.confirm(key)
+    answer = rail_setup.confirm(key)
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
-    assert testbed.payroll.payouts() == [("Paid", 2_000)]
-    assert testbed.payroll.balance("ann") == {"USD": 0}
-    assert testbed.events() == ["payout.created", "payout.paid"]
-    assert [(event.outcome, event.payout_key) for event in list_rail_events(testbed)] == [("Settled", key)]
+    assert rail_setup.payroll.payouts() == [("Paid", 2_000)]
+    assert rail_setup.payroll.balance("ann") == {"USD": 0}
+    assert rail_setup.events() == ["payout.created", "payout.paid"]
+    assert [(event.outcome, event.payout_key) for event in list_rail_events(rail_setup)] == [("Settled", key)]
 
 
-def test_confirmation_of_a_return_fails_the_payout(testbed):
-    key = testbed.send()
-    testbed.service.settle(key, "returned")
+def test_confirmation_of_a_return_fails_the_payout(rail_setup):
+    key = rail_setup.send()
+    rail_setup.service.settle(key, "returned")
 
-    assert testbed.confirm(key).status_code == 200
+    assert rail_setup.confirm(key).status_code == 200
 
-    assert testbed.payroll.payouts() == [("Failed", 2_000)]
-    assert testbed.events() == ["payout.created", "payout.failed"]
-    assert testbed.payroll.balance("ann") == {"USD": 2_000}
+    assert rail_setup.payroll.payouts() == [("Failed", 2_000)]
+    assert rail_setup.events() == ["payout.created", "payout.failed"]
+    assert rail_setup.payroll.balance("ann") == {"USD": 2_000}
 
 
-def test_concurrent_copies_settle_it_once(testbed):
-    key = testbed.send()
+def test_concurrent_copies_settle_it_once(rail_setup):
+    key = rail_setup.send()
 
-    answers = run_concurrently(*[lambda: testbed.confirm(key).status_code] * 5)
+    answers = run_concurrently(*[lambda: rail_setup.confirm(key).status_code] * 5)
 
     assert answers == [200] * 5
-    assert testbed.events() == ["payout.created", "payout.paid"]
-    assert testbed.payroll.balance("ann") == {"USD": 0}
-    assert len(list_rail_events(testbed)) == 1
+    assert rail_setup.events() == ["payout.created", "payout.paid"]
+    assert rail_setup.payroll.balance("ann") == {"USD": 0}
+    assert len(list_rail_events(rail_setup)) == 1
 
 
-def test_retried_job_finds_the_payout_settled(testbed, drain):
-    key = testbed.send()
-    testbed.confirm(key)
-    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+def test_retried_job_finds_the_payout_settled(rail_setup, drain):
+    key = rail_setup.send()
+    rail_setup.confirm(key)
+    rail_setup.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
 
     drain("payouts")
 
-    assert testbed.events() == ["payout.created", "payout.paid"]
-    assert len(testbed.service.books) == 1
+    assert rail_setup.events() == ["payout.created", "payout.paid"]
+    assert len(rail_setup.service.books) == 1
 
 
-def test_confirmation_of_a_paid_payout_changes_nothing(testbed):
-    testbed.payroll.sell("ann", 10_000)
-    testbed.payroll.run()
-    testbed.payroll.pay()
-    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
-    testbed.payroll.pay()
-    before = testbed.payroll.payouts("status, amount_cents, paid_at")
+def test_confirmation_of_a_paid_payout_changes_nothing(rail_setup):
+    rail_setup.payroll.sell("ann", 10_000)
+    rail_setup.payroll.run()
+    rail_setup.payroll.pay()
+    rail_setup.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+    rail_setup.payroll.pay()
+    before = rail_setup.payroll.payouts("status, amount_cents, paid_at")
 
-    assert testbed.confirm(testbed.key()).status_code == 200
+    assert rail_setup.confirm(rail_setup.key()).status_code == 200
 
-    assert testbed.payroll.payouts("status, amount_cents, paid_at") == before
-    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert rail_setup.payroll.payouts("status, amount_cents, paid_at") == before
+    assert rail_setup.events() == ["payout.created", "payout.paid"]
 
 
 def test_late_event_after_settlement_changes_nothing(wallet):
@@ -278,8 +278,8 @@ def test_event_of_an_unknown_payout_is_parked(wallet):
     assert (parked.outcome, parked.organization_id, parked.payout_key) == ("Parked", None, unknown)
 
 
-def test_rail_confirms_only_its_own_payments(testbed_for):
-    processor, wallet = testbed_for("ProcessorConnect"), testbed_for("Wallet")
+def test_rail_confirms_only_its_own_payments(rail_setup_for):
+    processor, wallet = rail_setup_for("ProcessorConnect"), rail_setup_for("Wallet")
     key = processor.send()
 
     assert wallet.post(*wallet_event(key, f"WH-{key}", "SUCCESS", transaction_id="T1")).status_code == 200
@@ -288,8 +288,8 @@ def test_rail_confirms_only_its_own_payments(testbed_for):
     assert list_rail_events(processor) == []
 
 
-def test_confirmation_of_one_tenant_leaves_others_unchanged(testbed_for):
-    mine, theirs = testbed_for("Wallet"), testbed_for("Wallet")
+def test_confirmation_of_one_tenant_leaves_others_unchanged(rail_setup_for):
+    mine, theirs = rail_setup_for("Wallet"), rail_setup_for("Wallet")
     key, _ = mine.send(), theirs.send()
 
     mine.confirm(key)
@@ -298,22 +298,22 @@ def test_confirmation_of_one_tenant_leaves_others_unchanged(testbed_for):
     assert theirs.payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_invalid_signature_returns_400(testbed):
-    key = testbed.send()
-    headers, body = testbed.service.event(key)
-    name = "PAYPAL-TRANSMISSION-SIG" if testbed.place.method == "Wallet" else "Stripe-Signature"
+def test_invalid_signature_returns_400(rail_setup):
+    key = rail_setup.send()
+    headers, body = rail_setup.service.event(key)
+    name = "PAYPAL-TRANSMISSION-SIG" if rail_setup.place.method == "Wallet" else "Stripe-Signature"
 
     answers = [
-        testbed.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
-        testbed.post({}, body),
-        testbed.post(headers, body + b" "),
-        testbed.post(headers, b"\x00"),
-        testbed.post(headers, b""),
+        rail_setup.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
+        rail_setup.post({}, body),
+        rail_setup.post(headers, body + b" "),
+        rail_setup.post(headers, b"\x00"),
+        rail_setup.post(headers, b""),
     ]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(400, "bad_signature")] * 5
-    assert testbed.payroll.payouts() == [("Processing", 2_000)]
-    assert list_rail_events(testbed) == []
+    assert rail_setup.payroll.payouts() == [("Processing", 2_000)]
+    assert list_rail_events(rail_setup) == []
 
 
 def test_signed_event_of_another_kind_is_accepted(wallet):
@@ -325,8 +325,8 @@ def test_signed_event_of_another_kind_is_accepted(wallet):
     assert list_rail_events(wallet) == []
 
 
-def test_unreadable_payment_returns_503_until_it_can_be_read(testbed_for):
-    ground = testbed_for("GlobalPayouts")
+def test_unreadable_payment_returns_503_until_it_can_be_read(rail_setup_for):
+    ground = rail_setup_for("GlobalPayouts")
     key = ground.send()
     headers, body = ground.service.event(key)
     books, ground.service.books = ground.service.books, []

@@ -131,9 +131,7 @@ def test_call_queues_a_batch_and_a_cursor_continues(brand, rival, endpoint, rece
     receiver.answers = [receivers.status(500)]
     ids = _send_tests(brand, endpoint, drain, 3)
     # Equal timestamps: the cursor must order rows by id.
-    brand.rows(
-        "update delivery set created_at = (select min(created_at) from delivery) returning id"
-    )
+    brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")
     since = _ago(5)
 
     first = _redeliver(brand, endpoint, since=since, status="Failed").json

@@ -37,12 +37,12 @@ def _rows(shown):
     return re.findall(rf'<th scope="row" role="rowheader"><a href="{_HERE}/([0-9a-f-]+)">', shown)
 
 
-def test_conversions_are_listed_with_links(campaign, made, people):
+def test_conversions_are_listed_with_links(campaign, sales_by_name, people):
     visitor = people("Viewer")
     shown = visitor.open(_HERE).text
 
     assert '<table aria-label="Conversions" role="table">' in shown
-    assert _rows(shown) == [str(made["second"]), str(made["first"])]
+    assert _rows(shown) == [str(sales_by_name["second"]), str(sales_by_name["first"])]
     assert "Ada &lt;Ek&gt;" in shown
     assert "ben@example.com" in shown
     assert "100.00 USD" in shown
@@ -68,14 +68,14 @@ def test_conversions_are_listed_with_links(campaign, made, people):
         ("status=&programId=&q=&kind=&since=&until=&sort=newest", ["second", "first"]),
     ],
 )
-def test_filter_is_kept_in_the_address(campaign, made, people, query, names):
+def test_filter_is_kept_in_the_address(campaign, sales_by_name, people, query, names):
     html = people().open(f"{_HERE}?{query}").text
 
-    assert _rows(html) == [str(made[name]) for name in names]
+    assert _rows(html) == [str(sales_by_name[name]) for name in names]
     assert ("With this filter there is no conversion" in html) == (not names)
 
 
-def test_filter_is_kept_in_the_form(campaign, made, people):
+def test_filter_is_kept_in_the_form(campaign, sales_by_name, people):
     html = people().open(f"{_HERE}?status=Pending&programId={campaign.programs[-1]}&q=%22a").text
 
     assert '<form class="filters" method="get"' in html
@@ -97,7 +97,7 @@ def test_filter_is_kept_in_the_form(campaign, made, people):
         ("affiliateId=x", "affiliateId"),
     ],
 )
-def test_invalid_filter_shows_an_error_at_its_field(campaign, made, people, query, field):
+def test_invalid_filter_shows_an_error_at_its_field(campaign, sales_by_name, people, query, field):
     visitor = people()
     answer = visitor.open(f"{_HERE}?{query}")
 
@@ -109,16 +109,16 @@ def test_invalid_filter_shows_an_error_at_its_field(campaign, made, people, quer
     assert (file.status_code, file.headers["Location"].partition("?")[0]) == (303, _HERE)
 
 
-def test_invalid_cursor_shows_an_error(campaign, made, people):
+def test_invalid_cursor_shows_an_error(campaign, sales_by_name, people):
     answer = people().open(f"{_HERE}?cursor=x")
 
     assert answer.status_code == 400
     assert "This is not a cursor of this list." in answer.text
 
 
-def test_older_link_keeps_the_filter(campaign, made, people):
+def test_older_link_keeps_the_filter(campaign, sales_by_name, people):
     (affiliate,) = campaign.rows("select id from affiliate where email like 'ada%%'")[0]
-    made = [
+    sales_by_name = [
         insert_conversion(campaign, affiliate, status="Paid", created_at=time_ago(minutes=60 - n)) for n in range(52)
     ]
     visitor = people()
@@ -126,10 +126,10 @@ def test_older_link_keeps_the_filter(campaign, made, people):
     older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
 
     assert "status=Paid" in older
-    assert _rows(first) + _rows(visitor.open(older).text) == [str(one) for one in made]
+    assert _rows(first) + _rows(visitor.open(older).text) == [str(one) for one in sales_by_name]
 
 
-def test_list_is_exported_as_a_file(campaign, made, people):
+def test_list_is_exported_as_a_file(campaign, sales_by_name, people):
     visitor = people("Viewer")
     link = re.search(rf'href="({_HERE}/export.csv[^"]*)"', visitor.open(f"{_HERE}?status=Pending&kind=").text)[1]
     file = visitor.open(link)
@@ -137,7 +137,7 @@ def test_list_is_exported_as_a_file(campaign, made, people):
     assert link == f"{_HERE}/export.csv?status=Pending"
     assert file.content_type == "text/csv; charset=utf-8"
     assert "attachment" in file.headers["Content-Disposition"]
-    assert [row["id"] for row in csv.DictReader(io.StringIO(file.text, newline=""))] == [str(made["first"])]
+    assert [row["id"] for row in csv.DictReader(io.StringIO(file.text, newline=""))] == [str(sales_by_name["first"])]
     assert campaign.rows("select count(*) from audit_entry where action = 'conversions.exported'") == [(1,)]
 
 
@@ -148,7 +148,7 @@ def test_empty_list_shows_the_next_step(brand, people):
     assert '<table aria-label="Conversions" role="table">' not in html
 
 
-def test_other_brands_conversions_are_not_listed(campaign, made, people, rival):
+def test_other_brands_conversions_are_not_listed(campaign, sales_by_name, people, rival):
     rival.program()
     foreign = insert_conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
 

@@ -29,8 +29,8 @@ def stuck(payroll):
     return payroll.create_stuck_payout()
 
 
-def test_run_is_reviewed_on_its_own_page(operator, payroll, waiting):
-    address = f"/console/payouts/runs/{waiting}"
+def test_run_is_reviewed_on_its_own_page(operator, payroll, run_under_review):
+    address = f"/console/payouts/runs/{run_under_review}"
     listed = operator.open("/console/payouts").text
     asked = operator.open(address).text
     refused = operator.send(address, {"decision": "approve", "why": "", "_key": "a"})
@@ -44,16 +44,16 @@ def test_run_is_reviewed_on_its_own_page(operator, payroll, waiting):
     assert answer.status_code == 303
     assert payroll.payouts("status") == [("Paid",)]
     assert "It does not wait for a review" in operator.open(address).text
-    assert list_audit_entries("payout.reviewed", waiting)[0][3]["why"] == "looked at it"
+    assert list_audit_entries("payout.reviewed", run_under_review)[0][3]["why"] == "looked at it"
 
 
-def test_decided_run_shows_its_decision(operator, payroll, waiting):
-    address = f"/console/payouts/runs/{waiting}"
+def test_decided_run_shows_its_decision(operator, payroll, run_under_review):
+    address = f"/console/payouts/runs/{run_under_review}"
     operator.send(address, {"decision": "reject", "why": "no", "_key": "a"})
     again = operator.send(address, {"decision": "approve", "why": "yes", "_key": "b"})
 
     assert again.status_code == 422
-    assert "not waiting for a review" in again.text
+    assert "not run_under_review for a review" in again.text
     assert payroll.payouts("status") == [("Failed",)]
 
 
