@@ -35,11 +35,11 @@ def configure_identity(monkeypatch):
 
 
 @pytest.fixture
-def provider(configured, tmp_path):
+def provider(configure_identity, tmp_path):
     """Configure one provider for dashboard users and affiliates, with a key of each type in a file."""
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
-    configured(
+    configure_identity(
         DASHBOARD_JWT_ISSUER=idp.ISSUER,
         DASHBOARD_JWT_JWKS=str(path),
         DASHBOARD_JWT_AUDIENCE=idp.AUDIENCE,
@@ -170,10 +170,10 @@ def test_dashboard_token_is_not_an_affiliate_token(provider, audience):
     assert _affiliate(aud=audience) is None
 
 
-def test_audience_must_match_completely(configured, tmp_path):
+def test_audience_must_match_completely(configure_identity, tmp_path):
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
-    configured(
+    configure_identity(
         DASHBOARD_JWT_ISSUER=idp.ISSUER, DASHBOARD_JWT_JWKS=str(path), DASHBOARD_JWT_AUDIENCE="app",
         AFFILIATE_JWT_ISSUER=idp.ISSUER, AFFILIATE_JWT_JWKS=str(path), AFFILIATE_JWT_AUDIENCE="app-affiliates",
     )  # fmt: skip
@@ -189,7 +189,7 @@ def _member(**changes) -> str:
     return identity.issue_dashboard(**{"is_email_verified": True, **good, **changes})
 
 
-def test_local_dashboard_token_is_valid_without_an_issuer(configured):
+def test_local_dashboard_token_is_valid_without_an_issuer(configure_identity):
     issued_after_s = int(time.time())
     claims = identity.verify_dashboard(_member())
 
@@ -203,18 +203,18 @@ def test_local_dashboard_token_is_valid_without_an_issuer(configured):
     assert claims.session_id
 
 
-def test_non_interactive_token_has_no_session(configured):
+def test_non_interactive_token_has_no_session(configure_identity):
     assert identity.verify_dashboard(_member(is_interactive=False)).session_id is None
 
 
-def test_local_token_keeps_an_unverified_email(configured):
+def test_local_token_keeps_an_unverified_email(configure_identity):
     affiliate = identity.issue_affiliate(email="a@example.com", is_email_verified=False, ttl_s=60)
 
     assert identity.verify_dashboard(_member(is_email_verified=False)).is_email_verified is False
     assert identity.verify_affiliate(affiliate).is_email_verified is False
 
 
-def test_same_email_gives_the_same_affiliate_subject(configured):
+def test_same_email_gives_the_same_affiliate_subject(configure_identity):
     tokens = [
         identity.issue_affiliate(email=email, is_email_verified=True, ttl_s=60) for email in ("B@x.io", " b@X.io")
     ]
@@ -222,42 +222,42 @@ def test_same_email_gives_the_same_affiliate_subject(configured):
     assert [identity.verify_affiliate(token).subject for token in tokens] == ["local:b@x.io", "local:b@x.io"]
 
 
-def test_local_token_is_valid_for_one_kind_only(configured):
+def test_local_token_is_valid_for_one_kind_only(configure_identity):
     assert identity.verify_affiliate(_member()) is None
     assert identity.verify_dashboard(identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)) is None
 
 
-def test_each_kind_of_local_token_has_its_own_key(configured):
+def test_each_kind_of_local_token_has_its_own_key(configure_identity):
     affiliate = identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)
 
     assert affiliate.split(".")[0] != _member().split(".")[0]  # the header names the key
     assert _member().split(".")[0] == _member().split(".")[0]
 
 
-def test_expired_local_token_is_rejected(configured):
+def test_expired_local_token_is_rejected(configure_identity):
     assert identity.verify_dashboard(_member(ttl_s=-_LEEWAY_S - 1)) is None
 
 
-def test_local_token_is_valid_only_with_its_secret_key(configured):
+def test_local_token_is_valid_only_with_its_secret_key(configure_identity):
     token = _member()
     identity.clear_caches()
     assert identity.verify_dashboard(token)
 
-    configured(SECRET_KEY=_SECRET_KEY)
+    configure_identity(SECRET_KEY=_SECRET_KEY)
     assert identity.verify_dashboard(token) is None
 
 
-def test_unknown_role_is_not_issued(configured):
+def test_unknown_role_is_not_issued(configure_identity):
     with pytest.raises(ValueError, match="Root"):
         _member(role="Root")
 
 
-def test_issuer_invalidates_local_tokens_of_its_kind_only(configured, tmp_path):
+def test_issuer_invalidates_local_tokens_of_its_kind_only(configure_identity, tmp_path):
     token = _member()
     affiliate = identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)
     path = tmp_path / "jwks.json"
     path.write_text('{"keys": []}')
-    configured(DASHBOARD_JWT_ISSUER=idp.ISSUER, DASHBOARD_JWT_JWKS=str(path))
+    configure_identity(DASHBOARD_JWT_ISSUER=idp.ISSUER, DASHBOARD_JWT_JWKS=str(path))
 
     assert identity.verify_dashboard(token) is None
     assert identity.verify_affiliate(affiliate)

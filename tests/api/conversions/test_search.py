@@ -12,7 +12,7 @@ from models import db
 from models.conversions import lists, searches
 from tests.support.api.lists import count_round_trips
 from tests.support.rows.program_rows import insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 URL = "/api/v1/conversions"
 
@@ -155,7 +155,7 @@ def test_sort_by_payable_date_lists_next_payable_first(brand, people):
             insert_conversion(
                 brand,
                 affiliate_id,
-                hold_until=test_started_at() + timedelta(days=days),
+                hold_until=start_of_test() + timedelta(days=days),
                 created_at=time_ago(hours=days),
             )
         )

@@ -16,7 +16,7 @@ from pipelines.leads import lifecycle
 from tests.support.api.concurrency import run_concurrently
 from tests.support.rows import click_rows
 from tests.support.rows.leads import BROWSER, slug_of
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 _COLUMNS = "subject, action, score, reasons, severity, status, occurrences"
@@ -35,7 +35,7 @@ def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
 def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **fraud_fields):
     """Store a click of the visitor who sends leads from this address."""
     ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
-    raw = click_rows.build_click(brand, affiliate_id, at=test_started_at() - ago, **fraud_fields)
+    raw = click_rows.build_click(brand, affiliate_id, at=start_of_test() - ago, **fraud_fields)
     raw = raw._replace(visitor=visitors.hash_visitor(ip, _AGENT))
     click_rows.write(brand, raw)
 
@@ -160,7 +160,7 @@ def test_concurrent_leads_get_distinct_numbers(shop):
                 network=bytes(16),
                 email_normalized=f"eve-{number}@example.com",
                 is_test=False,
-                at=test_started_at(),
+                at=start_of_test(),
             )
 
     numbers = run_concurrently(*[lambda number=number: count(number) for number in range(6)])
@@ -222,7 +222,7 @@ def test_expired_counts_are_deleted_with_expired_leads(shop, drain):
         bytes.fromhex(visitors.hash_network("198.51.100.1")),
     )
     with db.any_org_work():
-        lifecycle.any_org_expire(now=test_started_at())
+        lifecycle.any_org_expire(now=start_of_test())
 
     assert shop.rows("select encode(network, 'hex') from lead_network") == [(visitors.hash_network("203.0.113.7"),)]
 

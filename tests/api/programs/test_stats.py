@@ -11,7 +11,7 @@ from models import db
 from pipelines.programs import numbers
 from tests.support import owed_totals
 from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 URL = "/api/v1/programs/stats"
 COUNTS = ("conversions30d", "sales30d", "leads30d", "paidClicks30d")
@@ -64,7 +64,7 @@ def test_an_organization_without_programs_has_an_empty_list(brand):
 
 def test_there_is_one_entry_per_program_newest_first_and_none_for_archived_ones(brand):
     first, second, third = (brand.program(created_at=time_ago(days=days)) for days in (3, 2, 1))
-    brand.rows("update program set archived_at = %s where id = %s", test_started_at(), second)
+    brand.rows("update program set archived_at = %s where id = %s", start_of_test(), second)
 
     assert [entry["programId"] for entry in brand.get(URL).json] == [str(third), str(first)]
 
@@ -87,7 +87,7 @@ def test_other_tenants_activity_is_not_counted(brand, rival, ben):
 
 def test_affiliates_of_any_status_count_unless_deleted_or_for_tests(brand, ben):
     brand.affiliate("pat", status="Pending")
-    brand.affiliate("del", deleted_at=test_started_at())
+    brand.affiliate("del", deleted_at=start_of_test())
     brand.affiliate("tess", is_test=True)
 
     assert _shown(brand, "affiliatesCount") == (2,)
@@ -274,7 +274,7 @@ def test_the_database_values_every_row_as_the_rules_do(brand, home):
             expected += valued
 
     with db.unit_of_work(brand.id):
-        (found,) = numbers.list_stats(organization_id=brand.id, now=test_started_at())
+        (found,) = numbers.list_stats(organization_id=brand.id, now=start_of_test())
     assert found.pending == Money(expected, None)
 
 

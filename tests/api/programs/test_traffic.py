@@ -8,7 +8,7 @@ from models import db
 from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.job_queues import drain
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_another_organizations_program_is_404(brand, rival, what):
 
 @pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
 def test_an_archived_program_is_still_readable(brand, ben, what):
-    brand.rows("update program set archived_at = %s where id = %s", test_started_at(), brand.programs[-1])
+    brand.rows("update program set archived_at = %s where id = %s", start_of_test(), brand.programs[-1])
 
     assert _get(brand, what).status_code == 200
 

@@ -29,43 +29,43 @@ def brand_with_form(brand):
     return brand
 
 
-def test_answers_are_stored_and_sent_by_key(brand_with_steps):
+def test_answers_are_stored_and_sent_by_key(brand_with_form):
     answers = {"team": " Tea ☕ ", "place": "News", "reach": "12.50", "site": "", "story": None}
 
-    answer = apply(brand_with_steps, website="ada.example", answers=answers)
+    answer = apply(brand_with_form, website="ada.example", answers=answers)
 
     expected = {"website": "ada.example", "team": "Tea ☕", "place": "News", "reach": 12.5}
     assert answer.status_code == 200
-    assert list_applicants(brand_with_steps, "application_data") == [(expected,)]
-    ((type, data),) = list_events(brand_with_steps)
+    assert list_applicants(brand_with_form, "application_data") == [(expected,)]
+    ((type, data),) = list_events(brand_with_form)
     assert (type, data["applicationAnswers"]) == ("affiliate.created", expected)
     assert [key for key in data if "fraud" in key.lower() or "score" in key.lower()] == []
 
 
-def test_auto_approved_application_sends_answers_in_both_events(brand_with_steps):
-    brand_with_steps.program(application_form=_OWN, auto_approve=True)
+def test_auto_approved_application_sends_answers_in_both_events(brand_with_form):
+    brand_with_form.program(application_form=_OWN, auto_approve=True)
 
-    apply(brand_with_steps, answers={"team": "Tea"})
+    apply(brand_with_form, answers={"team": "Tea"})
 
-    assert [(type, data["applicationAnswers"]) for type, data in list_events(brand_with_steps)] == [
+    assert [(type, data["applicationAnswers"]) for type, data in list_events(brand_with_form)] == [
         ("affiliate.created", {"team": "Tea"}),
         ("affiliate.approved", {"team": "Tea"}),
     ]
 
 
-def test_response_is_the_same_as_without_a_form(brand_with_steps):
-    ada, ben = (f"{name}-{brand_with_steps.id.hex}@example.com" for name in ("ada", "ben"))
-    fresh = apply(brand_with_steps, email=ada, answers={"team": "Tea"})
-    again = apply(brand_with_steps, email=ada, answers={"team": "Coffee"})
-    brand_with_steps.program()
-    without = apply(brand_with_steps, email=ben)
+def test_response_is_the_same_as_without_a_form(brand_with_form):
+    ada, ben = (f"{name}-{brand_with_form.id.hex}@example.com" for name in ("ada", "ben"))
+    fresh = apply(brand_with_form, email=ada, answers={"team": "Tea"})
+    again = apply(brand_with_form, email=ada, answers={"team": "Coffee"})
+    brand_with_form.program()
+    without = apply(brand_with_form, email=ben)
 
     assert fresh.data == again.data
     assert fresh.json == without.json | {"email": ada}
-    assert list_applicants(brand_with_steps, "application_data->>'team'")[0] == ("Tea",)
+    assert list_applicants(brand_with_form, "application_data->>'team'")[0] == ("Tea",)
 
 
-def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_steps):
+def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_form):
     wrong = [
         ({}, "team"),
         ({"team": ""}, "team"),
@@ -82,25 +82,25 @@ def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_steps):
         ({"team": "nul\x00"}, "team"),
     ]
     for answers, key in wrong:
-        answer = apply(brand_with_steps, answers=answers)
+        answer = apply(brand_with_form, answers=answers)
         refusal = (answer.status_code, answer.json["error"], answer.json["field"])
         assert refusal == (400, "invalid_request", f"answers.{key}"), answers
         assert list(answer.json["errors"]) == [f"answers.{key}"], answers
 
-    assert list_applicants(brand_with_steps, "id") == []
-    assert list_events(brand_with_steps) == []
+    assert list_applicants(brand_with_form, "id") == []
+    assert list_events(brand_with_form) == []
 
 
-def test_non_object_answers_return_400(brand_with_steps):
+def test_non_object_answers_return_400(brand_with_form):
     for answers in (5, "team", [], [{"team": "Tea"}], True):
-        answer = apply(brand_with_steps, answers=answers)
+        answer = apply(brand_with_form, answers=answers)
         assert (answer.status_code, list(answer.json["errors"])) == (400, ["answers"]), answers
 
 
-def test_proto_key_is_an_unknown_answer(brand_with_steps):
+def test_proto_key_is_an_unknown_answer(brand_with_form):
     raw = b'{"email": "ada@example.com", "answers": {"team": "Tea", "__proto__": {"status": "Approved"}}}'
 
-    answer = brand_with_steps.app.test_client().post(f"/api/p/id/{brand_with_steps.programs[-1]}/apply", data=raw)
+    answer = brand_with_form.app.test_client().post(f"/api/p/id/{brand_with_form.programs[-1]}/apply", data=raw)
 
     assert (answer.status_code, answer.json["field"]) == (400, "answers.__proto__")
 
@@ -134,17 +134,17 @@ def test_long_answers_in_any_script_are_accepted(brand):
     assert list_applicants(brand, "application_data") == [(answers,)]
 
 
-def test_keys_never_see_answers(brand_with_steps):
-    apply(brand_with_steps, answers={"team": "Secret tea"})
-    affiliate_id = list_applicants(brand_with_steps, "id")[0][0]
+def test_keys_never_see_answers(brand_with_form):
+    apply(brand_with_form, answers={"team": "Secret tea"})
+    affiliate_id = list_applicants(brand_with_form, "id")[0][0]
     paths = ("", f"/{affiliate_id}", "/applications")
 
-    by_key = [brand_with_steps.get(f"/api/v1/affiliates{path}") for path in paths]
-    by_person = [brand_with_steps.person("Owner").get(f"/api/v1/affiliates{path}") for path in paths]
+    by_key = [brand_with_form.get(f"/api/v1/affiliates{path}") for path in paths]
+    by_person = [brand_with_form.person("Owner").get(f"/api/v1/affiliates{path}") for path in paths]
 
     assert [answer.status_code for answer in by_key] == [200] * 3
     assert [b"Secret tea" in answer.data for answer in by_key] == [False] * 3
     assert [b"Secret tea" in answer.data for answer in by_person] == [True] * 3
-    approved = brand_with_steps.post(f"/api/v1/affiliates/{affiliate_id}/approve", {})
+    approved = brand_with_form.post(f"/api/v1/affiliates/{affiliate_id}/approve", {})
     assert b"Secret tea" not in approved.data
-    assert b"Secret tea" not in brand_with_steps.get("/api/v1/audit-log").data
+    assert b"Secret tea" not in brand_with_form.get("/api/v1/audit-log").data

@@ -12,7 +12,7 @@ from pipelines import schedule, work
 from pipelines.conversions import release
 from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.rows.program_rows import insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _statuses(brand):
 
 def test_conversion_past_its_hold_is_approved(brand, ben):
     past_hold = insert_conversion(brand, ben, hold_until=time_ago(seconds=1))
-    within_hold = insert_conversion(brand, ben, hold_until=test_started_at() + timedelta(hours=1))
+    within_hold = insert_conversion(brand, ben, hold_until=start_of_test() + timedelta(hours=1))
 
     _release()
 

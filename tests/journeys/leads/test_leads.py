@@ -14,7 +14,7 @@ from pipelines.leads import lifecycle
 from tests.support.rows.lead_rows import DAY, expire_leads, record_lead
 from tests.support.rows.leads import list_lead_emails, list_lead_states, post_signed_lead
 from tests.support.rows.program_rows import insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def _reward(currency):
@@ -24,7 +24,7 @@ def _reward(currency):
 def _convert(brand, lead_id, conversion_id):
     with db.unit_of_work(brand.id):
         lifecycle.stage_convert(
-            organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=test_started_at()
+            organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=start_of_test()
         )
 
 
@@ -36,7 +36,7 @@ def test_sale_converts_an_open_lead_once(brand, ben):
     _convert(brand, lead_id, second)
 
     assert brand.rows("select state, converted_by_conversion_id, converted_at from lead") == [
-        ("Converted", first, test_started_at())
+        ("Converted", first, start_of_test())
     ]
 
 

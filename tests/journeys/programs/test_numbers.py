@@ -7,7 +7,7 @@ from tests.support.rows import paid_leads
 from tests.support.rows.click_rows import consume_stream
 from tests.support.rows.link_visits import BROWSER, new_slug, post_click
 from tests.support.rows.program_rows import store_rate
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 # Ten VALUED are one US dollar; UNKNOWN has no published rate.
 VALUED, UNKNOWN = "SCR", "WST"
@@ -16,7 +16,7 @@ HEADLESS = BROWSER.replace("Firefox", "HeadlessFirefox")
 
 @pytest.fixture(autouse=True)
 def _rates(app):
-    store_rate(VALUED, "10", test_started_at())
+    store_rate(VALUED, "10", start_of_test())
 
 
 @pytest.fixture

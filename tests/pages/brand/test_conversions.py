@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.rows.program_rows import insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 _HERE = "/dashboard/conversions"
 
@@ -49,7 +49,7 @@ def test_conversions_are_listed_with_links(campaign, sales_by_name, people):
     assert "10,000 JPY" in shown
     assert "Spring" in shown
     assert '<span class="chip wait">Pending</span>' in shown
-    assert f'<time datetime="{(test_started_at() + timedelta(days=29)):%Y-%m-%d}">' in shown
+    assert f'<time datetime="{(start_of_test() + timedelta(days=29)):%Y-%m-%d}">' in shown
     assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
 
 

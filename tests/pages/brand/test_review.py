@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_conversion, time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 _HERE = "/dashboard/review"
 
@@ -34,9 +34,9 @@ def cases(campaign, ada):
     found = {
         "lead": lead,
         "held": record_blocked_click(
-            campaign, ada, subject="lead", subject_id=lead, action="held", at=test_started_at() + timedelta(hours=2)
+            campaign, ada, subject="lead", subject_id=lead, action="held", at=start_of_test() + timedelta(hours=2)
         ),
-        "blocked": record_blocked_click(campaign, ada, "headless", at=test_started_at() + timedelta(hours=1)),
+        "blocked": record_blocked_click(campaign, ada, "headless", at=start_of_test() + timedelta(hours=1)),
     }
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")

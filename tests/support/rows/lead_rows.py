@@ -6,7 +6,7 @@ from adapters import clock
 from domain.leads import LeadMethod
 from models import db
 from pipelines.leads import lifecycle
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 DAY = timedelta(days=1)
 
@@ -18,7 +18,7 @@ def record_lead(
     signup = lifecycle.NewLead(
         email=email,
         name=None,
-        occurred_at=occurred_at or test_started_at(),
+        occurred_at=occurred_at or start_of_test(),
         is_test=options.pop("is_test", False),
         external_event_id=event_id,
         sub_id=sub_id,
@@ -28,7 +28,7 @@ def record_lead(
         ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
         referral = lifecycle.find_referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
         return lifecycle.record(
-            organization_id=brand.id, referral=referral, signup=signup, now=test_started_at(), **options
+            organization_id=brand.id, referral=referral, signup=signup, now=start_of_test(), **options
         ).lead_id
 
 

@@ -10,14 +10,14 @@ from models import db
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
 from tests.support.running import row_ids
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 _NUMBERS = count(1)
 
 
 def time_ago(**span: float) -> datetime:
     """Return a moment that long before the test began: of a day that follows from today's."""
-    return test_started_at() - timedelta(**span)
+    return start_of_test() - timedelta(**span)
 
 
 def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
@@ -40,8 +40,8 @@ def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "rate_value": Decimal(10),
         "is_test": False,
         "occurred_at": time_ago(days=1),
-        "hold_until": test_started_at() + timedelta(days=29),
-        "created_at": test_started_at(),
+        "hold_until": start_of_test() + timedelta(days=29),
+        "created_at": start_of_test(),
     }
     with db.unit_of_work(brand.id):
         conversions.stage_insert([conversions.Conversion(**values | columns)])
@@ -58,7 +58,7 @@ def insert_click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "affiliate_id": affiliate_id,
         "slug": "ben",
         "occurred_at": time_ago(hours=1),
-        "created_at": test_started_at(),
+        "created_at": start_of_test(),
     }
     with db.unit_of_work(brand.id):
         names, marks = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))

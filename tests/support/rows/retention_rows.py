@@ -4,7 +4,7 @@ from models import db
 from pipelines import retention
 from tests.support.databases import alter
 from tests.support.rows.program_rows import time_ago
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def end_due(*kinds: str) -> dict[str, int]:
@@ -14,7 +14,7 @@ def end_due(*kinds: str) -> dict[str, int]:
         ended[kind] = 0
         while True:
             with db.any_org_work():
-                of_slice = retention.any_org_slice(kind, now=test_started_at())
+                of_slice = retention.any_org_slice(kind, now=start_of_test())
             ended[kind] += of_slice
             if of_slice < retention.SLICE:
                 break

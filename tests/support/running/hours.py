@@ -21,7 +21,7 @@ def note_test_start() -> None:
     _began = datetime.now(UTC)
 
 
-def test_started_at() -> datetime:
+def start_of_test() -> datetime:
     """Return when the test began; before the first one, when tests were collected."""
     return _began
 

@@ -9,7 +9,7 @@ from tests.support.databases import alter
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def test_old_clicks_become_counts_without_changing_statistics(brand, ben):
@@ -94,5 +94,5 @@ def test_affiliate_with_former_clicks_is_kept_when_an_import_is_undone(brand, be
     end_due("clicks")
 
     with db.unit_of_work(brand.id):
-        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=test_started_at())
+        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=start_of_test())
     assert (undone.removed_count, undone.kept_count) == (0, 1)

@@ -8,7 +8,7 @@ from tests.support.gateways.gateway_connections import connect_gateway, play_gat
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
@@ -23,7 +23,7 @@ def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
             status,
             b"x" if status == "Queued" else None,
             time_ago(days=days),
-            test_started_at() if status == "Sent" else None,
+            start_of_test() if status == "Sent" else None,
         )
     for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
         alter(
@@ -159,7 +159,7 @@ def test_empty_or_undone_imports_are_deleted(brand, ben):
             imported,
             1 - imported,
             time_ago(days=400),
-            test_started_at() if status == "Undone" else None,
+            start_of_test() if status == "Undone" else None,
         )
     alter(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
 

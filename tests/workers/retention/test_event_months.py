@@ -13,7 +13,7 @@ from tests.support import databases
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 TABLES = ("event", "delivery", "delivery_attempt")
 _FIRST_OF = "date_trunc('month', %s::timestamptz at time zone 'UTC') at time zone 'UTC'"
@@ -57,12 +57,12 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
 
 def test_deliveries_are_in_their_events_month_and_deleted_with_it(isolated_database, brand, endpoint):
     with db.any_org_work():
-        partitions.any_org_maintain(now=test_started_at())
-    future_event = _event_at(brand, test_started_at() + timedelta(days=64))
-    for event_id in (future_event, _event_at(brand, test_started_at())):
+        partitions.any_org_maintain(now=start_of_test())
+    future_event = _event_at(brand, start_of_test() + timedelta(days=64))
+    for event_id in (future_event, _event_at(brand, start_of_test())):
         _delivery_of(brand, endpoint, event_id, at=time_ago(days=100))
     brand.rows("update event set created_at = %s returning id", time_ago(days=100))
-    month = f"_{test_started_at() + timedelta(days=64):%Y_%m}"
+    month = f"_{start_of_test() + timedelta(days=64):%Y_%m}"
 
     for table, key in (("event", "id"), ("delivery", "event_id"), ("delivery_attempt", "event_id")):
         assert (table + month,) in brand.rows(
@@ -90,7 +90,7 @@ def test_past_months_are_dropped_in_reference_order(app, monkeypatch):
 
         for _ in range(2):
             with db.any_org_work():
-                partitions.any_org_maintain(now=test_started_at())
+                partitions.any_org_maintain(now=start_of_test())
 
         partition_names = {
             name for (name,) in databases.select_as_owner(url, "select part::text from partition_bounds")

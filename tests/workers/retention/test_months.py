@@ -12,12 +12,12 @@ from pipelines import partitions
 from tests.support import databases
 from tests.support.rows.program_rows import insert_click, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def _maintain_partitions():
     with db.any_org_work():
-        partitions.any_org_maintain(now=test_started_at())
+        partitions.any_org_maintain(now=start_of_test())
 
 
 def _id_of(month):
@@ -31,7 +31,7 @@ def test_months_are_created_ahead_and_each_row_is_in_its_own(isolated_database, 
     _maintain_partitions()
     _maintain_partitions()
     partitions_by_table = {table_row["table"]: table_row for table_row in flask.json("db", "partitions")}
-    year, month = divmod(test_started_at().year * 12 + test_started_at().month - 1 + partitions.MONTHS_AHEAD, 12)
+    year, month = divmod(start_of_test().year * 12 + start_of_test().month - 1 + partitions.MONTHS_AHEAD, 12)
     last = date(year, month + 1, 1)
     future_id, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
     insert_click(brand, ben, id=future_id)
@@ -51,7 +51,7 @@ def test_months_are_created_ahead_and_each_row_is_in_its_own(isolated_database, 
 
 def test_missing_month_is_reported(isolated_database, app):
     _maintain_partitions()  # the tests' database may be from last month
-    far = test_started_at() + timedelta(days=500)
+    far = start_of_test() + timedelta(days=500)
     with db.any_org_work():
         tables = partitions.list_tables(now=far)
 
@@ -62,7 +62,7 @@ def test_missing_month_is_reported(isolated_database, app):
 
 def test_row_at_the_same_place_of_another_month_is_kept(isolated_database, brand, ben):
     _maintain_partitions()
-    month = f"{(test_started_at() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
+    month = f"{(start_of_test() + timedelta(days=64)).replace(day=1):%Y-%m-%d}"
     young_ids = [insert_click(brand, ben) for _ in range(3)]
     old_ids = [insert_click(brand, ben, id=_id_of(month), occurred_at=time_ago(days=100)) for _ in range(100)]
     places = brand.rows("select ctid::text, count(*) from click group by 1 having count(*) > 1")

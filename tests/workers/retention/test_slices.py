@@ -8,7 +8,7 @@ from tests.support.api.concurrency import run_concurrently, start_call
 from tests.support.databases import alter
 from tests.support.rows.program_rows import insert_click, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_old_clicks
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 
 def test_transaction_deletes_at_most_one_slice(brand, ben, small_slices):
@@ -30,7 +30,7 @@ def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain)
     insert_old_clicks(brand, ben, 35)
 
     with db.any_org_work():
-        retention.any_org_start(now=test_started_at())
+        retention.any_org_start(now=start_of_test())
     jobs_waiting = _jobs_waiting()
     jobs_run = drain("upkeep")
 
@@ -45,7 +45,7 @@ def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain)
 def test_running_retention_is_not_started_twice(brand, drain):
     for _ in range(2):
         with db.any_org_work():
-            retention.any_org_start(now=test_started_at())
+            retention.any_org_start(now=start_of_test())
 
     assert _jobs_waiting() == len(retention.list_kinds())
 
@@ -74,7 +74,7 @@ def test_locked_row_is_deleted_on_the_next_run(brand, ben):
 
 
 def test_slice_is_read_in_index_order(isolated_database):
-    params = {"limit": 10, "before": test_started_at(), "queues": ["mail"]}
+    params = {"limit": 10, "before": start_of_test(), "queues": ["mail"]}
     plans = {}
 
     with db.any_org_work():
@@ -100,7 +100,7 @@ def test_clicks_are_written_during_a_slice(brand, ben):
     insert_old_clicks(brand, ben, 50)
 
     with db.any_org_work():
-        retention.any_org_slice("clicks", now=test_started_at())
+        retention.any_org_slice("clicks", now=start_of_test())
         start_call(lambda: insert_click(brand, ben))()
 
     assert count_brand_rows(brand, "click") == 1
@@ -112,7 +112,7 @@ def test_unlimited_retention_deletes_nothing(brand, ben, set_retention):
 
     end_due("clicks")
     with db.any_org_work():
-        retention.any_org_start(now=test_started_at())
+        retention.any_org_start(now=start_of_test())
 
     assert count_brand_rows(brand, "click") == 3
     assert _jobs_waiting() == len(retention.list_kinds()) - 1

@@ -14,7 +14,7 @@ from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Purchase
 from tests.support.job_queues import drain
 from tests.support.rows.lead_rows import DAY, record_lead
-from tests.support.running.hours import test_started_at
+from tests.support.running.hours import start_of_test
 
 _ANN = "ann@example.com"
 _LEADS = {"default_commission_model": "Cpl", "default_commission_type": "Fixed", "default_commission_value": 5}
@@ -23,7 +23,7 @@ _LEADS = {"default_commission_model": "Cpl", "default_commission_type": "Fixed",
 @pytest.fixture
 def jane(shop):
     """Return the id of jane, who sells; payments are made when the test began, in whole seconds."""
-    shop.stage.now = test_started_at().replace(microsecond=0)
+    shop.stage.now = start_of_test().replace(microsecond=0)
     shop.change("update gateway_connection set connected_at = connected_at - interval '40 days'")
     ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
     return affiliate_id
@@ -108,7 +108,7 @@ def test_lead_that_was_converted_or_expired_since_still_counts(shop, jane, state
 
 def test_lead_of_another_tenant_credits_nobody(shop, rival):
     rival.program()
-    record_lead(rival, rival.affiliate("rob"), _ANN, occurred_at=test_started_at() - DAY)
+    record_lead(rival, rival.affiliate("rob"), _ANN, occurred_at=start_of_test() - DAY)
 
     assert _sell(shop) is None
 
