@@ -223,9 +223,7 @@ def test_twenty_mints_at_once_stop_at_the_cap(shop):
 
 
 def test_one_text_asked_for_by_many_at_once_is_one_code(shop):
-    made = create_coupon(shop.brand)
-
-    body = {"campaignCouponId": made["id"], "code": "SPRING"}
+    body = {"campaignCouponId": create_coupon(shop.brand)["id"], "code": "SPRING"}
     answers = run_concurrently(*[lambda: shop.brand.post(shop.codes, body)] * 8)
 
     assert sorted(answer.status_code for answer in answers) == [201] + [422] * 7

@@ -21,8 +21,6 @@ def _at(seconds: float) -> datetime:
     return HOUR + timedelta(seconds=seconds)
 
 
-def _events(brand):
-
 @pytest.fixture
 def scorer(monkeypatch):
     """An operator's scorer that returns the next of `answers` for each click; unreachable when they are used up."""
