@@ -63,7 +63,7 @@ def test_score_of_the_scorer_decides_like_own_rules(click_brand, ben, scorer, dr
     drain()
 
     assert list_outcomes(click_brand, [click]) == [outcome]
-    assert [row[2:5] for row in _events(click_brand)] == [(outcome, points, ["odd"])]
+    assert click_brand.rows("select action, score, reasons from fraud_event") == [(outcome, points, ["odd"])]
 
 
 def test_clicks_wait_while_the_scorer_is_unreachable(click_brand, ben, scorer, drain):
