@@ -4,6 +4,7 @@ A call whose answer is lost may have worked: `find_code` and `find_coupon` look 
 So `mint` and `create` may be repeated, and never make a second one.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -57,6 +58,11 @@ class ExistingCode:
     is_over: bool = False
 
 
+def own_id(code: ExistingCode | None) -> str | None:
+    """Return the id of a code that was made for its order; None for another's, or for none."""
+    return code.id if code is not None and code.is_ours else None
+
+
 def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: Callable[[], str]) -> str:
     """Make a code where its text is free; return the one that was made for this order before.
 
@@ -80,41 +86,52 @@ def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: C
         return code.id
 
 
-class CodeRail:
+class CodeRail(ABC):
     """One gateway at which codes are minted. A rail has no state."""
 
     gateway: Gateway
     shape = CodeShape()
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return the gateway's code with the text of an order. Raises as `find_code`."""
-        raise NotImplementedError
-
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code and return its id there. Raises as `mint`, but for CodeTaken."""
-        raise NotImplementedError
-
+    @abstractmethod
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a code and return its id there; one that was made for this order before is returned as it is.
 
         Raises CodeTaken, DiscountNotHeld, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
-        return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
 
+    @abstractmethod
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Return the id of the code that was made for this order; None for none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
-        code = self.look(account, order)
-        return code.id if code is not None and code.is_ours else None
 
+    @abstractmethod
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """End a code, so that buyers cannot redeem it any more; one that is already gone is no error.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
-        raise NotImplementedError
+
+
+class UniqueCodeRail(CodeRail):
+    """A gateway at which a code is one object, found by its text and made by one function."""
+
+    @abstractmethod
+    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the gateway's code with the text of an order. Raises as `find_code`."""
+
+    @abstractmethod
+    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Make a code and return its id there. Raises as `mint`, but for CodeTaken."""
+
+    def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Make a code where its text is free; one that was made for this order before is returned as it is."""
+        return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
+
+    def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
+        """Return the id of the code with the text of this order if it was made for it."""
+        return own_id(self.look(account, order))
 
 
 class ProcessorRail(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import orjson
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode
+from adapters.coupons.base import CodeOrder, DiscountNotHeld, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import chargebee, chargebee_facts
@@ -22,7 +22,7 @@ _DURATIONS = {DiscountDuration.Once: "one_time", DiscountDuration.Forever: "fore
 _NAME_CHARACTERS = 50
 
 
-class ChargebeeCodes(CodeRail):
+class ChargebeeCodes(UniqueCodeRail):
     gateway = Gateway.Chargebee
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:

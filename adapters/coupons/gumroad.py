@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode
+from adapters.coupons.base import CodeOrder, DiscountNotHeld, ExistingCode, UniqueCodeRail
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected
 from adapters.gateways.digital import gumroad
@@ -25,7 +25,7 @@ _MIN_MARK, _MARKS = 1_000_000_000, 2**30  # the sum is less than the largest num
 _MAX_PAGES = 100
 
 
-class GumroadCodes(CodeRail):
+class GumroadCodes(UniqueCodeRail):
     gateway = Gateway.Gumroad
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.digital import lemonsqueezy
@@ -14,7 +14,7 @@ from domain.gateways.names import Gateway
 _MAX_PAGES = 100
 
 
-class LemonSqueezyCodes(CodeRail):
+class LemonSqueezyCodes(UniqueCodeRail):
     gateway = Gateway.LemonSqueezy
     shape = CodeShape(allowed_signs="")
 

@@ -6,7 +6,7 @@ The body that makes a coupon holds neither months nor a cap.
 from collections.abc import Iterator, Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode, mint_once
+from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode, mint_once, own_id
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import maxio
@@ -26,10 +26,10 @@ class MaxioCodes(CodeRail):
         families = list(_families(api))
         return mint_once(order, lambda: _look(api, order, families), lambda: _make(api, order, families))
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the coupon with this code in each product family."""
         api = maxio.GATEWAY.api(account)
-        return _look(api, order, list(_families(api)))
+        return own_id(_look(api, order, list(_families(api))))
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a coupon."""

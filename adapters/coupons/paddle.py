@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import paddle
@@ -16,7 +16,7 @@ from domain.gateways.names import Gateway
 _STATES = "active,archived,expired,used"
 
 
-class PaddleCodes(CodeRail):
+class PaddleCodes(UniqueCodeRail):
     gateway = Gateway.Paddle
     shape = CodeShape(allowed_signs="")
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 from adapters import clock
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode
+from adapters.coupons.base import CodeOrder, DiscountNotHeld, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import recurly
@@ -21,7 +21,7 @@ _WINTER = timezone(timedelta(hours=-8))
 _OVER = ("expired", "inactive")
 
 
-class RecurlyCodes(CodeRail):
+class RecurlyCodes(UniqueCodeRail):
     gateway = Gateway.Recurly
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:

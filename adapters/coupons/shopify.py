@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters import clock
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected
 from adapters.gateways.storefront import shopify_api
@@ -30,7 +30,7 @@ _DELETE = """mutation CodeDelete($id: ID!) {
 _DENIED = 403
 
 
-class ShopifyCodes(CodeRail):
+class ShopifyCodes(UniqueCodeRail):
     gateway = Gateway.Shopify
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:

@@ -11,7 +11,7 @@ import orjson
 
 from adapters import clock
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.storefront import wix
@@ -23,7 +23,7 @@ _COUPONS = "/stores/v2/coupons"
 _PAGE, _MAX_PAGES = 100, 50
 
 
-class WixCodes(CodeRail):
+class WixCodes(UniqueCodeRail):
     gateway = Gateway.Wix
     shape = CodeShape(max_length=20)
 

@@ -6,7 +6,7 @@ The shop keeps codes in lower case. Its own coupons are off one order; discounts
 from collections.abc import Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.storefront import woocommerce
@@ -16,7 +16,7 @@ from domain.gateways.names import Gateway
 _OUR_ID = "_affiliate_coupon_id"
 
 
-class WooCommerceCodes(CodeRail):
+class WooCommerceCodes(UniqueCodeRail):
     gateway = Gateway.WooCommerce
 
     def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:

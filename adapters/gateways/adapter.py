@@ -4,6 +4,7 @@ Proving happens in the request that brings an event and must be quick; translati
 gateway. Nothing here is called inside a transaction. Everything after translation is the same for all gateways.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -34,13 +35,11 @@ Reader = Callable[[GatewayWire, Any, datetime], Facts]
 _CALL_ERRORS = (CredentialsRefused, GatewayRejected, GatewayUnreachable)
 
 
-class GatewayAdapter:
+class GatewayAdapter(ABC):
     """One gateway. An adapter has no state.
 
     `polls` is how often reconcile must run because something has no event; None is nightly. The paths say where an
-    event holds its id, type, object and time; `readers` translate its object, by its type. `customer_path` and
-    `subscription_path` are where the brand's own fields are read, `by_hand` the steps by which a brand makes the
-    webhook, for `sent_events`.
+    event holds its id and type. `by_hand` are the steps by which a brand makes the webhook, for `sent_events`.
     """
 
     name: str
@@ -52,26 +51,14 @@ class GatewayAdapter:
 
     id_path: tuple[str, ...] = ("id",)
     type_path: tuple[str, ...] = ("type",)
-    object_path: tuple[str, ...] = ()
-    time_path: tuple[str, ...] = ()
-    readers: Mapping[str, Reader] = {}
     proof: proofs.BodyDigest | proofs.StampedHeader | None = None
 
     by_hand: tuple[str, ...] = ()
     sent_events: Iterable[str] = ()
 
-    customer_path: str | None = None
-    customer_in: tuple[str, ...] = ()
-    customer_names: tuple[str, ...] = ("name",)
-    subscription_path: str | None = None
-
-    def api(self, account: GatewayAccount) -> GatewayWire:
-        """Return the API of an account. Raises CredentialsRefused for credentials that cannot be sent."""
-        raise NotImplementedError
-
+    @abstractmethod
     def check(self, account: GatewayAccount) -> Known:
         """Prove the credentials by the cheapest call. Raises CredentialsRefused and GatewayUnreachable."""
-        raise NotImplementedError
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhooks to `address` where the gateway allows it, else return steps for the brand. Repeatable.
@@ -85,6 +72,7 @@ class GatewayAdapter:
 
         Raises CredentialsRefused and GatewayUnreachable.
         """
+        return  # where the brand made them by hand
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Return the events of a request that the gateway made, by its raw bytes. Raises NotProved.
@@ -108,12 +96,9 @@ class GatewayAdapter:
         facts = self.translate(account, self.read_event(delivery.raw), delivery.type)
         return facts if isinstance(facts, Sequence) else (facts,)
 
+    @abstractmethod
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Return the facts of an event that was read; `kind` is the type of its delivery. Raises as `facts`."""
-        read = self.readers.get(shapes.text(event, *self.type_path) or "")
-        if read is None:
-            return IgnoredFact("unknown_type")
-        return read(self.api(account), shapes.get(event, *self.object_path), shapes.moment(event, *self.time_path))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return an origin with the customer's email, name and the brand's own fields of them.
@@ -122,11 +107,7 @@ class GatewayAdapter:
 
         Raises as `facts`.
         """
-        if self.customer_path is None or origin.customer_id is None:
-            return origin
-        customer = shapes.get(self._find(account, self.customer_path, origin), *self.customer_in)
-        email, name = shapes.text(customer, "email"), shapes.full_name(customer, *self.customer_names)
-        return origin.with_more(email=email, name=name, carriers=self.read_carriers(customer))
+        return origin
 
     def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Return an origin with the fields that the brand wrote on its subscription by now, in one call.
@@ -135,22 +116,14 @@ class GatewayAdapter:
 
         Raises as `facts`.
         """
-        path = self.subscription_path
-        if path is None or origin.subscription_id is None or ("{customer}" in path and origin.customer_id is None):
-            return origin
-        subscription = shapes.get(self._find(account, path, origin), *self.customer_in)
-        return origin.with_more(email=None, name=None, carriers=self.read_carriers(subscription))
+        return origin
 
-    def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
-        """Return the brand's own fields of a customer or a subscription as carriers."""
-        return ()
-
+    @abstractmethod
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
 
         The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
         """
-        raise NotImplementedError
 
     def parse(self, raw: bytes) -> Any:
         """Return the fields of a body. Raises ValueError."""
@@ -184,28 +157,85 @@ class GatewayAdapter:
         pasted = {"webhookUrl": address, **({"events": events} if events else {}), **values}
         return Setup(steps or self.by_hand, tuple(pasted.items()))
 
+
+class ApiAdapter(GatewayAdapter):
+    """A gateway with one API for an account's credentials, at which it reads what an event lacks.
+
+    The paths say where an event holds its object and time; `readers` translate its object, by its type.
+    `customer_path` and `subscription_path` are where the brand's own fields are read.
+    """
+
+    object_path: tuple[str, ...] = ()
+    time_path: tuple[str, ...] = ()
+    readers: Mapping[str, Reader] = {}
+
+    customer_path: str | None = None
+    customer_in: tuple[str, ...] = ()
+    customer_names: tuple[str, ...] = ("name",)
+    subscription_path: str | None = None
+
+    @abstractmethod
+    def api(self, account: GatewayAccount) -> GatewayWire:
+        """Return the API of an account. Raises CredentialsRefused for credentials that cannot be sent."""
+
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        read = self.readers.get(shapes.text(event, *self.type_path) or "")
+        if read is None:
+            return IgnoredFact("unknown_type")
+        return read(self.api(account), shapes.get(event, *self.object_path), shapes.moment(event, *self.time_path))
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        if self.customer_path is None or origin.customer_id is None:
+            return origin
+        customer = shapes.get(self._find(account, self.customer_path, origin), *self.customer_in)
+        email, name = shapes.text(customer, "email"), shapes.full_name(customer, *self.customer_names)
+        return origin.with_more(email=email, name=name, carriers=self.read_carriers(customer))
+
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        path = self.subscription_path
+        if path is None or origin.subscription_id is None or ("{customer}" in path and origin.customer_id is None):
+            return origin
+        subscription = shapes.get(self._find(account, path, origin), *self.customer_in)
+        return origin.with_more(email=None, name=None, carriers=self.read_carriers(subscription))
+
+    def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
+        """Return the brand's own fields of a customer or a subscription as carriers."""
+        return ()
+
     def _find(self, account: GatewayAccount, path: str, origin: BuyerOrigin) -> Any:
         customer, subscription = (shapes.segment(name or "") for name in (origin.customer_id, origin.subscription_id))
         return self.api(account).find(path.format(customer=customer, subscription=subscription))
 
 
-class OneWebhookAdapter(GatewayAdapter):
-    """A gateway at which one call makes one webhook for all events; a brand may also give the secret of its own.
+class StoredWebhookAdapter(ApiAdapter):
+    """A gateway at which one webhook is made for all events: its id is stored, and deletes it.
 
     `webhooks_path` is where webhooks are made, and behind it deleted by id. `webhook_key` is the name under which the
-    id is stored, `webhook_id` and `webhook_secret` are where the answer holds both. `own_by_hand` are the steps for a
-    brand that gave the secret of its own webhook, where they are not those of `by_hand`.
+    id is stored.
     """
 
     webhooks_path: str
     webhook_key = "webhook"
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        if webhook := account.made.get(self.webhook_key):
+            self.api(account).drop(f"{self.webhooks_path}/{shapes.segment(webhook)}")
+
+
+class OneWebhookAdapter(StoredWebhookAdapter):
+    """A gateway at which one call makes that webhook; a brand may also give the secret of its own.
+
+    `webhook_id` and `webhook_secret` are where the answer holds both. `own_by_hand` are the steps for a brand that gave
+    the secret of its own webhook, where they are not those of `by_hand`.
+    """
+
     webhook_id: tuple[str, ...] = ("id",)
     webhook_secret: tuple[str, ...] = ()
     own_by_hand: tuple[str, ...] = ()
 
+    @abstractmethod
     def make_webhook(self, account: GatewayAccount, address: str) -> Any:
         """Return the gateway's answer to making a webhook. Raises as `GatewayWire.ask`."""
-        raise NotImplementedError
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make the webhook, unless the brand gave the secret of one. The brand makes it where the key may not."""
@@ -218,19 +248,15 @@ class OneWebhookAdapter(GatewayAdapter):
         webhook_id, secret = shapes.require(webhook, *self.webhook_id), shapes.require(webhook, *self.webhook_secret)
         return Subscribed({self.webhook_key: webhook_id, "webhookSecret": secret})
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        if webhook := account.made.get(self.webhook_key):
-            self.api(account).drop(f"{self.webhooks_path}/{shapes.segment(webhook)}")
-
 
 class ManyWebhooksAdapter(GatewayAdapter):
     """A gateway that has a webhook for each kind of event. Their ids are stored under `webhooks_key`."""
 
     webhooks_key = "webhooks"
 
+    @abstractmethod
     def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         """Delete webhooks; one that is already gone is no error. Raises CredentialsRefused and GatewayUnreachable."""
-        raise NotImplementedError
 
     def webhooks(self, account: GatewayAccount) -> list[str]:
         """Return the ids of the webhooks that were made."""

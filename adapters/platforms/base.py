@@ -1,5 +1,6 @@
 """The base of every platform's adapter. Nothing here is called inside a transaction."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,31 +44,40 @@ class SlugPlace:
     beside: tuple[str, ...] = ()
 
 
-class PlatformAdapter:
+class PlatformAdapter(ABC):
     """One platform. Its acts raise adapters.gateways.base.CredentialsRefused (401, 403) and PlatformUnreachable."""
 
     name: str
     label: str
     fields: tuple[CredentialField, ...]
     slugs: SlugPlace
-    email_field = "email"
 
+    @abstractmethod
     def check(self, account: PlatformAccount) -> str | None:
         """Prove the credentials by a call. Return the problem with the objects that they name, or None."""
-        raise NotImplementedError
 
-    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
-        """Return the people whom the platform finds by an email, with the custom fields of these names."""
-        raise NotImplementedError
-
-    def read(self, person: Mapping[str, Any]) -> SignupRecord:
-        """Return the record of a person."""
-        raise NotImplementedError
-
+    @abstractmethod
     def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
         """Return the platform's record of the person who has this email, in any case; None for an unknown person.
 
         `names` are the custom fields that matter.
         """
+
+
+class SearchAdapter(PlatformAdapter):
+    """A platform that finds people by their email, together with the fields that matter."""
+
+    email_field = "email"
+
+    @abstractmethod
+    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
+        """Return the people whom the platform finds by an email, with the custom fields of these names."""
+
+    @abstractmethod
+    def read(self, person: Mapping[str, Any]) -> SignupRecord:
+        """Return the record of a person."""
+
+    def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
+        """Return the record of the person whom the search finds."""
         person = records.find_by_email(self.search(account, email, names), email, self.email_field)
         return None if person is None else self.read(person)

@@ -7,7 +7,7 @@ from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
+from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
@@ -15,7 +15,7 @@ _API = "https://api.beehiiv.com/v2"
 _PARTS = {"expand[]": ("custom_fields", "tags")}
 
 
-class Beehiiv(PlatformAdapter):
+class Beehiiv(SearchAdapter):
     name = "beehiiv"
     label = "beehiiv"
     fields = (

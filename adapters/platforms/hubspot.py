@@ -7,7 +7,7 @@ from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
+from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
@@ -16,7 +16,7 @@ _CONTACTS = "/crm/v3/objects/contacts"
 _FIRST_VISIT = ("hs_analytics_first_url", "hs_analytics_first_referrer")
 
 
-class HubSpot(PlatformAdapter):
+class HubSpot(SearchAdapter):
     name = "hubspot"
     label = "HubSpot"
     fields = (

@@ -9,14 +9,14 @@ from typing import Any
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
+from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
 _API = "https://api.kit.com/v4"
 
 
-class Kit(PlatformAdapter):
+class Kit(SearchAdapter):
     name = "kit"
     label = "Kit"
     fields = (CredentialField("apiKey", "API key", "Settings, Developer: a V4 key"),)

@@ -12,7 +12,7 @@ from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import basic
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
+from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire, find_replacement
 from domain.platforms.signups import SignupRecord
 
@@ -20,7 +20,7 @@ _CENTRE = re.compile(r"[a-z]{2,6}[0-9]{1,4}")
 _PARTS = "id,email_address,status,merge_fields,tags"
 
 
-class Mailchimp(PlatformAdapter):
+class Mailchimp(SearchAdapter):
     name = "mailchimp"
     label = "Mailchimp"
     fields = (

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ class HotPath:
         assert self.rows is None or brand.rows(self.rows[0]) == [(self.rows[1],)]
 
 
-class Reads:
+class Reads(ABC):
     """Addresses of one caller with the round trips of each, and rows to add so that there is more to read.
 
     `costs` is by address; a name in braces is an id that `grow` returns. Everyone but API callers is signed in, in a
@@ -103,9 +104,9 @@ class Reads:
         brand.program()
         return brand
 
+    @abstractmethod
     def grow(self, number: int) -> Mapping[str, object]:
         """Add rows; return ids of the newest."""
-        raise NotImplementedError
 
     def open(self, address):
         return self.visitor.open(address)

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.gateways import paging, proofs, shapes
-from adapters.gateways.adapter import GatewayAdapter, make_listed
+from adapters.gateways.adapter import ApiAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -33,7 +33,7 @@ _SITE = re.compile(r"(?:https://)?([a-z0-9][a-z0-9-]{0,62})(?:\.chargebee\.com)?
 _PAGE = 100
 
 
-class Chargebee(GatewayAdapter):
+class Chargebee(ApiAdapter):
     name = "chargebee"
     label = "Chargebee"
     kind = "subscription"

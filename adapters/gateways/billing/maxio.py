@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from adapters.gateways import forms, paging, proofs, shapes
-from adapters.gateways.adapter import OneWebhookAdapter, make_delivery, make_listed
+from adapters.gateways.adapter import ApiAdapter, make_delivery, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -35,7 +35,7 @@ _PAGE = 200
 _SWITCH_ON = "Open Config, Settings, Webhooks, and switch webhooks on."
 
 
-class Maxio(OneWebhookAdapter):
+class Maxio(ApiAdapter):
     name = "maxio"
     label = "Maxio Advanced Billing"
     kind = "subscription"

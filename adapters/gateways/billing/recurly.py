@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.gateways import paging, proofs, shapes
-from adapters.gateways.adapter import GatewayAdapter, make_listed
+from adapters.gateways.adapter import ApiAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -51,7 +51,7 @@ _UNPAID = ("open", "pending", "processing", "past_due", "failed")
 _NO_REFUND = ("succeeded", "scheduled", "processing", "failed")
 
 
-class Recurly(GatewayAdapter):
+class Recurly(ApiAdapter):
     name = "recurly"
     label = "Recurly"
     kind = "subscription"

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from adapters.gateways import proofs, shapes
-from adapters.gateways.adapter import GatewayAdapter, make_listed
+from adapters.gateways.adapter import ApiAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -38,7 +38,7 @@ _PAYLOAD = re.compile(r"[A-Za-z0-9+/=\n]+")
 _PAGE = 50
 
 
-class Braintree(GatewayAdapter):
+class Braintree(ApiAdapter):
     name = "braintree"
     label = "Braintree"
     kind = "card"

@@ -12,7 +12,7 @@ import orjson
 
 from adapters import clock
 from adapters.gateways import shapes, tokens
-from adapters.gateways.adapter import OneWebhookAdapter, make_listed
+from adapters.gateways.adapter import StoredWebhookAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -72,7 +72,7 @@ class PaypalWire(GatewayWire):
         return tokens.read(super().ask("POST", "/v1/oauth2/token", form=form, headers=basic(*self._client)).json)
 
 
-class Paypal(OneWebhookAdapter):
+class Paypal(StoredWebhookAdapter):
     name = "paypal"
     label = "PayPal"
     kind = "payments"

@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters import clock
 from adapters.gateways import forms, paging, proofs, shapes
-from adapters.gateways.adapter import ManyWebhooksAdapter, make_listed
+from adapters.gateways.adapter import ApiAdapter, ManyWebhooksAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -52,7 +52,7 @@ _GIVEN_WITHIN = timedelta(hours=1)
 _OVERLAP, _REFUNDED_WITHIN = timedelta(days=2), timedelta(days=14)
 
 
-class Gumroad(ManyWebhooksAdapter):
+class Gumroad(ManyWebhooksAdapter, ApiAdapter):
     name = "gumroad"
     label = "Gumroad"
     kind = "digital_goods"

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from adapters.gateways import proofs, shapes
-from adapters.gateways.adapter import OneWebhookAdapter, make_listed
+from adapters.gateways.adapter import StoredWebhookAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -61,7 +61,7 @@ _EVENTS_OF: Mapping[str, tuple[str, str]] = {
 }
 
 
-class LemonSqueezy(OneWebhookAdapter):
+class LemonSqueezy(StoredWebhookAdapter):
     name = "lemonsqueezy"
     label = "Lemon Squeezy"
     kind = "digital_goods"

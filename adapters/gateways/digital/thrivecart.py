@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.gateways import forms, proofs, shapes
-from adapters.gateways.adapter import GatewayAdapter, make_listed
+from adapters.gateways.adapter import ApiAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -33,7 +33,7 @@ _WORD_FIELD = "thrivecart_secret"
 _NAMES = {"charge": "order.success", "rebill": "order.subscription_payment", "refund": "order.refund"}
 
 
-class ThriveCart(GatewayAdapter):
+class ThriveCart(ApiAdapter):
     name = "thrivecart"
     label = "ThriveCart"
     kind = "digital_goods"

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.gateways import paging, proofs, shapes
-from adapters.gateways.adapter import ManyWebhooksAdapter, make_delivery, make_listed
+from adapters.gateways.adapter import ApiAdapter, ManyWebhooksAdapter, make_delivery, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -37,7 +37,7 @@ _PAGE = 100
 _HASH = re.compile(r"[A-Za-z0-9]{1,64}")
 
 
-class BigCommerce(ManyWebhooksAdapter):
+class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
     name = "bigcommerce"
     label = "BigCommerce"
     kind = "storefront"
