@@ -219,9 +219,8 @@ def _signup(signups: Signups, by_slug: Mapping[str | None, CreditCandidate]) -> 
     """Return the first claim of an Approved affiliate; where no further answer is expected, the first of any."""
     claims = [(claim, by_slug[claim.slug]) for claim in signups.claims if claim.slug in by_slug]
     approved = [(claim, row) for claim, row in claims if row.affiliate_status == AffiliateStatus.Approved]
-    for claim, row in approved or (claims if signups.is_last else []):
-        return Signup(_candidate(row), claim.platform)
-    return None
+    counted = approved or (claims if signups.is_last else [])
+    return Signup(_candidate(counted[0][1]), counted[0][0].platform) if counted else None
 
 
 def _lead(candidate: CreditCandidate | None) -> Lead | None:
