@@ -97,10 +97,10 @@ def test_servers_restart_after_every_kill(kept: _Kept) -> None:
     for said in (2, 4):
         kept.kill("Valkey")
         kept.kill("PostgreSQL")
-        kept.until_said("runs again", times=said)
+        kept.until_said("is running again", times=said)
 
-    assert kept.said().count("PostgreSQL runs again") == 2
-    assert kept.said().count("Valkey runs again") == 2
+    assert kept.said().count("PostgreSQL is running again") == 2
+    assert kept.said().count("Valkey is running again") == 2
 
 
 def test_failed_server_start_is_retried(kept: _Kept) -> None:

@@ -193,7 +193,7 @@ def test_backup_reports_whether_its_log_is_received(machine: Machine, tmp_path: 
     def warns(operator: Operator) -> bool:
         said = tmp_path / "make.out"
         assert operator.start("backup", "make", backups, log=said).wait() == 0
-        return "nobody receives the log" in said.read_text()
+        return "the log is not being received" in said.read_text()
 
     # a copy ends a segment of the log, and for a moment none is begun
     with following_log(machine, backups) as operator:
