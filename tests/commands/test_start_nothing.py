@@ -16,7 +16,7 @@ _ROOT = Path(__file__).parents[2]
 _NOT_RUNNING = "Error: Finderfee is not running on this machine. Next: make run\n(DATA_DIR is {}, and is not in use)\n"
 
 
-def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def _run_flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "flask", *arguments],
         cwd=_ROOT,
@@ -42,7 +42,7 @@ def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[
 def test_command_without_running_servers_fails_and_starts_nothing(tmp_path, arguments):
     data_dir = tmp_path / "data"
 
-    process = _flask(*arguments, DATA_DIR=str(data_dir))
+    process = _run_flask(*arguments, DATA_DIR=str(data_dir))
 
     assert (process.returncode, process.stdout, process.stderr) == (1, "", _NOT_RUNNING.format(data_dir))
     assert not data_dir.exists()
@@ -51,8 +51,8 @@ def test_command_without_running_servers_fails_and_starts_nothing(tmp_path, argu
 def test_command_connects_to_running_servers(tmp_path):
     server_pair.start(tmp_path, durable=False)
     try:
-        assert _flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
-        process = _flask("org", "list", DATA_DIR=str(tmp_path))
+        assert _run_flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
+        process = _run_flask("org", "list", DATA_DIR=str(tmp_path))
     finally:
         server_pair.stop(tmp_path)
 
@@ -62,7 +62,7 @@ def test_command_connects_to_running_servers(tmp_path):
 def test_unreachable_external_database_is_reported(tmp_path):
     away = f"postgresql://nobody@/none?host={tmp_path}"
 
-    process = _flask("org", "list", DATABASE_URL=away, SECRET_KEY="x" * 32, DATA_DIR=str(tmp_path / "data"))
+    process = _run_flask("org", "list", DATABASE_URL=away, SECRET_KEY="x" * 32, DATA_DIR=str(tmp_path / "data"))
 
     assert process.returncode == 1
     assert process.stderr.startswith("Error: The database cannot be reached: connection to server")
@@ -71,11 +71,11 @@ def test_unreachable_external_database_is_reported(tmp_path):
 def test_unmigrated_database_is_reported_with_the_next_step(tmp_path):
     owner_url = server_pair.start(tmp_path, durable=False).database_owner_url
     try:
-        without_tables = _flask("org", "list", DATA_DIR=str(tmp_path))
-        processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
+        without_tables = _run_flask("org", "list", DATA_DIR=str(tmp_path))
+        processes = [_run_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
             cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # created by the first migration
-        without_role = _flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
+        without_role = _run_flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
     finally:
         server_pair.stop(tmp_path)
 
@@ -94,9 +94,9 @@ def test_database_of_removed_migrations_is_reported_with_the_next_step(tmp_path)
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
             cursor.execute("create table migration as select unnest(array['0001_tenancy', '0002_programs']) as name")
             cursor.execute("grant select on migration to public")
-        processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
+        processes = [_run_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
         commands = [("org", "list"), ("db", "migrate"), ("db", "status"), ("up",)]  # the last one stops the servers
-        results = [_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
+        results = [_run_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
     finally:
         server_pair.stop(tmp_path)
 

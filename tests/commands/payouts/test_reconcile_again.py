@@ -1,4 +1,4 @@
-"""Transfers that are listed twice, otherwise than before, or under another name than the books have: paid once."""
+"""Transfers listed twice, with other values, or under another reference than the ledger's are paid once."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -10,19 +10,21 @@ from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, p
 from tests.support.rows.payroll import Payroll
 
 
-def _paid_by_hand(app, reference):
-    """Make a brand that has paid ann by hand, under a reference, before the restore."""
+def _create_paid_by_hand(app, reference):
+    """Return a brand's payroll that has paid ann by hand, under a reference, before the restore."""
     payroll = Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
-    answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": reference})
-    assert answer.status_code == 200, answer.json
+    response = payroll.brand.person().post(
+        f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": reference}
+    )
+    assert response.status_code == 200, response.json
     return payroll
 
 
-def test_known_payment_by_hand_that_names_no_payout_is_not_booked_again(app, flask, server):
+def test_known_manual_payment_without_a_payout_id_is_not_booked_again(app, flask, server):
     reference = f"wire {uuid4()}"
-    payroll = _paid_by_hand(app, reference)
+    payroll = _create_paid_by_hand(app, reference)
     server.forget_server()
     row = make_row(payroll, reference=reference, key="")
 
@@ -35,21 +37,21 @@ def test_known_payment_by_hand_that_names_no_payout_is_not_booked_again(app, fla
     ]
 
 
-def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server):
+def test_known_rail_payment_without_a_key_is_not_booked_again(app, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.pay()
     ((reference,),) = payroll.payouts("processor_transfer_id")
     server.forget_server()
 
-    for named in ({}, {"affiliate_id": ""}):
-        assert outcomes(server.reconcile(make_row(payroll, reference=reference, key="", **named))) == {"Known": 1}
+    for columns in ({}, {"affiliate_id": ""}):
+        assert outcomes(server.reconcile(make_row(payroll, reference=reference, key="", **columns))) == {"Known": 1}
 
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
 @pytest.mark.parametrize("first", ["Manual", "ProcessorConnect"])
-def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, server, first):
+def test_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, server, first):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     rows = {"ProcessorConnect": make_row(payroll)}
@@ -63,7 +65,7 @@ def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, ser
     assert is_whole(flask, payroll)
 
 
-def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision(app, server):
+def test_payment_before_the_restore_without_a_payout_waits_for_a_decision(app, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, key="", paid_at=(clock.now() - timedelta(hours=2)).isoformat())
@@ -71,12 +73,12 @@ def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision
     assert problems(server.reconcile(row, method="Manual", code=1)) == ["before_restore"]
     assert payroll.payouts() == []
 
-    # the moment that was typed was too late: with the right one it is a forgotten payment
-    server.moment = (clock.now() - timedelta(hours=3)).isoformat()
+    # the given restore time was too late: with the right one the payment is booked
+    server.restored_to = (clock.now() - timedelta(hours=3)).isoformat()
     assert outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
 
 
-def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, server):
+def test_transfer_accepted_in_flight_is_booked_when_paid(app, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll)
@@ -89,7 +91,7 @@ def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, se
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask, server):
+def test_open_transfer_is_assigned_with_the_amount_of_the_corrected_list(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, affiliate_id=str(uuid4()), amount="1.00")
@@ -102,25 +104,25 @@ def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask,
     assert payroll.balance("ann") == {"USD": 800}
 
 
-def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened(app, flask, server):
+def test_transfer_listed_with_another_amount_is_reopened(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, amount="2.00")
     server.reconcile(row)
 
-    right = row | {"amount": "20.00"}
-    assert problems(server.reconcile(right, code=1)) == ["booked_otherwise"]
+    corrected = row | {"amount": "20.00"}
+    assert problems(server.reconcile(corrected, code=1)) == ["booked_otherwise"]
     server.flask.json("restore", "undo", row["reference"], "--why", "a typing error")
-    assert problems(server.reconcile(right, code=1)) == ["payout_voided"]
+    assert problems(server.reconcile(corrected, code=1)) == ["payout_voided"]
     server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
 
-    assert server.reconcile(right)["clean"]
+    assert server.reconcile(corrected)["clean"]
     assert payroll.balance("ann") == {"USD": 0}
     assert is_whole(flask, payroll)
 
 
 @pytest.mark.parametrize("state", ["came_back", "booked_otherwise"])
-def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, server, state):
+def test_reopened_booking_stays_open_when_reconciled_again(app, flask, server, state):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     row = make_row(payroll, key="")
@@ -138,7 +140,7 @@ def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, serve
     assert server.reconcile(row, method="Manual")["clean"]
 
 
-def test_assigned_transfer_is_netted_in_the_currencies_that_its_rail_names(app, flask, server):
+def test_assigned_transfer_is_netted_in_its_rails_currencies(app, flask, server):
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.rate("EUR", "0.5")
@@ -153,16 +155,16 @@ def test_assigned_transfer_is_netted_in_the_currencies_that_its_rail_names(app, 
     assert is_whole(flask, payroll)
 
 
-def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another(app, flask, server):
+def test_transfer_is_not_assigned_to_an_affiliate_of_another_organization(app, flask, server):
     payroll, other = Payroll.create_owing(app), Payroll.create_owing(app)
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    forgotten = make_row(payroll, affiliate_id=str(uuid4()))
-    known = make_row(payroll, amount="1.00", key=f"payout:{payout_id}:1", organization_id="")
-    server.reconcile(forgotten, known, code=1)
+    forgotten_row = make_row(payroll, affiliate_id=str(uuid4()))
+    known_row = make_row(payroll, amount="1.00", key=f"payout:{payout_id}:1", organization_id="")
+    server.reconcile(forgotten_row, known_row, code=1)
 
-    for row in (forgotten, known):
+    for row in (forgotten_row, known_row):
         words = ("restore", "assign", row["reference"], "--affiliate", other.affiliates["ann"], "--why", "a slip")
         code, message = server.flask(*words)
         assert (code, f"organization {payroll.brand.id}" in message) == (1, True)
@@ -170,7 +172,7 @@ def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another
     assert (payroll.payouts(), other.payouts()) == ([("Pending", 2_000)], [])
 
 
-def test_known_payout_that_came_back_is_reported(app, server):
+def test_returned_known_payout_is_reported(app, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.pay()
@@ -183,18 +185,18 @@ def test_known_payout_that_came_back_is_reported(app, server):
     assert server.reconcile(row)["clean"]
 
 
-def test_moment_that_is_not_over_is_refused(flask, server):
+def test_future_restore_time_is_refused(flask, server):
     server.forget_server()
     for command in (("reconcile",), ("release", "--why", "x", "--without-reconcile")):
         code, message = flask("restore", *command, "--restored-to", (clock.now() + timedelta(hours=5)).isoformat())
         assert (code, "is in the future" in message) == (2, True)
 
 
-def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
+def test_held_payouts_are_looked_up_for_any_restore_time(app, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     server.forget_server()
-    server.moment = (clock.now() - timedelta(days=1)).isoformat()
+    server.restored_to = (clock.now() - timedelta(days=1)).isoformat()
     server.reconcile()
 
     assert server.release()["lookedUp"] >= 1
@@ -202,7 +204,7 @@ def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
     assert payroll.payouts("status") == [("Processing",)]
 
 
-def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, server):
+def test_payout_exported_for_manual_payment_is_not_voided(app, server):
     payroll = Payroll.create_owing(app)
     payroll.run()
     payroll.execute("update payout set exported_at = now() where organization_id = %s", payroll.brand.id)
@@ -214,7 +216,7 @@ def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, s
     assert sorted(payroll.payouts()) == [("Paid", 500), ("Pending", 2_000)]
 
 
-def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_sent(app, flask, server):
+def test_transfer_booked_after_the_release_voids_the_pending_payout(app, flask, server):
     payroll = Payroll.create_owing(app)
     server.forget_server()
     server.reconcile()
@@ -230,7 +232,7 @@ def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_s
     assert is_whole(flask, payroll)
 
 
-def test_deleted_affiliate_keeps_what_a_forgotten_payout_has_paid(app, flask, server):
+def test_forgotten_payout_of_a_deleted_affiliate_is_booked(app, flask, server):
     payroll = Payroll.create_owing(app)
     payroll.execute("update affiliate set deleted_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()

@@ -30,7 +30,7 @@ def restore(app):
     db.db.drop_connection()
 
 
-def _states(payroll):
+def _list_states(payroll):
     return payroll.brand.rows("select status, asked from payout left join payout_attempt a on a.payout_id = payout.id")
 
 
@@ -39,7 +39,7 @@ def test_payouts_are_held_until_released_and_looked_up_before_sending(app, flask
     payroll.run()
     restore()
     payroll.pay()
-    assert _states(payroll) == [("Pending", None)]
+    assert _list_states(payroll) == [("Pending", None)]
 
     status = flask.json("restore", "status")
     assert status["held"]
@@ -47,17 +47,17 @@ def test_payouts_are_held_until_released_and_looked_up_before_sending(app, flask
     assert [(row["amount_cents"], row["key"]) for row in waiting] == [(2_000, f"payout:{waiting[0]['payout_id']}:1")]
     assert "HELD" in flask("restore", "status")[1]
 
-    moment = clock.now().isoformat()
-    release = ("restore", "release", "--restored-to", moment, "--why", "compared with the rail's list")
+    restored_to = clock.now().isoformat()
+    release = ("restore", "release", "--restored-to", restored_to, "--why", "compared with the rail's list")
     code, message = flask(*release)
     assert (code, "Manual was not compared" in message) == (1, True)
-    assert _states(payroll) == [("Pending", None)]
-    assert flask.json("restore", "reconcile", "--restored-to", moment, *NOTHING_PAID)["clean"]
+    assert _list_states(payroll) == [("Pending", None)]
+    assert flask.json("restore", "reconcile", "--restored-to", restored_to, *NOTHING_PAID)["clean"]
     assert flask.json(*release)["lookedUp"] >= 1
-    assert _states(payroll) == [("Processing", 0)]
+    assert _list_states(payroll) == [("Processing", 0)]
     payroll.execute("update job set run_at = now()")
     payroll.pay()
-    assert [status for status, _ in _states(payroll)] == ["Paid"]
+    assert [status for status, _ in _list_states(payroll)] == ["Paid"]
     assert not flask.json("restore", "status")["held"]
 
 

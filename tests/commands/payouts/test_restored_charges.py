@@ -1,4 +1,4 @@
-"""Charges for deals that a restored server has forgotten are named, so that no brand pays for nothing."""
+"""Charges for deals that a restored database lacks are listed, so that no brand pays for nothing."""
 
 import pytest
 
@@ -11,9 +11,9 @@ from tests.support.rows.deal_scene import DealScene
 
 @pytest.fixture
 def service():
-    started = fake.FakeProcessor()
-    yield started
-    started.stop()
+    processor = fake.FakeProcessor()
+    yield processor
+    processor.stop()
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _charge(source, deal_id, organization_id):
     )
 
 
-def test_charges_whose_deal_is_not_here_or_not_funded_are_named(app, server, source):
+def test_charges_of_unknown_or_unfunded_deals_are_listed(app, server, source):
     dealing = DealScene.create(app)
     funded, accepted, unknown = dealing.create_funded(50_000), dealing.create_accepted(50_000), str(ids.new_id())
     server.forget_server()
@@ -47,18 +47,18 @@ def test_charges_whose_deal_is_not_here_or_not_funded_are_named(app, server, sou
 
     result = server.reconcile()
 
-    assert {one["dealId"]: one["problem"] for one in result["charges"]} == {
+    assert {charge["dealId"]: charge["problem"] for charge in result["charges"]} == {
         accepted: "deal_not_funded",
         unknown: "deal_unknown",
     }
-    assert all(one["advice"] for one in result["charges"])
-    assert {(one["amountCents"], one["currency"]) for one in result["charges"]} == {(51_250, "USD")}
+    assert all(charge["advice"] for charge in result["charges"])
+    assert {(charge["amountCents"], charge["currency"]) for charge in result["charges"]} == {(51_250, "USD")}
     assert result["clean"]  # a charge holds no payout
-    words = ("restore", "reconcile", "--restored-to", server.moment, "--dry-run")
+    words = ("restore", "reconcile", "--restored-to", server.restored_to, "--dry-run")
     assert f"512.5 USD for deal {unknown}" in server.flask(*words)[1].replace("512.50", "512.5")
 
 
-def test_list_of_charges_that_cannot_be_read_is_reported(app, server, source, service):
+def test_unreadable_list_of_charges_is_reported(app, server, source, service):
     for _ in range(3):
         _charge(source, ids.new_id(), ids.new_id())
     service.page_fault = "500"

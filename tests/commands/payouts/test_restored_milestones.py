@@ -1,4 +1,4 @@
-"""Milestones that a forgotten payout has paid: never paid again, whenever their deals are as far as they were."""
+"""Milestones that a forgotten payout has paid are not paid again when their deals reach the same state."""
 
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ from tests.support.rows.payroll import Payroll
 
 
 class _PaidDeal:
-    """A deal that the books have as accepted, and whose only milestone was funded and paid after that."""
+    """A deal that is accepted in the restored database; its only milestone was funded and paid after the backup."""
 
     def __init__(self, app):
         self.dealing = DealScene.create(app)
@@ -24,8 +24,8 @@ class _PaidDeal:
         return make_row(self.payroll, "cleo", amount="500.00", **(milestone | more))
 
     def fund_and_submit(self):
-        answer = self.dealing.act(self.id, "fund")
-        assert answer.status_code in (200, 202), answer.json
+        response = self.dealing.act(self.id, "fund")
+        assert response.status_code in (200, 202), response.json
         drain("payouts")
         self.dealing.submit(self.id)
 
@@ -37,20 +37,20 @@ def deal(app):
 
 @pytest.mark.parametrize("method", ["Wallet", "Manual"])
 @pytest.mark.parametrize("end", ["approve", "tick"])
-def test_milestone_that_was_paid_before_is_not_paid_again_when_its_deal_is_as_far(flask, server, deal, method, end):
+def test_paid_milestone_is_not_paid_again_after_a_restore(flask, server, deal, method, end):
     server.forget_server()
     row = deal.transfer() if method == "Wallet" else deal.transfer(key="")
 
     result = server.reconcile(row, method=method)
     assert (result["clean"], outcomes(result)) == (True, {"Waiting": 1})
-    assert [one["reference"] for one in result["waitingForMilestones"]] == [row["reference"]]
+    assert [transfer["reference"] for transfer in result["waitingForMilestones"]] == [row["reference"]]
     assert "waits for its milestone" in server.flask("restore", "status")[1]
     server.release()
     deal.fund_and_submit()
     assert deal.dealing.payouts() == []
     if end == "approve":
-        answer = deal.dealing.approve(deal.id)
-        assert answer.status_code == 200, answer.json
+        response = deal.dealing.approve(deal.id)
+        assert response.status_code == 200, response.json
     else:
         deal.payroll.execute(
             "update deal_milestone set auto_release_at = now() where organization_id = %s", deal.payroll.brand.id
@@ -65,24 +65,24 @@ def test_milestone_that_was_paid_before_is_not_paid_again_when_its_deal_is_as_fa
     assert is_whole(flask, deal.payroll)
 
 
-def test_milestone_that_was_paid_with_another_amount_waits_for_the_operator(server, deal):
+def test_milestone_paid_with_another_amount_waits_for_the_operator(server, deal):
     server.forget_server()
     row = deal.transfer() | {"amount": "400.00"}
     server.reconcile(row, method="Wallet")
     server.release()
     deal.fund_and_submit()
 
-    answer = deal.dealing.approve(deal.id)
+    response = deal.dealing.approve(deal.id)
 
-    assert (answer.status_code, answer.json["error"]) == (409, "payouts_on_hold")
-    assert row["reference"] in answer.json["message"]
+    assert (response.status_code, response.json["error"]) == (409, "payouts_on_hold")
+    assert row["reference"] in response.json["message"]
     assert deal.dealing.payouts() == []
     server.flask.json("restore", "accept", row["reference"], "--why", "settled with the brand")
     assert deal.dealing.approve(deal.id).status_code == 200
     assert deal.dealing.payouts() == [("Pending", 50_000)]
 
 
-def test_transfer_of_a_milestone_that_is_not_here_waits_for_a_decision(server, deal):
+def test_transfer_of_an_unknown_milestone_waits_for_a_decision(server, deal):
     server.forget_server()
 
     result = server.reconcile(deal.transfer(milestone_id=str(uuid4())), method="Wallet", code=1)
@@ -91,10 +91,10 @@ def test_transfer_of_a_milestone_that_is_not_here_waits_for_a_decision(server, d
 
 
 @pytest.mark.parametrize("affiliate", ["named", "by account"])
-def test_transfer_that_may_have_paid_a_milestone_is_not_booked_as_commissions(server, deal, affiliate):
+def test_possible_milestone_transfer_is_not_booked_as_commissions(server, deal, affiliate):
     server.forget_server()
-    named = {} if affiliate == "named" else {"affiliate_id": ""}
-    row = deal.transfer(milestone_id="", **named)
+    columns = {} if affiliate == "named" else {"affiliate_id": ""}
+    row = deal.transfer(milestone_id="", **columns)
 
     assert problems(server.reconcile(row, method="Wallet", code=1)) == ["milestone_unclear"]
 
@@ -102,7 +102,7 @@ def test_transfer_that_may_have_paid_a_milestone_is_not_booked_as_commissions(se
     assert outcomes(server.reconcile(row, method="Wallet")) == {"Waiting": 1}
 
 
-def test_payout_of_a_milestone_of_another_amount_is_not_assigned_as_commissions(server, deal):
+def test_milestone_payout_of_another_amount_is_not_assigned_as_commissions(server, deal):
     deal.fund_and_submit()
     assert deal.dealing.approve(deal.id).status_code == 200
     ((payout_id,),) = deal.payroll.payouts("id")

@@ -11,8 +11,8 @@ UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def platform():
-    with play_platform() as playing:
-        yield playing
+    with play_platform() as simulated:
+        yield simulated
 
 
 @pytest.fixture

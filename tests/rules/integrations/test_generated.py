@@ -1,4 +1,4 @@
-"""The clients that are kept in `integrations/` are those of the interface as it is now, and of one shape."""
+"""The clients stored in `integrations/` match today's interface and each other."""
 
 import re
 
@@ -24,18 +24,18 @@ def test_clients_have_exactly_the_operations_of_a_key(document):
         for operation in methods.values()
         if any("apiKey" in way for way in operation["security"]) and operation["x-callers"] != "integration"  # agents
     }
-    made = generate.build_files(document)
+    files = generate.build_files(document)
     folder = generate.ROOT / "python/finderfee/generated"
     in_python = {
         name
-        for path, text in made.items()
+        for path, text in files.items()
         if path.parent == folder
         for name in re.findall(r"^    def ([a-z]\w+)\(", text, re.MULTILINE)
         if not name.startswith("iterate_")
     }
-    text = made[generate.ROOT / "javascript/src/generated/operations.js"]
+    text = files[generate.ROOT / "javascript/src/generated/operations.js"]
     in_javascript = set(re.findall(r"^  ([a-z]\w+)\(", text, re.MULTILINE)) - {"constructor"}
-    declared = made[generate.ROOT / "javascript/src/generated/operations.d.ts"]
+    declared = files[generate.ROOT / "javascript/src/generated/operations.d.ts"]
 
     assert in_python == {python.snake_case(name) for name in callable_by_key}
     assert {name for name in in_javascript if not name.startswith("iterate")} == callable_by_key
@@ -44,13 +44,13 @@ def test_clients_have_exactly_the_operations_of_a_key(document):
 
 def test_javascript_client_has_what_it_declares():
     source = generate.ROOT / "javascript/src"
-    given = set(re.findall(r"\b(\w+)(?=[,\s]*[\w,\s]*\} from)", (source / "index.js").read_text()))
+    exported = set(re.findall(r"\b(\w+)(?=[,\s]*[\w,\s]*\} from)", (source / "index.js").read_text()))
     declared = re.findall(r"^export declare (?:class|const|function) (\w+)", (source / "index.d.ts").read_text(), re.M)
 
-    assert given == set(declared) != set()
+    assert exported == set(declared) != set()
 
 
-def _describe(**changes):
+def _build_document(**changes):
     operation = {
         "operationId": "listThings",
         "summary": "List things",
@@ -60,18 +60,18 @@ def _describe(**changes):
         "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}},
     } | changes
     fields = {"from": {"type": "string"}, "kind": {"type": ["string", "null"], "enum": ["a", None]}, "any": {}}
-    told = {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}
+    event = {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}
     return {
         "tags": [{"name": "things", "description": 'What is "here".'}],
         "paths": {"/things": {"get": operation}},
-        "webhooks": {"thing.made": {"post": told}},
+        "webhooks": {"thing.made": {"post": event}},
         "components": {"schemas": {"Thing": {"type": "object", "properties": fields, "required": ["kind"]}}},
     }
 
 
 def test_names_invalid_in_a_language_are_respelled():
-    asked = [{"name": "from", "in": "query", "schema": {"type": "integer"}, "description": "Where."}]
-    interface = openapi.read_interface(_describe(parameters=asked))
+    parameters = [{"name": "from", "in": "query", "schema": {"type": "integer"}, "description": "Where."}]
+    interface = openapi.read_interface(_build_document(parameters=parameters))
     records, things = (python.build_files(interface)[name] for name in ("records.py", "things.py"))
 
     assert '"from": "NotRequired[str]"' in records
@@ -86,11 +86,11 @@ def test_names_invalid_in_a_language_are_respelled():
 def test_uncallable_operation_generates_no_client():
     header = [{"name": "X-Mood", "in": "header", "schema": {"type": "string"}}]
     with pytest.raises(ValueError, match="X-Mood"):
-        openapi.read_interface(_describe(parameters=header))
+        openapi.read_interface(_build_document(parameters=header))
 
-    two = {status: {"content": {"text/plain": {"schema": {"type": kind}}}} for status, kind in _TWO_KINDS}
+    responses = {status: {"content": {"text/plain": {"schema": {"type": kind}}}} for status, kind in _TWO_KINDS}
     with pytest.raises(ValueError, match="GET /things"):
-        openapi.read_interface(_describe(responses=two))
+        openapi.read_interface(_build_document(responses=responses))
 
 
 _TWO_KINDS = (("200", "string"), ("202", "integer"))

@@ -1,13 +1,13 @@
-"""What the API does for people, they find on a page."""
+"""Every operation that changes something for people is used by a page."""
 
-# What an operation is for that no page asks for.
+# Operations that no page uses, and why.
 _WITHOUT_A_PAGE = {
-    "create_automation_hook": "a platform subscribes by itself when somebody switches a workflow on there",
-    "delete_automation_hook": "a platform leaves by itself; people delete the hook among their webhooks",
-    "create_affiliate": "people are invited, so that they agree; systems put in whom they know",
-    "create_embedded_link": "the page in a brand's site asks for it by its own script and token",
-    "run_bulk_action": "the pages approve many by the dashboard's own operation",
-    "pause_affiliates": "one is paused on their own page; a list to pause many from would invite mistakes",
+    "create_automation_hook": "a platform subscribes itself when a user switches a workflow on there",
+    "delete_automation_hook": "a platform unsubscribes itself; people delete the hook among their webhooks",
+    "create_affiliate": "on pages affiliates are invited, so that they consent; systems add known affiliates",
+    "create_embedded_link": "the embedded page creates it by its own script and token",
+    "run_bulk_action": "the pages approve several affiliates by the dashboard's own operation",
+    "pause_affiliates": "an affiliate is paused on their own page; pausing many from a list would invite mistakes",
 }
 
 

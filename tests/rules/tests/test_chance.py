@@ -1,4 +1,4 @@
-"""What makes a test fail by chance is not written: each is right whatever else its process and its machine do."""
+"""Tests avoid the known causes of chance failures, so that their results do not depend on the process or machine."""
 
 import ast
 import gc
@@ -13,62 +13,62 @@ import pytest
 from tests.support import trees
 
 _FILES = [path for path in trees.list_files("tests") if path.name.startswith(("test_", "conftest"))]
-# What setup.cfg gives every test.
-_EVERYBODYS_S = 300
+# The timeout of every test in setup.cfg.
+_DEFAULT_TIMEOUT_S = 300
 _PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
 
 
 def test_query_plans_are_read_in_an_isolated_database():
-    """What a statement costs depends on the size of tables, which in the shared database other tests fill."""
+    """The cost of a statement depends on the size of the tables, and other tests fill those of the shared database."""
     shared = [
         trees.relative_name(path)
         for path in _FILES
-        if any(_PLAN.search(text) for text in _texts(trees.parse_file(path)))
-        and "isolated_database" not in _names(trees.parse_file(path))
+        if any(_PLAN.search(text) for text in _list_texts(trees.parse_file(path)))
+        and "isolated_database" not in _list_names(trees.parse_file(path))
     ]
 
-    assert shared == [], "plans are asked for without the fixture `isolated_database`"
+    assert shared == [], "query plans are read without the fixture `isolated_database`"
 
 
 def test_helper_rows_have_ascending_ids():
-    """The product's are in the order of chance within a millisecond, and a row of a test takes a third of one."""
-    by_chance = [
+    """The product's ids have a random order within a millisecond, and a test inserts about three rows in one."""
+    random_ids = [
         f"{trees.relative_name(path)}:{call.lineno}"
         for path in trees.list_files("tests/support")
         for call in ast.walk(trees.parse_file(path))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "ids.new_id"
     ]
 
-    (ours,) = by_chance
-    assert ours.startswith("tests/support/running/row_ids.py"), "ids are made by `row_ids.new_id`"
+    (only_place,) = random_ids
+    assert only_place.startswith("tests/support/running/row_ids.py"), "ids are made by `row_ids.new_id`"
 
 
 def test_tests_read_the_date_while_they_run():
-    """What is said of a module or in a mark holds from the beginning of a run, which may end on another day."""
+    """A date in a module or a mark is read when the run starts, and the run may end on another day."""
     early = [
         f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
-        for call in _calls_at_import(trees.parse_file(path))
+        for call in _list_calls_at_import(trees.parse_file(path))
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("date", "today") and not call.args
     ]
 
-    assert early == [], "a day is kept from when the module was read"
+    assert early == [], "a date is stored when the module is imported"
 
 
 def test_no_module_stores_its_import_time():
-    """What is a day before that moment is two days ago when the run goes on past midnight."""
-    kept = [
+    """A time one day before the import is two days ago once the run continues past midnight."""
+    stored = [
         f"{trees.relative_name(path)}:{value.lineno}"
         for path in trees.list_files("tests")
-        for value in _values_at_import(trees.parse_file(path))
-        if any(_name_of(call) in ("now", "ago", "began") for call in _calls_at_import(ast.Expr(value)))
+        for value in _list_values_at_import(trees.parse_file(path))
+        if any(_called_name(call) in ("now", "ago", "began") for call in _list_calls_at_import(ast.Expr(value)))
     ]
 
-    assert [place for place in kept if not place.startswith("tests/support/running/hours.py")] == []
+    assert [place for place in stored if not place.startswith("tests/support/running/hours.py")] == []
 
 
 def test_no_test_waits_for_masked_signals():
-    """A mask is of one thread: a signal between two waits is given to another one, and ends the process."""
+    """A mask belongs to one thread: a signal between two waits goes to another thread and ends the process."""
     masked = {"pthread_sigmask", "sigtimedwait", "sigwait", "sigwaitinfo"}
     waiting = [
         f"{trees.relative_name(path)}:{node.lineno}"
@@ -77,53 +77,53 @@ def test_no_test_waits_for_masked_signals():
         if isinstance(node, ast.Attribute) and node.attr in masked
     ]
 
-    assert waiting == [], "give the signal a handler that keeps it, and wait for what it kept"
+    assert waiting == [], "install a handler that records the signal, and wait for the record"
 
 
 def test_no_test_has_a_shorter_timeout():
-    """A limit ends what hangs: a shorter one than everybody's ends what a busy machine is slow at."""
-    hurried = [
+    """A timeout ends a test that hangs; one shorter than the default would end a slow test on a busy machine."""
+    too_short = [
         f"{trees.relative_name(path)}:{call.lineno}"
         for path in _FILES
         for call in ast.walk(trees.parse_file(path))
-        if isinstance(call, ast.Call) and any(0 < limit < _EVERYBODYS_S for limit in _limits(call))
+        if isinstance(call, ast.Call) and any(0 < limit < _DEFAULT_TIMEOUT_S for limit in _list_timeouts_s(call))
     ]
 
-    assert hurried == []
+    assert too_short == []
 
 
 def test_no_test_flushes_the_shared_server():
-    """FLUSHDB is of one's own database; scripts and all databases are those of tests in other processes as well."""
-    own = "tests/faults/"  # of machines that are theirs
-    emptied = [
+    """FLUSHDB empties the test's own database; scripts and the other databases are shared with other processes."""
+    with_own_servers = "tests/faults/"
+    flushing = [
         trees.relative_name(path)
         for path in trees.list_files("tests")
-        if _names(trees.parse_file(path)) & {"script_flush", "flushall"}
-        and not trees.relative_name(path).startswith(own)
-        and "tmp_path" not in _names(trees.parse_file(path))  # where a server of the test's own is
+        if _list_names(trees.parse_file(path)) & {"script_flush", "flushall"}
+        and not trees.relative_name(path).startswith(with_own_servers)
+        and "tmp_path" not in _list_names(trees.parse_file(path))  # the test's own server
     ]
 
-    assert emptied == []
+    assert flushing == []
 
 
 def test_connection_reset_before_tls_is_closed(recwarn):
-    """A socket that the collector closes is a warning, and so a failure, of the test that runs by then."""
+    """A socket closed by the garbage collector is a warning, and so a failure, in whichever test runs at that time."""
     server = socket.create_server(("127.0.0.1", 0))
     plain = socket.create_connection(server.getsockname())
-    taken, _ = server.accept()
-    plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # its end is a reset
+    accepted, _ = server.accept()
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing sends a reset
     plain.close()
     server.close()
 
     with pytest.raises(ConnectionResetError):
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).wrap_socket(taken, server_side=True)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).wrap_socket(accepted, server_side=True)
 
     gc.collect()
     assert [str(warning.message) for warning in recwarn] == []
 
 
-def _values_at_import(tree: ast.Module) -> Iterator[ast.expr]:
-    """Yield what a module keeps under a name, and what its functions take where they are given nothing."""
+def _list_values_at_import(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the values of a module's variables and of its functions' default parameters."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             yield from (value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None)
@@ -132,44 +132,44 @@ def _values_at_import(tree: ast.Module) -> Iterator[ast.expr]:
             yield node.value
 
 
-def _name_of(call: ast.Call) -> str:
+def _called_name(call: ast.Call) -> str:
     return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
 
 
-def _calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
+def _list_calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield node
         if isinstance(node, ast.FunctionDef):
-            yield from (call for mark in node.decorator_list for call in _calls_at_import(mark))
+            yield from (call for mark in node.decorator_list for call in _list_calls_at_import(mark))
         elif not isinstance(node, ast.Lambda):
-            yield from _calls_at_import(node)
+            yield from _list_calls_at_import(node)
 
 
-def _limits(call: ast.Call) -> Iterator[int]:
-    """Yield the seconds that a test, or a program that it runs to its end, may take."""
+def _list_timeouts_s(call: ast.Call) -> Iterator[int]:
+    """Yield the timeouts in seconds of a test, or of a program that it runs."""
     match ast.unparse(call.func):
         case "pytest.mark.timeout":
-            yield from _numbers(call)
+            yield from _list_numbers(call)
         case "subprocess.run":
-            for named in call.keywords:
-                yield from _numbers(named.value) if named.arg == "timeout" else ()
+            for keyword in call.keywords:
+                yield from _list_numbers(keyword.value) if keyword.arg == "timeout" else ()
 
 
-def _numbers(tree: ast.AST) -> Iterator[int]:
+def _list_numbers(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             yield node.value
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+def _list_texts(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
-def _names(tree: ast.Module) -> set[str]:
+def _list_names(tree: ast.Module) -> set[str]:
     """Return the names of parameters, attributes and marks that occur in a file."""
-    found = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return found | set(_texts(tree))
+    names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return names | set(_list_texts(tree))

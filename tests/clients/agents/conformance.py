@@ -1,6 +1,6 @@
-"""The inspector, and the official conformance suite, with a list of what is open in each revision.
+"""The inspector, and the official conformance suite with a list of expected failures per revision.
 
-A scenario that fails and is not on the list fails this, and one on the list that passes as well.
+A failed scenario that is not on the list fails the check, and so does a passed one that is.
 """
 
 import json
@@ -22,36 +22,37 @@ Npx = Callable[..., str]
 
 
 def check(npx: Npx) -> None:
-    """Run both against services of this process; `npx` runs a tool of package.json. Raises CalledProcessError."""
-    _inspect(npx)
-    _conform(npx)
+    """Run both against this process's services; `npx` runs a tool of package.json. Raises CalledProcessError."""
+    _check_inspector(npx)
+    _check_conformance(npx)
 
 
-def _inspect(npx: Npx) -> None:
+def _check_inspector(npx: Npx) -> None:
     brand = Brand.create(None)
-    made = brand.program()
+    program_id = brand.program()
     with tempfile.TemporaryDirectory() as home:
         os.environ["MCP_CATALOG_PATH"] = f"{home}/mcp.json"
         address = (f"{os.environ['FINDERFEE_URL']}/mcp", "--transport", "http")
 
-        def inspected(*words: str) -> dict[str, object]:
-            said = npx("inspector", "--cli", *address, "--header", f"Authorization: Bearer {brand.api_key}", *words)
-            found: dict[str, object] = json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
-            return found
+        def inspect(*words: str) -> dict[str, object]:
+            output = npx("inspector", "--cli", *address, "--header", f"Authorization: Bearer {brand.api_key}", *words)
+            result: dict[str, object] = json.JSONDecoder().raw_decode(output[output.index("{") :])[0]
+            return result
 
-        assert len(inspected("--method", "tools/list", "--strict")["tools"]) == 61
-        told = inspected("--method", "tools/call", "--tool-name", "get_program", "--tool-arg", f"programId={made}")
-        assert told["structuredContent"]["id"] == str(made), told
+        assert len(inspect("--method", "tools/list", "--strict")["tools"]) == 61
+        argument = f"programId={program_id}"
+        view = inspect("--method", "tools/call", "--tool-name", "get_program", "--tool-arg", argument)
+        assert view["structuredContent"]["id"] == str(program_id), view
 
 
-def _conform(npx: Npx) -> None:
+def _check_conformance(npx: Npx) -> None:
     from app import create_app
 
     app = create_app()
     with fixtures.add_fixtures(app), tempfile.TemporaryDirectory() as results:
         for revision in _REVISIONS:
-            brand = Brand.create(None)  # each has a minute's requests of its own
-            server = ThreadedWSGIServer("127.0.0.1", 0, fixtures.app_with_key(app, brand.api_key), _Quiet)
+            brand = Brand.create(None)  # each has its own rate limit
+            server = ThreadedWSGIServer("127.0.0.1", 0, fixtures.app_with_key(app, brand.api_key), _SilentHandler)
             threading.Thread(target=server.serve_forever, daemon=True).start()
             try:
                 npx(
@@ -70,7 +71,7 @@ def _conform(npx: Npx) -> None:
                 server.shutdown()
 
 
-class _Quiet(WSGIRequestHandler):
+class _SilentHandler(WSGIRequestHandler):
     disable_nagle_algorithm = True
 
     def log(self, *_: object) -> None:

@@ -1,6 +1,6 @@
-"""An identity provider that lets programs in (OAuth 2.1 with PKCE), for clients that are told of nothing but /mcp.
+"""An identity provider that authorizes programs (OAuth 2.1 with PKCE), for clients that know only the address of /mcp.
 
-It signs in whoever comes, as the person of the brand that was chosen, and registers every client.
+It signs in every visitor as the configured user, and registers every client.
 """
 
 import base64
@@ -17,18 +17,18 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 
-#: Whom it signs in: claims of the tokens that it gives out.
-person: dict[str, Any] = {}
-#: Which scopes people were asked for, one after the other.
-asked: list[str] = []
+#: The claims of the user that it signs in.
+user: dict[str, Any] = {}
+#: The scopes of the authorization requests, in order.
+requested_scopes: list[str] = []
 
 _KEY = idp.key("ES256", "agents")
-_codes: dict[str, dict[str, str]] = {}
+_requests_by_code: dict[str, dict[str, str]] = {}
 
 
 @contextmanager
 def running() -> Iterator[dict[str, str]]:
-    """Run it; give the settings of a service that believes it."""
+    """Run the provider; yield the settings of a service that trusts it."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
@@ -46,38 +46,38 @@ class _Handler(PromptHandler):
         return f"http://127.0.0.1:{self.server.server_port}"
 
     def do_GET(self) -> None:
-        """Say what it is, give its keys, sign somebody in."""
+        """Return the metadata or the keys, or sign the user in."""
         address = urlsplit(self.path)
         if address.path == "/.well-known/oauth-authorization-server":
-            self._answer(200, self._metadata())
+            self._respond(200, self._metadata())
         elif address.path == "/jwks":
-            self._answer(200, {"keys": [idp.public(_KEY, d=...)]})
+            self._respond(200, {"keys": [idp.public(_KEY, d=...)]})
         elif address.path == "/authorize":
-            sent = {name: values[0] for name, values in parse_qs(address.query).items()}
-            asked.append(sent["scope"])
+            request = {name: values[0] for name, values in parse_qs(address.query).items()}
+            requested_scopes.append(request["scope"])
             code = secrets.token_urlsafe(16)
-            _codes[code] = sent
-            back = urlencode({"code": code, "state": sent["state"], "iss": self._issuer})
-            self._answer(302, {}, Location=f"{sent['redirect_uri']}?{back}")
+            _requests_by_code[code] = request
+            query = urlencode({"code": code, "state": request["state"], "iss": self._issuer})
+            self._respond(302, {}, Location=f"{request['redirect_uri']}?{query}")
         else:
-            self._answer(404, {})
+            self._respond(404, {})
 
     def do_POST(self) -> None:
-        """Register a client, or give a token for a code."""
+        """Register a client, or exchange a code for a token."""
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/register":
-            self._answer(201, {**json.loads(raw), "client_id": secrets.token_urlsafe(8)})
+            self._respond(201, {**json.loads(raw), "client_id": secrets.token_urlsafe(8)})
             return
-        sent = {name: values[0] for name, values in parse_qs(raw.decode()).items()}
-        begun = _codes.pop(sent.get("code", ""), None)
-        digest = hashlib.sha256(sent.get("code_verifier", "").encode()).digest()
+        form = {name: values[0] for name, values in parse_qs(raw.decode()).items()}
+        authorization = _requests_by_code.pop(form.get("code", ""), None)
+        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        if begun is None or challenge != begun["code_challenge"]:
-            self._answer(400, {"error": "invalid_grant"})
+        if authorization is None or challenge != authorization["code_challenge"]:
+            self._respond(400, {"error": "invalid_grant"})
             return
-        claims = idp.claims(iss=self._issuer, aud=sent["resource"], scope=begun["scope"], **person)
+        claims = idp.claims(iss=self._issuer, aud=form["resource"], scope=authorization["scope"], **user)
         token = {"access_token": idp.token(_KEY, claims), "token_type": "Bearer", "expires_in": 600}
-        self._answer(200, {**token, "scope": begun["scope"]})
+        self._respond(200, {**token, "scope": authorization["scope"]})
 
     def _metadata(self) -> dict[str, Any]:
         return {
@@ -92,8 +92,8 @@ class _Handler(PromptHandler):
             "authorization_response_iss_parameter_supported": True,
         }
 
-    def _answer(self, status: int, found: dict[str, Any], **headers: str) -> None:
-        body = json.dumps(found).encode()
+    def _respond(self, status: int, document: dict[str, Any], **headers: str) -> None:
+        body = json.dumps(document).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
