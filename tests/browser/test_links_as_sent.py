@@ -1,4 +1,4 @@
-"""Links as people send them, several campaigns on one site, and pages that change their address without loading.
+"""Links as users send them, several campaigns on one site, and pages that change their address without loading.
 
 Source: tracking spec, "Browser lead capture", "Install snippet" and "Attribution parameters".
 """
@@ -14,8 +14,8 @@ _APP = """<a id="go" onclick="history.{change}(null, '', '{address}')">Go</a>"""
 
 
 def test_script_reads_a_slug_between_other_text(shop):
-    addresses = [f"/?x=1&via={quote(written.format(shop.ben.upper()))}" for written in TEXTS]
-    addresses += [f"/via/{quote(written.format(shop.ben), safe='')}" for written in TEXTS]
+    addresses = [f"/?x=1&via={quote(text.format(shop.ben.upper()))}" for text in TEXTS]
+    addresses += [f"/via/{quote(text.format(shop.ben), safe='')}" for text in TEXTS]
     addresses += [
         f"/?x=1&amp;via={shop.ben}",
         f"/?x=1&#038;via={shop.ben}",
@@ -64,7 +64,7 @@ def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
     for _ in range(3):
         shop.page.click("#go")
     shop.wait_until(lambda: shop.call_script("slug"))
-    shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
+    shop.page.wait_for_timeout(SOON_MS)  # time enough for a second click
 
     assert (shop.call_script("slug"), shop.call_script("subId"), shop.page.evaluate("location.pathname")) == (
         shop.ben,
@@ -128,8 +128,10 @@ def test_page_history_still_works(shop):
 
     assert shop.page.evaluate("history.pushState({a: 1}, '', '/next')") == "pages own"
     assert shop.page.evaluate("[history.state.a, location.pathname]") == [1, "/next"]
-    elsewhere = "try { history.pushState(null, '', 'https://elsewhere.test/') } catch (error) { return error.name }"
-    assert shop.page.evaluate(f"(() => {{ {elsewhere} }})()") == "SecurityError"
+    push_other_origin = (
+        "try { history.pushState(null, '', 'https://elsewhere.test/') } catch (error) { return error.name }"
+    )
+    assert shop.page.evaluate(f"(() => {{ {push_other_origin} }})()") == "SecurityError"
 
 
 def test_two_tags_count_one_visit_per_campaign(shop, brand, drain):
@@ -141,7 +143,7 @@ def test_two_tags_count_one_visit_per_campaign(shop, brand, drain):
     for slug, program_id in ((shop.ben, shop.program_id), (cyd, second)):
         shop.clicks.clear()
         assert shop.visit(f"/?via={slug}") == slug
-        shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
+        shop.page.wait_for_timeout(SOON_MS)  # time enough for a second click
         assert len(shop.clicks) == 1
         shop.call_script("convert", f"{slug}@example.com")
         shop.wait_until(lambda: shop.leads)

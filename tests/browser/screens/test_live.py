@@ -14,37 +14,39 @@ _FRAME = """<!doctype html><html lang="en"><title>Live</title>
 <button type="button" data-hold aria-pressed="false" hidden>Hold still</button>{part}</main>"""
 
 
-# What the page asks for, counted where it asks: what is on its way to the test may come late.
-_COUNTED = "const ask = fetch; window.asked = 0; window.fetch = (...all) => { window.asked += 1; return ask(...all) }"
+# Counts the page's requests in the page itself, because they may reach the test late.
+_COUNT_REQUESTS = (
+    "const send = fetch; window.requests = 0; window.fetch = (...all) => { window.requests += 1; return send(...all) }"
+)
 
 
 class Board:
-    """What a live part shows, and how often it was asked for."""
+    """The content of a live part and the requests for it."""
 
     def __init__(self):
-        self.figure, self.asked, self.statuses, self.status = 1, 0, [], 200
+        self.figure, self.request_count, self.statuses, self.status = 1, 0, [], 200
 
     @property
-    def inside(self):
-        """The figure, something to open and something to type into."""
+    def content(self):
+        """Return the HTML of the figure, of details to open and of an input."""
         return (
             f"<p id='figure'>{self.figure}</p><details id='more'><summary>More</summary><p>Opened</p></details>"
             "<label>Why <input id='why' name='why'></label>"
         )
 
-    def part(self):
-        """Return the part as a page holds it."""
+    def build_part(self):
+        """Return the HTML of the live part."""
         return (
-            f'<div id="part" data-live hx-get="/live/part?seen={template_filters.content_version(self.inside)}"'
-            f' hx-trigger="every 100ms" hx-swap="outerMorph">{self.inside}</div>'
+            f'<div id="part" data-live hx-get="/live/part?seen={template_filters.content_version(self.content)}"'
+            f' hx-trigger="every 100ms" hx-swap="outerMorph">{self.content}</div>'
         )
 
-    def answer(self, url):
-        """Return the part to whoever has another version, as the service does."""
-        self.asked += 1
-        is_known = self.status == 200 and url.partition("seen=")[2] == template_filters.content_version(self.inside)
+    def respond(self, url):
+        """Return the part unless the page has its current version, as the service does."""
+        self.request_count += 1
+        is_known = self.status == 200 and url.partition("seen=")[2] == template_filters.content_version(self.content)
         self.statuses.append(204 if is_known else self.status)
-        return {"status": self.statuses[-1], "body": "" if is_known else self.part(), "content_type": "text/html"}
+        return {"status": self.statuses[-1], "body": "" if is_known else self.build_part(), "content_type": "text/html"}
 
 
 @pytest.fixture
@@ -54,32 +56,33 @@ def board():
 
 @pytest.fixture
 def live(browser, site, board):
-    """A page with the live part, beside the scripts that the site serves."""
+    """Yield a page with the live part and the scripts that the site serves."""
     context = browser.new_context()
-    context.add_init_script(_COUNTED)
-    page, wrong = context.new_page(), []
-    page.on("console", lambda said: wrong.append(said.text) if "status of" not in said.text else None)
-    whole = _FRAME.format(htmx=static_files.url("htmx-4.0.1.min.js"), own=static_files.url("app.js"), part=board.part())
+    context.add_init_script(_COUNT_REQUESTS)
+    page, errors = context.new_page(), []
+    page.on("console", lambda message: errors.append(message.text) if "status of" not in message.text else None)
+    scripts = {"htmx": static_files.url("htmx-4.0.1.min.js"), "own": static_files.url("app.js")}
+    html = _FRAME.format(**scripts, part=board.build_part())
     headers = {"Content-Security-Policy": _POLICY, "Content-Type": "text/html"}
-    context.route("**/live", lambda route: route.fulfill(body=whole, headers=headers))
-    context.route("**/live/part?*", lambda route: route.fulfill(**board.answer(route.request.url)))
+    context.route("**/live", lambda route: route.fulfill(body=html, headers=headers))
+    context.route("**/live/part?*", lambda route: route.fulfill(**board.respond(route.request.url)))
     page.goto(f"{site}/live")
     yield page
     context.close()
-    assert wrong == []
+    assert errors == []
 
 
-def _wait_for_polls(live, board, more=3):
-    until = board.asked + more
-    while board.asked < until:  # as long as the test may take
+def _wait_for_polls(live, board, number=3):
+    expected = board.request_count + number
+    while board.request_count < expected:  # until the test's timeout
         live.wait_for_timeout(25)
 
 
 def _assert_no_poll(live):
-    asked = live.evaluate("asked")
-    assert asked > 0
+    request_count = live.evaluate("requests")
+    assert request_count > 0
     live.wait_for_timeout(500)
-    assert live.evaluate("asked") == asked
+    assert live.evaluate("requests") == request_count
 
 
 def test_live_update_keeps_what_the_user_does(live, board):
@@ -88,17 +91,17 @@ def test_live_update_keeps_what_the_user_does(live, board):
     live.get_by_label("Why").press("ArrowLeft")
     _wait_for_polls(live, board)
     assert set(board.statuses) == {204}
-    assert live.evaluate("history.state") is None  # going back is the browser's own
+    assert live.evaluate("history.state") is None  # htmx does not replace the browser's history
 
     board.figure = 2
     live.locator("#figure", has_text="2").wait_for()
     _wait_for_polls(live, board)
 
-    assert board.statuses[-1] == 204  # the new version is asked for from now on
+    assert board.statuses[-1] == 204  # the page now requests with the new version
     expect(live.get_by_label("Why")).to_have_value("because")
     expect(live.get_by_label("Why")).to_be_focused()
     assert live.evaluate("document.activeElement.selectionStart") == len("because") - 1
-    assert live.locator("details").evaluate("one => one.open")
+    assert live.locator("details").evaluate("details => details.open")
 
 
 def test_frozen_live_part_sends_no_request(live, board):
@@ -125,9 +128,9 @@ def test_failing_live_part_backs_off_and_recovers(live, board):
     expect(live.locator("#figure")).to_have_text("1")
     assert live.locator("h1").count() == 1
 
-    asked = board.asked
+    request_count = board.request_count
     live.wait_for_timeout(600)
-    assert board.asked <= asked + 1
+    assert board.request_count <= request_count + 1
 
     board.status, board.figure = 200, 3
     live.locator("#figure", has_text="3").wait_for()
