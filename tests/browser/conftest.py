@@ -32,7 +32,7 @@ _FLAGS = [
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the longest tests, so that the run does not wait for them at the end."""
-    items.sort(key=lambda item: "/test_sweep.py::" not in item.nodeid)
+    items.sort(key=lambda item: "/test_every_screen.py::" not in item.nodeid)
 
 
 @pytest.fixture(scope="session")

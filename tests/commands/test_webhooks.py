@@ -171,7 +171,7 @@ def test_invalid_arguments_exit_with_2(flask, arguments, message):
     assert message in output
 
 
-def test_window_that_ends_before_it_starts_is_refused(flask, failing_endpoint):
+def test_until_before_since_is_refused(flask, failing_endpoint):
     code, output = flask("webhook", "redeliver", failing_endpoint["id"], "--since", "1h", "--until", "2h")
 
     assert code == 2

@@ -67,7 +67,7 @@ def test_release_older_than_its_fix_fails(database, capsys):
     assert f"flask {_FLASK}: HOLE-1, fixed in 999.1\n" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("mends", [(), ("1.0",)], ids=["never", "for others"])
+@pytest.mark.parametrize("fixes", [(), ("1.0",)], ids=["never", "for others"])
 def test_unfixed_vulnerability_is_reported_and_passes(database, capsys, fixes):
     database.advisory = _build_advisory(*fixes)
 

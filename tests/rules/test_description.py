@@ -254,7 +254,7 @@ def test_subscribable_event_types_are_an_enum(document):
         assert records[record]["properties"]["events"]["items"]["enum"] == ["*", *events.TYPES]
 
 
-def test_every_rate_limit_bucket_names_what_it_counts(app):
+def test_every_rate_limit_bucket_describes_its_requests(app):
     rows = re.findall(r"\| `([a-z0-9_]+)` \| ([0-9,]+) \| (.*) \|", app.test_client().get("/llms/api.txt").text)
 
     assert {name for name, _, _ in rows} == set(app.extensions["limiter"]._items)

@@ -182,7 +182,7 @@ def test_expired_lease_requeues_the_job_and_counts_the_attempt(brand):
     assert [pointer.attempt for pointer in first + second] == [1, 2]
 
 
-def test_job_whose_leases_all_expire_becomes_a_dead_letter(brand):
+def test_job_with_only_expired_leases_becomes_a_dead_letter(brand):
     _stage_jobs(brand, 1)
     for _ in range(jobs.SALE_SETTLE.max_attempts):
         _announce_worker(4)

@@ -86,7 +86,7 @@ def test_servers_are_installed_without_the_embedded_servers():
     assert "make install\n" in (trees.ROOT / "docs/deploy/systemd.md").read_text()
 
 
-def test_every_file_that_the_image_copies_passes_dockerignore():
+def test_files_copied_by_the_image_pass_dockerignore():
     copied = {
         source.replace("${LOCK}", lock)
         for line in (trees.ROOT / "deploy/Dockerfile").read_text().splitlines()

@@ -1,7 +1,7 @@
 """Slugs with surrounding text, as in links that people send: every route that takes a slug parses it alike.
 
 Source: tracking spec, "Public click endpoint", "Install snippet" and "Browser lead capture"; core spec, "Program"
-(checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_links_as_sent.py.
+(checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_link_variants.py.
 """
 
 from collections import Counter

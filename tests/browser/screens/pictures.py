@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.screens import test_sweep
+from tests.browser.screens import test_every_screen
 from tests.support.pages import screens
 from tests.support.pages.full import FullBrand
 from tests.support.rows.payroll import Payroll
 
-brands, sign_in = test_sweep.brands, test_sweep.sign_in
+brands, sign_in = test_every_screen.brands, test_every_screen.sign_in
 _PICTURES = Path(__file__).parents[3] / "docs" / "pictures"
 _SALES = {"ben": ("Ben Osei", 231_055), "rita": ("Rita Okafor", 187_400), "chiara": ("Chiara Moretti", 64_020)}
 _EVERY_SCREEN_DIR = os.environ.get("EVERY", "")
@@ -24,12 +24,12 @@ _EVERY_SCREEN_DIR = os.environ.get("EVERY", "")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", screens.KINDS)
 def test_screenshots_of_every_screen(app, window, sign_in, brands, kind):
-    for which, looks in (("full", test_sweep.LOOKS), ("empty", test_sweep.LOOKS[:1])):
+    for which, looks in (("full", test_every_screen.LOOKS), ("empty", test_every_screen.LOOKS[:1])):
         brand = brands[which]()
         for scheme, width in looks:
             page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
             sign_in(page, kind, brand)
-            for rule, path in test_sweep.list_paths(app, kind, brand):
+            for rule, path in test_every_screen.list_paths(app, kind, brand):
                 page.goto(path)
                 if page.locator("main").count() == 1:
                     name = rule.strip("/").replace("/", ".").replace("<", "").replace(">", "")

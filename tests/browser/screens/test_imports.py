@@ -58,7 +58,7 @@ def test_import_is_previewed_corrected_and_undone(window, link, brand, scripts):
     assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
 
 
-def test_import_with_a_refund_shows_what_blocks_its_undo(window, link, brand):
+def test_undo_of_an_import_with_a_refund_is_refused_with_the_reason(window, link, brand):
     page = window()
     page.goto(link("owner"))
     rows = [build_past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]

@@ -23,7 +23,7 @@ def _focused_index(page):
     return page.evaluate("[...document.querySelectorAll('[data-item]')].indexOf(document.activeElement)")
 
 
-def test_keys_navigate_the_review_queue_while_it_has_focus(queue):
+def test_keys_navigate_the_focused_review_queue(queue):
     assert _read_amounts(queue) == ["0.20", "1,234,567.89"]
     queue.keyboard.press("d")
     assert len(_read_amounts(queue)) == 2  # the focus was elsewhere

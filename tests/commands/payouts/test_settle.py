@@ -62,7 +62,7 @@ def test_job_does_not_change_a_settled_payout(payroll, stuck_payout_id, flask):
     assert payroll.brand.rows("select count(*) from job where queue = 'payouts'") == [(0,)]
 
 
-def test_payout_that_is_not_processing_cannot_be_settled(payroll, stuck_payout_id, flask):
+def test_settled_payout_cannot_be_settled_again(payroll, stuck_payout_id, flask):
     flask("payout", "settle", stuck_payout_id, "--paid", "tr_123")
 
     code, output = flask("payout", "settle", stuck_payout_id, "--failed", "changed my mind")

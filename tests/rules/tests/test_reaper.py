@@ -61,7 +61,7 @@ def test_status_of_a_failed_command_is_passed_on():
     assert run.returncode == 7
 
 
-def test_process_that_ignores_polite_signals_is_killed(tmp_path):
+def test_process_ignoring_term_and_quit_is_killed(tmp_path):
     orphan = 'trap "" TERM QUIT; echo $$ > "$0"; while :; do sleep 1; done'
     script = f'(setsid sh -c \'{orphan}\' "$0" &); while ! [ -s "$0" ]; do sleep 0.1; done'
     pid_file = tmp_path / "pid"

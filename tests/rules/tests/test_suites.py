@@ -23,7 +23,7 @@ def test_marker_is_gone(text):
 _FAILS_ALWAYS = "def test_never_passes():\n    assert 1 == 2\n"
 
 
-def test_failure_that_passes_alone_is_flaky(tmp_path, monkeypatch, capfd):
+def test_failure_is_flaky_if_it_passes_alone(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_once.py": _FAILS_ONCE})
 
     output = capfd.readouterr().out
@@ -44,7 +44,7 @@ def test_second_failure_fails_the_run_after_all_suites(tmp_path, monkeypatch, ca
     assert last[2].endswith("test_always.py::test_never_passes")
 
 
-def test_suite_that_breaks_before_its_end_fails_the_run(tmp_path, monkeypatch, capfd):
+def test_unfinished_suite_fails_the_run(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_broken.py": "import no_such_module\n"})
 
     assert status == 1

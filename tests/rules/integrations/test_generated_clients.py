@@ -42,7 +42,7 @@ def test_clients_have_exactly_the_operations_of_a_key(document):
     assert set(re.findall(r"^  ([a-z]\w+)\(", declared, re.MULTILINE)) == in_javascript
 
 
-def test_javascript_client_has_what_it_declares():
+def test_javascript_exports_match_its_declarations():
     source = generate.ROOT / "javascript/src"
     exported = set(re.findall(r"\b(\w+)(?=[,\s]*[\w,\s]*\} from)", (source / "index.js").read_text()))
     declared = re.findall(r"^export declare (?:class|const|function) (\w+)", (source / "index.d.ts").read_text(), re.M)

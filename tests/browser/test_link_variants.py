@@ -56,7 +56,7 @@ def test_invalid_stored_slug_is_ignored(shop):
 
 
 @pytest.mark.parametrize("change", ["pushState", "replaceState"])
-def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
+def test_referral_without_a_page_load_is_one_click(shop, change):
     address = f"/welcome?via={shop.ben}&subid=tube"
     shop.show(body=_APP.format(change=change, address=address))
     assert shop.visit("/") is None
@@ -77,7 +77,7 @@ def test_referral_that_appears_without_a_page_load_is_one_click(shop, change):
     assert len(shop.seen) == 1
 
 
-def test_address_that_keeps_its_slug_counts_no_second_click(shop):
+def test_unchanged_slug_counts_no_second_click(shop):
     shop.visit(f"/?via={shop.ben}")
     for address in ("/", f"/a?via={shop.ben}", "/b", f"/c?via={shop.ben}#x", f"/d?via=nobody-here&ref={shop.ben}"):
         shop.page.evaluate("address => history.pushState(null, '', address)", address)
@@ -97,7 +97,7 @@ def test_second_slug_replaces_the_first_by_its_campaigns_rules(shop, brand):
     assert [click["slug"] for click in shop.clicks] == [shop.ben, shop.eva]
 
 
-def test_referral_that_appears_by_the_back_button_counts(shop):
+def test_referral_reached_by_the_back_button_counts(shop):
     shop.show(
         before=f"<script>history.replaceState(null, '', '/?via={shop.ben}'); history.pushState(null, '', '/x')</script>"
     )

@@ -85,7 +85,7 @@ def _assert_no_poll(live):
     assert live.evaluate("requests") == request_count
 
 
-def test_live_update_keeps_what_the_user_does(live, board):
+def test_live_update_keeps_input_focus_and_open_details(live, board):
     live.locator("summary").click()
     live.get_by_label("Why").fill("because")
     live.get_by_label("Why").press("ArrowLeft")
