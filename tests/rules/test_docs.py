@@ -172,7 +172,7 @@ def test_readme_has_at_most_100_lines():
 
 
 def test_every_documented_setting_exists():
-    settings_names = {
+    setting_names = {
         line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()
     }
     documented = {reference.partition(": ")[2] for reference in _find_in_pages(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
@@ -180,7 +180,7 @@ def test_every_documented_setting_exists():
 
     assert len(documented) > 80
     others = {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG"}  # names of OpenSSL and of Mailchimp
-    assert documented - settings_names == {*others, "JOB_SLOTS_MAIL"}  # the example of an old name in docs/settings.md
+    assert documented - setting_names == {*others, "JOB_SLOTS_MAIL"}  # the example of an old name in docs/settings.md
 
 
 @pytest.mark.parametrize("files", ["docs/decisions/*.md", "models/migrations/*.sql"])

@@ -248,7 +248,7 @@ def test_every_alert_has_a_unique_name_severity_and_runbook_chapter():
 
 
 def test_every_variable_is_a_setting():
-    settings_names = {
+    setting_names = {
         line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()
     }
     variables = {
@@ -260,7 +260,7 @@ def test_every_variable_is_a_setting():
     }
 
     assert len(variables) > 15
-    assert [(file, name) for file, name in variables if name not in settings_names | _FOREIGN_VARIABLES] == []
+    assert [(file, name) for file, name in variables if name not in setting_names | _FOREIGN_VARIABLES] == []
 
 
 def test_no_download_location_is_named():
