@@ -216,7 +216,7 @@ def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
     drain()
     shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
     _lead(shop, jane)
-    shop.wait()
+    shop.advance_clock()
     shop.sell(slug=None)
 
     assert brand.rows("select source, type from conversion order by occurred_at") == [
@@ -278,7 +278,7 @@ def test_later_payment_of_a_matched_lead_is_customer_history(shop, jane):
 
 
 def test_trial_starts_of_one_person_are_matched_as_before(shop, jane):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0)))
     shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
     shop.sell(slug=None, customer="2")
 

@@ -21,7 +21,7 @@ def _code(shop, **fields):
 
 def test_link_and_customer_history_credit_by_self_referral(shop):
     first = shop.sell(email=_OWN)
-    shop.wait()
+    shop.advance_clock()
     shop.sell(email=_OWN, slug=None, renews=first)
 
     assert shop.conversions(_SHOWN) == [("self_referral", True, "Pending", False)] * 2
@@ -29,7 +29,7 @@ def test_link_and_customer_history_credit_by_self_referral(shop):
 
 def test_purchase_of_another_person_keeps_its_method(shop):
     first = shop.sell()
-    shop.wait()
+    shop.advance_clock()
     shop.sell(slug=None, renews=first)
 
     assert shop.conversions("attribution_method, self_referral") == [
@@ -60,7 +60,7 @@ def test_code_of_another_affiliate_does_not_decide_over_the_own_link(shop):
 
 
 def test_lead_match_credits_by_self_referral(shop):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
     shop.sell(slug=None, email=_OWN, customer="2")
 
     assert shop.conversions("attribution_method, self_referral") == [("self_referral", True)]
@@ -73,17 +73,17 @@ def test_lead_match_credits_by_self_referral(shop):
 @pytest.mark.parametrize("stage", ["stripe", "paddle"], indirect=True)
 def test_policy_applies_to_payments_codes_and_trials(shop, policy, status):
     _choose(shop, policy)
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
     sale = shop.sell(email=_OWN, customer="2")
 
     is_held = policy == "hold"
     assert shop.conversions(_SHOWN) == [("self_referral", True, status, is_held)]
     assert shop.brand.rows("select status, needs_approval from conversion where source = 'lead'") == [(status, is_held)]
-    denied = [one["reason"] for one in shop.told("conversion.denied")]
+    denied = [one["reason"] for one in shop.list_webhook_data("conversion.denied")]
     assert denied == ([] if is_held else ["self_referral"] * 2)
 
-    shop.wait()
-    shop.hear(*shop.stage.refund(sale, 890))
+    shop.advance_clock()
+    shop.receive(*shop.stage.refund(sale, 890))
     ((refunded, reversed_cents),) = shop.conversions("refunded_cents, reversed_cents")
     assert (refunded, reversed_cents > 0) == (890, is_held)
 

@@ -205,7 +205,9 @@ def test_sale_where_no_campaign_pays_is_attributed_without_a_commission(shop, fi
     assert shop.brand.rows("select reason, conversion_id from gateway_payment") == [
         ("not_a_sale_campaign", conversion_id)
     ]
-    assert [(told["amountCents"], told["commissionCents"]) for told in shop.told("conversion.created")] == [(10_000, 0)]
+    assert [
+        (told["amountCents"], told["commissionCents"]) for told in shop.list_webhook_data("conversion.created")
+    ] == [(10_000, 0)]
     assert shop.brand.get("/api/v1/uncredited-conversions").json == []
     shown = shop.brand.get(f"/api/v1/conversions/{conversion_id}").json
     assert (shown["payability"], shown["commissionCents"]) == ("not_paid_on_campaign", 0)
@@ -225,8 +227,8 @@ def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first):
 
 def test_unpaid_sale_is_booked_once_and_refunded(shop, first):
     sale = shop.sell(cents=10_000)
-    shop.hear(*sale.notifications)
-    shop.hear(*shop.stage.refund(sale, 10_000))
+    shop.receive(*sale.notifications)
+    shop.receive(*shop.stage.refund(sale, 10_000))
 
     assert shop.conversions("status, refunded_cents, reversed_cents, commission_cents") == [("Refunded", 10_000, 0, 0)]
 
@@ -253,7 +255,7 @@ def test_unpaid_sale_of_an_affiliate_who_is_not_approved_leaves_no_conversion(sh
 
 
 def test_trial_is_a_lead_of_a_campaign_that_pays_for_leads(shop, first):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0)))
 
     assert shop.brand.rows("select program_id, state from lead") == [(first, "Open")]
     assert shop.events()[-1][1:] == ("Processed", None)

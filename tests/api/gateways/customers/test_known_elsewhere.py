@@ -1,4 +1,4 @@
-"""A customer known from an import, a signed sale or a manual one is the same customer at every gateway.
+"""A customer of an import, a signed sale or a manual sale is the same customer at every gateway.
 
 Source: tracking spec, section 8, step 3; core spec, "Program fields accepted on create or update", rule 4.
 """
@@ -20,84 +20,84 @@ _COLUMNS = {
     "processorSubscriptionId": "subscription_id",
     "customerEmail": "email_normalized",
 }
-# Stores without subscriptions, and gateways whose payments do not name theirs.
-_NAMES_NO_SUBSCRIPTION = {Gateway.Shopify, Gateway.BigCommerce, Gateway.Wix, Gateway.WooCommerce, Gateway.ThriveCart}
-_NAMED = [
-    (gateway, known_by)
+# Stores without subscriptions, and gateways whose payments do not name their subscription.
+_WITHOUT_SUBSCRIPTION = {Gateway.Shopify, Gateway.BigCommerce, Gateway.Wix, Gateway.WooCommerce, Gateway.ThriveCart}
+_CASES = [
+    (gateway, import_field)
     for gateway in Gateway
-    for known_by in _COLUMNS
-    if known_by != "processorSubscriptionId" or gateway not in _NAMES_NO_SUBSCRIPTION
+    for import_field in _COLUMNS
+    if import_field != "processorSubscriptionId" or gateway not in _WITHOUT_SUBSCRIPTION
 ]
 
 
-def _shop(brand: Brand, stage) -> Shop:
+def _connect_shop(brand: Brand, stage) -> Shop:
     return Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
 
 
-def _monthly_program(brand: Brand, **fields) -> None:
+def _create_program(brand: Brand, **fields) -> None:
     brand.program(default_commission_type="Percentage", default_commission_value=20, **fields)
     brand.affiliate("ben")
 
 
-@pytest.mark.parametrize(("gateway", "known_by"), _NAMED)
-def test_payment_at_a_gateway_credits_the_affiliate_of_an_imported_sale(brand, gateway, known_by):
-    _monthly_program(brand)
+@pytest.mark.parametrize(("gateway", "import_field"), _CASES)
+def test_gateway_payment_credits_the_affiliate_of_an_imported_sale(brand, gateway, import_field):
+    _create_program(brand)
     with play_gateway(gateway) as stage:
-        shop = _shop(brand, stage)
+        shop = _connect_shop(brand, stage)
         first = shop.sell(slug=None, cents=10_000)
-        shop.wait()
-        again = shop.sell(slug=None, cents=10_000, renews=first)
+        shop.advance_clock()
+        renewal = shop.sell(slug=None, cents=10_000, renews=first)
         assert shop.conversions() == []
-        column = _COLUMNS[known_by]
-        (named, *_) = brand.rows(
+        column = _COLUMNS[import_field]
+        (identified, *_) = brand.rows(
             f"select {column}, id from gateway_payment where {column} is not null order by paid_at"
         )
 
-        # What was imported later than the payments came is known for them, too.
-        assert import_sales(brand, build_past_sale(**{known_by: named[0]})).status_code == 200
+        # An import that is later than the payments credits them, too.
+        assert import_sales(brand, build_past_sale(**{import_field: identified[0]})).status_code == 200
         drain()
-        shop.wait()
-        shop.sell(slug=None, cents=10_000, renews=again)
+        shop.advance_clock()
+        shop.sell(slug=None, cents=10_000, renews=renewal)
 
     methods = shop.conversions("attribution_method")
-    by = "subscription" if (gateway, column) == (Gateway.PayPal, "subscription_id") else "customer"
-    ((paid,),) = brand.rows(f"select count(*) from gateway_payment where {column} is not null")
-    assert paid >= 2
-    # Later ones may be known by what they share with the first.
-    assert methods[0] == (f"{gateway}_{by}_history",)
-    assert len(methods) == paid
+    history = "subscription" if (gateway, column) == (Gateway.PayPal, "subscription_id") else "customer"
+    ((payment_count,),) = brand.rows(f"select count(*) from gateway_payment where {column} is not null")
+    assert payment_count >= 2
+    # Later payments may be matched by another field shared with the first.
+    assert methods[0] == (f"{gateway}_{history}_history",)
+    assert len(methods) == payment_count
 
 
-def _import(brand, **customer):
+def _import_sale(brand, **customer):
     assert import_sales(brand, build_past_sale(occurredAt="2026-01-31", **customer)).status_code == 200
 
 
-def _sign(brand, **customer):
-    named = {"processorCustomerId": "customerId"}
-    sent = {named.get(name, name): value for name, value in customer.items()}
-    answer = brand.sale(affiliateSlug="ben", **sent)
-    assert answer.status_code == 200, answer.json
+def _send_signed_sale(brand, **customer):
+    field_names = {"processorCustomerId": "customerId"}
+    fields = {field_names.get(name, name): value for name, value in customer.items()}
+    response = brand.sale(affiliateSlug="ben", **fields)
+    assert response.status_code == 200, response.json
     drain()
     brand.rows("update sale set accepted_at = '2026-01-31' returning 1")
     brand.rows("update program_customer set first_paid_at = '2026-01-31', first_sold_at = '2026-01-31' returning 1")
 
 
-def _record(brand, **customer):
+def _create_manual_sale(brand, **customer):
     (ben,) = brand.rows("select id::text from affiliate")
     body = {"programId": str(brand.programs[-1]), "affiliateId": ben[0], "currency": "USD"}
     body |= {"amountCents": 10_000, "kind": "sale", "occurredAt": "2026-01-31T00:00:00Z"}
-    answer = brand.person("Manager").post("/api/v1/conversions", body | customer)
-    assert answer.status_code == 201, answer.json
+    response = brand.person("Manager").post("/api/v1/conversions", body | customer)
+    assert response.status_code == 201, response.json
 
 
 @pytest.mark.parametrize(
-    ("record", "customer"),
+    ("create_sale", "customer"),
     [
-        (_import, {"processorCustomerId": "cus_1"}),
-        (_import, {"customerEmail": "Ann+x@Example.com"}),
-        (_sign, {"processorCustomerId": "cus_1"}),
-        (_sign, {"customerEmail": "ann@example.com"}),
-        (_record, {"customerEmail": "ann@example.com"}),
+        (_import_sale, {"processorCustomerId": "cus_1"}),
+        (_import_sale, {"customerEmail": "Ann+x@Example.com"}),
+        (_send_signed_sale, {"processorCustomerId": "cus_1"}),
+        (_send_signed_sale, {"customerEmail": "ann@example.com"}),
+        (_create_manual_sale, {"customerEmail": "ann@example.com"}),
     ],
     ids=["import by id", "import by email", "signed by id", "signed by email", "manual by email"],
 )
@@ -110,11 +110,11 @@ def _record(brand, **customer):
         ({"recurring_months": 24, "recurring_delay_invoices": 1}, 2_000),
     ],
 )
-def test_window_and_ordinal_go_on_at_a_gateway(brand, record, customer, terms, earned):
-    _monthly_program(brand, **terms)
+def test_window_and_payment_number_continue_at_a_gateway(brand, create_sale, customer, terms, earned):
+    _create_program(brand, **terms)
     with play_gateway() as stage:
-        record(brand, **customer)
-        shop = _shop(brand, stage)
+        create_sale(brand, **customer)
+        shop = _connect_shop(brand, stage)
         shop.sell(slug=None, cents=10_000)
 
     assert shop.conversions("type, commission_cents, attribution_method") == [
@@ -122,10 +122,10 @@ def test_window_and_ordinal_go_on_at_a_gateway(brand, record, customer, terms, e
     ]
 
 
-def test_window_and_ordinal_go_on_from_a_gateway_to_signed_sales(brand):
-    _monthly_program(brand, recurring_delay_invoices=1)
+def test_payment_number_continues_from_gateway_to_signed_sales(brand):
+    _create_program(brand, recurring_delay_invoices=1)
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
+        shop = _connect_shop(brand, stage)
         shop.sell(slug="ben", cents=10_000)
         connection = shop.connection["id"]
         assert brand.person("Owner").call("DELETE", f"/api/v1/connections/{connection}").status_code == 204
@@ -133,93 +133,98 @@ def test_window_and_ordinal_go_on_from_a_gateway_to_signed_sales(brand):
         assert brand.sale(affiliateSlug="ben", externalEventId=event, amountCents=10_000, **customer).status_code == 200
     drain()
 
-    sold = "select external_event_id, type, commission_cents from conversion where source = 's2s' order by occurred_at"
-    assert brand.rows(sold) == [("by id", "Recurring", 2_000), ("by email", "Recurring", 2_000)]
+    statement = (
+        "select external_event_id, type, commission_cents from conversion where source = 's2s' order by occurred_at"
+    )
+    assert brand.rows(statement) == [("by id", "Recurring", 2_000), ("by email", "Recurring", 2_000)]
 
 
-def test_ids_of_two_gateways_are_two_customers_and_an_id_without_one_is_the_first_of_them(brand):
-    _monthly_program(brand)
-    with play_gateway("paddle") as other, play_gateway() as stage:
-        shop, others = _shop(brand, stage), Shop(brand, other, connect_gateway(brand.person("Owner"), other))
-        other._customer = lambda purchase: f"cus_{purchase.customer}"
+def test_same_id_at_two_gateways_is_two_customers_and_imports_join_the_first(brand):
+    _create_program(brand)
+    with play_gateway("paddle") as paddle, play_gateway() as stage:
+        shop, paddle_shop = (
+            _connect_shop(brand, stage),
+            Shop(brand, paddle, connect_gateway(brand.person("Owner"), paddle)),
+        )
+        paddle._customer = lambda purchase: f"cus_{purchase.customer}"
         shop.sell(slug="ben", email="one@x.test")
-        others.sell(slug="ben", email="two@x.test")
-        _import(brand, processorCustomerId="cus_1")
+        paddle_shop.sell(slug="ben", email="two@x.test")
+        _import_sale(brand, processorCustomerId="cus_1")
 
-    counted = brand.rows(
+    customers = brand.rows(
         "select customer_key, gateway, payments from program_customer where joined_to is null order by 1"
     )
-    assert counted == [("id:cus_1", "stripe", 2), ("of:paddle:cus_1", "paddle", 1)]
+    assert customers == [("id:cus_1", "stripe", 2), ("of:paddle:cus_1", "paddle", 1)]
 
 
 @pytest.mark.parametrize(
-    ("imported", "expected"),
+    ("imported_email", "expected"),
     [
         ("ann@example.com", [("id:42", 2)]),
         (None, [("id:42", 2)]),
         ("bob@example.com", [("id:42", 1), ("of::42", 1)]),
     ],
 )
-def test_id_of_digits_is_the_same_customer_where_the_emails_agree_or_one_is_unknown(brand, imported, expected):
-    _monthly_program(brand)
+def test_numeric_id_is_one_customer_unless_the_emails_differ(brand, imported_email, expected):
+    _create_program(brand)
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
-        paid = shop.stage.pay(Purchase(slug="ben"))
-        shop.hear(*(shop.changed(sent, customer="42") for sent in paid.notifications))
-        _import(brand, processorCustomerId="42", customerEmail=imported)
+        shop = _connect_shop(brand, stage)
+        sale = shop.stage.pay(Purchase(slug="ben"))
+        shop.receive(*(shop.replace_fields(notification, customer="42") for notification in sale.notifications))
+        _import_sale(brand, processorCustomerId="42", customerEmail=imported_email)
 
-    known = "select customer_key, payments from program_customer where customer_key not like 'email:%' order by 1"
-    assert brand.rows(known) == expected
+    statement = "select customer_key, payments from program_customer where customer_key not like 'email:%' order by 1"
+    assert brand.rows(statement) == expected
 
 
-def test_customer_known_by_email_alone_is_joined_to_who_pays_with_an_id_and_that_email(brand):
-    _monthly_program(brand)
+def test_customer_known_by_email_is_joined_to_a_payer_with_id_and_email(brand):
+    _create_program(brand)
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
-        _import(brand, customerEmail="ann@example.com")
-        _import(brand, customerEmail="ann@example.com", externalId="2")
+        shop = _connect_shop(brand, stage)
+        _import_sale(brand, customerEmail="ann@example.com")
+        _import_sale(brand, customerEmail="ann@example.com", externalId="2")
         shop.sell(slug="ben")
-        _import(brand, customerEmail="ann@example.com", externalId="3")
+        _import_sale(brand, customerEmail="ann@example.com", externalId="3")
 
     assert brand.rows("select customer_key, payments from program_customer where joined_to is null") == [
         ("id:cus_1", 4)
     ]
 
 
-def test_undone_import_takes_its_payments_off_the_customer_they_were_joined_to(brand):
-    _monthly_program(brand)
+def test_undone_import_reduces_the_payments_of_the_joined_customer(brand):
+    _create_program(brand)
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
-        job = import_sales(brand, build_past_sale(occurredAt="2026-01-31", customerEmail="ann@example.com")).json[
+        shop = _connect_shop(brand, stage)
+        job_id = import_sales(brand, build_past_sale(occurredAt="2026-01-31", customerEmail="ann@example.com")).json[
             "jobId"
         ]
         shop.sell(slug="ben")
-        answer = brand.person("Admin").post(f"/api/imports/{job}/undo")
-        assert answer.status_code == 200, answer.json
+        response = brand.person("Admin").post(f"/api/imports/{job_id}/undo")
+        assert response.status_code == 200, response.json
 
-    (counted,) = brand.rows("select payments, first_paid_at from program_customer where joined_to is null")
-    assert counted[0] == 1
-    assert counted[1] > datetime.now(UTC) - timedelta(hours=1)
+    (customer,) = brand.rows("select payments, first_paid_at from program_customer where joined_to is null")
+    assert customer[0] == 1
+    assert customer[1] > datetime.now(UTC) - timedelta(hours=1)
 
 
-def test_refunded_and_denied_sales_of_the_past_credit_nobody(brand):
-    _monthly_program(brand)
+def test_denied_earlier_sale_credits_no_one(brand):
+    _create_program(brand)
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
-        _record(brand, customerEmail="ann@example.com")
+        shop = _connect_shop(brand, stage)
+        _create_manual_sale(brand, customerEmail="ann@example.com")
         brand.rows("update conversion set status = 'Denied' returning 1")
         shop.sell(slug=None)
 
     assert shop.conversions() == []
 
 
-def test_sales_of_another_tenant_credit_nobody(brand, rival):
-    _monthly_program(brand)
+def test_another_tenants_sales_credit_no_one(brand, rival):
+    _create_program(brand)
     rival.program()
     rival.affiliate("ben")
     with play_gateway() as stage:
-        shop = _shop(brand, stage)
-        _import(rival, processorCustomerId="cus_1", customerEmail="ann@example.com")
+        shop = _connect_shop(brand, stage)
+        _import_sale(rival, processorCustomerId="cus_1", customerEmail="ann@example.com")
         shop.sell(slug=None)
 
     assert shop.conversions() == []

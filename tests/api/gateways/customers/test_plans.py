@@ -1,4 +1,4 @@
-"""What is known of a customer is found by index, also with a plan that was made of empty tables."""
+"""Queries for a customer's payments use indexes, also when planned with empty tables."""
 
 import re
 
@@ -9,24 +9,24 @@ from models.gateways import credit_candidates, payments
 from tests.models.keys import prepared_plans
 
 _FUNCTION = "select prosrc from pg_proc where proname = 'customer_payments'"
-_PLACES = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "by_email.joined_to": "$5"}
+_PARAMETERS = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "by_email.joined_to": "$5"}
 
 
-def _taken(hot, table):
-    return [(look.index, look.index_conditions) for look in prepared_plans.looks(hot) if look.table == table]
+def _list_index_lookups(hot, table):
+    return [(lookup.index, lookup.index_conditions) for lookup in prepared_plans.looks(hot) if lookup.table == table]
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_earlier_payments_of_a_buyer_are_found_by_who_they_are(brand):
+def test_earlier_payments_are_found_by_customer_indexes(brand):
     with db.unit_of_work(brand.id):
-        taken = [
-            look
+        lookups = [
+            lookup
             for hot in (credit_candidates._CANDIDATES, payments._REOPEN)
             for table in ("sale", "gateway_payment", "conversion")
-            for look in _taken(hot, table)
+            for lookup in _list_index_lookups(hot, table)
         ]
 
-    assert {index for index, _ in taken} == {
+    assert {index for index, _ in lookups} == {
         "sale_of_customer",
         "sale_of_inbox",
         "conversion_pkey",
@@ -37,27 +37,27 @@ def test_earlier_payments_of_a_buyer_are_found_by_who_they_are(brand):
         "gateway_payment_subscription",
         "gateway_payment_email",
     }
-    who = re.compile(r"(customer_id|subscription_id|email_normalized|[.]id) = ")
-    assert all(who.search(said) for _, said in taken), taken
+    identity = re.compile(r"(customer_id|subscription_id|email_normalized|[.]id) = ")
+    assert all(identity.search(conditions) for _, conditions in lookups), lookups
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_events_of_uncredited_payments_are_booked_again_by_their_ids(brand):
+def test_uncredited_events_are_reopened_by_id(brand):
     with db.unit_of_work(brand.id):
-        (look,) = _taken(payments._REOPEN, "gateway_event")
+        (lookup,) = _list_index_lookups(payments._REOPEN, "gateway_event")
 
-    assert "e.id = ANY" in look[1]
+    assert "e.id = ANY" in lookup[1]
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_payments_of_a_customer_are_summed_by_their_names_and_not_over_the_program(brand):
+def test_customer_payments_are_summed_by_the_customer_key_index(brand):
     with db.unit_of_work(brand.id):
         ((body,),) = db.db.run(_FUNCTION)
-        asked = re.search(r"from program_customer c\n(.*?);", body, re.DOTALL)[1]
-        for name, place in _PLACES.items():
-            asked = re.sub(rf"(?<![.\w]){re.escape(name)}\b", place, asked)
-        summed = f"select sum(c.payments) from program_customer c {asked}"
-        db.db.run(f"prepare summed (uuid, uuid, text, text, text) as {summed}")
+        from_clause = re.search(r"from program_customer c\n(.*?);", body, re.DOTALL)[1]
+        for name, parameter in _PARAMETERS.items():
+            from_clause = re.sub(rf"(?<![.\w]){re.escape(name)}\b", parameter, from_clause)
+        statement = f"select sum(c.payments) from program_customer c {from_clause}"
+        db.db.run(f"prepare summed (uuid, uuid, text, text, text) as {statement}")
         db.db.run("set local plan_cache_mode = force_generic_plan")
         plan = "\n".join(line for (line,) in db.db.run("explain execute summed (null, null, null, null, null)"))
         db.db.run("deallocate summed")
