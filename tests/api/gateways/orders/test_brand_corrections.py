@@ -214,11 +214,11 @@ def test_random_history_totals_reported_plus_brand_refunds(shop, payroll, seed):
     paid = total = 10_000
     by_refunds = unreported = 0
 
-    def reported():
+    def compute_reported():
         return max(by_refunds, paid - total)
 
     for _ in range(14):
-        reported_before = reported()
+        reported_before = compute_reported()
         is_cancelled = shop.stage.orders[int(sale.id)]["status"] == "cancelled"
         action = rng.choice(["brand", "gateway", "raise", "lower", "cancel", "pay_again", "undo", "pay"])
         if is_cancelled and action in ("raise", "lower"):
@@ -233,16 +233,16 @@ def test_random_history_totals_reported_plus_brand_refunds(shop, payroll, seed):
             cents = rng.randint(1, paid - by_refunds)
             shop.receive(*shop.stage.refund(sale, cents))
             by_refunds += cents
-            unreported = max(unreported - (reported() - reported_before), 0)
+            unreported = max(unreported - (compute_reported() - reported_before), 0)
         elif action in ("raise", "lower"):
             total = rng.randint(100, 5_000) + (paid if action == "raise" else 0)
             paid = max(paid, total)
             shop.receive(*shop.stage.change_total(sale, total))
-            unreported = max(unreported - max(reported() - reported_before, 0), 0)
+            unreported = max(unreported - max(compute_reported() - reported_before, 0), 0)
         elif action == "cancel":
             shop.receive(*shop.stage.cancel(sale))
             total = 0
-            unreported = max(unreported - (reported() - reported_before), 0)
+            unreported = max(unreported - (compute_reported() - reported_before), 0)
         elif action == "pay_again":
             shop.stage.orders[int(sale.id)]["total"] = f"{paid / 100:.2f}"
             shop.receive(*shop.stage.pay_again(sale))
@@ -253,7 +253,7 @@ def test_random_history_totals_reported_plus_brand_refunds(shop, payroll, seed):
         elif action == "pay" and payroll.preview().planned.confirm_total_cents:
             _run_and_pay(payroll)
         drain()
-        refunded = reported() + unreported
+        refunded = compute_reported() + unreported
         row = shop.brand.rows(
             "select amount_cents, refunded_cents, unreported_cents, commission_cents - reversed_cents from conversion"
             " where id = %s",

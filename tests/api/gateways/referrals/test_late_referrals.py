@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.api.gateways.referrals.later_writes import LATE_REFERRALS, build_stripe_update, write_stripe_subscription
+from tests.api.gateways.referrals.late_referrals import LATE_REFERRALS, build_stripe_update, write_stripe_subscription
 from tests.support.gateways.card.paypal import sign as sign_as_paypal
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.job_queues import drain
