@@ -113,7 +113,7 @@ def test_confirmed_brand_refund_is_restored_by_the_gateway(shop, sale):
     assert _refund_state(shop) == (0, 2_000, "Pending")
 
 
-def test_dispute_lost_after_brand_chargeback_reverses_nothing_and_won_restores(shop, sale):
+def test_lost_dispute_after_brand_chargeback_counts_once_until_won(shop, sale):
     refund_by_id(shop.brand, _conversion_id(shop), "chargeback")
     shop.receive(*shop.stage.dispute(sale, "opened"), *shop.stage.dispute(sale, "lost"))
     assert _refund_state(shop) == (10_000, 0, "Refunded")

@@ -62,7 +62,7 @@ def test_refund_delivered_before_its_payment_is_booked_in_the_end(shop, drain):
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
 
-def test_one_of_a_customers_concurrent_payments_is_the_first(shop, drain):
+def test_concurrent_payments_of_one_customer_have_exactly_one_first(shop, drain):
     sales, invoices = _pay_as_customers(shop, 3)
     renewals = [
         shop.stage.pay(Purchase(customer="0", email="0@x.test", cents=20_000, renews=sales[0])) for _ in range(2)

@@ -16,7 +16,7 @@ def test_bad_signature_returns_401_and_unknown_address_404(shop):
     assert shop.deliver(shop.stage.forge_signature(sale.notifications[0])) == [401]
     client = shop.brand.app.test_client()
     response = client.post(
-        "/api/gateways/stripe/nobody", data=sale.notifications[0].body, headers=dict(sale.notifications[0].headers)
+        "/api/gateways/stripe/unknown", data=sale.notifications[0].body, headers=dict(sale.notifications[0].headers)
     )
     assert (response.status_code, response.data) == (404, b"")
     assert shop.events() == []

@@ -203,7 +203,7 @@ def test_slug_not_visited_at_the_door_has_the_payments_method(shop, submit_at_do
     assert _list_credits(shop) == [("rob", "metadata_or_customer")]
 
 
-def test_log_of_a_slug_visited_at_the_door_matches_the_payments_referral(shop, submit_at_door):
+def test_log_of_slug_visited_at_the_door_shows_the_payments_referral(shop, submit_at_door):
     _open_door(shop, "redirect")
     visit_door(shop.brand, "jane")
     shop.sell(slug="jane")

@@ -29,14 +29,14 @@ def test_signatures_of_new_and_former_credentials_are_accepted_at_once(shop):
     assert len(shop.events()) == 3
 
 
-def test_removed_connection_returns_404_at_once_in_its_process(shop):
+def test_removed_connection_returns_404_at_once_in_the_same_process(shop):
     assert shop.deliver(_pay(shop)) == [200]
     response = shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
     assert response.status_code == 204
     assert shop.deliver(_pay(shop)) == [404]
 
 
-def test_removed_connection_returns_404_elsewhere_once_the_cache_expires(shop):
+def test_removed_connection_returns_404_in_other_processes_after_the_cache(shop):
     assert shop.deliver(_pay(shop)) == [200]
     shop.change("update gateway_connection set status = 'Disconnected', disconnected_at = now()")
     receive.clear_cache()  # as after KEY_CACHE_S

@@ -17,7 +17,7 @@ def test_unsigned_probe_returns_401(shop, client):
     for method in ("GET", "HEAD"):
         response = client.open(shop.path, method=method)
         assert (response.status_code, response.data) == (401, b"")
-        assert client.open("/api/gateways/stripe/nobody", method=method).status_code == 404
+        assert client.open("/api/gateways/stripe/unknown", method=method).status_code == 404
     assert shop.events() == []
 
 

@@ -9,7 +9,7 @@ HOUR = "interval '61 minutes'"
 
 
 def _refuse_credentials(shop):
-    shop.stage.is_authorized = lambda asked: False
+    shop.stage.is_authorized = lambda call: False
 
 
 def _accept_credentials(shop):

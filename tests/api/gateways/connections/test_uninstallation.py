@@ -61,7 +61,7 @@ def test_credentials_replaced_during_processing_stay_active(shop, path):
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_concurrent_report_disconnection_and_new_credentials_disconnect(shop, path, drain, attempt):
+def test_concurrent_uninstall_disconnect_and_rotation_end_disconnected(shop, path, drain, attempt):
     drain()
     shop.deliver(*shop.stage.uninstall())
     (pointer,) = dispatch_pointers(("gateways",))

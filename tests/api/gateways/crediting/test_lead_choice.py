@@ -241,7 +241,7 @@ def test_lead_before_the_first_payment_precedes_a_newer_one_after_it(shop, jane,
     [{"email": "bob@example.com"}, {"is_test": True}, {"cents": 0}],
     ids=["another email", "a test payment", "a zero payment"],
 )
-def test_earlier_test_or_zero_payment_or_other_buyer_leaves_the_lead_its_credit(shop, jane, rob, changes):
+def test_earlier_payment_of_other_email_test_or_zero_leaves_the_lead_credited(shop, jane, rob, changes):
     shop.stage.now -= 3 * DAY
     shop.sell(**{"slug": None, "customer": "9"} | changes)
     shop.stage.now += 3 * DAY

@@ -88,7 +88,7 @@ def test_policy_applies_to_payments_codes_and_trials(shop, policy, status):
     assert (refunded, reversed_cents > 0) == (890, is_held)
 
 
-def test_attribution_log_matches_the_payments_referral(shop):
+def test_self_referral_log_shows_the_payments_referral(shop):
     shop.sell(email=_OWN_EMAIL)
 
     ((conversion_id,),) = shop.conversions("id::text")

@@ -97,7 +97,7 @@ def test_answer_received_before_crediting_ends_credits_no_one(shop, platform, me
     assert (shop.conversions(), _count_pending(shop)) == ([], [(0,)])
 
 
-def test_refusal_of_old_credentials_leaves_replaced_ones_active(shop, platform):
+def test_refusal_of_replaced_credentials_leaves_the_platform_active(shop, platform):
     platform.add_person(ANN, slug="jane")
     prepared = _prepare(shop)
     platform.faults.append("refuse")

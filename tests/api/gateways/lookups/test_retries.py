@@ -111,7 +111,7 @@ def test_rate_limited_platform_is_not_called_before_its_retry_after(shop, platfo
     assert skip_to_next_lookup() in range(150, 201)  # less the time since its response
 
 
-def test_naming_platform_credits_without_waiting_for_an_unavailable_one(shop, connect):
+def test_known_buyer_is_credited_while_another_platform_is_unavailable(shop, connect):
     first, second = connect("kit"), connect("hubspot")
     second.add_person(ANN, slug="jane")
     first.faults.append("fail")

@@ -236,7 +236,7 @@ def test_edited_order_counts_without_tax_on_net_basis(shop):
 
 
 @at_woocommerce
-def test_deleted_order_is_reversed_and_its_restoration_restores(shop):
+def test_deleted_order_is_reversed_and_earns_again_once_restored(shop):
     sale = shop.sell(cents=10_000)
     shop.receive(shop.stage.delete(sale))
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 2_000, 0, "Refunded")]

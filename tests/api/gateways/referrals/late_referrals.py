@@ -16,7 +16,7 @@ from tests.support.gateways.stage import Notification, Purchase
 def write_stripe_subscription(
     stage: StripeStage, purchase: Purchase, slug: str, **previous: Any
 ) -> tuple[Notification, ...]:
-    """Write a slug into a subscription's metadata; `previous` is what the event says was there before."""
+    """Write a slug into a subscription's metadata; `previous` holds the former values that the event reports."""
     subscription = {"id": f"sub_{purchase.customer}", "object": "subscription", "status": "active"}
     subscription |= {"customer": f"cus_{purchase.customer}", "metadata": {"affiliate_slug": slug}, "livemode": True}
     return (build_stripe_update(stage, "customer.subscription.updated", subscription, previous or {"metadata": {}}),)

@@ -104,7 +104,7 @@ def test_late_referral_counts_within_the_campaigns_cookie_window(two_year_old_sh
     assert [external_id for (external_id,) in shop.conversions("external_event_id")] == [sale_id] * is_credited
 
 
-def test_cookie_window_is_the_credited_campaigns(two_year_old_shop):
+def test_cookie_window_of_the_credited_campaign_applies(two_year_old_shop):
     shop, now = two_year_old_shop, two_year_old_shop.stage.now
     shop.change("update program set cookie_window_days = 5")
     other = shop.brand.program(default_commission_type="Percentage", default_commission_value=10)
