@@ -24,17 +24,17 @@ def admin(shop):
     return shop.brand.person("Admin")
 
 
-def _conversion_id(shop) -> UUID:
+def _get_conversion_id(shop) -> UUID:
     ((conversion_id,),) = shop.conversions("id")
     return conversion_id
 
 
-def _refund_state(shop):
-    return read_refund_state(shop.brand, _conversion_id(shop))
+def _read_refund_state(shop):
+    return read_refund_state(shop.brand, _get_conversion_id(shop))
 
 
 def _refund_as_brand(shop, cents):
-    response = refund_by_id(shop.brand, _conversion_id(shop), **({} if cents is None else {"amountCents": cents}))
+    response = refund_by_id(shop.brand, _get_conversion_id(shop), **({} if cents is None else {"amountCents": cents}))
     assert response.status_code == 200, response.json
     return response.json
 
@@ -57,7 +57,7 @@ def test_gateway_report_of_brand_refund_reverses_only_the_difference(shop, sale,
         shop.receive(*shop.stage.refund(sale, cents))
 
     earned = 2_000 - refunded // 5
-    assert _refund_state(shop) == (refunded, earned, "Refunded" if refunded == 10_000 else "Pending")
+    assert _read_refund_state(shop) == (refunded, earned, "Refunded" if refunded == 10_000 else "Pending")
     assert sum(event["refundedAmountCents"] for event in shop.list_webhook_data("conversion.refunded")) == refunded
 
 
@@ -66,15 +66,15 @@ def test_brand_refund_after_gateway_refund_adds_to_it(shop, sale):
 
     assert _refund_as_brand(shop, 4_000)["cumulativeRefundedAmountCents"] == 8_000
     shop.receive(*shop.stage.refund(sale, 4_000))
-    assert _refund_state(shop) == (8_000, 400, "Pending")
+    assert _read_refund_state(shop) == (8_000, 400, "Pending")
     shop.receive(*shop.stage.refund(sale, 1_000))
-    assert _refund_state(shop) == (9_000, 200, "Pending")
+    assert _read_refund_state(shop) == (9_000, 200, "Pending")
 
 
 def test_brand_refund_of_fully_refunded_payment_returns_422(shop, sale):
     shop.receive(*shop.stage.refund(sale, 10_000))
 
-    response = refund_by_id(shop.brand, _conversion_id(shop))
+    response = refund_by_id(shop.brand, _get_conversion_id(shop))
     assert (response.status_code, response.json["error"]) == (422, "already_fully_refunded")
 
 
@@ -82,19 +82,19 @@ def test_undo_restores_only_the_unreported_part(shop, sale, admin):
     _refund_as_brand(shop, 4_000)
     shop.receive(*shop.stage.refund(sale, 3_000))
 
-    assert undo_refund(admin, _conversion_id(shop)).json["refundedAmountCents"] == 3_000
-    second_undo = undo_refund(admin, _conversion_id(shop))
+    assert undo_refund(admin, _get_conversion_id(shop)).json["refundedAmountCents"] == 3_000
+    second_undo = undo_refund(admin, _get_conversion_id(shop))
     assert (second_undo.status_code, second_undo.json["error"]) == (409, "nothing_to_restore")
-    assert _refund_state(shop) == (3_000, 1_400, "Pending")
+    assert _read_refund_state(shop) == (3_000, 1_400, "Pending")
 
 
 @pytest.mark.parametrize("cents", [3_000, 10_000])
 def test_undo_of_gateways_own_refund_returns_409(shop, sale, admin, cents):
     shop.receive(*shop.stage.refund(sale, cents))
 
-    response = undo_refund(admin, _conversion_id(shop))
+    response = undo_refund(admin, _get_conversion_id(shop))
     assert (response.status_code, response.json["error"]) == (409, "nothing_to_restore")
-    assert _refund_state(shop)[0] == cents
+    assert _read_refund_state(shop)[0] == cents
 
 
 def test_reversed_gateway_refund_leaves_the_brands_refund(shop, sale):
@@ -102,7 +102,7 @@ def test_reversed_gateway_refund_leaves_the_brands_refund(shop, sale):
     _refund_as_brand(shop, 2_000)
     shop.receive(*shop.stage.restore(sale, 3_000))
 
-    assert _refund_state(shop) == (2_000, 1_600, "Pending")
+    assert _read_refund_state(shop) == (2_000, 1_600, "Pending")
 
 
 def test_confirmed_brand_refund_is_restored_by_the_gateway(shop, sale):
@@ -110,25 +110,25 @@ def test_confirmed_brand_refund_is_restored_by_the_gateway(shop, sale):
     shop.receive(*shop.stage.refund(sale, 10_000))
     shop.receive(*shop.stage.restore(sale, 10_000))
 
-    assert _refund_state(shop) == (0, 2_000, "Pending")
+    assert _read_refund_state(shop) == (0, 2_000, "Pending")
 
 
 def test_lost_dispute_after_brand_chargeback_counts_once_until_won(shop, sale):
-    refund_by_id(shop.brand, _conversion_id(shop), "chargeback")
+    refund_by_id(shop.brand, _get_conversion_id(shop), "chargeback")
     shop.receive(*shop.stage.dispute(sale, "opened"), *shop.stage.dispute(sale, "lost"))
-    assert _refund_state(shop) == (10_000, 0, "Refunded")
+    assert _read_refund_state(shop) == (10_000, 0, "Refunded")
     assert len(shop.list_webhook_data("conversion.refunded")) == 1
 
     shop.receive(*shop.stage.dispute(sale, "won"))
-    assert _refund_state(shop) == (0, 2_000, "Pending")
+    assert _read_refund_state(shop) == (0, 2_000, "Pending")
 
 
 def test_signed_refund_applies_to_the_gateways_sale(shop, sale):
     ((event_id,),) = shop.conversions("external_event_id")
 
-    assert shop.brand.refund(event_id, 4_000).json["conversionId"] == str(_conversion_id(shop))
+    assert shop.brand.refund(event_id, 4_000).json["conversionId"] == str(_get_conversion_id(shop))
     shop.receive(*shop.stage.refund(sale, 4_000))
-    assert _refund_state(shop) == (4_000, 1_200, "Pending")
+    assert _read_refund_state(shop) == (4_000, 1_200, "Pending")
 
 
 def test_brand_refunds_sale_of_disconnected_gateway(shop, sale, admin):
@@ -137,8 +137,8 @@ def test_brand_refunds_sale_of_disconnected_gateway(shop, sale, admin):
     assert status == "Disconnected"
 
     _refund_as_brand(shop, 4_000)
-    assert _refund_state(shop) == (4_000, 1_200, "Pending")
-    assert undo_refund(admin, _conversion_id(shop)).status_code == 200
+    assert _read_refund_state(shop) == (4_000, 1_200, "Pending")
+    assert undo_refund(admin, _get_conversion_id(shop)).status_code == 200
 
 
 def test_refunds_are_compared_by_share_of_basis_not_gross(shop, sale):
@@ -147,9 +147,9 @@ def test_refunds_are_compared_by_share_of_basis_not_gross(shop, sale):
     _refund_as_brand(shop, 1_000)
     for cents in (1, 1_000, 333, 8_665):
         shop.receive(*shop.stage.refund(sale, cents))
-    assert _refund_state(shop) == (7_776, 0, "Pending")
+    assert _read_refund_state(shop) == (7_776, 0, "Pending")
     shop.receive(*shop.stage.refund(sale, 1))
-    assert _refund_state(shop) == (7_777, 0, "Refunded")
+    assert _read_refund_state(shop) == (7_777, 0, "Refunded")
 
 
 def test_zero_amount_sale_is_refunded_once_by_brand_or_gateway(shop, sale, admin):
@@ -157,16 +157,16 @@ def test_zero_amount_sale_is_refunded_once_by_brand_or_gateway(shop, sale, admin
     shop.change("update affiliate_revenue set net_cents = 0")
     _refund_as_brand(shop, None)
     shop.receive(*shop.stage.refund(sale, 4_000))
-    assert _refund_state(shop) == (0, 0, "Refunded")
-    assert undo_refund(admin, _conversion_id(shop)).json["commissionCents"] == 2_000
+    assert _read_refund_state(shop) == (0, 0, "Refunded")
+    assert undo_refund(admin, _get_conversion_id(shop)).json["commissionCents"] == 2_000
 
     _refund_as_brand(shop, None)
     shop.receive(*shop.stage.refund(sale, 6_000))
     assert len(shop.list_webhook_data("conversion.refunded")) == 2
-    response = undo_refund(admin, _conversion_id(shop))
+    response = undo_refund(admin, _get_conversion_id(shop))
     assert (response.status_code, response.json["error"]) == (409, "nothing_to_restore")
     shop.receive(*shop.stage.restore(sale, 6_000))
-    assert _refund_state(shop) == (0, 2_000, "Pending")
+    assert _read_refund_state(shop) == (0, 2_000, "Pending")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -174,10 +174,10 @@ def test_random_refunds_total_reported_plus_unreported_cents(shop, sale, admin, 
     rng = random.Random(seed)
     reported = unreported = 0
     for _ in range(14):
-        left = 10_000 - reported - unreported
+        remaining_cents = 10_000 - reported - unreported
         action = rng.choice(["brand", "gateway", "gateway", "restore", "undo"])
-        if action == "brand" and left:
-            cents = rng.randint(1, left)
+        if action == "brand" and remaining_cents:
+            cents = rng.randint(1, remaining_cents)
             _refund_as_brand(shop, cents)
             unreported += cents
         elif action == "gateway" and reported < 10_000:
@@ -191,11 +191,11 @@ def test_random_refunds_total_reported_plus_unreported_cents(shop, sale, admin, 
             shop.advance_clock()
             reported -= cents
         elif action == "undo":
-            assert undo_refund(admin, _conversion_id(shop)).status_code == (200 if unreported else 409)
+            assert undo_refund(admin, _get_conversion_id(shop)).status_code == (200 if unreported else 409)
             unreported = 0
         refunded = reported + unreported
         status = "Refunded" if refunded == 10_000 else "Pending"
-        assert _refund_state(shop) == (refunded, 2_000 - round(refunded / 5), status), (action, seed)
+        assert _read_refund_state(shop) == (refunded, 2_000 - round(refunded / 5), status), (action, seed)
 
 
 @pytest.mark.parametrize("is_unsettled", [True, False])
@@ -213,7 +213,7 @@ def test_signed_sale_precedes_gateway_sale_of_same_id_in_refunds(shop, is_unsett
 
 def test_concurrent_refund_and_its_report_add_up(shop, sale):
     (report,) = shop.stage.refund(sale, 4_000)
-    conversion_id = _conversion_id(shop)
+    conversion_id = _get_conversion_id(shop)
 
     run_concurrently(
         lambda: shop.receive(report),
@@ -222,4 +222,4 @@ def test_concurrent_refund_and_its_report_add_up(shop, sale):
     )
 
     # The report confirms refunds that the brand booked before it; later ones are additional.
-    assert _refund_state(shop)[0] in (5_000, 8_000, 9_000)
+    assert _read_refund_state(shop)[0] in (5_000, 8_000, 9_000)

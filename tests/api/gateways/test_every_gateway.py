@@ -49,12 +49,12 @@ def test_sales_renewals_and_refunds_count_once_in_any_order(shop):
 
 @all_gateways
 def test_reconcile_books_missed_payments_and_no_booked_one_again(shop):
-    booked = shop.sell(cents=10_000)
-    missed = shop.stage.pay(Purchase(cents=7_000))
-    shop.stage.refund(booked, 4_000)
+    booked_sale = shop.sell(cents=10_000)
+    missed_sale = shop.stage.pay(Purchase(cents=7_000))
+    shop.stage.refund(booked_sale, 4_000)
     for _ in range(2):
         _reconcile(shop)
-    assert dict(shop.conversions("external_event_id, refunded_cents")) == {booked.id: 4_000, missed.id: 0}
+    assert dict(shop.conversions("external_event_id, refunded_cents")) == {booked_sale.id: 4_000, missed_sale.id: 0}
 
 
 @all_gateways

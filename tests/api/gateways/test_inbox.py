@@ -58,8 +58,8 @@ def test_inbox_is_listed_filtered_counted_and_replayed(shop, drain):
 
 
 def test_reconcile_books_missed_payment_once_and_ignores_known_one(shop, drain):
-    booked = shop.stage.pay(Purchase(cents=10_890))
-    shop.deliver(*booked.notifications)
+    booked_sale = shop.stage.pay(Purchase(cents=10_890))
+    shop.deliver(*booked_sale.notifications)
     drain()
     missed = shop.stage.pay(Purchase(cents=5_000, customer="2", email="bob@example.com"))
     shop.stage.refund(missed, 2_000)
@@ -70,7 +70,7 @@ def test_reconcile_books_missed_payment_once_and_ignores_known_one(shop, drain):
         drain()
 
     assert {row[:2] for row in shop.conversions("external_event_id, refunded_cents")} == {
-        (booked.id, 0),
+        (booked_sale.id, 0),
         (missed.id, 2_000),
     }
 
@@ -84,10 +84,10 @@ def _fire_schedule(job_name):
 
 def test_poll_lists_gateways_without_events_and_nightly_reconcile_all(shop, drain):
     with play_gateway("braintree") as braintree:
-        polled = connect_gateway(shop.brand.person("Owner"), braintree)
+        polled_connection = connect_gateway(shop.brand.person("Owner"), braintree)
         for tick, expected in (
-            ("gateways.poll", {polled["id"]}),
-            ("gateways.reconcile", {polled["id"], shop.connection["id"]}),
+            ("gateways.poll", {polled_connection["id"]}),
+            ("gateways.reconcile", {polled_connection["id"], shop.connection["id"]}),
         ):
             _fire_schedule(tick)
             drain("upkeep")
@@ -140,7 +140,7 @@ def test_parked_refund_fails_after_7_days_and_books_when_its_payment_arrives(sho
     assert shop.events("status, reason, error, raw is not null") == [
         ("Failed", "payment_unknown", "the payment that it names did not arrive within 7 days", True)
     ]
-    assert _failed_jobs(shop) == [
+    assert _list_failed_jobs(shop) == [
         ("gateway.event", "stripe charge.refunded: the payment that it names did not arrive within 7 days")
     ]
 
@@ -151,9 +151,9 @@ def test_parked_refund_fails_after_7_days_and_books_when_its_payment_arrives(sho
 def test_failed_event_is_booked_when_replayed_after_a_fix(shop, drain, flask):
     sale = shop.sell(cents=10_000)
     shop.receive(*shop.stage.refund(sale, 4_000))
-    failed = shop.stage.restore(sale, 4_000)
+    restoration = shop.stage.restore(sale, 4_000)
     charges = {path: shop.stage.objects.pop(path) for path in list(shop.stage.objects) if "/charges/" in path}
-    shop.receive(*failed)
+    shop.receive(*restoration)
     assert shop.events()[-1] == ("refund.failed", "Failed", "unreadable")
     ((job_id,),) = shop.brand.rows("select id from job where failed_at is not null")
 
@@ -162,8 +162,8 @@ def test_failed_event_is_booked_when_replayed_after_a_fix(shop, drain, flask):
     drain()
     assert shop.events()[-1] == ("refund.failed", "Processed", None)
     assert shop.conversions("refunded_cents, reversed_cents") == [(0, 0)]
-    assert _failed_jobs(shop) == []
+    assert _list_failed_jobs(shop) == []
 
 
-def _failed_jobs(shop):
+def _list_failed_jobs(shop):
     return shop.brand.rows("select name, last_error from job where failed_at is not null")

@@ -22,14 +22,14 @@ def test_unreadable_amounts_never_fail_the_sale(shop, kind):
     if stage.gateway.name == "paypal":  # without a total an order is not compared with the amount paid
         figures = tuple(figure for figure in figures if figure.name != "total")
     changes = {figure.path: minor if figure.is_minor else major for figure in figures}
-    booked = []
+    expected = []
     for basis in ("gross", "net"):
         shop.brand.set(commissionBasis=basis)
-        number = str(len(booked) + 1)
+        number = str(len(expected) + 1)
         sale = stage.pay(Purchase(cents=10_000, customer=number, email=f"buyer{number}@example.com"))
         shop.receive(*resend_sale(stage, sale, changes))
-        booked.append((sale.id, 10_000, 2_000))
-    assert sorted(shop.conversions("external_event_id, amount_cents, commission_cents")) == sorted(booked)
+        expected.append((sale.id, 10_000, 2_000))
+    assert sorted(shop.conversions("external_event_id, amount_cents, commission_cents")) == sorted(expected)
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
     assert shop.brand.rows("select count(*) from job where failed_at is not null") == [(0,)]
 

@@ -78,7 +78,7 @@ def _discard_job(shop, flask):
 def test_discarded_event_fails_and_can_still_be_booked(shop, drain, flask, remedy):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.deliver(sale.notifications[0])
-    leaves = _discard_job(shop, flask)
+    discarded = _discard_job(shop, flask)
     ((status, reason, error),) = shop.events("status, reason, error")
 
     if remedy == "replayed":
@@ -90,8 +90,8 @@ def test_discarded_event_fails_and_can_still_be_booked(shop, drain, flask, remed
         shop.deliver(sale.notifications[0])
     drain()
 
-    assert leaves["kind"] == "gateway.event"
-    assert leaves["externalEventId"]
+    assert discarded["kind"] == "gateway.event"
+    assert discarded["externalEventId"]
     assert (status, reason) == ("Failed", "discarded")
     assert "Replay it" in error
     assert len(shop.conversions()) == 1

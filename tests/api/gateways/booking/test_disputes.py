@@ -23,20 +23,20 @@ def payroll(shop):
     return Payroll(shop.brand)
 
 
-def _due_cents(payroll):
+def _compute_due_cents(payroll):
     return payroll.preview().planned.confirm_total_cents
 
 
 def test_dispute_holds_the_conversion_until_it_is_won(shop, payroll):
     sale = shop.sell(cents=10_000)
-    assert _due_cents(payroll) == 2_000
+    assert _compute_due_cents(payroll) == 2_000
     shop.receive(*shop.stage.dispute(sale, "opened"))
     assert shop.conversions("disputed_at is not null, status") == [(True, "Pending")]
-    assert _due_cents(payroll) == 0
+    assert _compute_due_cents(payroll) == 0
 
     shop.receive(*shop.stage.dispute(sale, "won"), *shop.stage.dispute(sale, "opened"))
     assert shop.conversions("disputed_at is not null, status") == [(False, "Pending")]
-    assert _due_cents(payroll) == 2_000
+    assert _compute_due_cents(payroll) == 2_000
     payroll.run()
     payroll.pay()
     assert payroll.payouts() == [("Paid", 2_000)]
@@ -62,10 +62,10 @@ def test_pending_payout_excludes_a_disputed_sale_until_it_is_won(shop, payroll):
     payroll.pay()
     assert payroll.payouts() == [("Paid", 2_000)]
     assert dict(shop.conversions("external_event_id, status")) == {undisputed.id: "Paid", disputed.id: "Pending"}
-    assert _due_cents(payroll) == 0
+    assert _compute_due_cents(payroll) == 0
 
     shop.receive(*shop.stage.dispute(disputed, "won"))
-    assert _due_cents(payroll) == 6_000
+    assert _compute_due_cents(payroll) == 6_000
     payroll.run()
     payroll.pay()
     assert payroll.payouts() == [("Paid", 2_000), ("Paid", 6_000)]
@@ -110,7 +110,7 @@ def test_amount_withheld_for_a_lost_dispute_is_due_again_once_won(shop, payroll)
     payroll.pay()
     shop.receive(*shop.stage.dispute(lost, "lost"))
     shop.sell(cents=30_000, customer="2", email="bob@example.com")
-    assert _due_cents(payroll) == 4_000
+    assert _compute_due_cents(payroll) == 4_000
     payroll.run()
     payroll.pay()
     assert shop.conversions("status, paid_cents") == [("Refunded", 0), ("Paid", 6_000)]
@@ -118,7 +118,7 @@ def test_amount_withheld_for_a_lost_dispute_is_due_again_once_won(shop, payroll)
     shop.advance_clock()
     shop.receive(*shop.stage.dispute(lost, "won"))
     assert shop.conversions("status, paid_cents") == [("Approved", 0), ("Paid", 6_000)]
-    assert _due_cents(payroll) == 2_000
+    assert _compute_due_cents(payroll) == 2_000
 
 
 def test_refund_restored_after_payout_is_due(shop, payroll):
@@ -140,9 +140,9 @@ def test_restored_sale_is_still_held_by_its_dispute(shop, payroll):
     shop.receive(*shop.stage.refund(sale, 4_000), *shop.stage.dispute(sale, "opened"))
     shop.receive(*shop.stage.restore(sale, 4_000))
     assert shop.conversions(f"{_MONEY}, disputed_at is not null") == [(0, 0, "Pending", True)]
-    assert _due_cents(payroll) == 0
+    assert _compute_due_cents(payroll) == 0
     shop.receive(*shop.stage.dispute(sale, "won"))
-    assert _due_cents(payroll) == 2_000
+    assert _compute_due_cents(payroll) == 2_000
 
 
 def test_override_is_held_with_its_sale(shop, payroll):
@@ -151,11 +151,11 @@ def test_override_is_held_with_its_sale(shop, payroll):
     shop.change("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
     shop.change(_PAYABLE)
     sale = shop.sell(cents=10_000)
-    assert _due_cents(payroll) == 2_200
+    assert _compute_due_cents(payroll) == 2_200
     shop.receive(*shop.stage.dispute(sale, "opened"))
-    assert _due_cents(payroll) == 0
+    assert _compute_due_cents(payroll) == 0
     shop.receive(*shop.stage.dispute(sale, "won"))
-    assert _due_cents(payroll) == 2_200
+    assert _compute_due_cents(payroll) == 2_200
 
 
 def test_sale_is_held_until_both_its_disputes_are_decided(shop, payroll):
@@ -164,15 +164,15 @@ def test_sale_is_held_until_both_its_disputes_are_decided(shop, payroll):
     shop.change("update gateway_dispute set dispute_id = 'du_other'")
     shop.receive(*shop.stage.dispute(sale, "opened"))
     shop.receive(*shop.stage.dispute(sale, "won"))
-    assert _due_cents(payroll) == 0
+    assert _compute_due_cents(payroll) == 0
     shop.change("update gateway_dispute set state = 'won' where dispute_id <> 'du_other'")
     shop.change("update gateway_dispute set dispute_id = 'du_first' where dispute_id <> 'du_other'")
-    shop.change("update gateway_dispute set dispute_id = %s where dispute_id = 'du_other'", _dispute_id(sale))
+    shop.change("update gateway_dispute set dispute_id = %s where dispute_id = 'du_other'", _build_dispute_id(sale))
     shop.receive(*shop.stage.dispute(sale, "won"))
-    assert _due_cents(payroll) == 2_000
+    assert _compute_due_cents(payroll) == 2_000
 
 
-def _dispute_id(sale):
+def _build_dispute_id(sale):
     return f"du_{sale.id.removeprefix('in_')}"
 
 

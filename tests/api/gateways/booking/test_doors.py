@@ -59,7 +59,7 @@ def _list_credits(shop):
     )
 
 
-def _email_step(shop):
+def _get_email_step(shop):
     ((conversion_id,), *_) = shop.conversions("id")
     steps = shop.brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json["steps"]
     assert len(steps) == 6
@@ -71,7 +71,7 @@ def test_payment_without_referral_credits_the_door_of_its_email(shop, submit_at_
     shop.sell(slug=None)
 
     assert _list_credits(shop) == [("jane", "checkout_door")]
-    step = _email_step(shop)
+    step = _get_email_step(shop)
     assert (step["outcome"], step["code"]) == ("matched", "door_matched")
     assert step["detail"].startswith("The buyer gave this email at the affiliate's checkout door")
     (data,) = shop.list_webhook_data("conversion.created")
@@ -132,7 +132,7 @@ def test_payments_slug_precedes_the_door(shop, submit_at_door):
     submit_at_door(slug="rob")
     shop.sell(slug="jane")
     assert _list_credits(shop) == [("jane", "metadata_or_customer")]
-    assert _email_step(shop)["code"] == "decided_earlier"
+    assert _get_email_step(shop)["code"] == "decided_earlier"
 
 
 def test_customer_history_precedes_the_door(shop, submit_at_door):

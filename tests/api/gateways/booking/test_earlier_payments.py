@@ -82,12 +82,12 @@ def test_missed_payment_of_earlier_connection_counts_and_one_between_does_not(sh
     )
     new_connection = connect_gateway(owner, shop.stage)
     shop.stage.now -= timedelta(minutes=90)
-    during = shop.stage.pay(Purchase(cents=10_000))
+    missed_sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(minutes=60)
     shop.stage.pay(Purchase(cents=10_000, customer="2", email="bob@example.com"))
     _reconcile(shop, shop.stage.now - timedelta(days=1), new_connection)
     drain()
-    assert shop.conversions("external_event_id") == [(during.id,)]
+    assert shop.conversions("external_event_id") == [(missed_sale.id,)]
 
 
 @pytest.mark.parametrize("stage", ["woocommerce", "bigcommerce", "wix", "shopify"], indirect=True)

@@ -18,7 +18,7 @@ _SCOPES = {"accessScopes": [{"handle": "read_orders"}]}
 _REFUSED = (422, "gateway_credentials_refused")
 
 
-def _status_and_error(response):
+def _get_status_and_error(response):
     return response.status_code, response.json["error"]
 
 
@@ -31,7 +31,7 @@ def _replace_response(stage, path_suffix, body):
 @pytest.mark.parametrize(("mode", "key"), [("live", TEST_KEY), ("test", KEY)])
 def test_credentials_of_the_other_mode_return_422_and_create_nothing(brand, stage, mode, key):
     response = brand.person("Owner").post(URL, build_connection_body(stage, mode=mode, credentials={"apiKey": key}))
-    assert _status_and_error(response) == _REFUSED
+    assert _get_status_and_error(response) == _REFUSED
     assert brand.get(URL).json["items"] == []
     assert [call.method for call in stage.calls] == ["GET"]
 
@@ -40,7 +40,7 @@ def test_credentials_of_the_other_mode_return_422_and_create_nothing(brand, stag
 def test_test_credentials_for_a_live_connection_return_422(brand, stage):
     switch_to_test_mode(stage)
     response = brand.person("Owner").post(URL, build_connection_body(stage, mode="live"))
-    assert _status_and_error(response) == _REFUSED
+    assert _get_status_and_error(response) == _REFUSED
     assert "test mode" in response.json["message"]
     assert connect_gateway(brand.person("Owner"), stage)["mode"] == "test"
 
@@ -49,7 +49,7 @@ def test_replacing_credentials_by_the_other_modes_returns_422(shop):
     shop.stage.is_authorized = lambda call: True
     path = f"{URL}/{shop.connection['id']}"
     response = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"apiKey": TEST_KEY}})
-    assert _status_and_error(response) == _REFUSED
+    assert _get_status_and_error(response) == _REFUSED
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_credentials_of_another_account_return_422_and_change_nothing(brand, sta
     if stage.gateway.name == "gumroad":
         _replace_response(stage, "/user", {"success": True, "user": {"user_id": "SOMEBODY==", "id": "SOMEBODY=="}})
     stage.is_authorized = lambda call: True
-    before = brand.get(path).json
+    connection_before = brand.get(path).json
     response = owner.call("PATCH", path, {"credentials": other or dict(stage.credentials)})
-    assert _status_and_error(response) == _REFUSED
-    assert brand.get(path).json == before
+    assert _get_status_and_error(response) == _REFUSED
+    assert brand.get(path).json == connection_before
     assert owner.call("DELETE", path).status_code == 204
 
 
@@ -131,7 +131,7 @@ def test_test_payment_on_a_live_connection_earns_no_money(shop):
 @pytest.mark.parametrize("stage", ["bigcommerce"], indirect=True)
 def test_another_api_account_of_the_store_rotates_with_new_webhooks(shop, drain):
     owner, stage, path = shop.brand.person("Owner"), shop.stage, f"{URL}/{shop.connection['id']}"
-    hooks, word = set(stage.hooks), stage.word
+    hooks, hook_token = set(stage.hooks), stage.word
     credentials = {"accessToken": "access_new", "clientId": "client_new", "clientSecret": "secret_new"}
     stage.is_authorized = lambda call: call.headers.get("X-Auth-Token") in ("access_fake", "access_new")
 
@@ -140,7 +140,7 @@ def test_another_api_account_of_the_store_rotates_with_new_webhooks(shop, drain)
     assert response.status_code == 200, response.text
     assert response.json["status"] == "Active"
     new_hooks = set(stage.hooks) - hooks
-    assert (len(new_hooks), stage.word != word) == (6, True)
+    assert (len(new_hooks), stage.word != hook_token) == (6, True)
     assert {stage.hooks[number]["destination"] for number in new_hooks} == {response.json["webhookUrl"]}
     stage.is_authorized = lambda call: call.headers.get("X-Auth-Token") == "access_new"
     assert owner.post(f"{path}/check").json["status"] == "Active"

@@ -9,7 +9,7 @@ from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture(autouse=True)
-def _long_cache(stage, monkeypatch):
+def _cache_for_a_minute(stage, monkeypatch):
     override_settings(monkeypatch, web={"key_cache_s": 60})
 
 

@@ -87,8 +87,8 @@ def test_credential_invalid_as_header_returns_422(brand, stage, key):
 
 
 def test_spaces_around_a_credential_are_ignored(brand, stage):
-    pasted = {name: f" {value}\n" for name, value in stage.credentials.items()}
-    assert brand.person("Owner").post(URL, build_connection_body(stage, credentials=pasted)).status_code == 201
+    padded = {name: f" {value}\n" for name, value in stage.credentials.items()}
+    assert brand.person("Owner").post(URL, build_connection_body(stage, credentials=padded)).status_code == 201
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,12 @@ def test_replacing_some_credentials_keeps_the_others(shop, owner, path, drain):
 
 
 def test_refused_credentials_change_nothing(shop, owner, path):
-    before = shop.brand.get(path).json
+    connection_before = shop.brand.get(path).json
     response = owner.call("PATCH", path, {"credentials": {"apiKey": "sk_wrong"}})
     assert (response.status_code, response.json["error"]) == (422, "gateway_credentials_refused")
     for credentials in ({}, {"apikey": "x"}, {"apiKey": ""}, {"apiKey": "a\x00"}, {"apiKey": 1}, "x", None):
         assert owner.call("PATCH", path, {"credentials": credentials}).status_code == 400
-    assert shop.brand.get(path).json == before
+    assert shop.brand.get(path).json == connection_before
     assert owner.post(f"{path}/check").json["status"] == "Active"
 
 

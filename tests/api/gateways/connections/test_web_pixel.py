@@ -22,12 +22,12 @@ def store(shop):
     return shop
 
 
-def _connection_path(shop):
+def _build_path(shop):
     return f"{URL}/{shop.connection['id']}"
 
 
 def _get_pixel(shop):
-    return shop.brand.get(_connection_path(shop)).json["webPixel"]
+    return shop.brand.get(_build_path(shop)).json["webPixel"]
 
 
 def _get_snippet(shop):
@@ -36,7 +36,7 @@ def _get_snippet(shop):
 
 
 def _disconnect(shop):
-    assert shop.brand.person("Owner").call("DELETE", _connection_path(shop)).status_code == 204
+    assert shop.brand.person("Owner").call("DELETE", _build_path(shop)).status_code == 204
 
 
 def test_connecting_creates_the_pixel_named_in_the_snippet(shop):
@@ -64,17 +64,17 @@ def test_connecting_creates_the_pixel_named_in_the_snippet(shop):
 def test_missing_app_feature_is_reported_and_a_check_retries(shop, missing, message):
     setattr(shop.stage.pixels, missing, False)
     drain()
-    connection = shop.brand.get(_connection_path(shop)).json
+    connection = shop.brand.get(_build_path(shop)).json
     assert (connection["status"], connection["webPixel"]["status"]) == ("Active", "failed")
     assert message in connection["lastError"]
     assert _get_snippet(shop) == "pixel_not_provisioned"
     assert shop.sell().id in [row[0] for row in shop.conversions()]  # the connection works without the pixel
 
     setattr(shop.stage.pixels, missing, True)
-    assert shop.brand.person("Owner").post(f"{_connection_path(shop)}/check").status_code == 200
+    assert shop.brand.person("Owner").post(f"{_build_path(shop)}/check").status_code == 200
     drain()
 
-    connection = shop.brand.get(_connection_path(shop)).json
+    connection = shop.brand.get(_build_path(shop)).json
     assert (connection["webPixel"]["status"], connection["lastError"]) == ("active", None)
 
 
@@ -95,18 +95,18 @@ def test_lost_response_creates_no_second_pixel(shop, fault):
 
 
 def test_checks_and_new_credentials_leave_a_correct_pixel_unchanged(store):
-    before = (_get_pixel(store), store.stage.pixels.there)
+    pixel_before = (_get_pixel(store), store.stage.pixels.there)
 
-    store.brand.person("Owner").post(f"{_connection_path(store)}/check")
-    store.brand.person("Owner").call("PATCH", _connection_path(store), {"credentials": dict(store.stage.credentials)})
+    store.brand.person("Owner").post(f"{_build_path(store)}/check")
+    store.brand.person("Owner").call("PATCH", _build_path(store), {"credentials": dict(store.stage.credentials)})
     drain()
 
-    assert (_get_pixel(store), store.stage.pixels.there) == before
+    assert (_get_pixel(store), store.stage.pixels.there) == pixel_before
     assert store.stage.pixels.acts == ["webPixelCreate"]
 
 
 def test_unavailable_store_keeps_its_pixel(store):
-    store.brand.person("Owner").post(f"{_connection_path(store)}/check")
+    store.brand.person("Owner").post(f"{_build_path(store)}/check")
     store.stage.faults.extend(["fail"] * 8)
     drain()
 
@@ -146,7 +146,7 @@ def _prepare_run(shop):
 def test_deleted_or_changed_pixel_is_restored(store):
     for change in (lambda: None, lambda: {**store.stage.pixels.there, "settings": {"accountID": "another"}}):
         store.stage.pixels.there = change()
-        store.brand.person("Owner").post(f"{_connection_path(store)}/check")
+        store.brand.person("Owner").post(f"{_build_path(store)}/check")
         drain()
         assert store.stage.pixels.settings["accountID"] == _get_pixel(store)["publicKey"]
 
@@ -164,7 +164,7 @@ def test_disconnecting_deletes_the_pixel_and_ends_its_key(store):
     _disconnect(store)
 
     assert _get_snippet(store) == "pixel_not_provisioned"
-    assert store.brand.get(_connection_path(store)).json["webPixel"] is None
+    assert store.brand.get(_build_path(store)).json["webPixel"] is None
     drain()
     assert store.stage.pixels.there is None
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]

@@ -138,13 +138,15 @@ def test_revoked_codes_text_credits_its_owner_if_payments_have_no_id(shop):
 
 @_parametrize_shop(_REDEEMING)
 def test_external_code_is_matched_by_its_text(shop):
-    external = shop.brand.post(f"/api/v1/affiliates/{shop.ben}/coupons", {"code": "OWN10", "external": True}).json
+    external_coupon = shop.brand.post(
+        f"/api/v1/affiliates/{shop.ben}/coupons", {"code": "OWN10", "external": True}
+    ).json
     if shop.stage.gateway.name in _MINTING:
         shop.codes.create_as_brand("OWN10")
 
     shop.sell(slug=None, code="OWN10")
 
-    assert shop.list_credits() == [(shop.ben, "OWN10", external["id"])]
+    assert shop.list_credits() == [(shop.ben, "OWN10", external_coupon["id"])]
 
 
 @_parametrize_shop(_REPORTING_IDS)

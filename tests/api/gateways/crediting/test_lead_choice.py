@@ -29,8 +29,8 @@ def jane(shop):
     return affiliate_id
 
 
-def _record_lead(shop, affiliate_id, *, before=DAY, email=_ANN, **options):
-    return record_lead(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - before, **options)
+def _record_lead(shop, affiliate_id, *, age=DAY, email=_ANN, **options):
+    return record_lead(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - age, **options)
 
 
 def _sell(shop, **purchase):
@@ -46,14 +46,14 @@ def _sell(shop, **purchase):
 
 def test_newest_lead_is_credited_and_the_older_one_stays_open(shop, jane):
     rob = shop.brand.affiliate("rob")
-    older, newer = _record_lead(shop, jane, before=2 * DAY), _record_lead(shop, rob)
+    older, newer = _record_lead(shop, jane, age=2 * DAY), _record_lead(shop, rob)
 
     assert _sell(shop) == (rob, "lead_matched")
     assert dict(shop.brand.rows("select id, state from lead")) == {older: "Open", newer: "Converted"}
 
 
 def test_newer_lead_of_a_lead_campaign_is_skipped(shop, jane):
-    _record_lead(shop, jane, before=2 * DAY)
+    _record_lead(shop, jane, age=2 * DAY)
     shop.brand.program(**_LEAD_CAMPAIGN)
     _record_lead(shop, shop.brand.affiliate("rob"))
 
@@ -75,7 +75,7 @@ def test_newer_lead_of_a_lead_campaign_is_skipped(shop, jane):
 )
 @pytest.mark.parametrize("stage", ["paddle"], indirect=True)
 def test_newer_lead_that_cannot_earn_is_skipped(shop, jane, change):
-    _record_lead(shop, jane, before=2 * DAY)
+    _record_lead(shop, jane, age=2 * DAY)
     shop.brand.program()
     rob = shop.brand.affiliate("rob")
     _record_lead(shop, rob)
@@ -88,7 +88,7 @@ def test_newer_lead_that_cannot_earn_is_skipped(shop, jane, change):
 def test_sale_is_listed_as_uncredited_if_no_lead_can_earn(shop, jane):
     shop.brand.program(**_LEAD_CAMPAIGN)
     _record_lead(shop, shop.brand.affiliate("rob"))
-    _record_lead(shop, jane, before=2 * DAY)
+    _record_lead(shop, jane, age=2 * DAY)
     shop.change("update affiliate set status = 'Paused' where id = %s", jane)
 
     assert _sell(shop) is None
@@ -114,7 +114,7 @@ def test_another_tenants_lead_credits_no_one(shop, rival):
 
 
 @pytest.mark.parametrize(
-    ("before", "is_credited"),
+    ("age", "is_credited"),
     [
         (timedelta(0), True),
         (timedelta(microseconds=-999_999), True),
@@ -124,8 +124,8 @@ def test_another_tenants_lead_credits_no_one(shop, rival):
     ],
     ids=["same time", "later in the same second", "the next second", "within 90 days", "90 days"],
 )
-def test_lead_counts_for_ninety_days_and_in_the_second_of_the_payment(shop, jane, before, is_credited):
-    _record_lead(shop, jane, before=before)
+def test_lead_counts_for_ninety_days_and_in_the_second_of_the_payment(shop, jane, age, is_credited):
+    _record_lead(shop, jane, age=age)
 
     assert (_sell(shop) is not None) == is_credited
 
@@ -230,7 +230,7 @@ def test_lead_before_the_first_payment_precedes_a_newer_one_after_it(shop, jane,
     shop.stage.now -= 3 * DAY
     _sell_uncredited(shop)
     shop.stage.now += 3 * DAY
-    _record_lead(shop, jane, before=4 * DAY)
+    _record_lead(shop, jane, age=4 * DAY)
     _record_lead(shop, rob)
 
     assert _sell(shop, customer="2") == (jane, "lead_matched")
@@ -254,7 +254,7 @@ def test_earlier_payment_of_other_email_test_or_zero_leaves_the_lead_credited(sh
 def test_lead_in_the_second_of_the_first_payment_counts_as_before_it(shop, jane, rob):
     shop.stage.now -= DAY
     _sell_uncredited(shop)
-    _record_lead(shop, jane, before=timedelta(microseconds=-700_000))
+    _record_lead(shop, jane, age=timedelta(microseconds=-700_000))
     shop.stage.now += DAY
 
     assert _sell(shop, customer="2") == (jane, "lead_matched")
@@ -262,7 +262,7 @@ def test_lead_in_the_second_of_the_first_payment_counts_as_before_it(shop, jane,
 
 def test_oldest_of_the_hundred_newest_leads_is_credited(shop, jane):
     rob = shop.brand.affiliate("rob", status="Paused")
-    _record_lead(shop, jane, before=2 * DAY)
+    _record_lead(shop, jane, age=2 * DAY)
     for number in range(leads.MAX_MATCHED - 1):
         _record_lead(shop, rob, event_id=f"visit-{number}")
 

@@ -79,8 +79,8 @@ def test_policy_applies_to_payments_codes_and_trials(shop, policy, status):
     is_held = policy == "hold"
     assert shop.conversions(_COLUMNS) == [("self_referral", True, status, is_held)]
     assert shop.brand.rows("select status, needs_approval from conversion where source = 'lead'") == [(status, is_held)]
-    denied = [data["reason"] for data in shop.list_webhook_data("conversion.denied")]
-    assert denied == ([] if is_held else ["self_referral"] * 2)
+    denial_reasons = [data["reason"] for data in shop.list_webhook_data("conversion.denied")]
+    assert denial_reasons == ([] if is_held else ["self_referral"] * 2)
 
     shop.advance_clock()
     shop.receive(*shop.stage.refund(sale, 890))

@@ -20,8 +20,8 @@ def _lock_customer(brand: Brand, key: str) -> Iterator[None]:
     """Lock a customer's row while the block runs."""
     with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
         cursor.execute("set app.any_org = 'on'")
-        lock = "select from program_customer where organization_id = %s and customer_key = %s for update"
-        cursor.execute(lock, (str(brand.id), key))
+        lock_statement = "select from program_customer where organization_id = %s and customer_key = %s for update"
+        cursor.execute(lock_statement, (str(brand.id), key))
         assert cursor.rowcount == 1
         yield
         connection.rollback()

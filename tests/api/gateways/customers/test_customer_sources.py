@@ -49,12 +49,12 @@ def test_gateway_payment_credits_the_affiliate_of_an_imported_sale(brand, gatewa
         renewal = shop.sell(slug=None, cents=10_000, renews=first)
         assert shop.conversions() == []
         column = _COLUMNS[import_field]
-        (identified, *_) = brand.rows(
+        (identifying_row, *_) = brand.rows(
             f"select {column}, id from gateway_payment where {column} is not null order by paid_at"
         )
 
         # An import that is later than the payments credits them, too.
-        assert import_sales(brand, build_past_sale(**{import_field: identified[0]})).status_code == 200
+        assert import_sales(brand, build_past_sale(**{import_field: identifying_row[0]})).status_code == 200
         drain()
         shop.advance_clock()
         shop.sell(slug=None, cents=10_000, renews=renewal)

@@ -12,8 +12,12 @@ _FUNCTION = "select prosrc from pg_proc where proname = 'customer_payments'"
 _PARAMETERS = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "by_email.joined_to": "$5"}
 
 
-def _list_index_lookups(hot, table):
-    return [(lookup.index, lookup.index_conditions) for lookup in prepared_plans.looks(hot) if lookup.table == table]
+def _list_index_lookups(prepared_statement, table):
+    return [
+        (lookup.index, lookup.index_conditions)
+        for lookup in prepared_plans.looks(prepared_statement)
+        if lookup.table == table
+    ]
 
 
 @pytest.mark.usefixtures("isolated_database")
@@ -21,9 +25,9 @@ def test_earlier_payments_are_found_by_customer_indexes(brand):
     with db.unit_of_work(brand.id):
         lookups = [
             lookup
-            for hot in (credit_candidates._CANDIDATES, payments._REOPEN)
+            for prepared_statement in (credit_candidates._CANDIDATES, payments._REOPEN)
             for table in ("sale", "gateway_payment", "conversion")
-            for lookup in _list_index_lookups(hot, table)
+            for lookup in _list_index_lookups(prepared_statement, table)
         ]
 
     assert {index for index, _ in lookups} == {

@@ -15,12 +15,12 @@ def connect(shop: Shop):
     """Return a function that starts a simulated platform and connects the brand to it."""
     with ExitStack() as stack:
 
-        def start(name: str = "kit", **fields: object) -> PlatformStage:
+        def start_platform(name: str = "kit", **fields: object) -> PlatformStage:
             platform = stack.enter_context(play_platform(name))
             platform.connection = connect_platform(shop.brand.person("Owner"), platform, **fields)
             return platform
 
-        yield start
+        yield start_platform
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.support.threads import run_in_threads
 ANN = "ann@example.com"
 
 
-def _path(platform):
+def _build_path(platform):
     return f"/api/v1/platforms/{platform.connection['id']}"
 
 
@@ -26,7 +26,7 @@ def _list_emails(shop):
     return shop.brand.rows("select recipient, subject from mail_message where kind = 'platform.broken'")
 
 
-def _prepare(shop):
+def _prepare_lookup(shop):
     """Book an uncredited payment; return its look-up as the job prepares it before calling platforms."""
     shop.deliver(*shop.stage.pay(Purchase(slug=None)).notifications)
     drain("gateways")
@@ -40,7 +40,7 @@ def test_refusal_ends_look_ups_breaks_the_connection_and_emails_owners_once(shop
     platform.faults.extend([fault] * 2)
     shop.sell(slug=None)
     shop.sell(slug=None, customer="2", email="bob@example.com")
-    connection = shop.brand.get(_path(platform)).json
+    connection = shop.brand.get(_build_path(platform)).json
     assert (connection["status"], connection["lastError"] is None) == ("Broken", False)
     assert _list_emails(shop) == [("owner@example.com", "Kit refuses the connection of Brand")]
     assert (skip_to_next_lookup(), _count_pending(shop)) == (None, [(0,)])
@@ -65,7 +65,7 @@ def test_switching_crediting_off_or_removing_the_platform_ends_look_ups(
 ):
     shop.sell(slug=None)
     platform.add_person(ANN, slug="jane")
-    assert shop.brand.person("Owner").call(method, _path(platform), body).status_code in (200, 204)
+    assert shop.brand.person("Owner").call(method, _build_path(platform), body).status_code in (200, 204)
     skip_to_next_lookup()
     drain()
     assert (platform.count_lookups(), _count_pending(shop), skip_to_next_lookup()) == (1, [(0,)], None)
@@ -76,7 +76,7 @@ def test_crediting_switched_on_again_applies_to_later_sales(shop, platform, skip
     owner = shop.brand.person("Owner")
     shop.sell(slug=None)
     for is_on in (False, True):
-        owner.call("PATCH", _path(platform), {"creditSales": is_on})
+        owner.call("PATCH", _build_path(platform), {"creditSales": is_on})
     platform.add_person(ANN, slug="jane")
     shop.change("update job set run_at = now()")
     drain()
@@ -89,9 +89,9 @@ def test_crediting_switched_on_again_applies_to_later_sales(shop, platform, skip
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"creditSales": False}), ("DELETE", None)])
 def test_answer_received_before_crediting_ends_credits_no_one(shop, platform, method, body):
     platform.add_person(ANN, slug="jane")
-    prepared = _prepare(shop)
+    prepared = _prepare_lookup(shop)
     answer = lookup.ask(prepared)
-    shop.brand.person("Owner").call(method, _path(platform), body)
+    shop.brand.person("Owner").call(method, _build_path(platform), body)
     with db.unit_of_work(shop.brand.id):
         assert lookup.record(prepared, answer, now=clock.now()) is None
     assert (shop.conversions(), _count_pending(shop)) == ([], [(0,)])
@@ -99,13 +99,13 @@ def test_answer_received_before_crediting_ends_credits_no_one(shop, platform, me
 
 def test_refusal_of_replaced_credentials_leaves_the_platform_active(shop, platform):
     platform.add_person(ANN, slug="jane")
-    prepared = _prepare(shop)
+    prepared = _prepare_lookup(shop)
     platform.faults.append("refuse")
     answer = lookup.ask(prepared)
-    shop.brand.person("Owner").call("PATCH", _path(platform), {"credentials": dict(platform.credentials)})
+    shop.brand.person("Owner").call("PATCH", _build_path(platform), {"credentials": dict(platform.credentials)})
     with db.unit_of_work(shop.brand.id):
         assert lookup.record(prepared, answer, now=clock.now()) is not None
-    assert shop.brand.get(_path(platform)).json["status"] == "Active"
+    assert shop.brand.get(_build_path(platform)).json["status"] == "Active"
 
 
 def test_refund_during_look_up_is_deducted_from_the_conversion(shop, platform, skip_to_next_lookup):
@@ -154,7 +154,7 @@ def test_sale_credited_otherwise_during_look_up_stays_and_ends_it(shop, platform
 
 def test_answer_for_an_already_credited_sale_changes_nothing(shop, platform):
     platform.add_person(ANN, slug="jane")
-    prepared = _prepare(shop)
+    prepared = _prepare_lookup(shop)
     answer = lookup.ask(prepared)
     drain()
     assert len(shop.conversions()) == 1
@@ -166,7 +166,7 @@ def test_answer_for_an_already_credited_sale_changes_nothing(shop, platform):
 
 def test_concurrent_answers_credit_once(shop, platform):
     platform.add_person(ANN, slug="jane")
-    prepared = _prepare(shop)
+    prepared = _prepare_lookup(shop)
     answer = lookup.ask(prepared)
 
     def record(_):

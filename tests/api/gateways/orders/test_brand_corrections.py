@@ -41,10 +41,10 @@ def _pay_only_rita(shop, payroll):
     rita = payroll.affiliates["rita"]
     shop.change("update affiliate set payout_method = null, payout_destination = null where id <> %s", rita)
     _run_and_pay(payroll)
-    assert _shares(shop) == [(200, 0, 200, "Paid")]
+    assert _list_shares(shop) == [(200, 0, 200, "Paid")]
 
 
-def _grow(shop, sale, cents=15_000):
+def _grow_order(shop, sale, cents=15_000):
     """Raise an order of 100.00 to `cents` by another capture or an edit."""
     shop.advance_clock()
     stage = shop.stage
@@ -54,18 +54,18 @@ def _grow(shop, sale, cents=15_000):
     )
 
 
-def _sale_conversion_id(shop) -> UUID:
+def _get_conversion_id(shop) -> UUID:
     ((conversion_id,),) = shop.brand.rows("select id from conversion where parent_id is null")
     return conversion_id
 
 
-def _shares(shop, columns=_SHARE_COLUMNS):
+def _list_shares(shop, columns=_SHARE_COLUMNS):
     return shop.brand.rows(f"select {columns} from conversion where parent_id is not null")
 
 
 def _refund_as_brand(shop, cents=None, conversion_id=None):
     body = {} if cents is None else {"amountCents": cents}
-    response = refund_by_id(shop.brand, conversion_id or _sale_conversion_id(shop), **body)
+    response = refund_by_id(shop.brand, conversion_id or _get_conversion_id(shop), **body)
     assert response.status_code == 200, response.json
     drain()
 
@@ -73,27 +73,27 @@ def _refund_as_brand(shop, cents=None, conversion_id=None):
 @at_both
 def test_refunded_override_earns_nothing_as_the_order_grows(shop, payroll):
     sale = shop.sell(cents=10_000)
-    ((share,),) = _shares(shop, "id")
+    ((share,),) = _list_shares(shop, "id")
     _refund_as_brand(shop, conversion_id=share)
 
-    _grow(shop, sale)
-    assert _shares(shop) == [(300, 300, 0, "Refunded")]
+    _grow_order(shop, sale)
+    assert _list_shares(shop) == [(300, 300, 0, "Refunded")]
     assert payroll.balance("rita") == {"USD": 0}
 
     assert undo_refund(shop.brand.person("Admin"), share).status_code == 200
-    assert _shares(shop) == [(300, 0, 0, "Pending")]
+    assert _list_shares(shop) == [(300, 0, 0, "Pending")]
 
 
 @at_both
 def test_paid_override_stays_after_lowered_commission_and_growth(shop, payroll):
     sale = shop.sell(cents=10_000)
     _pay_only_rita(shop, payroll)
-    assert adjust_commission(shop.brand, _sale_conversion_id(shop), 500).status_code == 200
-    assert _shares(shop) == [(200, 0, 200, "Paid")]
+    assert adjust_commission(shop.brand, _get_conversion_id(shop), 500).status_code == 200
+    assert _list_shares(shop) == [(200, 0, 200, "Paid")]
 
-    _grow(shop, sale)
-    assert read_refund_state(shop.brand, _sale_conversion_id(shop)) == (0, 1_500, "Pending")
-    assert _shares(shop) == [(200, 0, 200, "Paid")]
+    _grow_order(shop, sale)
+    assert read_refund_state(shop.brand, _get_conversion_id(shop)) == (0, 1_500, "Pending")
+    assert _list_shares(shop) == [(200, 0, 200, "Paid")]
     assert payroll.balance("rita") == {"USD": 0}
 
 
@@ -102,11 +102,11 @@ def test_paid_override_stays_after_lowered_commission_and_growth(shop, payroll):
 def test_paid_and_grown_override_is_not_lowered_below_its_paid_cents(shop, payroll, refunded):
     sale = shop.sell(cents=10_000)
     _pay_only_rita(shop, payroll)
-    _grow(shop, sale)
+    _grow_order(shop, sale)
     if refunded:
         _refund_as_brand(shop, refunded)
-    assert adjust_commission(shop.brand, _sale_conversion_id(shop), 500).status_code == 200
-    assert _shares(shop, "commission_cents - reversed_cents, paid_cents, status") == [(200, 200, "Paid")]
+    assert adjust_commission(shop.brand, _get_conversion_id(shop), 500).status_code == 200
+    assert _list_shares(shop, "commission_cents - reversed_cents, paid_cents, status") == [(200, 200, "Paid")]
     assert payroll.balance("rita") == {"USD": 0}
 
 
@@ -114,12 +114,12 @@ def test_paid_and_grown_override_is_not_lowered_below_its_paid_cents(shop, payro
 def test_refund_of_grown_conversion_takes_the_unpaid_part_first(shop, payroll):
     sale = shop.sell(cents=10_000)
     _run_and_pay(payroll)
-    _grow(shop, sale)
+    _grow_order(shop, sale)
     _refund_as_brand(shop, 7_500)
 
-    line = "select native_amount_cents, reversed_native_cents from payout_line l join conversion c"
-    line = f"{line} on c.id = l.conversion_id where c.parent_id is null and c.source = %s"
-    assert shop.brand.rows(line, shop.stage.gateway.name) == [(2_000, 500)]
+    lines_statement = "select native_amount_cents, reversed_native_cents from payout_line l join conversion c"
+    lines_statement = f"{lines_statement} on c.id = l.conversion_id where c.parent_id is null and c.source = %s"
+    assert shop.brand.rows(lines_statement, shop.stage.gateway.name) == [(2_000, 500)]
 
 
 @at_both
@@ -127,9 +127,9 @@ def test_pending_payout_pays_the_remainder_of_a_grown_conversion(shop, payroll):
     sale = shop.sell(cents=10_000)
     shop.brand.set(needsReview="on")
     payroll.run()
-    _grow(shop, sale)
+    _grow_order(shop, sale)
     _refund_as_brand(shop, 5_000)
-    assert read_refund_state(shop.brand, _sale_conversion_id(shop)) == (5_000, 2_000, "Pending")
+    assert read_refund_state(shop.brand, _get_conversion_id(shop)) == (5_000, 2_000, "Pending")
     assert sorted(payroll.payouts()) == [("Pending", 200), ("Pending", 2_000)]
 
 
@@ -140,15 +140,15 @@ def test_paid_override_keeps_its_cents_after_refunds_of_a_grown_order(shop, payr
     sale = shop.sell(cents=10_000)
     _pay_only_rita(shop, payroll)
     if is_grown_first:
-        _grow(shop, sale)
+        _grow_order(shop, sale)
     _refund_as_brand(shop, refunded)
     if not is_grown_first:
-        _grow(shop, sale)
+        _grow_order(shop, sale)
     if refunded or not is_grown_first:
         _refund_as_brand(shop)
-    assert read_refund_state(shop.brand, _sale_conversion_id(shop)) == (15_000, 0, "Refunded")
+    assert read_refund_state(shop.brand, _get_conversion_id(shop)) == (15_000, 0, "Refunded")
     assert payroll.balance("rita") == {"USD": 0}
-    assert _shares(shop, "commission_cents - reversed_cents, paid_cents, status, refunded_at") == [
+    assert _list_shares(shop, "commission_cents - reversed_cents, paid_cents, status, refunded_at") == [
         (200, 200, "Paid", None)
     ]
 
@@ -168,41 +168,41 @@ def test_brand_refund_stays_as_the_net_amount_of_an_order_grows(shop):
     shop.advance_clock()
     shop.receive(*shop.stage.change_total(sale, 20_000))
     assert shop.conversions("amount_cents, refunded_cents, unreported_cents") == [(18_200, 7_369, 2_000)]
-    assert undo_refund(shop.brand.person("Admin"), _sale_conversion_id(shop)).json["refundedAmountCents"] == 5_369
+    assert undo_refund(shop.brand.person("Admin"), _get_conversion_id(shop)).json["refundedAmountCents"] == 5_369
 
 
 @at_both
 def test_refunded_override_above_its_percentage_passes_the_ledger_check(shop, payroll):
     sale = shop.sell(cents=10_000)
     _pay_only_rita(shop, payroll)
-    assert adjust_commission(shop.brand, _sale_conversion_id(shop), 500).status_code == 200
-    ((share,),) = _shares(shop, "id")
+    assert adjust_commission(shop.brand, _get_conversion_id(shop), 500).status_code == 200
+    ((share,),) = _list_shares(shop, "id")
     _refund_as_brand(shop, conversion_id=share)
-    _grow(shop, sale)
-    assert _shares(shop) == [(200, 200, 200, "Refunded")]
+    _grow_order(shop, sale)
+    assert _list_shares(shop) == [(200, 200, 200, "Refunded")]
 
 
 @at_both
 @pytest.mark.parametrize("is_held", [True, False])
 def test_conversion_awaiting_review_is_unpaid_as_it_grows_and_is_restored(shop, payroll, is_held):
     sale = shop.sell(cents=10_000)
-    path, owner = f"/api/v1/conversions/{_sale_conversion_id(shop)}", shop.brand.person("Owner")
+    path, owner = f"/api/v1/conversions/{_get_conversion_id(shop)}", shop.brand.person("Owner")
     if is_held:
         shop.change("update conversion set needs_approval = true, self_referral = true")
-        decide = f"/api/conversions/{_sale_conversion_id(shop)}/approve"
+        decision_path = f"/api/conversions/{_get_conversion_id(shop)}/approve"
     else:
         assert owner.post(f"{path}/invalidate", {"reason": "looks odd"}).status_code == 200
-        decide = f"{path}/validate"
+        decision_path = f"{path}/validate"
     _refund_as_brand(shop)
-    _grow(shop, sale)
+    _grow_order(shop, sale)
     assert payroll.preview().planned.confirm_total_cents == 0
-    assert undo_refund(shop.brand.person("Admin"), _sale_conversion_id(shop)).status_code == 200
+    assert undo_refund(shop.brand.person("Admin"), _get_conversion_id(shop)).status_code == 200
     drain()
     assert payroll.preview().planned.confirm_total_cents == 0
 
-    assert owner.post(decide).status_code == 200
-    assert read_refund_state(shop.brand, _sale_conversion_id(shop))[:2] == (0, 3_000)
-    assert _shares(shop, "commission_cents - reversed_cents") == [(300,)]
+    assert owner.post(decision_path).status_code == 200
+    assert read_refund_state(shop.brand, _get_conversion_id(shop))[:2] == (0, 3_000)
+    assert _list_shares(shop, "commission_cents - reversed_cents") == [(300,)]
 
 
 @at_woocommerce
@@ -211,11 +211,11 @@ def test_random_history_totals_reported_plus_brand_refunds(shop, payroll, seed):
     rng = random.Random(seed)
     admin = shop.brand.person("Admin")
     sale = shop.sell(cents=10_000)
-    paid = total = 10_000
-    by_refunds = unreported = 0
+    paid_cents = total_cents = 10_000
+    gateway_refunded_cents = unreported = 0
 
     def compute_reported():
-        return max(by_refunds, paid - total)
+        return max(gateway_refunded_cents, paid_cents - total_cents)
 
     for _ in range(14):
         reported_before = compute_reported()
@@ -223,41 +223,41 @@ def test_random_history_totals_reported_plus_brand_refunds(shop, payroll, seed):
         action = rng.choice(["brand", "gateway", "raise", "lower", "cancel", "pay_again", "undo", "pay"])
         if is_cancelled and action in ("raise", "lower"):
             action = "pay_again"
-        left = paid - reported_before - unreported
+        remaining_cents = paid_cents - reported_before - unreported
         shop.advance_clock()
-        if action == "brand" and left:
-            cents = rng.randint(1, left)
+        if action == "brand" and remaining_cents:
+            cents = rng.randint(1, remaining_cents)
             _refund_as_brand(shop, cents)
             unreported += cents
-        elif action == "gateway" and by_refunds < paid:
-            cents = rng.randint(1, paid - by_refunds)
+        elif action == "gateway" and gateway_refunded_cents < paid_cents:
+            cents = rng.randint(1, paid_cents - gateway_refunded_cents)
             shop.receive(*shop.stage.refund(sale, cents))
-            by_refunds += cents
+            gateway_refunded_cents += cents
             unreported = max(unreported - (compute_reported() - reported_before), 0)
         elif action in ("raise", "lower"):
-            total = rng.randint(100, 5_000) + (paid if action == "raise" else 0)
-            paid = max(paid, total)
-            shop.receive(*shop.stage.change_total(sale, total))
+            total_cents = rng.randint(100, 5_000) + (paid_cents if action == "raise" else 0)
+            paid_cents = max(paid_cents, total_cents)
+            shop.receive(*shop.stage.change_total(sale, total_cents))
             unreported = max(unreported - max(compute_reported() - reported_before, 0), 0)
         elif action == "cancel":
             shop.receive(*shop.stage.cancel(sale))
-            total = 0
+            total_cents = 0
             unreported = max(unreported - (compute_reported() - reported_before), 0)
         elif action == "pay_again":
-            shop.stage.orders[int(sale.id)]["total"] = f"{paid / 100:.2f}"
+            shop.stage.orders[int(sale.id)]["total"] = f"{paid_cents / 100:.2f}"
             shop.receive(*shop.stage.pay_again(sale))
-            total = paid
+            total_cents = paid_cents
         elif action == "undo":
-            assert undo_refund(admin, _sale_conversion_id(shop)).status_code == (200 if unreported else 409)
+            assert undo_refund(admin, _get_conversion_id(shop)).status_code == (200 if unreported else 409)
             unreported = 0
         elif action == "pay" and payroll.preview().planned.confirm_total_cents:
             _run_and_pay(payroll)
         drain()
-        refunded = compute_reported() + unreported
+        refunded_cents = compute_reported() + unreported
         row = shop.brand.rows(
             "select amount_cents, refunded_cents, unreported_cents, commission_cents - reversed_cents from conversion"
             " where id = %s",
-            _sale_conversion_id(shop),
+            _get_conversion_id(shop),
         )[0]
-        assert row[:3] == (paid, refunded, unreported or None), (action, seed)
-        assert abs(row[3] - (paid - refunded) / 5) <= 1, (action, seed)
+        assert row[:3] == (paid_cents, refunded_cents, unreported or None), (action, seed)
+        assert abs(row[3] - (paid_cents - refunded_cents) / 5) <= 1, (action, seed)

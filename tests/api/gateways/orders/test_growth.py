@@ -45,7 +45,7 @@ def payroll(shop):
     return Payroll(shop.brand)
 
 
-def _recruit(shop, percent="10"):
+def _set_recruiter(shop, percent="10"):
     """Make rita jane's recruiter, who earns a percentage of her commissions."""
     recruiter = shop.brand.affiliate("rita")
     shop.change("update affiliate set recruited_by_affiliate_id = %s where id <> %s", recruiter, recruiter)
@@ -118,20 +118,20 @@ def test_debt_of_paid_conversion_is_netted_with_the_addition(shop, payroll):
 
 
 @at_both
-@pytest.mark.parametrize(("action", "back"), [("deny", None), ("invalidate", "validate")])
-def test_denied_conversion_earns_no_addition_until_it_is_restored(shop, action, back):
+@pytest.mark.parametrize(("action", "restoring_action"), [("deny", None), ("invalidate", "validate")])
+def test_denied_conversion_earns_no_addition_until_it_is_restored(shop, action, restoring_action):
     order = _Order(shop)
     ((conversion_id,),) = shop.conversions("id")
     path, owner = f"/api/v1/conversions/{conversion_id}", shop.brand.person("Owner")
-    decide = f"/api/conversions/{conversion_id}/deny" if action == "deny" else f"{path}/{action}"
-    assert owner.post(decide, {"reason": "looks odd"}).status_code == 200
+    decision_path = f"/api/conversions/{conversion_id}/deny" if action == "deny" else f"{path}/{action}"
+    assert owner.post(decision_path, {"reason": "looks odd"}).status_code == 200
     status = shop.conversions("status")[0][0]
 
     order.grow()
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, status)]
     assert sum(cents for _, cents in _list_ledger(shop)) == 0
-    if back is not None:
-        assert owner.post(f"{path}/{back}").status_code == 200
+    if restoring_action is not None:
+        assert owner.post(f"{path}/{restoring_action}").status_code == 200
         assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
         assert sum(cents for _, cents in _list_ledger(shop)) == 2_000
 
@@ -147,7 +147,7 @@ def test_disputed_conversion_grows_and_stays_out_of_payouts(shop, payroll):
 
 @at_both
 def test_override_grows_in_proportion_to_its_sale(shop):
-    _recruit(shop)
+    _set_recruiter(shop)
     order = _Order(shop)
     override = f"select {_MONEY} from conversion where parent_id is not null"
     assert shop.brand.rows(override) == [(0, 80, 0, 0, "Pending")]
@@ -174,7 +174,7 @@ def test_override_grows_in_proportion_to_its_sale(shop):
 
 @at_both
 def test_override_booked_after_growth_is_of_the_whole_amount(shop):
-    _recruit(shop)
+    _set_recruiter(shop)
     sale = shop.stage.pay(Purchase(cents=4_000))
     shop.deliver(*sale.notifications)
     drain("gateways")
@@ -191,7 +191,7 @@ def test_override_booked_after_growth_is_of_the_whole_amount(shop):
 
 @at_both
 def test_override_rounded_to_zero_is_booked_once_it_is_a_cent(shop):
-    _recruit(shop, "0.05")
+    _set_recruiter(shop, "0.05")
     order = _Order(shop)
     assert shop.brand.rows("select from conversion where parent_id is not null") == []
     order.grow()

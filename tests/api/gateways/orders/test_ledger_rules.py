@@ -30,15 +30,15 @@ def test_damage_to_order_of_two_payments_is_reported(shop, damage):
     shop.receive(*first.notifications, *second.notifications, *shop.stage.refund(second, 1_000))
 
     assert _find_broken_rules(shop, "select 1") == []
-    broken = _find_broken_rules(shop, damage)
-    assert [rule for rule in broken if rule.startswith(_BROKEN_RULES[damage])], broken
+    broken_rules = _find_broken_rules(shop, damage)
+    assert [rule for rule in broken_rules if rule.startswith(_BROKEN_RULES[damage])], broken_rules
 
 
 def _find_broken_rules(shop, damage):
     """Return the rules that a statement breaks, and roll it back."""
-    broken = []
+    broken_rules = []
     with suppress(_RollbackError), db.unit_of_work(shop.brand.id):
         db.db.run(damage)
-        broken = [rule for rule, _ in rules.find_exceptions(shop.brand.id, limit=9)]
+        broken_rules = [rule for rule, _ in rules.find_exceptions(shop.brand.id, limit=9)]
         raise _RollbackError
-    return broken
+    return broken_rules

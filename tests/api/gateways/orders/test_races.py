@@ -46,4 +46,4 @@ def test_concurrent_changes_of_one_order_end_at_its_last_state(shop, attempt):
     shop.deliver(*notifications)
     _run_jobs_concurrently()
     assert [net for (net,) in shop.conversions("commission_cents - reversed_cents")] == [1_000]
-    assert [left for (left,) in shop.conversions("amount_cents - refunded_cents")] == [5_000]
+    assert [remaining_cents for (remaining_cents,) in shop.conversions("amount_cents - refunded_cents")] == [5_000]

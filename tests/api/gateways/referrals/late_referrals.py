@@ -49,7 +49,7 @@ def _write_paddle_customer(stage: PaddleStage, purchase: Purchase, slug: str) ->
     return (stage.event("customer.updated", {**customer, "custom_data": {"affiliate_slug": slug}}),)
 
 
-def _chargebee_writer(
+def _make_chargebee_writer(
     event_type: str, holder: str
 ) -> Callable[[ChargebeeStage, Purchase, str], tuple[Notification, ...]]:
     def write(stage: ChargebeeStage, purchase: Purchase, slug: str) -> tuple[Notification, ...]:
@@ -80,7 +80,7 @@ def _write_paypal_subscription(stage: PaypalStage, purchase: Purchase, slug: str
     return (stage.event("BILLING.SUBSCRIPTION.UPDATED", dict(subscription)),)
 
 
-def _maxio_writer(resource: str) -> Callable[[MaxioStage, Purchase, str], tuple[Notification, ...]]:
+def _make_maxio_writer(resource: str) -> Callable[[MaxioStage, Purchase, str], tuple[Notification, ...]]:
     def write(stage: MaxioStage, purchase: Purchase, slug: str) -> tuple[Notification, ...]:
         holder_id = {"Subscription": f"50{purchase.customer}", "Customer": f"30{purchase.customer}"}[resource]
         stage.change_field(resource, holder_id, "affiliate_slug", slug)
@@ -95,11 +95,11 @@ LATE_REFERRALS: Mapping[str, tuple[str, Callable[[Any, Purchase, str], tuple[Not
     "stripe customer": ("stripe", write_stripe_customer),
     "paddle subscription": ("paddle", _write_paddle_subscription),
     "paddle customer": ("paddle", _write_paddle_customer),
-    "chargebee subscription": ("chargebee", _chargebee_writer("subscription_changed", "subscription")),
-    "chargebee customer": ("chargebee", _chargebee_writer("customer_changed", "customer")),
+    "chargebee subscription": ("chargebee", _make_chargebee_writer("subscription_changed", "subscription")),
+    "chargebee customer": ("chargebee", _make_chargebee_writer("customer_changed", "customer")),
     "recurly subscription": ("recurly", _write_recurly_subscription),
     "recurly account": ("recurly", _write_recurly_account),
     "paypal subscription": ("paypal", _write_paypal_subscription),
-    "maxio subscription": ("maxio", _maxio_writer("Subscription")),
-    "maxio customer": ("maxio", _maxio_writer("Customer")),
+    "maxio subscription": ("maxio", _make_maxio_writer("Subscription")),
+    "maxio customer": ("maxio", _make_maxio_writer("Customer")),
 }
