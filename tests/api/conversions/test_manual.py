@@ -13,7 +13,7 @@ from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/conversions"
-_MOST = 1_000_000_000_000
+_MAX_CENTS = 1_000_000_000_000
 
 
 def _body(brand, **fields):
@@ -166,7 +166,7 @@ def test_note_is_trimmed_and_returned(campaign, note, trimmed):
         ({"amountCents": None}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 0}, "amount_out_of_range", "amountCents"),
         ({"amountCents": -1}, "amount_out_of_range", "amountCents"),
-        ({"amountCents": _MOST + 1}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": _MAX_CENTS + 1}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 10**18}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 10**30}, "amount_out_of_range", "amountCents"),
         ({"commissionCents": -1}, "commission_out_of_range", "commissionCents"),
@@ -179,7 +179,7 @@ def test_note_is_trimmed_and_returned(campaign, note, trimmed):
         ({"kind": "bonus", "amountCents": 0, "commissionCents": 5}, "bonus_has_no_amount", "amountCents"),
         ({"kind": "bonus", "amountCents": ...}, "commission_out_of_range", "commissionCents"),
         ({"kind": "bonus", "amountCents": ..., "commissionCents": 0}, "commission_out_of_range", "commissionCents"),
-        ({"kind": "bonus", "amountCents": ..., "commissionCents": _MOST + 1}, "commission_out_of_range",
+        ({"kind": "bonus", "amountCents": ..., "commissionCents": _MAX_CENTS + 1}, "commission_out_of_range",
             "commissionCents"),
         ({"occurredAt": "2999-01-01"}, "occurred_at_out_of_range", "occurredAt"),
         ({"occurredAt": "2001-01-01"}, "occurred_at_out_of_range", "occurredAt"),
@@ -193,7 +193,7 @@ def test_out_of_range_field_is_named(campaign, fields, code, field):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-@pytest.mark.parametrize("amounts", [{"amountCents": _MOST}, {"amountCents": 1, "commissionCents": 5}])
+@pytest.mark.parametrize("amounts", [{"amountCents": _MAX_CENTS}, {"amountCents": 1, "commissionCents": 5}])
 def test_range_limits_are_inclusive(campaign, amounts):
     assert _post(campaign, **amounts).status_code == 201
 
@@ -244,14 +244,14 @@ def test_test_affiliate_is_refused(campaign):
 
 
 def test_affiliate_of_another_program_or_tenant_is_refused(campaign, rival):
-    elsewhere = campaign.rows("select id from affiliate")[0][0]
+    ben = campaign.rows("select id from affiliate")[0][0]
     campaign.program()
     campaign.affiliate("cleo")
     rival.program()
-    theirs = rival.affiliate("ben")
-    gone = campaign.affiliate("dora", deleted_at=datetime.now(UTC))
+    other_tenants = rival.affiliate("ben")
+    deleted = campaign.affiliate("dora", deleted_at=datetime.now(UTC))
 
-    for affiliate_id in (elsewhere, theirs, gone):
+    for affiliate_id in (ben, other_tenants, deleted):
         answer = _post(campaign, affiliateId=str(affiliate_id))
         assert (answer.status_code, answer.json["error"]) == (400, "affiliate_not_in_program")
 
@@ -289,7 +289,7 @@ def test_click_campaign_pays_the_given_commission_for_a_sale(campaign):
     assert _bonus(campaign).status_code == 201
 
 
-def test_repeat_without_idempotency_key_creates_another_conversion(campaign):
+def test_only_requests_with_one_idempotency_key_create_one_conversion(campaign):
     body = _body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
     keyed = run_concurrently(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
@@ -317,7 +317,7 @@ def test_manual_conversion_is_audited_with_its_note(campaign):
     ]
 
 
-def test_manual_conversion_checks_role_scope_and_plan(app, campaign):
+def test_creation_needs_a_manager_or_a_write_key_and_a_plan(app, campaign):
     body = _body(campaign)
     unverified = campaign.person("Manager", email="new@example.com", is_email_verified=False)
     refused = unverified.post(URL, body)

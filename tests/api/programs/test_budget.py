@@ -1,4 +1,4 @@
-"""What a program spent on clicks and leads beside its budget."""
+"""A program's budget and its spend on clicks and leads."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_other_programs_spend_is_not_counted(brand, ben):
     assert _status(brand)["spentCents"] == 0
 
 
-def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben):
+def test_spend_in_another_currency_is_converted_by_its_date_or_excluded(brand, ben):
     store_rate("MVR", "2", time_ago(days=300))
     insert_conversion(
         brand, ben, type="ClickReward", currency="MVR", commission_cents=101, occurred_at=time_ago(days=299)
@@ -111,18 +111,18 @@ def test_amounts_are_in_the_home_currency(brand, ben):
     assert (status["budgetCents"], status["remainingCents"]) == (25_000, 24_500)
 
 
-@pytest.mark.parametrize(("budget", "shown"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
-def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to_even(brand, budget, shown):
+@pytest.mark.parametrize(("budget", "converted"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
+def test_budget_in_a_former_home_currency_is_converted_by_the_newest_rate_half_to_even(brand, budget, converted):
     store_rate("KMF", "3", time_ago(days=900))
-    store_rate("KMF", "10", time_ago(days=800))  # of which there are no parts: 25 cents are 2.5
+    store_rate("KMF", "10", time_ago(days=800))  # a currency without minor units: 25 cents are 2.5
     brand.program(budget_cents=budget)
     brand.set(currency="KMF")
 
-    assert (_status(brand)["budgetCents"], _status(brand)["budgetUnconvertible"]) == (shown, False)
+    assert (_status(brand)["budgetCents"], _status(brand)["budgetUnconvertible"]) == (converted, False)
 
 
 @pytest.mark.parametrize("home", ["GYD", "XPF"])
-def test_a_budget_without_a_rate_is_told_apart_from_none(brand, ben, home):
+def test_budget_without_a_rate_is_marked_unconvertible(brand, ben, home):
     insert_conversion(brand, ben, type="ClickReward", commission_cents=100)
     brand.set(currency=home)
 
