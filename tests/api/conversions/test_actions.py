@@ -36,7 +36,7 @@ def _insert_conversion(brand, **columns):
     return insert_conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
-def _events(brand, type):
+def _list_events(brand, type):
     return [json.loads(body)["data"] for (body,) in brand.rows("select body from event where type = %s", type)]
 
 
@@ -69,7 +69,7 @@ def test_action_sends_an_event_with_the_result(brand, manager, action, event):
     without_reason = _insert_conversion(brand, status=status)
     post_action(manager, action, without_reason)
 
-    events_by_id = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
+    events_by_id = {data["conversionId"]: data for data in _list_events(brand, f"conversion.{event}")}
     assert events_by_id[str(conversion_id)] == {
         "conversionId": str(conversion_id),
         "affiliateId": str(brand.rows("select id from affiliate")[0][0]),
@@ -90,7 +90,7 @@ def test_approval_event_contains_only_the_id(brand, manager):
 
     post_action(manager, "approve", conversion_id, {"reason": "Fine"})
 
-    assert _events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
+    assert _list_events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
 
 
 def test_refused_action_sends_and_writes_nothing(brand, manager):

@@ -16,7 +16,7 @@ URL = "/api/v1/conversions"
 _MAX_CENTS = 1_000_000_000_000
 
 
-def _body(brand, **fields):
+def _build_body(brand, **fields):
     body = {
         "programId": str(brand.programs[-1]),
         "affiliateId": str(brand.rows("select id from affiliate order by created_at desc limit 1")[0][0]),
@@ -26,10 +26,10 @@ def _body(brand, **fields):
 
 
 def _post(brand, **fields):
-    return brand.post(URL, _body(brand, **fields))
+    return brand.post(URL, _build_body(brand, **fields))
 
 
-def _bonus(brand, **fields):
+def _post_bonus(brand, **fields):
     return _post(brand, **{"kind": "bonus", "amountCents": ..., "commissionCents": 500} | fields)
 
 
@@ -50,7 +50,7 @@ def test_sale_is_priced_by_the_engine(campaign):
 
 
 def test_bonus_has_a_commission_and_no_amount(campaign):
-    conversion = _bonus(campaign).json["conversion"]
+    conversion = _post_bonus(campaign).json["conversion"]
 
     assert (conversion["amountCents"], conversion["commissionCents"], conversion["type"], conversion["status"]) == (
         0,
@@ -79,7 +79,7 @@ def test_given_commission_replaces_the_computed_one(campaign):
 
 def test_commission_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     _post(campaign)
-    _bonus(campaign)
+    _post_bonus(campaign)
     drain()
 
     assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
@@ -144,7 +144,7 @@ def test_sale_sets_customer_avatar_and_counts_as_their_payment(campaign):
 
 
 def test_bonus_does_not_count_as_a_customer_payment(campaign):
-    assert _bonus(campaign, customerEmail="c@x.test").status_code == 201
+    assert _post_bonus(campaign, customerEmail="c@x.test").status_code == 201
 
     assert campaign.rows("select count(*) from program_customer") == [(0,)]
 
@@ -286,11 +286,11 @@ def test_click_campaign_pays_the_given_commission_for_a_sale(campaign):
 
     assert (refused.status_code, refused.json["error"]) == (400, "not_a_sale_campaign")
     assert _post(campaign, commissionCents=70).json["conversion"]["commissionCents"] == 70
-    assert _bonus(campaign).status_code == 201
+    assert _post_bonus(campaign).status_code == 201
 
 
 def test_only_requests_with_one_idempotency_key_create_one_conversion(campaign):
-    body = _body(campaign)
+    body = _build_body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
     keyed = run_concurrently(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
 
@@ -301,7 +301,7 @@ def test_only_requests_with_one_idempotency_key_create_one_conversion(campaign):
 
 
 def test_test_key_writes_test_rows(campaign):
-    body = _body(campaign)
+    body = _build_body(campaign)
     campaign.other_key(is_test=True).post(URL, body)
 
     assert campaign.rows("select is_test from conversion") == [(True,)]
@@ -318,7 +318,7 @@ def test_manual_conversion_is_audited_with_its_note(campaign):
 
 
 def test_creation_needs_a_manager_or_a_write_key_and_a_plan(app, campaign):
-    body = _body(campaign)
+    body = _build_body(campaign)
     unverified = campaign.person("Manager", email="new@example.com", is_email_verified=False)
     refused = unverified.post(URL, body)
     free = Brand.create(app, plan="Free")

@@ -74,12 +74,12 @@ def _release_due(brand):
     return brand.get("/api/v1/conversions").json["items"][0]["status"]
 
 
-def _payable_ids(brand):
+def _list_payable_ids(brand):
     candidates = brand.person("Owner").post("/api/v1/payouts/preview", {}).json["candidates"]
     return [id for candidate in candidates for id in candidate["eligibleConversionIds"]]
 
 
-def _events(brand, type):
+def _list_events(brand, type):
     return [body["data"] for (body,) in brand.rows("select body::jsonb from event where type = %s", type)]
 
 
@@ -92,7 +92,7 @@ def test_own_purchase_earns_by_default(campaign, channel):
     assert (conversion["selfReferral"], conversion["awaitsApproval"]) == (True, False)
     assert conversion["status"] == ("Approved" if channel == "import" else "Pending")
     assert campaign.get(f"/api/v1/conversions/{conversion['id']}").json["selfReferral"] is True
-    assert _events(campaign, "conversion.denied") == []
+    assert _list_events(campaign, "conversion.denied") == []
 
 
 @pytest.mark.parametrize("policy", ["earn", "hold", "deny"])
@@ -123,12 +123,12 @@ def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaig
         True,
         None,
     )
-    assert (_release_due(campaign), _payable_ids(campaign)) == ("Pending", [])
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Pending", [])
 
     approved = post_action(campaign.person("Manager"), "approve", conversion["id"])
 
     assert (approved.status_code, approved.json["status"], approved.json["awaitsApproval"]) == (200, "Approved", False)
-    assert _payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
+    assert _list_payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
 
 
 @pytest.mark.parametrize("channel", _CHANNELS)
@@ -139,11 +139,11 @@ def test_denied_self_referral_earns_nothing(campaign, channel):
 
     assert (conversion["selfReferral"], conversion["status"]) == (True, "Denied")
     assert campaign.rows("select coalesce(sum(amount_cents), 0)::int from ledger_entry") == [(0,)]
-    assert (_release_due(campaign), _payable_ids(campaign)) == ("Denied", [])
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Denied", [])
     if channel == "import":  # an import sends no events
-        assert _events(campaign, "conversion.denied") == []
+        assert _list_events(campaign, "conversion.denied") == []
         return
-    (created,), (denied,) = _events(campaign, "conversion.created"), _events(campaign, "conversion.denied")
+    (created,), (denied,) = _list_events(campaign, "conversion.created"), _list_events(campaign, "conversion.denied")
     assert (created["conversionId"], created["status"]) == (conversion["id"], "Denied")
     assert (denied["conversionId"], denied["status"], denied["previousStatus"], denied["reason"]) == (
         conversion["id"],
@@ -198,7 +198,7 @@ def test_quarantined_and_validated_self_referral_still_needs_an_approval(campaig
     conversion = post_action(campaign, "validate", conversion["id"]).json
 
     assert (conversion["status"], conversion["awaitsApproval"]) == ("Pending", True)
-    assert (_release_due(campaign), _payable_ids(campaign)) == ("Pending", [])
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Pending", [])
 
 
 def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
@@ -207,12 +207,12 @@ def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
     sale_id = recruits.sell(customerEmail="ben@example.com")
     drain()
     assert recruits.overrides("status, needs_approval, self_referral") == [("Pending", True, False)]
-    assert _payable_ids(brand) == []
+    assert _list_payable_ids(brand) == []
 
     post_action(brand.person("Manager"), "approve", sale_id)
 
     assert recruits.overrides("status, needs_approval") == [("Pending", False)]
-    assert len(_payable_ids(brand)) == 2
+    assert len(_list_payable_ids(brand)) == 2
     assert books.list_violations(brand.id) == []
 
 

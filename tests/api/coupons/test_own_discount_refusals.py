@@ -1,4 +1,4 @@
-"""Codes with a discount of their own that are refused: bad fields, gateways that mint none, tenants and plans.
+"""Refusals of codes with a discount of their own: invalid fields, gateways without codes, tenants and plans.
 
 Source: tracking spec, "Affiliate coupon", "Coupons".
 """

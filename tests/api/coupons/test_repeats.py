@@ -21,7 +21,7 @@ def test_rate_limit_of_the_processor_refuses_the_code(shop):
     assert shop.brand.get(shop.codes).json["items"] == []
 
 
-def test_possibly_minted_code_remains_while_the_processor_is_busy_or_refuses_access(shop, drain):
+def test_possibly_minted_code_remains_while_the_processor_refuses_requests(shop, drain):
     body = _create_code_body(shop, code="SPRING")
     shop.stage.faults.extend(["cut", "fail"])  # minted, but neither its answer nor the look-up's arrives
     assert shop.brand.post(shop.codes, body).status_code == 503
@@ -48,7 +48,7 @@ def test_possibly_created_coupon_is_looked_up_before_it_is_created_again(shop, d
     assert [row["id"] for row in shop.stage.codes.coupons] == [coupon["processorCouponId"]]
 
 
-def test_concurrent_request_with_the_same_key_leaves_one_code_while_the_first_is_pending(shop, drain):
+def test_concurrent_request_with_the_same_key_mints_no_second_code(shop, drain):
     body = _create_code_body(shop, code="SPRING")
     codes = shop.stage.codes
     codes.is_asked.clear()

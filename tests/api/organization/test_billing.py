@@ -16,7 +16,7 @@ from tests.support.gateways.stages import STAGES
 URL = "/api/billing/state"
 
 
-def _limits(brand):
+def _read_limits(brand):
     return brand.get(URL).json["limits"]
 
 
@@ -110,7 +110,7 @@ def test_other_gateway_is_named_and_has_no_coupons(brand):
 def test_every_plan_has_its_limits(brand, plan, limits):
     brand.set(plan=plan)
 
-    assert tuple(share["max"] for share in _limits(brand).values()) == limits
+    assert tuple(share["max"] for share in _read_limits(brand).values()) == limits
 
 
 def test_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(brand):
@@ -131,7 +131,7 @@ def test_deleted_rejected_and_test_rows_are_not_counted(brand):
     brand.affiliate("tester", program_id=program_id, is_test=True)
     brand.affiliate("gone", program_id=program_id, deleted_at=datetime.now(UTC))
 
-    limits = _limits(brand)
+    limits = _read_limits(brand)
     assert limits["affiliates"]["current"] == 2
     assert limits["campaigns"]["current"] == 1
 
@@ -139,7 +139,7 @@ def test_deleted_rejected_and_test_rows_are_not_counted(brand):
 def test_member_takes_a_seat_at_first_sign_in(brand):
     brand.person("Viewer").get(URL)
 
-    assert _limits(brand)["teamSeats"]["current"] == 2
+    assert _read_limits(brand)["teamSeats"]["current"] == 2
 
 
 def test_payouts_of_this_month_are_summed_in_home_currency(brand):
@@ -162,7 +162,7 @@ def test_payouts_of_this_month_are_summed_in_home_currency(brand):
     _pay(brand, 7000, kind="reverse")
     _pay(brand, 7000, "XPF")  # has no stored rate
 
-    assert _limits(brand)["partnerPayoutsThisMonthCents"]["current"] == 1500 + round(100 / per_usd)
+    assert _read_limits(brand)["partnerPayoutsThisMonthCents"]["current"] == 1500 + round(100 / per_usd)
 
 
 def test_every_member_and_key_reads_the_state_on_every_plan(brand):
@@ -176,7 +176,7 @@ def test_other_tenants_rows_are_not_counted(brand, rival):
     rival.program()
     rival.affiliate("theirs")
 
-    assert _limits(brand)["affiliates"]["current"] == 0
+    assert _read_limits(brand)["affiliates"]["current"] == 0
 
 
 def _count_affiliates_left(brand):
@@ -193,7 +193,7 @@ def test_operators_limit_overrides_the_plans(brand, limit, left):
     brand.set(affiliateLimit=limit)
 
     assert _count_affiliates_left(brand) == left
-    assert _limits(brand)["affiliates"]["max"] == (None if limit == "none" else int(limit)) or 5000
+    assert _read_limits(brand)["affiliates"]["max"] == (None if limit == "none" else int(limit)) or 5000
 
 
 def test_largest_plan_has_no_affiliate_limit(brand):

@@ -102,7 +102,7 @@ def test_domain_verified_by_another_tenant_is_refused_without_naming_it(brand, r
     assert rival.get(URL).json["state"] == "Pending"
 
 
-def test_operators_verification_ends_with_the_domain_and_is_refused_for_a_taken_one(brand, rival, domain, dns):
+def test_operators_verification_is_lost_on_change_and_refused_for_a_taken_domain(brand, rival, domain, dns):
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
     rival.program(custom_domain=domain, custom_domain_verified=True)
 

@@ -15,11 +15,11 @@ URL = "/api/v1/assets"
 _HOSTILE_NAME = 'Böse" <b>& X-Evil: 1 ../../etc'
 
 
-def _text_body(name="Words", **more):
+def _build_text(name="Words", **more):
     return {"name": name, "text": "Try it for a month."} | more
 
 
-def _image_body(content, name="Picture", **more):
+def _build_image(content, name="Picture", **more):
     return {"name": name, "dataBase64": base64.b64encode(content).decode()} | more
 
 
@@ -29,7 +29,7 @@ def _create(owner, body):
     return answer.json
 
 
-def _names(caller, query=""):
+def _list_names(caller, query=""):
     return [asset["name"] for asset in caller.get(f"{URL}{query}").json["items"]]
 
 
@@ -42,7 +42,7 @@ def owner(brand):
 def test_text_is_stored_verbatim(brand, owner):
     program_id = str(brand.program(name="Spring"))
     text = "<script>alert(1)</script>\r\n\té \N{RIGHT-TO-LEFT OVERRIDE} 🎁 {{ 7*7 }}"
-    asset = _create(owner, _text_body("  Mail   one ", text=text, programId=program_id))
+    asset = _create(owner, _build_text("  Mail   one ", text=text, programId=program_id))
 
     assert asset == brand.get(URL).json["items"][0]
     assert asset | {"id": None, "createdAt": None} == {
@@ -70,7 +70,7 @@ def test_image_type_is_detected_and_its_file_served_safely(owner):
         (webp(64, 32), "image/webp", "webp"),
         (png(64, 32) + b"<script>alert(1)</script>", "image/png", "png"),  # bytes that are also readable as HTML
     ):
-        asset = _create(owner, _image_body(content, _HOSTILE_NAME))
+        asset = _create(owner, _build_image(content, _HOSTILE_NAME))
         assert (asset["kind"], asset["contentType"], asset["width"], asset["height"]) == ("Image", content_type, 64, 32)
         assert (asset["text"], asset["sizeBytes"], asset["programId"]) == (None, len(content), None)
 
@@ -86,7 +86,7 @@ def test_image_type_is_detected_and_its_file_served_safely(owner):
 
 
 def test_name_without_ascii_letters_still_has_a_file_name(owner):
-    asset = _create(owner, _image_body(png(64, 64), "広告"))
+    asset = _create(owner, _build_image(png(64, 64), "広告"))
 
     answer = owner.get(urlsplit(asset["fileUrl"]).path)
     assert (asset["name"], answer.headers["Content-Disposition"]) == ("広告", 'attachment; filename="image.png"')
@@ -105,7 +105,7 @@ def test_invalid_image_is_refused(owner):
         (png(15, 64), None),
         (png(2**31, 64), None),
     ):
-        answer = owner.post(URL, _image_body(content, contentType=content_type))
+        answer = owner.post(URL, _build_image(content, contentType=content_type))
         assert (answer.status_code, answer.json["error"]) == (400, "invalid_image"), content[:20]
     assert owner.rows("select count(*) from stored_file") == [(0,)]
 
@@ -114,19 +114,19 @@ def test_malformed_body_returns_problem_details(owner):
     for body in (
         {},
         [],
-        _text_body(name=None),
-        _text_body(name=" \n"),
-        _text_body(name="x" * 121),
-        _text_body(name="a\0b"),
-        _text_body(name=5),
-        _text_body(text=None),
-        _text_body(text=" "),
-        _text_body(text="a\0b"),
-        _text_body(text="x" * 5001),
-        _text_body(text=["x"]),
-        _text_body(programId="x"),
-        _text_body(programId=5),
-        _text_body(dataBase64="YQ=="),
+        _build_text(name=None),
+        _build_text(name=" \n"),
+        _build_text(name="x" * 121),
+        _build_text(name="a\0b"),
+        _build_text(name=5),
+        _build_text(text=None),
+        _build_text(text=" "),
+        _build_text(text="a\0b"),
+        _build_text(text="x" * 5001),
+        _build_text(text=["x"]),
+        _build_text(programId="x"),
+        _build_text(programId=5),
+        _build_text(dataBase64="YQ=="),
         {"name": "x", "dataBase64": "%%%"},
         {"name": "x", "dataBase64": "é"},
         {"name": "x", "dataBase64": 5},
@@ -140,32 +140,32 @@ def test_malformed_body_returns_problem_details(owner):
 def test_image_over_two_mebibytes_is_refused(owner):
     full = png(64, 64).ljust(MAX_IMAGE_BYTES, b"\0")
 
-    assert _create(owner, _image_body(full))["sizeBytes"] == MAX_IMAGE_BYTES
+    assert _create(owner, _build_image(full))["sizeBytes"] == MAX_IMAGE_BYTES
     for content in (full + b"\0", full * 2):
-        answer = owner.post(URL, _image_body(content))
+        answer = owner.post(URL, _build_image(content))
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
 def test_list_is_paged_newest_first_and_filtered_by_program(brand, owner, rival):
     spring, autumn = (str(brand.program(name=name)) for name in ("Spring", "Autumn"))
-    _create(owner, _text_body("of spring", programId=spring))
-    _create(owner, _text_body("of all"))
-    _create(owner, _text_body("of autumn", programId=autumn))
+    _create(owner, _build_text("of spring", programId=spring))
+    _create(owner, _build_text("of all"))
+    _create(owner, _build_text("of autumn", programId=autumn))
     for name in ("theirs", "theirs too"):
-        _create(rival.person("Owner"), _text_body(name))
+        _create(rival.person("Owner"), _build_text(name))
 
-    assert _names(brand) == ["of autumn", "of all", "of spring"]
-    assert _names(brand, f"?programId={spring}") == ["of all", "of spring"]
-    assert _names(brand, f"?programId={uuid4()}") == ["of all"]
+    assert _list_names(brand) == ["of autumn", "of all", "of spring"]
+    assert _list_names(brand, f"?programId={spring}") == ["of all", "of spring"]
+    assert _list_names(brand, f"?programId={uuid4()}") == ["of all"]
     first = brand.get(f"{URL}?take=2").json
-    assert _names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
+    assert _list_names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
     assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
     for query in ("?programId=x", "?take=0", "?take=x", "?cursor=x"):
         assert brand.get(f"{URL}{query}").status_code == 400, query
 
 
 def test_deleted_asset_is_gone_with_its_file(brand, owner):
-    asset = _create(owner, _image_body(png(64, 64)))
+    asset = _create(owner, _build_image(png(64, 64)))
     url = f"{URL}/{asset['id']}"
     answers = run_concurrently(lambda: owner.call("DELETE", url), lambda: owner.call("DELETE", url))
 
@@ -176,7 +176,7 @@ def test_deleted_asset_is_gone_with_its_file(brand, owner):
 
 
 def test_creation_and_deletion_are_audited(brand, owner):
-    asset = _create(owner, _text_body())
+    asset = _create(owner, _build_text())
     owner.call("DELETE", f"{URL}/{asset['id']}")
 
     entries = brand.rows(
@@ -186,29 +186,29 @@ def test_creation_and_deletion_are_audited(brand, owner):
 
 
 def test_other_tenants_asset_returns_404(brand, owner, rival):
-    other_tenants = _create(rival.person("Owner"), _image_body(png(64, 64)))
+    other_tenants = _create(rival.person("Owner"), _build_image(png(64, 64)))
     other_tenants_program = str(rival.program())
 
     for asset_id in (other_tenants["id"], str(uuid4()), "x", "%00"):
         assert owner.call("DELETE", f"{URL}/{asset_id}").status_code == 404, asset_id
         assert owner.get(f"{URL}/{asset_id}/file").status_code == 404, asset_id
     for program_id in (other_tenants_program, str(uuid4())):
-        answer = owner.post(URL, _text_body(programId=program_id))
+        answer = owner.post(URL, _build_text(programId=program_id))
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert len(rival.get(URL).json["items"]) == 1
 
 
 def test_manager_writes_and_every_member_and_key_reads(brand):
-    asset = _create(brand.person("Manager"), _image_body(png(64, 64)))
+    asset = _create(brand.person("Manager"), _build_image(png(64, 64)))
     for caller in (brand, brand.person("Viewer")):
         assert caller.get(URL).status_code == 200
         assert caller.get(f"{URL}/{asset['id']}/file").status_code == 200
-        assert caller.post(URL, _text_body()).status_code == 403
+        assert caller.post(URL, _build_text()).status_code == 403
         assert caller.call("DELETE", f"{URL}/{asset['id']}").status_code == 403
 
 
 def test_repeated_idempotency_key_creates_one_asset(owner):
-    first, repeated = (owner.post(URL, _text_body(), Idempotency_Key="k1") for _ in range(2))
+    first, repeated = (owner.post(URL, _build_text(), Idempotency_Key="k1") for _ in range(2))
 
     assert first.json == repeated.json
     assert len(owner.get(URL).json["items"]) == 1
@@ -226,15 +226,17 @@ def _insert_assets(owner, number, size_bytes):
 
 def test_concurrent_uploads_do_not_exceed_the_maximum(owner):
     _insert_assets(owner, MAX_ASSETS - 1, 1)
-    answers = run_concurrently(lambda: owner.post(URL, _text_body()), lambda: owner.post(URL, _image_body(png(64, 64))))
+    answers = run_concurrently(
+        lambda: owner.post(URL, _build_text()), lambda: owner.post(URL, _build_image(png(64, 64)))
+    )
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
-    assert owner.post(URL, _text_body()).json["error"] == "asset_limit_reached"
+    assert owner.post(URL, _build_text()).json["error"] == "asset_limit_reached"
     assert owner.rows("select count(*) from asset") == [(MAX_ASSETS,)]
 
 
 def test_total_size_of_assets_is_limited(owner):
     _insert_assets(owner, 1, MAX_BYTES - 100)
 
-    assert owner.post(URL, _text_body(text="x" * 101)).json["error"] == "asset_limit_reached"
-    assert owner.post(URL, _text_body(text="x" * 100)).status_code == 201
+    assert owner.post(URL, _build_text(text="x" * 101)).json["error"] == "asset_limit_reached"
+    assert owner.post(URL, _build_text(text="x" * 100)).status_code == 201

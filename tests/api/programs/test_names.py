@@ -100,14 +100,14 @@ def test_reclaimed_former_slug_leaves_no_stale_entry(brand):
     assert _list_former_slugs(brand) == [("second", program_id)]
 
 
-@pytest.mark.parametrize("how", ["created with it", "named so", "renamed to it"])
-def test_former_slug_belongs_to_its_new_program(brand, how):
+@pytest.mark.parametrize("action", ["create with the slug", "create with the name", "rename"])
+def test_former_slug_belongs_to_its_new_program(brand, action):
     program_id = _create(brand, slug="first")["id"]
     _change(brand, program_id, slug="second")
 
-    if how == "created with it":
+    if action == "create with the slug":
         _create(brand, slug="first")
-    elif how == "named so":
+    elif action == "create with the name":
         assert _create(brand, name="First")["slug"] == "first"
     else:
         _change(brand, brand.program(slug="other"), slug="first")

@@ -27,7 +27,7 @@ def _put(brand, program_id, body):
     return brand.call("PUT", _url(program_id), body)
 
 
-def _tier(min_revenue_cents=0, **fields):
+def _build_tier(min_revenue_cents=0, **fields):
     return TIERS[0] | {"minRevenueCents": min_revenue_cents} | fields
 
 
@@ -38,14 +38,14 @@ def test_program_has_no_tiers_initially(brand):
 @pytest.mark.parametrize("body", [TIERS, {"tiers": TIERS}], ids=["array", "object"])
 def test_tiers_are_replaced_returned_and_audited(brand, body):
     program_id, other = brand.program(), brand.program()
-    _put(brand, program_id, [_tier(5)])
-    _put(brand, other, [_tier(7)])
+    _put(brand, program_id, [_build_tier(5)])
+    _put(brand, other, [_build_tier(7)])
 
     answer = _put(brand, program_id, body)
 
     assert (answer.status_code, answer.json) == (200, _with_currency(*TIERS))
     assert brand.get(_url(program_id)).json == _with_currency(*TIERS)
-    assert brand.get(_url(other)).json == _with_currency(_tier(7))
+    assert brand.get(_url(other)).json == _with_currency(_build_tier(7))
     assert brand.rows(
         "select action, entity_id, before, after from audit_entry where entity_id = %s"
         " order by created_at desc limit 1",
@@ -54,7 +54,7 @@ def test_tiers_are_replaced_returned_and_audited(brand, body):
         (
             "program.performance_tiers_changed",
             str(program_id),
-            {"tiers": _with_currency(_tier(5))},
+            {"tiers": _with_currency(_build_tier(5))},
             {"tiers": _with_currency(*TIERS)},
         )
     ]
@@ -83,19 +83,19 @@ def test_unchanged_tiers_are_not_audited(brand):
 @pytest.mark.parametrize(
     ("second", "field"),
     [
-        (_tier(0), "minRevenueCents"),
-        (_tier(-1), "minRevenueCents"),
-        (_tier(1.5), "minRevenueCents"),
-        (_tier("10"), "minRevenueCents"),
-        (_tier(True), "minRevenueCents"),
-        (_tier(None), "minRevenueCents"),
-        (_tier(10**18), "minRevenueCents"),
-        (_tier(5, commissionType="percentage"), "commissionType"),
-        (_tier(5, commissionType="Percentage\x00"), "commissionType"),
-        (_tier(5, commissionType=None), "commissionType"),
-        (_tier(5, commissionValue="10"), "commissionValue"),
-        (_tier(5, commissionValue=None), "commissionValue"),
-        (_tier(5, commissionValue=0.1234567), "commissionValue"),
+        (_build_tier(0), "minRevenueCents"),
+        (_build_tier(-1), "minRevenueCents"),
+        (_build_tier(1.5), "minRevenueCents"),
+        (_build_tier("10"), "minRevenueCents"),
+        (_build_tier(True), "minRevenueCents"),
+        (_build_tier(None), "minRevenueCents"),
+        (_build_tier(10**18), "minRevenueCents"),
+        (_build_tier(5, commissionType="percentage"), "commissionType"),
+        (_build_tier(5, commissionType="Percentage\x00"), "commissionType"),
+        (_build_tier(5, commissionType=None), "commissionType"),
+        (_build_tier(5, commissionValue="10"), "commissionValue"),
+        (_build_tier(5, commissionValue=None), "commissionValue"),
+        (_build_tier(5, commissionValue=0.1234567), "commissionValue"),
         ({"minRevenueCents": 5, "commissionType": "Fixed"}, "commissionValue"),
         ({"minRevenueCents": 5, "commissionValue": 1}, "commissionType"),
         ({"commissionType": "Fixed", "commissionValue": 1}, "minRevenueCents"),
@@ -105,7 +105,7 @@ def test_malformed_tier_is_named_by_its_position(brand, second, field):
     program_id = brand.program()
     _put(brand, program_id, TIERS)
 
-    answer = _put(brand, program_id, [_tier(0), second])
+    answer = _put(brand, program_id, [_build_tier(0), second])
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]["tiers"]) == ["1"]
@@ -115,7 +115,7 @@ def test_malformed_tier_is_named_by_its_position(brand, second, field):
 
 @pytest.mark.parametrize(("min_revenues", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
 def test_tiers_must_ascend(brand, min_revenues, position):
-    answer = _put(brand, brand.program(), [_tier(cents) for cents in min_revenues])
+    answer = _put(brand, brand.program(), [_build_tier(cents) for cents in min_revenues])
 
     assert answer.status_code == 400
     assert list(answer.json["errors"]["tiers"]) == [position]
@@ -137,7 +137,7 @@ def test_malformed_list_of_tiers_is_refused(brand, raw):
 
 def test_more_than_twenty_tiers_are_refused(brand):
     program_id = brand.program()
-    tiers = [_tier(cents) for cents in range(21)]
+    tiers = [_build_tier(cents) for cents in range(21)]
 
     assert _put(brand, program_id, tiers[:20]).status_code == 200
     assert _put(brand, program_id, tiers).status_code == 400
@@ -157,9 +157,9 @@ def test_more_than_twenty_tiers_are_refused(brand):
 )
 def test_out_of_range_rate_is_refused(brand, *, model, type, value, code, field):
     program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
-    valid = _tier(0, commissionType="Fixed", commissionValue=1)
+    valid = _build_tier(0, commissionType="Fixed", commissionValue=1)
 
-    answer = _put(brand, program_id, [valid, _tier(5, commissionType=type, commissionValue=value)])
+    answer = _put(brand, program_id, [valid, _build_tier(5, commissionType=type, commissionValue=value)])
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, f"tiers.1.{field}")
     assert brand.get(_url(program_id)).json == []
@@ -167,7 +167,7 @@ def test_out_of_range_rate_is_refused(brand, *, model, type, value, code, field)
 
 def test_concurrent_replacements_leave_one_complete_list(brand):
     program_id = brand.program()
-    lists = [[_tier(cents, commissionValue=number) for cents in (0, number, 50)] for number in (1, 2, 3)]
+    lists = [[_build_tier(cents, commissionValue=number) for cents in (0, number, 50)] for number in (1, 2, 3)]
 
     answers = run_concurrently(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
 

@@ -105,7 +105,7 @@ def test_clicks_of_thirty_days_are_counted_without_duplicates(brand, ben):
     assert _read_fields(brand, "clicks30d") == (2,)
 
 
-def test_clicks_are_counted_from_exactly_thirty_days_ago_before_and_after_folding(brand, ben):
+def test_clicks_are_counted_from_exactly_thirty_days_ago(brand, ben):
     """Days are UTC days, but the thirty days begin at any time: part of the first day is counted."""
     for hours in (30 * 24 + 1, 30 * 24 - 1, 29 * 24, 1):
         insert_click(brand, ben, occurred_at=time_ago(hours=hours))
@@ -208,7 +208,7 @@ def test_money_is_in_the_bucket_of_its_status_and_hold(brand, ben, columns, mone
     assert _read_fields(brand, "owedEligibleInHomeCents", "settlingInHomeCents") == money[1:]
 
 
-def test_each_conversion_is_converted_at_the_rate_of_its_date_and_rounded_separately(brand, ben):
+def test_each_amount_is_converted_at_its_dates_rate_and_rounded_separately(brand, ben):
     store_rate("BND", "2", time_ago(days=40))
     store_rate("BND", "4", time_ago(days=10))
     insert_conversion(brand, ben, currency="BND", commission_cents=3, occurred_at=time_ago(days=40))

@@ -22,7 +22,7 @@ def _import_sale(campaign, **options):
     return campaign.rows("select id from conversion where source = 'import'")[0][0]
 
 
-def _create_by_hand(payroll, kind="sale", **body):
+def _create_manually(payroll, kind="sale", **body):
     common = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"]), "kind": kind}
     answer = payroll.brand.post("/api/v1/conversions", common | body)
     assert answer.status_code == 201, answer.json
@@ -51,7 +51,7 @@ def test_partial_refunds_return_running_totals_and_complete_the_conversion(payro
 
 
 def test_manual_sale_is_refunded(payroll):
-    sale = _create_by_hand(payroll, amountCents=10_000)
+    sale = _create_manually(payroll, amountCents=10_000)
 
     assert refund_by_id(payroll.brand, sale, amountCents=2_500).status_code == 200
     assert read_refund_state(payroll.brand, sale) == (2_500, 1_500, "Pending")
@@ -160,7 +160,7 @@ def test_unsettled_sale_is_settled_and_refunded(payroll):
 @pytest.mark.parametrize("kind", ["bonus", "lead", "click"])
 def test_conversion_without_amount_can_only_be_refunded_in_full(payroll, kind):
     if kind == "bonus":
-        reward = _create_by_hand(payroll, "bonus", commissionCents=500)
+        reward = _create_manually(payroll, "bonus", commissionCents=500)
     else:
         type = {"lead": "LeadReward", "click": "ClickReward"}[kind]
         reward = insert_conversion(

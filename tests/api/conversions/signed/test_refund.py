@@ -26,7 +26,7 @@ def _refund(brand, amount):
     return brand.post_signed(URL, b'{"externalEventId": "order-a", "refundAmountCents": ' + amount.encode() + b"}")
 
 
-def _refunds(brand):
+def _list_refunds(brand):
     return brand.rows("select amount_cents, cumulative_cents, is_full from refund order by cumulative_cents")
 
 
@@ -76,7 +76,7 @@ def test_body_over_4096_bytes_returns_413(shop):
         answer = shop.post_signed(url, raw + b" ")
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
         assert sorted(answer.json) == ["error", "message"]
-    assert _refunds(shop) == [(10_000, 10_000, True)]
+    assert _list_refunds(shop) == [(10_000, 10_000, True)]
 
 
 @pytest.mark.parametrize("size", [4_097, 5_000, 1_000_000])
@@ -92,7 +92,7 @@ def test_oversized_body_without_content_length_returns_413(shop, size):
     )
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 @pytest.mark.parametrize("body", [{}, {"externalEventId": None}, {"externalEventId": ""}, {"refundAmountCents": -1}])
@@ -115,7 +115,7 @@ def test_other_tenants_sale_returns_the_same_404(shop, rival):
     other_tenants, unknown = post_refund(rival, "order-a"), post_refund(rival, "never-sold")
 
     assert (other_tenants.status_code, other_tenants.data) == (404, unknown.data)
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 def test_shared_external_id_is_refunded_only_in_the_keys_organization(shop, rival, drain):
@@ -124,7 +124,7 @@ def test_shared_external_id_is_refunded_only_in_the_keys_organization(shop, riva
     rival.sale(externalEventId="order-a", amountCents=500)
 
     assert post_refund(rival, "order-a").json["refundedAmountCents"] == 500
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 def test_uncredited_sale_cannot_be_refunded(shop):
@@ -151,7 +151,7 @@ def test_out_of_range_amount_is_refused_and_not_clamped(shop, amount, code):
 
     assert (answer.status_code, answer.json["error"]) == (422, code)
     assert sorted(answer.json) == ["error", "message"]
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 def test_amount_above_the_remainder_is_refused_and_the_remainder_accepted(shop):
@@ -159,7 +159,7 @@ def test_amount_above_the_remainder_is_refused_and_the_remainder_accepted(shop):
 
     assert post_refund(shop, "order-a", 2).json["error"] == "amount_exceeds_original"
     assert post_refund(shop, "order-a", 1).json["isFullRefund"] is True
-    assert _refunds(shop) == [(9_999, 9_999, False), (1, 10_000, True)]
+    assert _list_refunds(shop) == [(9_999, 9_999, False), (1, 10_000, True)]
 
 
 @pytest.mark.parametrize("amount", [None, 1, 10_000, 10**15])
@@ -171,7 +171,7 @@ def test_refund_of_a_fully_refunded_sale_is_refused(shop, amount):
         assert (answer.status_code, answer.json["error"]) == (422, "already_fully_refunded")
         assert sorted(answer.json) == ["error", "message"]
     assert shop.rows("select sum(amount_cents) from ledger_entry") == [(0,)]
-    assert _refunds(shop) == [(10_000, 10_000, True)]
+    assert _list_refunds(shop) == [(10_000, 10_000, True)]
 
 
 @pytest.mark.parametrize("amount", ["1.5", "1.0", '"12"', "true", "[]", "{}"])
@@ -180,7 +180,7 @@ def test_non_integer_amount_returns_400(shop, amount):
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == ["refundAmountCents"]
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 @pytest.mark.parametrize("value", [7, True, ["order-a"], {"a": 1}, "order-a\x00"], ids=repr)
@@ -188,7 +188,7 @@ def test_external_event_id_must_be_text_without_nul(shop, value):
     answer = shop.post_signed(URL, {"externalEventId": value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_replayed_sale_request_is_not_accepted_as_a_refund(shop, url):
 
     assert sale.status_code == 200
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
     assert shop.rows("select count(*) from ledger_entry where amount_cents < 0") == [(0,)]
     assert post_refund(shop, "order-b").json["refundedAmountCents"] == 10_000
 
@@ -231,7 +231,7 @@ def test_legacy_key_header_is_refused(shop, url):
     answer = shop.app.test_client().post(url, data=raw, headers=headers)
 
     assert (answer.status_code, answer.data) == (401, b"")
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 def test_missing_stale_or_foreign_signature_returns_401(shop, rival):
@@ -243,7 +243,7 @@ def test_missing_stale_or_foreign_signature_returns_401(shop, rival):
         assert (answer.status_code, answer.data) == (401, b"")
     assert shop.call("POST", URL, raw, X_Service_Signature=rival.signature(raw)).status_code == 401
     assert shop.call("POST", URL, raw + b" ", X_Service_Signature=shop.signature(raw)).status_code == 401
-    assert _refunds(shop) == []
+    assert _list_refunds(shop) == []
 
 
 def test_refund_needs_a_write_key_and_a_plan(app, shop):

@@ -20,7 +20,7 @@ def shop(brand):
     return brand
 
 
-def _total_refunded(brand):
+def _sum_refunds(brand):
     return brand.rows("select coalesce(sum(amount_cents), 0)::int from refund")[0][0]
 
 
@@ -39,7 +39,7 @@ def test_replayed_signature_returns_the_same_bytes_and_refunds_once(shop, drain)
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.data for answer in answers} == {answers[0].data}
     assert {answer.content_type for answer in answers} == {"application/json"}
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
     assert shop.rows("select count(*) from event where type = 'conversion.refunded'") == [(1,)]
 
 
@@ -47,7 +47,7 @@ def test_same_body_signed_at_another_second_is_another_refund(shop):
     for at in _two_timestamps():
         assert shop.post_signed(URL, PART, at=at).status_code == 200
 
-    assert _total_refunded(shop) == 200
+    assert _sum_refunds(shop) == 200
 
 
 def test_padded_timestamp_does_not_refund_again(shop):
@@ -58,7 +58,7 @@ def test_padded_timestamp_does_not_refund_again(shop):
     answer = shop.call("POST", URL, PART, X_Service_Signature=padded)
 
     assert answer.status_code == 401 or answer.data == first.data
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
 
 
 def test_replayed_full_refund_returns_its_success(shop):
@@ -77,7 +77,7 @@ def test_replayed_refusal_returns_the_refusal(shop):
     replayed = shop.post_signed(URL, raw, at=now)
 
     assert (first.status_code, replayed.status_code, replayed.data) == (404, 404, first.data)
-    assert _total_refunded(shop) == 0
+    assert _sum_refunds(shop) == 0
 
 
 def test_signature_is_remembered_per_organization(shop, rival):
@@ -88,7 +88,7 @@ def test_signature_is_remembered_per_organization(shop, rival):
 
     for brand in (shop, rival):
         assert brand.post_signed(URL, PART, at=now).status_code == 200
-    assert (_total_refunded(shop), _total_refunded(rival)) == (100, 100)
+    assert (_sum_refunds(shop), _sum_refunds(rival)) == (100, 100)
 
 
 def test_replay_older_than_the_stored_answers_returns_401(shop):
@@ -105,7 +105,7 @@ def test_newly_signed_retry_with_one_idempotency_key_refunds_once(shop):
 
     assert (first.status_code, "Idempotency-Replayed" in first.headers) == (200, False)
     assert (retry.status_code, retry.data, retry.headers["Idempotency-Replayed"]) == (200, first.data, "true")
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
 
 
 def test_idempotency_key_with_another_body_returns_409(shop):
@@ -115,7 +115,7 @@ def test_idempotency_key_with_another_body_returns_409(shop):
     answer = shop.post_signed(URL, b'{"externalEventId": "order-a"}', at=now, Idempotency_Key="key-1")
 
     assert (answer.status_code, answer.json["error"]) == (409, "idempotency_conflict")
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
 
 
 @pytest.mark.parametrize("replay", [{}, {"Idempotency_Key": "key-2"}], ids=["dropped", "changed"])
@@ -127,7 +127,7 @@ def test_replay_without_its_idempotency_key_does_not_refund_again(shop, captured
     answer = shop.post_signed(URL, PART, at=timestamps[captured], **replay)
 
     assert (answer.status_code, answer.data) == (200, first.data)
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
 
 
 def test_replay_with_an_added_idempotency_key_does_not_refund_again(shop):
@@ -137,7 +137,7 @@ def test_replay_with_an_added_idempotency_key_does_not_refund_again(shop):
     answers = [shop.post_signed(URL, PART, at=now, Idempotency_Key=key) for key in ("a", "b", "a")]
 
     assert {answer.data for answer in answers} == {first.data}
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100
 
 
 def test_refusal_is_repeated_under_its_idempotency_key(shop):
@@ -166,4 +166,4 @@ def test_concurrent_replays_refund_once(shop):
 
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.data for answer in answers}) == 1
-    assert _total_refunded(shop) == 100
+    assert _sum_refunds(shop) == 100

@@ -8,13 +8,13 @@ URL = "/api/tracking/s2s"
 MAX_CENTS = 1_000_000_000_000
 
 
-def _raw_sale(amount="10000", **fields):
+def _build_raw_sale(amount="10000", **fields):
     """Return a sale as bytes with a raw amount, so that a test can send JSON that no encoder writes."""
     body = {"externalEventId": "order-a", "affiliateSlug": "ben"} | fields
     return json.dumps(body)[:-1].encode() + b', "amountCents": ' + amount.encode() + b"}"
 
 
-def _sales(brand, columns="external_event_id"):
+def _list_sales(brand, columns="external_event_id"):
     return brand.rows(f"select {columns} from sale")
 
 
@@ -62,7 +62,7 @@ def test_optional_fields_may_be_omitted_or_null(shop, absent):
     answer = shop.sale(**dict.fromkeys(names, absent))
 
     assert answer.status_code == 200
-    assert _sales(shop, "currency, customer_id, customer_name, customer_email, customer_avatar_url, sub_id") == [
+    assert _list_sales(shop, "currency, customer_id, customer_name, customer_email, customer_avatar_url, sub_id") == [
         ("USD", None, None, None, None, None)
     ]
 
@@ -93,7 +93,7 @@ def test_invalid_field_is_refused_with_its_code(shop, fields, code, field):
     assert answer.status_code == 400
     assert sorted(answer.json) == ["error", "field", "message"]
     assert (answer.json["error"], answer.json["field"]) == (code, field)
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -101,30 +101,30 @@ def test_invalid_field_is_refused_with_its_code(shop, fields, code, field):
     [("1", 1), (str(MAX_CENTS), MAX_CENTS), ("9007199254740993", None), (str(MAX_CENTS + 1), None)],
 )
 def test_amount_limits_are_inclusive(shop, amount, recorded):
-    answer = shop.post_signed(URL, _raw_sale(amount))
+    answer = shop.post_signed(URL, _build_raw_sale(amount))
 
     if recorded is None:
         assert (answer.status_code, answer.json["error"]) == (400, "amount_out_of_range")
     else:
         assert answer.status_code == 200
-    assert _sales(shop, "amount_cents") == ([(recorded,)] if recorded else [])
+    assert _list_sales(shop, "amount_cents") == ([(recorded,)] if recorded else [])
 
 
 @pytest.mark.parametrize("amount", ["9223372036854775808", "18446744073709551616", "1" + "0" * 30, "-1" + "0" * 30])
 def test_amount_beyond_64_bits_returns_amount_out_of_range(shop, amount):
-    answer = shop.post_signed(URL, _raw_sale(amount))
+    answer = shop.post_signed(URL, _build_raw_sale(amount))
 
     assert (answer.status_code, answer.json["error"]) == (400, "amount_out_of_range")
 
 
 @pytest.mark.parametrize("amount", ["1.5", "10000.0", "1e3", '"12"', "true", "false", "[]", "{}", "[1]", '""'])
 def test_non_integer_amount_returns_400_and_is_not_coerced(shop, amount):
-    answer = shop.post_signed(URL, _raw_sale(amount))
+    answer = shop.post_signed(URL, _build_raw_sale(amount))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert sorted(answer.json) == ["errorCount", "errors", "status", "title", "type"]
     assert list(answer.json["errors"]) == ["amountCents"]
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -140,18 +140,18 @@ def test_non_integer_amount_returns_400_and_is_not_coerced(shop, amount):
         b'{"externalEventId": "order-a"',
         b"{'externalEventId': 'order-a'}",
         b"externalEventId=order-a&affiliateSlug=ben&amountCents=1",
-        b"\xef\xbb\xbf" + _raw_sale(),
-        _raw_sale().decode().encode("utf-16"),
-        _raw_sale().replace(b"order-a", b"order-\xff"),
-        _raw_sale().replace(b"order-a", b"order-\\ud800"),
-        _raw_sale().replace(b"order-a", b"order-\\udc00\\ud800"),
-        _raw_sale("NaN"),
-        _raw_sale("Infinity"),
-        _raw_sale("1e400"),
-        _raw_sale("1" * 5_000),
-        _raw_sale("01"),
-        _raw_sale() + b"x",
-        _raw_sale("[" * 1_100 + "]" * 1_100),
+        b"\xef\xbb\xbf" + _build_raw_sale(),
+        _build_raw_sale().decode().encode("utf-16"),
+        _build_raw_sale().replace(b"order-a", b"order-\xff"),
+        _build_raw_sale().replace(b"order-a", b"order-\\ud800"),
+        _build_raw_sale().replace(b"order-a", b"order-\\udc00\\ud800"),
+        _build_raw_sale("NaN"),
+        _build_raw_sale("Infinity"),
+        _build_raw_sale("1e400"),
+        _build_raw_sale("1" * 5_000),
+        _build_raw_sale("01"),
+        _build_raw_sale() + b"x",
+        _build_raw_sale("[" * 1_100 + "]" * 1_100),
         b"[" * 60_000,
         b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     ],
@@ -162,10 +162,10 @@ def test_non_object_body_returns_invalid_body(shop, body):
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
     assert sorted(answer.json) == ["error", "message"]
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []
 
 
-@pytest.mark.parametrize("body", [b"[" * 100_000, _raw_sale() + b" " * 5_000_000], ids=["100k brackets", "5 MB"])
+@pytest.mark.parametrize("body", [b"[" * 100_000, _build_raw_sale() + b" " * 5_000_000], ids=["100k brackets", "5 MB"])
 def test_oversized_body_returns_413(shop, body):
     answer = shop.post_signed(URL, body)
 
@@ -184,7 +184,7 @@ def test_text_field_refuses_other_types_and_nul(shop, field, value):
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_currency_is_upper_cased_and_defaults_to_usd(shop, currency, recorded):
     answer = shop.sale(currency=currency, amountCents=1_234)
 
     assert answer.status_code == 200
-    assert _sales(shop, "currency, amount_cents") == [(recorded, 1_234)]
+    assert _list_sales(shop, "currency, amount_cents") == [(recorded, 1_234)]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_unsupported_currency_is_refused_and_returned(shop, currency):
     assert answer.status_code == 400
     assert sorted(answer.json) == ["currency", "error", "field", "message"]
     assert (answer.json["error"], answer.json["currency"]) == ("unsupported_currency", currency)
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_channel_tag_is_normalized(shop, tag, recorded):
     answer = shop.sale(subId=tag)
 
     assert answer.status_code == 200
-    assert _sales(shop, "sub_id") == [(recorded,)]
+    assert _list_sales(shop, "sub_id") == [(recorded,)]
 
 
 @pytest.mark.parametrize(
@@ -271,4 +271,4 @@ def test_avatar_must_be_an_https_url(shop, url):
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == ["customerAvatarUrl"]
-    assert _sales(shop) == []
+    assert _list_sales(shop) == []

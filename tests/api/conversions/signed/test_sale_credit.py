@@ -8,7 +8,7 @@ import pytest
 from models import db
 
 
-def _sales(brand):
+def _list_sales(brand):
     return brand.rows("select external_event_id from sale")
 
 
@@ -45,7 +45,7 @@ def test_closed_campaign_refuses_a_sale(brand, columns):
 
     assert (answer.status_code, answer.json["error"]) == (400, "no_active_program")
     assert sorted(answer.json) == ["error", "message"]
-    assert _sales(brand) == []
+    assert _list_sales(brand) == []
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
@@ -84,7 +84,7 @@ def test_sale_of_an_unapproved_affiliate_leaves_one_uncredited_row(brand, drain,
     assert sorted(first.json) == ["error", "field", "message"]
     assert (repeated.status_code, repeated.json) == (400, first.json)
     assert drain() == 0
-    assert _sales(brand) == []
+    assert _list_sales(brand) == []
     assert brand.rows(
         "select program_id, affiliate_id, external_event_id, amount_cents, currency, affiliate_status_at_drop, status"
         " from uncredited_conversion"

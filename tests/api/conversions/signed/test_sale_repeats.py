@@ -16,12 +16,12 @@ URL = "/api/tracking/s2s"
 DEDUPED = {"ok": True, "deduped": True}
 
 
-def _body(event="order-a", slug="ben", amount=10_000):
+def _build_body(event="order-a", slug="ben", amount=10_000):
     return json.dumps({"externalEventId": event, "affiliateSlug": slug, "amountCents": amount}).encode()
 
 
 def _post_with_key(brand, key, raw=None):
-    return brand.post_signed(URL, raw or _body(), Idempotency_Key=key)
+    return brand.post_signed(URL, raw or _build_body(), Idempotency_Key=key)
 
 
 def _call_concurrently(calls):
@@ -137,7 +137,7 @@ def test_retry_with_an_idempotency_key_returns_the_first_answer(shop):
 def test_idempotency_key_with_another_body_returns_409(shop):
     _post_with_key(shop, "key-1")
 
-    answer = _post_with_key(shop, "key-1", _body("order-b"))
+    answer = _post_with_key(shop, "key-1", _build_body("order-b"))
 
     assert (answer.status_code, answer.json["error"]) == (409, "idempotency_conflict")
     assert sorted(answer.json) == ["error", "message"]
@@ -165,7 +165,7 @@ def test_idempotency_key_expires_after_an_hour(shop):
 
 
 def test_refusal_is_repeated_under_its_idempotency_key(shop):
-    raw = _body(slug="zoe")
+    raw = _build_body(slug="zoe")
     first = _post_with_key(shop, "key-1", raw)
     shop.affiliate("zoe")
 
@@ -180,7 +180,7 @@ def test_refusal_is_repeated_under_its_idempotency_key(shop):
 def test_repeated_uncredited_refusal_adds_no_row(shop):
     shop.affiliate("zoe", status="Paused")
 
-    first, repeated = (_post_with_key(shop, "key-1", _body(slug="zoe")) for _ in range(2))
+    first, repeated = (_post_with_key(shop, "key-1", _build_body(slug="zoe")) for _ in range(2))
 
     assert (first.status_code, repeated.status_code, repeated.data) == (400, 400, first.data)
     assert repeated.headers["Idempotency-Replayed"] == "true"

@@ -26,13 +26,13 @@ def _send(shop, event="order-a"):
     return shop.post_signed(URL, raw)
 
 
-def _jobs(shop):
+def _list_jobs(shop):
     return shop.rows("select name, failed_at is not null from job where organization_id = %s order by name", shop.id)
 
 
-def _stop_job(shop, how, job):
+def _stop_job(shop, stop, job):
     with db.any_org_work():
-        db.db.stage(_STOPS[how], (shop.id, job.name))
+        db.db.stage(_STOPS[stop], (shop.id, job.name))
 
 
 def _list_credits(shop):
@@ -42,15 +42,15 @@ def _list_credits(shop):
     )
 
 
-@pytest.mark.parametrize("how", _STOPS)
-def test_repeated_sale_with_a_stopped_settlement_is_settled(shop, drain, how):
+@pytest.mark.parametrize("stop", _STOPS)
+def test_repeated_sale_with_a_stopped_settlement_is_settled(shop, drain, stop):
     _send(shop)
-    _stop_job(shop, how, jobs.SALE_SETTLE)
+    _stop_job(shop, stop, jobs.SALE_SETTLE)
 
     answer = _send(shop)
 
     assert answer.json == {"ok": True, "deduped": True}
-    assert _jobs(shop) == [("sale.settle", False)]
+    assert _list_jobs(shop) == [("sale.settle", False)]
     drain()
     assert len(_list_credits(shop)) == 2
 
@@ -59,7 +59,7 @@ def test_repeated_sale_with_a_waiting_settlement_adds_no_job(shop):
     for _ in range(3):
         _send(shop)
 
-    assert _jobs(shop) == [("sale.settle", False)]
+    assert _list_jobs(shop) == [("sale.settle", False)]
 
 
 def test_repeated_settled_sale_adds_no_job(shop, drain):
@@ -67,15 +67,15 @@ def test_repeated_settled_sale_adds_no_job(shop, drain):
     drain()
     _send(shop)
 
-    assert _jobs(shop) == []
+    assert _list_jobs(shop) == []
 
 
-@pytest.mark.parametrize("how", _STOPS)
-def test_repeated_sale_with_a_stopped_cascade_refunds_its_override(shop, drain, how):
+@pytest.mark.parametrize("stop", _STOPS)
+def test_repeated_sale_with_a_stopped_cascade_refunds_its_override(shop, drain, stop):
     _send(shop)
     drain()
     shop.refund("order-a", 5_000)
-    _stop_job(shop, how, jobs.REFUND_CASCADE)
+    _stop_job(shop, stop, jobs.REFUND_CASCADE)
 
     _send(shop)
     drain()

@@ -1,4 +1,4 @@
-"""The check that a signed request failed is logged under the request's id and never in the response."""
+"""A failed check of a signed request is logged with the request's id and never named in the response."""
 
 import time
 
@@ -30,7 +30,7 @@ def _post(app, key, signature, path=URL):
     return app.test_client().post(path, data=SALE, headers=headers)
 
 
-def _key_id(brand, key):
+def _find_key_id(brand, key):
     return brand.rows("select id from api_key where last_four = %s", key[-4:])[0][0]
 
 
@@ -65,7 +65,7 @@ def test_log_contains_the_keys_id_but_no_secret(app, brand, log_entries):
     _post(app, "ff_live_nobodys-secret", signature)
 
     with_key, without_key = log_entries
-    assert (with_key["key_id"], with_key["organization_id"]) == (_key_id(brand, brand.api_key), brand.id)
+    assert (with_key["key_id"], with_key["organization_id"]) == (_find_key_id(brand, brand.api_key), brand.id)
     assert (without_key["key_id"], "organization_id" in without_key) == (None, False)
     text = str(log_entries)
     for secret in (brand.api_key, brand.signing_secret, signature.partition("sig=")[2], "nobodys-secret"):

@@ -26,13 +26,13 @@ def _sell(brand, event, slug="ben", **fields):
 
 
 @contextlib.contextmanager
-def _call_before_trips(do):
-    """Call `do` with the bytes of each round trip before it is sent."""
-    db.db.trip_hooks.append(do)
+def _call_before_trips(action):
+    """Call `action` with the bytes of each round trip before it is sent."""
+    db.db.trip_hooks.append(action)
     try:
         yield
     finally:
-        db.db.trip_hooks.remove(do)
+        db.db.trip_hooks.remove(action)
 
 
 def _execute_as_owner(sql, *params):

@@ -26,15 +26,15 @@ def _read_board(brand, query=""):
     return answer.json
 
 
-def _rank_by_name(brand, sellers, query=""):
+def _read_ranks(brand, sellers, query=""):
     names = {str(affiliate_id): name for name, affiliate_id in sellers.items()}
     return [(entry["rank"], names[entry["affiliateId"]], entry["value"]) for entry in _read_board(brand, query)]
 
 
 def test_equal_values_share_a_rank(brand, sellers):
-    assert _rank_by_name(brand, sellers) == [(1, "ann", 2), (2, "ben", 1), (2, "cid", 1)]
-    assert _rank_by_name(brand, sellers, "metric=revenue") == [(1, "cid", 9_000), (2, "ann", 2_000), (2, "ben", 2_000)]
-    assert _rank_by_name(brand, sellers, "metric=commission&limit=1") == [(1, "cid", 900)]
+    assert _read_ranks(brand, sellers) == [(1, "ann", 2), (2, "ben", 1), (2, "cid", 1)]
+    assert _read_ranks(brand, sellers, "metric=revenue") == [(1, "cid", 9_000), (2, "ann", 2_000), (2, "ben", 2_000)]
+    assert _read_ranks(brand, sellers, "metric=commission&limit=1") == [(1, "cid", 900)]
     assert _read_board(brand, "limit=1")[0] == {
         "rank": 1,
         "affiliateId": str(sellers["ann"]),
@@ -70,11 +70,11 @@ def test_revenue_without_a_rate_is_listed_separately(brand, sellers):
 def test_leaderboard_filters_by_days_and_program_and_omits_deleted_affiliates(brand, sellers):
     insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
     insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
-    assert _rank_by_name(brand, sellers)[0] == (1, "cid", 3)
-    assert _rank_by_name(brand, sellers, "days=2")[0] == (1, "ann", 2)
+    assert _read_ranks(brand, sellers)[0] == (1, "cid", 3)
+    assert _read_ranks(brand, sellers, "days=2")[0] == (1, "ann", 2)
 
     brand.rows("update affiliate set deleted_at = now() where id = %s returning 1", sellers["cid"])
-    assert [name for _, name, _ in _rank_by_name(brand, sellers)] == ["ann", "ben"]
+    assert [name for _, name, _ in _read_ranks(brand, sellers)] == ["ann", "ben"]
     other = brand.program()
     assert _read_board(brand, f"programId={other}") == []
 

@@ -34,7 +34,7 @@ def _read_metrics(brand, query=DAYS):
     return answer.json
 
 
-def _rows(brand, query=DAYS):
+def _read_rows_by_key(brand, query=DAYS):
     return {
         row.pop("key"): {name: value for name, value in row.items() if name != "name"}
         for row in _read_metrics(brand, query)["rows"]
@@ -57,9 +57,9 @@ def test_every_day_has_its_counts_and_amounts(brand, ben):
         "2026-03-11": _ZEROS | {"clicks": 1},
     }
 
-    before, _ = _rows(brand), owed_totals.fold_changes(brand)
+    before, _ = _read_rows_by_key(brand), owed_totals.fold_changes(brand)
 
-    assert before == _rows(brand) == expected
+    assert before == _read_rows_by_key(brand) == expected
     assert _read_metrics(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
     assert {name: _read_metrics(brand)[name] for name in ("from", "to", "groupBy", "currency")} == {
         "from": "2026-03-09", "to": "2026-03-11", "groupBy": "day", "currency": "USD"
@@ -72,7 +72,7 @@ def test_void_test_and_blocked_rows_are_not_counted(brand, ben):
     for columns in ({"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}):
         insert_click(brand, ben, occurred_at=NOON, **columns)
 
-    assert set(map(str, _rows(brand).values())) == {str(_ZEROS)}
+    assert set(map(str, _read_rows_by_key(brand).values())) == {str(_ZEROS)}
 
 
 def test_rows_are_grouped_by_day_week_or_month(brand, ben):
@@ -81,7 +81,7 @@ def test_rows_are_grouped_by_day_week_or_month(brand, ben):
 
     def sales(group):
         query = f"from=2026-02-28&to=2026-04-01&groupBy={group}"
-        return {key: row["sales"] for key, row in _rows(brand, query).items()}
+        return {key: row["sales"] for key, row in _read_rows_by_key(brand, query).items()}
 
     assert sum(sales("day").values()) == 4
     assert len(sales("day")) == 33
@@ -119,7 +119,7 @@ def test_rows_without_a_country_are_under_null(brand, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
 
     for _ in range(2):
-        rows = _rows(brand, f"{DAYS}&groupBy=country")
+        rows = _read_rows_by_key(brand, f"{DAYS}&groupBy=country")
         assert {key: row["clicks"] for key, row in rows.items()} == {"NZ": 2, "FR": 1, None: 1}
         assert rows[None]["sales"] == 1
         owed_totals.fold_changes(brand)

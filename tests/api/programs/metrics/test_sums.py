@@ -34,7 +34,7 @@ def _list_day_violations(brand):
         return [row for sql in day_rules.DAYS.values() for row in db.db.run(rules.scope_to_organization(sql, brand.id))]
 
 
-def _totals(brand, group):
+def _read_totals(brand, group):
     today = datetime.now(UTC).date()
     query = f"from={today - timedelta(days=730)}&to={today}&groupBy={group}"
     metrics = brand.get(f"/api/v1/metrics?{query}").json
@@ -47,7 +47,7 @@ def _check(brand, actions):
     (expected,) = brand.rows(_CONVERSIONS)
     clicks = brand.rows("select count(*) from click where not is_duplicate and outcome <> 'blocked'")[0][0]
     for group in ("day", "week", "month", "program", "affiliate", "country"):
-        totals = _totals(brand, group)
+        totals = _read_totals(brand, group)
         assert tuple(totals[name] for name in _FIELDS) == expected, (group, actions)
         assert totals["clicks"] == clicks, (group, actions)
     assert expected[5] == brand.rows(_EARNED)[0][0], actions
@@ -139,8 +139,8 @@ def test_totals_by_program_and_by_affiliate_are_equal(brand):
         recruits.sell(amountCents=333)
     drain("sales")
 
-    assert _totals(brand, "program") == _totals(brand, "affiliate")
-    assert _totals(brand, "day")["overrideCents"] == recruits.balance(recruits.ann)
+    assert _read_totals(brand, "program") == _read_totals(brand, "affiliate")
+    assert _read_totals(brand, "day")["overrideCents"] == recruits.balance(recruits.ann)
 
 
 @pytest.mark.parametrize("is_folded", [False, True])
@@ -149,7 +149,7 @@ def test_recount_repairs_damaged_days(brand, is_folded):
     recruits.sell()
     insert_click(brand, recruits.ben, country="NZ")
     drain("sales")
-    totals_before = _totals(brand, "country")
+    totals_before = _read_totals(brand, "country")
     if is_folded:
         owed_totals.fold_changes(brand)
     for table in ("day_change", "affiliate_day", "program_day"):
@@ -161,7 +161,7 @@ def test_recount_repairs_damaged_days(brand, is_folded):
     assert result.exit_code == 0, result.output
     for _ in range(2):
         assert _list_day_violations(brand) == []
-        assert _totals(brand, "country") == totals_before
+        assert _read_totals(brand, "country") == totals_before
         owed_totals.fold_changes(brand)
 
 
@@ -171,12 +171,12 @@ def test_archived_clicks_are_still_counted_once(brand):
     old = datetime.now(UTC) - timedelta(days=200)
     for country in ("NZ", None):
         insert_click(brand, ben, occurred_at=old, created_at=old, country=country)
-    totals_before = _totals(brand, "country")
+    totals_before = _read_totals(brand, "country")
 
     with db.any_org_work():
         retention.any_org_start(now=datetime.now(UTC))
     drain("upkeep")
 
     assert brand.rows("select count(*) from click") == [(0,)]
-    assert _totals(brand, "country") == totals_before
+    assert _read_totals(brand, "country") == totals_before
     assert totals_before["clicks"] == 2

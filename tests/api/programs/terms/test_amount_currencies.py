@@ -140,7 +140,7 @@ def test_minimum_payout_of_an_organization_keeps_its_currency_until_it_is_sent(p
     assert patch_minimum(minPayoutCents=None) == (None, None)
 
 
-def _group_currency(brand):
+def _read_group_currency(brand):
     ((currency,),) = brand.rows("select commission_currency from partner_group")
     return currency
 
@@ -151,10 +151,10 @@ def test_groups_fixed_fee_keeps_its_currency_until_its_rate_is_sent(pro):
     group = pro.post(groups, {"name": "Press", "commissionType": "Fixed", "commissionValue": 2}).json
     _set_home_currency(pro)
 
-    currencies = [_group_currency(pro)]
+    currencies = [_read_group_currency(pro)]
     for changes in ({"name": "Friends"}, {"commissionValue": 2}):
         assert pro.call("PATCH", f"{groups}/{group['id']}", changes).status_code == 200
-        currencies.append(_group_currency(pro))
+        currencies.append(_read_group_currency(pro))
 
     assert currencies == ["USD", "USD", "EUR"]
 
@@ -163,15 +163,15 @@ def test_groups_percentage_has_no_currency(pro):
     groups = f"{URL}/{pro.program()}/partner-groups"
     group = pro.post(groups, {"name": "Press", "commissionType": "Percentage", "commissionValue": 2}).json
 
-    currencies = [_group_currency(pro)]
+    currencies = [_read_group_currency(pro)]
     for type in ("Fixed", "Percentage"):
         pro.call("PATCH", f"{groups}/{group['id']}", {"commissionType": type})
-        currencies.append(_group_currency(pro))
+        currencies.append(_read_group_currency(pro))
 
     assert currencies == [None, "USD", None]
 
 
-def _custom_currency(brand):
+def _read_custom_currency(brand):
     ((currency,),) = brand.rows("select custom_commission_currency from affiliate")
     return currency
 
@@ -181,11 +181,11 @@ def test_affiliates_fixed_fee_keeps_its_currency_until_it_is_sent(pro):
     affiliate = pro.post("/api/v1/affiliates", {"programId": str(program_id), "email": unique_email(), **FIXED}).json
     _set_home_currency(pro)
 
-    currencies = [_custom_currency(pro)]
+    currencies = [_read_custom_currency(pro)]
     cleared = {"customCommissionType": None, "customCommissionValue": None}
     for changes in ({"notes": "x"}, FIXED, cleared):
         assert pro.call("PATCH", f"/api/v1/affiliates/{affiliate['id']}", changes).status_code == 200
-        currencies.append(_custom_currency(pro))
+        currencies.append(_read_custom_currency(pro))
 
     assert currencies == ["USD", "USD", "EUR", None]
 
@@ -199,7 +199,7 @@ def test_invited_fee_keeps_the_currency_of_its_offer(pro):
     resent = manager.post(f"/api/affiliate-invites/{invited.json['invite']['id']}/resend")
     assert accept_invite(pro, token_from_invite(resent)).status_code == 200
 
-    assert _custom_currency(pro) == "USD"
+    assert _read_custom_currency(pro) == "USD"
 
 
 def test_invite_email_names_the_fee_in_its_own_currency(pro):
