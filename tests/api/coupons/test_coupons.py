@@ -28,18 +28,17 @@ def test_coupon_is_created_here_and_at_the_processor(shop):
     answer = shop.brand.post(shop.coupons, body)
 
     assert answer.status_code == 201
-    coupon = answer.json
-    (stripes,) = shop.stage.codes.coupons
-    assert coupon["processorCouponId"] == stripes["id"]
-    assert stripes["metadata"] == {"finderfee_id": coupon["id"]}
-    assert (stripes["percent_off"], stripes["duration"], stripes["duration_in_months"]) == (
+    coupon, (stripe_coupon,) = answer.json, shop.stage.codes.coupons
+    assert coupon["processorCouponId"] == stripe_coupon["id"]
+    assert stripe_coupon["metadata"] == {"finderfee_id": coupon["id"]}
+    assert (stripe_coupon["percent_off"], stripe_coupon["duration"], stripe_coupon["duration_in_months"]) == (
         15,
         "repeating",
         3,
     )
-    assert stripes["applies_to"] == {"products": ["prod_1", "prod_2"]}
-    assert stripes["redeem_by"] == int(datetime.fromisoformat(expires).timestamp())
-    assert "max_redemptions" not in stripes
+    assert stripe_coupon["applies_to"] == {"products": ["prod_1", "prod_2"]}
+    assert stripe_coupon["redeem_by"] == int(datetime.fromisoformat(expires).timestamp())
+    assert "max_redemptions" not in stripe_coupon
     assert coupon["productRefs"] == ["prod_1", "prod_2"]
     assert coupon["isActive"] is True
     assert coupon["programId"] == str(shop.brand.programs[0])

@@ -70,11 +70,7 @@ def test_non_boolean_enabled_is_refused(brand, enabled):
 
 @pytest.mark.parametrize("program", ["other tenant's", "unknown", "malformed"])
 def test_other_tenants_or_unknown_program_returns_an_empty_404(brand, rival, program):
-    ids = {
-        "other tenant's": rival.program(),
-        "unknown": "01890000-0000-7000-8000-000000000000",
-        "malformed": "x",
-    }
+    ids = {"other tenant's": rival.program(), "unknown": "01890000-0000-7000-8000-000000000000", "malformed": "x"}
 
     read = brand.get(_url(ids[program]))
     changed = brand.call("PUT", _url(ids[program]), {"enabled": True, "percent": 5})

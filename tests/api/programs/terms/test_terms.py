@@ -159,8 +159,7 @@ def test_listing_in_the_network_is_saved_as_private(brand):
 
 
 @pytest.mark.parametrize(
-    ("model", "expected"),
-    [("Cpc", (50, None, "Percentage", 5)), ("Cpl", (None, 7, "Percentage", 5))],
+    ("model", "expected"), [("Cpc", (50, None, "Percentage", 5)), ("Cpl", (None, 7, "Percentage", 5))]
 )
 def test_leg_duplicating_the_primary_commission_is_dropped(brand, model, expected):
     program = _create(
