@@ -1,4 +1,4 @@
-"""Codes with a discount of their own that are refused: bad fields, gateways that mint none, tenants and plans.
+"""Refusals of codes with a discount of their own: invalid fields, gateways without codes, tenants and plans.
 
 Source: tracking spec, "Affiliate coupon", "Coupons".
 """
@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.coupons import NOBODY, PERCENT
 
-_BAD: list[tuple[dict[str, Any], str]] = [
+_INVALID_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"discountType": None, "discountValue": None}, "campaignCouponId"),
     ({"discountType": None}, "discountType"),
     ({"discountValue": None}, "discountValue"),
@@ -43,29 +43,29 @@ _BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "field"), _BAD)
-def test_bad_field_is_refused_by_name_and_nothing_is_minted(store, fields, field):
-    answer = store.mint(**fields)
+@pytest.mark.parametrize(("fields", "field"), _INVALID_FIELDS)
+def test_invalid_field_is_named_and_nothing_is_minted(store, fields, field):
+    answer = store.request_code(**fields)
 
     assert answer.status_code == 400
     assert field in answer.json.get("errors", {answer.json.get("field"): ""})
-    assert store.listed() == store.stage.codes.rows == []
+    assert store.list_codes() == store.stage.codes.rows == []
 
 
-def test_percents_have_no_currency(store):
-    assert store.minted(discountCurrency="EUR")["discountCurrency"] is None
+def test_percent_discount_has_no_currency(store):
+    assert store.mint_code(discountCurrency="EUR")["discountCurrency"] is None
 
 
 @pytest.mark.parametrize("store", ["stripe", "thrivecart"], indirect=True)
-def test_gateway_without_such_codes_is_not_connected(store):
-    answer = store.mint()
+def test_gateway_without_own_discount_codes_returns_processor_not_connected(store):
+    answer = store.request_code()
 
     assert (answer.status_code, answer.json["error"]) == (422, "processor_not_connected")
     assert "campaignCouponId" in answer.json["message"]
-    assert store.listed() == []
+    assert store.list_codes() == []
 
 
-def test_campaign_coupon_at_a_store_alone_is_not_connected(store):
+def test_campaign_coupon_with_only_a_store_returns_processor_not_connected(store):
     path = f"/api/v1/campaigns/{store.brand.programs[0]}/coupons"
 
     answer = store.brand.post(path, {"name": "A", "discountType": "PercentOff", "discountValue": 5, "duration": "Once"})
@@ -95,16 +95,16 @@ def test_other_tenants_gateway_mints_nothing(store, rival):
 def test_archived_program_mints_nothing(store):
     store.brand.rows("update program set archived_at = now() returning id")
 
-    answer = store.mint()
+    answer = store.request_code()
 
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
     assert store.stage.codes.rows == []
 
 
-_FREE = ["Free", "Starter"]
+_PLANS_WITHOUT_COUPONS = ["Free", "Starter"]
 
 
-@pytest.mark.parametrize("plan", _FREE)
+@pytest.mark.parametrize("plan", _PLANS_WITHOUT_COUPONS)
 @pytest.mark.parametrize("by", ["key", "person"])
 def test_coupon_routes_of_a_brand_need_a_paid_plan(store, plan, by):
     store.brand.set(plan=plan)

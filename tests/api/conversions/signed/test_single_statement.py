@@ -1,4 +1,4 @@
-"""A sale is accepted by one statement: what may happen beside it, and to the connection that carries it."""
+"""A sale is accepted by one statement, also with concurrent changes and broken connections."""
 
 import contextlib
 import os
@@ -26,37 +26,39 @@ def _sell(brand, event, slug="ben", **fields):
 
 
 @contextlib.contextmanager
-def _before(do):
-    """Call `do` with what is about to be sent, for each round trip."""
-    db.db.trip_hooks.append(do)
+def _call_before_trips(action):
+    """Call `action` with the bytes of each round trip before it is sent."""
+    db.db.trip_hooks.append(action)
     try:
         yield
     finally:
-        db.db.trip_hooks.remove(do)
+        db.db.trip_hooks.remove(action)
 
 
-def _elsewhere(sql, *params):
+def _execute_as_owner(sql, *params):
     with contextlib.closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as other, other:
         other.cursor().execute(sql, params)
 
 
 def _set_status(brand, status):
-    _elsewhere("update affiliate set status = %s where organization_id = %s", status, str(brand.id))
+    _execute_as_owner("update affiliate set status = %s where organization_id = %s", status, str(brand.id))
 
 
-def test_an_affiliate_who_is_approved_between_the_two_looks_is_credited(shop):
+def test_affiliate_approved_between_accept_and_look_up_is_credited(shop):
     _sell(shop, "known")
     _sell(shop, "known")  # the look-up is prepared as well
     _set_status(shop, "Paused")
 
-    with _before(lambda trip: _set_status(shop, "Approved") if sales._LOOK_UP.name.encode() in trip else None):
+    with _call_before_trips(
+        lambda trip: _set_status(shop, "Approved") if sales._LOOK_UP.name.encode() in trip else None
+    ):
         answer = _sell(shop, "order-a")
 
     assert (answer.status_code, sorted(answer.json)) == (200, ["conversionId", "ok"])
     assert shop.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
-def test_an_affiliate_who_changes_all_the_time_makes_the_sender_come_again(shop):
+def test_constantly_changing_affiliate_returns_503(shop):
     _sell(shop, "known")
     _sell(shop, "known")
 
@@ -66,7 +68,7 @@ def test_an_affiliate_who_changes_all_the_time_makes_the_sender_come_again(shop)
         elif sales._ACCEPT.name.encode() in trip:
             _set_status(shop, "Paused")
 
-    with _before(change):
+    with _call_before_trips(change):
         answer = _sell(shop, "order-a")
     _set_status(shop, "Approved")
 
@@ -75,27 +77,27 @@ def test_an_affiliate_who_changes_all_the_time_makes_the_sender_come_again(shop)
     assert "conversionId" in _sell(shop, "order-a").json
 
 
-def test_what_was_committed_and_not_answered_is_answered_when_it_comes_again(shop, monkeypatch):
-    same = ids.new_id()
-    monkeypatch.setattr(ids, "new_id", lambda: same)
+def test_committed_sale_with_the_same_id_is_returned_again(shop, monkeypatch):
+    sale_id = ids.new_id()
+    monkeypatch.setattr(ids, "new_id", lambda: sale_id)
 
-    first, again = (_sell(shop, "order-a", customerId="cus_1") for _ in range(2))
+    first, repeated = (_sell(shop, "order-a", customerId="cus_1") for _ in range(2))
 
-    assert (first.status_code, first.json) == (200, {"ok": True, "conversionId": str(same)})
-    assert again.json == first.json
+    assert (first.status_code, first.json) == (200, {"ok": True, "conversionId": str(sale_id)})
+    assert repeated.json == first.json
     assert shop.rows("select payments from program_customer") == [(1,)]
     assert shop.rows("select customer_ordinal from sale where external_event_id = 'order-a'") == [(1,)]
-    assert shop.rows("select count(*) from job where args ->> 'sale_id' = %s", str(same)) == [(1,)]
+    assert shop.rows("select count(*) from job where args ->> 'sale_id' = %s", str(sale_id)) == [(1,)]
 
 
-def test_a_connection_that_died_while_it_was_idle_costs_no_sale(shop):
-    _elsewhere("select pg_terminate_backend(%s, 60000)", db.db.connection().get_backend_pid())
+def test_dead_idle_connection_loses_no_sale(shop):
+    _execute_as_owner("select pg_terminate_backend(%s, 60000)", db.db.connection().get_backend_pid())
 
     assert "conversionId" in _sell(shop, "order-a", customerId="cus_1").json
     assert shop.rows("select payments from program_customer") == [(1,)]
 
 
-def test_twins_of_one_customer_are_one_sale_and_one_payment(shop):
+def test_concurrent_duplicates_are_one_sale_and_one_payment(shop):
     answers = []
     start = threading.Barrier(6)
 
@@ -118,7 +120,7 @@ def test_twins_of_one_customer_are_one_sale_and_one_payment(shop):
     assert shop.rows("select count(*) from job where name = 'sale.settle'") == [(2,)]
 
 
-def test_payments_of_a_customer_are_numbered_as_they_are_accepted(shop):
+def test_customers_payments_are_numbered_in_order_of_acceptance(shop):
     for event in ("order-a", "order-b", "order-c"):
         _sell(shop, event, customerId="cus_1")
     _sell(shop, "nobody's")

@@ -1,7 +1,7 @@
-"""In which order a signed request is checked, gateways and limits (tracking spec, sections 4, 7 and 8).
+"""The order in which a signed request is checked, connected gateways and rate limits (tracking spec, 4, 7 and 8).
 
 Size (413), key and signature (401), rate (429), plan (402), gateway (409), body (400): every neighbouring pair is
-shown by a request that is wrong in both ways.
+tested by a request that fails both checks.
 """
 
 import pytest
@@ -17,42 +17,42 @@ ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMITS_PE
 
 
 @pytest.fixture
-def scarce(app, monkeypatch):
-    """Let one signed request per minute and address through, counted on the real server."""
+def limit_of_one(app, monkeypatch):
+    """Limit signed requests to one per minute and address, counted on the real server."""
     limiter = limits.Limiter(settings.current().servers.redis_url, settings.read(ENVIRONMENT).web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
 
-def _free(app, **operator_settings):
+def _create_free_brand(app, **operator_settings):
     brand = Brand.create(app, plan="Free")
     if operator_settings:
         brand.set(**operator_settings)
     return brand
 
 
-def _use_up(app):
+def _use_up_limit(app):
     other = Brand.create(app)
     assert other.sale().status_code == 400
     assert other.sale().status_code == 429
 
 
 @pytest.mark.parametrize("url", [SALE_URL, REFUND_URL, "/api/v1/tracking/refund"])
-def test_a_large_body_is_refused_before_anyone_is_asked_who_they_are(app, url):
+def test_size_is_checked_before_the_key(app, url):
     answer = app.test_client().post(url, data=LARGE)
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
     assert sorted(answer.json) == ["error", "message"]
 
 
-def test_a_large_body_is_refused_before_it_counts(app, scarce):
-    _use_up(app)
+def test_size_is_checked_before_the_rate_limit(app, limit_of_one):
+    _use_up_limit(app)
 
     assert Brand.create(app).post_signed(SALE_URL, LARGE).status_code == 413
 
 
 @pytest.mark.parametrize("url", [SALE_URL, REFUND_URL])
-def test_a_caller_without_a_signature_is_not_told_about_limits(app, scarce, brand, url):
-    _use_up(app)
+def test_signature_is_checked_before_the_rate_limit(app, limit_of_one, brand, url):
+    _use_up_limit(app)
 
     answer = brand.post(url, {})
 
@@ -60,27 +60,27 @@ def test_a_caller_without_a_signature_is_not_told_about_limits(app, scarce, bran
 
 
 @pytest.mark.parametrize("url", [SALE_URL, REFUND_URL])
-def test_the_limit_comes_before_the_plan(app, scarce, url):
-    _use_up(app)
+def test_rate_limit_is_checked_before_the_plan(app, limit_of_one, url):
+    _use_up_limit(app)
 
-    answer = _free(app).post_signed(url, {})
+    answer = _create_free_brand(app).post_signed(url, {})
 
     assert (answer.status_code, answer.data) == (429, b"")
 
 
-def test_the_plan_comes_before_the_gateway(app):
-    answer = _free(app, gateways="stripe").sale()
+def test_plan_is_checked_before_the_gateway(app):
+    answer = _create_free_brand(app, gateways="stripe").sale()
 
     assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
 
 
-def test_the_plan_comes_before_the_body(app):
-    assert _free(app).post_signed(SALE_URL, b"nonsense").status_code == 402
-    assert _free(app).post_signed(REFUND_URL, b"nonsense").status_code == 402
+def test_plan_is_checked_before_the_body(app):
+    assert _create_free_brand(app).post_signed(SALE_URL, b"nonsense").status_code == 402
+    assert _create_free_brand(app).post_signed(REFUND_URL, b"nonsense").status_code == 402
 
 
 @pytest.mark.parametrize("body", [b"nonsense", {}, {"externalEventId": "a", "affiliateSlug": "b", "amountCents": "c"}])
-def test_the_gateway_comes_before_the_body(brand, body):
+def test_gateway_is_checked_before_the_body(brand, body):
     brand.set(gateways="paddle")
 
     answer = brand.post_signed(SALE_URL, body)
@@ -88,7 +88,7 @@ def test_the_gateway_comes_before_the_body(brand, body):
     assert (answer.status_code, answer.json["error"]) == (409, "paddle_connect_active")
 
 
-def test_the_gateway_comes_before_the_memory_of_a_sale(brand):
+def test_gateway_is_checked_before_duplicates(brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a")
@@ -117,7 +117,7 @@ def test_the_gateway_comes_before_the_memory_of_a_sale(brand):
         "paypal",
     ],
 )
-def test_a_connected_gateway_keeps_signed_sales_out(brand, drain, name):
+def test_connected_gateway_refuses_signed_sales(brand, drain, name):
     brand.program()
     brand.affiliate("ben")
     brand.set(gateways=name)
@@ -133,13 +133,13 @@ def test_a_connected_gateway_keeps_signed_sales_out(brand, drain, name):
     assert "conversionId" in accepted.json
 
 
-def test_a_connected_gateway_of_another_organization_keeps_nothing_out(brand, rival):
+def test_other_tenants_gateway_refuses_nothing(brand, rival):
     rival.set(gateways="stripe")
 
     assert brand.sale().json["error"] == "affiliate_not_found"
 
 
-def test_a_connected_gateway_does_not_stand_in_the_way_of_refunds(brand):
+def test_connected_gateway_allows_signed_refunds(brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a")
@@ -148,7 +148,7 @@ def test_a_connected_gateway_does_not_stand_in_the_way_of_refunds(brand):
     assert post_refund(brand, "order-a").status_code == 200
 
 
-def test_beyond_the_limit_the_answer_is_empty_and_nothing_happens(brand, scarce):
+def test_request_over_the_limit_returns_an_empty_429_and_has_no_effect(brand, limit_of_one):
     brand.program()
     brand.affiliate("ben")
 
@@ -159,7 +159,7 @@ def test_beyond_the_limit_the_answer_is_empty_and_nothing_happens(brand, scarce)
     assert brand.rows("select count(*) from sale") == [(1,)]
 
 
-def test_sales_and_refunds_share_one_limit_per_address(brand, rival, scarce):
+def test_sales_and_refunds_share_one_limit_per_address_across_tenants(brand, rival, limit_of_one):
     assert post_refund(brand, "nothing").status_code == 404
 
     assert brand.sale().status_code == 429
@@ -167,33 +167,33 @@ def test_sales_and_refunds_share_one_limit_per_address(brand, rival, scarce):
     assert post_refund(brand, "nothing").status_code == 429
 
 
-def test_another_address_has_a_limit_of_its_own(brand, scarce):
+def test_each_address_has_its_own_limit(brand, limit_of_one):
     raw = b'{"externalEventId": "order-a"}'
     headers = {"Authorization": f"Bearer {brand.api_key}", "X-Service-Signature": brand.signature(raw)}
 
-    def from_address(address):
+    def post_from(address):
         client = brand.app.test_client()
         return client.post(REFUND_URL, data=raw, headers=headers, environ_base={"REMOTE_ADDR": address}).status_code
 
-    assert [from_address(f"192.0.2.{last}") for last in (1, 1, 2, 2)] == [404, 429, 404, 429]
+    assert [post_from(f"192.0.2.{last}") for last in (1, 1, 2, 2)] == [404, 429, 404, 429]
 
 
 @pytest.mark.parametrize("header", ["X_Forwarded_For", "X_Real_Ip", "Forwarded", "True_Client_Ip"])
-def test_a_made_up_address_is_no_way_around_the_limit(brand, scarce, header):
+def test_forged_address_header_does_not_evade_the_limit(brand, limit_of_one, header):
     assert post_refund(brand, "nothing", **{header: "192.0.2.1"}).status_code == 404
     assert post_refund(brand, "nothing", **{header: "192.0.2.2"}).status_code == 429
 
 
-def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, scarce, monkeypatch):
+def test_rate_limited_request_can_be_retried_under_its_idempotency_key(app, brand, limit_of_one, monkeypatch):
     brand.program()
     brand.affiliate("ben")
-    _use_up(app)
+    _use_up_limit(app)
 
     limited = brand.post_signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
-    usual = limits.Limiter(settings.current().servers.redis_url, settings.current().web.limits_per_min)
-    monkeypatch.setitem(app.extensions, "limiter", usual)
+    usual_limiter = limits.Limiter(settings.current().servers.redis_url, settings.current().web.limits_per_min)
+    monkeypatch.setitem(app.extensions, "limiter", usual_limiter)
     retried = brand.post_signed(
         SALE_URL, b'{"externalEventId": "a", "affiliateSlug": "ben", "amountCents": 1}', Idempotency_Key="k"
     )
@@ -203,7 +203,7 @@ def test_a_limited_request_may_be_retried_under_its_idempotency_key(app, brand, 
     assert "Idempotency-Replayed" not in retried.headers
 
 
-def test_sales_are_let_through_while_the_counters_are_away(app, brand, monkeypatch):
+def test_sales_are_accepted_while_the_rate_limit_server_is_down(app, brand, monkeypatch):
     brand.program()
     brand.affiliate("ben")
     limiter = limits.Limiter("redis://127.0.0.1:9/0", settings.read(ENVIRONMENT).web.limits_per_min)

@@ -1,4 +1,4 @@
-"""What codes cost where there are many of them: a sale that redeems one, and a shorter allow-list."""
+"""Costs with 2,000 codes: booking a sale that redeems one, and shortening an allow-list."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -13,7 +13,7 @@ from models.gateways.credit_candidates import PaymentOrigin
 from tests.support.coupons import create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
-_MANY = """
+_INSERT_CODES = """
 insert into affiliate_coupon (id, organization_id, program_id, affiliate_id, campaign_coupon_id, code, origin, status,
   connection_id, processor_promotion_code_id, created_at)
 select gen_random_uuid(), organization_id, program_id, affiliate_id, campaign_coupon_id, 'MANY-' || n, 'self_minted',
@@ -23,27 +23,29 @@ from affiliate_coupon, generate_series(1, 2000) n where code = 'FIRST'
 
 
 @pytest.fixture
-def family(brand):
+def coupon_with_codes(brand):
     with play_gateway() as stage:
         brand.program()
         jane = brand.affiliate("jane")
         connect_gateway(brand.person("Owner"), stage)
-        granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(jane)]}
-        made = create_coupon(brand, **granted)
-        mint_code(brand, jane, made["id"], "FIRST")
+        allow_list = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(jane)]}
+        coupon = create_coupon(brand, **allow_list)
+        mint_code(brand, jane, coupon["id"], "FIRST")
         with db.unit_of_work(brand.id):
-            db.db.run(_MANY)
-        yield made
+            db.db.run(_INSERT_CODES)
+        yield coupon
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_redeemed_code_is_found_by_index(brand, family):
+def test_redeemed_code_is_searched_by_index(brand, coupon_with_codes):
     with db.unit_of_work(brand.id):
         codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]
-        here = uuid4()
+        connection_id = uuid4()
         payer = customers.names(customer_id=None, email=None, is_test=False)
-        asked = PaymentOrigin("stripe", here, [], codes, None, None, None, payer, is_test=False, at=datetime.now(UTC))
-        credit_candidates.list_candidates(asked, organization_id=brand.id)
+        origin = PaymentOrigin(
+            "stripe", connection_id, [], codes, None, None, None, payer, is_test=False, at=datetime.now(UTC)
+        )
+        credit_candidates.list_candidates(origin, organization_id=brand.id)
         statement = credit_candidates._CANDIDATES
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))
 
@@ -53,16 +55,16 @@ def test_redeemed_code_is_found_by_index(brand, family):
     assert "affiliate_coupon_list" not in plan, plan
 
 
-def test_a_shorter_allow_list_takes_the_same_statements_however_many_codes_end(brand, family):
+def test_statements_of_a_shorter_allow_list_do_not_grow_with_codes(brand, coupon_with_codes):
     trips = []
     db.db.trip_hooks.append(trips.append)
     try:
-        path = f"/api/v1/campaigns/{family['programId']}/coupons/{family['id']}"
+        path = f"/api/v1/campaigns/{coupon_with_codes['programId']}/coupons/{coupon_with_codes['id']}"
         answer = brand.call("PATCH", path, {"grantedAffiliateIds": []})
     finally:
         db.db.trip_hooks.remove(trips.append)
 
     assert answer.status_code == 200
-    told = brand.rows("select count(*) from event where type = 'affiliate_coupon.deactivated'")
-    assert told == [(2000,)]
+    event_count = brand.rows("select count(*) from event where type = 'affiliate_coupon.deactivated'")
+    assert event_count == [(2000,)]
     assert sum(trip.count(b"execute hot_") for trip in trips) < 60
