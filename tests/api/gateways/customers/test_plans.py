@@ -13,7 +13,9 @@ _PLACES = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "by_e
 
 
 def _taken(hot, table):
-    return [(look.index, look.index_conditions) for look in prepared_plans.looks(hot) if look.table == table]
+    return [
+        (access.index, access.index_conditions) for access in prepared_plans.read_accesses(hot) if access.table == table
+    ]
 
 
 @pytest.mark.usefixtures("isolated_database")
