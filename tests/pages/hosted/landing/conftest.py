@@ -37,8 +37,8 @@ class Shop:
         with db.unit_of_work(self.brand.id):
             organizations.update(self.brand.id, columns)
 
-    def set_texts(self, **page):
-        """Set the texts of the landing page through the API."""
+    def update_page(self, **page):
+        """Change the landing page through the API."""
         path = f"/api/v1/programs/{self.brand.programs[0]}"
         return self.brand.call("PATCH", path, {"landingPageConfig": page})
 
