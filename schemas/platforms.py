@@ -40,8 +40,6 @@ class PlatformChanges(Wire):
 class PlatformFieldRecord(Wire):
     """One credential of a platform."""
 
-    wire_name = "PlatformField"
-
     name = fields.String()
     label = fields.String()
     secret = Flag()
@@ -52,8 +50,6 @@ class PlatformFieldRecord(Wire):
 class PlatformRecord(Wire):
     """A platform that can be connected."""
 
-    wire_name = "Platform"
-
     name = fields.String()
     label = fields.String()
     slug_field = fields.String()
@@ -62,8 +58,6 @@ class PlatformRecord(Wire):
 
 class PlatformConnectionRecord(Wire):
     """A connection to a platform, without its credentials."""
-
-    wire_name = "PlatformConnection"
 
     id = fields.UUID()
     platform = one_of(Platform)

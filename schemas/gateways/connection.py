@@ -52,8 +52,6 @@ class FieldRecord(Wire):
 class GatewayRecord(Wire):
     """A gateway that can be connected."""
 
-    wire_name = "Gateway"
-
     name = fields.String()
     label = fields.String()
     kind = fields.String()
@@ -72,8 +70,6 @@ class CapabilitiesRecord(Wire):
 
 class WebPixelRecord(Wire):
     """The web pixel that counts visits in a store: the key of its clicks, and the store's error, if any."""
-
-    wire_name = "WebPixel"
 
     status = one_of(("waiting", "active", "failed"))
     public_key = fields.String()

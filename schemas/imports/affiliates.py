@@ -109,8 +109,6 @@ class AffiliateImportPreview(ImportPreview):
 class ImportTally(Wire):
     """The numbers of an import; `reasons` counts why rows were skipped. `source` is the service of conversions."""
 
-    wire_name = "ImportTally"
-
     job_id = fields.UUID(attribute="id")
     status = one_of(("Completed", "Undone"))
     kind = one_of(("Affiliates", "Conversions"))

@@ -19,8 +19,6 @@ class OwnApplicationRecord(Wire):
     `isOpen`: it may be submitted (again) until the brand has decided; affiliates approved earlier may do so once.
     """
 
-    wire_name = "OwnApplication"
-
     affiliate_id = fields.UUID()
     organization_id = fields.UUID()
     program_id = fields.UUID()

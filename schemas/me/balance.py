@@ -21,7 +21,5 @@ class ComingMoneyRecord(Wire):
 class OwnBalanceRecord(Wire):
     """The sums that all brands owe the affiliate, and the next days on which more becomes payable."""
 
-    wire_name = "OwnBalance"
-
     balances = fields.List(fields.Nested(BalanceRecord))
     coming = fields.List(fields.Nested(ComingMoneyRecord))

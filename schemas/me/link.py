@@ -14,8 +14,6 @@ from schemas.base import one_of
 class OwnLinkRecord(LinkRecord):
     """A link with its program; `clicks30d` are its visits of the last 30 days."""
 
-    wire_name = "OwnLink"
-
     program_id = fields.UUID(attribute="of_program_id")
     program_name = fields.String()
     organization_name = fields.String()
@@ -25,8 +23,6 @@ class OwnLinkRecord(LinkRecord):
 
 class OwnLinkBody(LinkBody):
     """A new link in one program. Loads to `program_id`, `alias` (None: a random slug) and `format`."""
-
-    wire_name = "OwnLinkBody"
 
     program_id = fields.UUID(required=True)
 

@@ -28,8 +28,6 @@ class PersonsBrandRecord(Wire):
 class OwnAccountRecord(Wire):
     """The affiliate's account, and the brands that they work for."""
 
-    wire_name = "OwnAccount"
-
     id = fields.UUID()
     email = fields.String()
     brands = fields.List(fields.Nested(PersonsBrandRecord))
@@ -70,8 +68,6 @@ class JoinedProgramRecord(_ProgramTerms):
 
 class ProgramOfferRecord(_ProgramTerms):
     """An open program of a brand that the affiliate works for, which they have not joined."""
-
-    wire_name = "ProgramOffer"
 
     auto_approve = fields.Boolean()
     application_form = fields.Nested(ApplicationFormRecord, allow_none=True)

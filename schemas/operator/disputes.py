@@ -13,8 +13,6 @@ from schemas.operator.queues import WhyBody
 class DisputeRecord(Wire):
     """A milestone that waits for a settlement, with the parties of its deal."""
 
-    wire_name = "Dispute"
-
     deal_id = fields.UUID()
     organization_id = fields.UUID()
     organization = fields.String()
@@ -31,15 +29,11 @@ class DisputeRecord(Wire):
 class DisputedMilestoneRecord(BrandMilestoneRecord):
     """A milestone as both sides see it, and when it was settled."""
 
-    wire_name = "DisputedMilestone"
-
     settled_at = Instant(allow_none=True)
 
 
 class FundingRequestRecord(Wire):
     """A call to the funding source of a deal and its answer: a charge, or a refund of a milestone."""
-
-    wire_name = "FundingRequest"
 
     id = fields.UUID()
     milestone_id = fields.UUID(allow_none=True)

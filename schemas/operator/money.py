@@ -26,8 +26,6 @@ class FindingRecord(Wire):
 class LedgerCheckRecord(Wire):
     """The result of the last check of an organization's money."""
 
-    wire_name = "LedgerCheck"
-
     organization_id = fields.UUID()
     organization = fields.String(attribute="name")
     checked_at = Instant()
@@ -88,8 +86,6 @@ class ReviewedRecord(Wire):
 class DoubtfulPayoutRecord(Wire):
     """A payout of unknown result: the calls to its rail, their times, and the last answer."""
 
-    wire_name = "DoubtfulPayout"
-
     id = fields.UUID()
     organization_id = fields.UUID()
     organization = fields.String()
@@ -107,8 +103,6 @@ class DoubtfulPayoutRecord(Wire):
 
 class PayoutAttemptRecord(Wire):
     """An attempt at a payout: its key, the number and time of calls to the rail, and the last answer."""
-
-    wire_name = "PayoutAttempt"
 
     number = fields.Integer()
     key = fields.String()
@@ -175,8 +169,6 @@ class RailEventsQuery(Wire):
 
 class RateAgeRecord(Wire):
     """The age of a used currency's newest rate. `waitingCents` waits for a fresh one, in minor units."""
-
-    wire_name = "RateAge"
 
     currency = fields.String()
     newest = day(allow_none=True)

@@ -25,8 +25,6 @@ class TenantsQuery(PageQuery):
 class TenantRecord(Wire):
     """An organization with its risk facts for operators."""
 
-    wire_name = "Tenant"
-
     id = fields.UUID()
     name = fields.String()
     plan_tier = one_of(plans.Tier)
@@ -77,8 +75,6 @@ class MailQuery(PageQuery):
 class LetterRecord(Wire):
     """An email without its body. Kept: no mail server is configured."""
 
-    wire_name = "Letter"
-
     id = fields.UUID()
     organization_id = fields.UUID()
     kind = fields.String()
@@ -94,8 +90,6 @@ class LetterRecord(Wire):
 
 class OpenedLetterRecord(LetterRecord):
     """An email with its text, without the tokens of sign-in links; null once it was dropped."""
-
-    wire_name = "OpenedLetter"
 
     text = bearer_secret(found_at="An operator reads it in the console.", allow_none=True)
 
@@ -126,8 +120,6 @@ class TroubledConnectionRecord(Wire):
 
 class AttentionRecord(Wire):
     """The number of tasks that wait for an operator, by kind."""
-
-    wire_name = "Attention"
 
     dead_letters = fields.Integer()
     runs_to_review = fields.Integer()

@@ -174,8 +174,6 @@ class CandidateRecord(Wire):
 class PayoutPreviewRecord(Wire):
     """The payouts of a run now. Maps by currency are in its own minor units."""
 
-    wire_name = "PayoutPreview"
-
     total_eligible_cents = fields.Integer()
     total_eligible_in_home_currency_cents = fields.Integer()
     candidate_count = fields.Integer()

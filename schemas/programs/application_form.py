@@ -93,7 +93,5 @@ class FormFieldRecord(Wire):
 class ApplicationFormRecord(Wire):
     """The questions to applicants, and the number of steps."""
 
-    wire_name = "ApplicationForm"
-
     steps = fields.Integer()
     questions = fields.List(fields.Nested(FormFieldRecord), data_key="fields", attribute="fields")
