@@ -19,14 +19,14 @@ from models import db
 from models.conversions import conversions, lists
 from models.conversions.lists import ConversionFilters
 from pipelines.conversions import settlement
-from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
+from schemas.conversions.conversion import ConversionDetail, ConversionEventRecord, ConversionRecord, ConversionsQuery
 
 blueprint = Blueprint("conversions", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = ConversionRecord()
 _WIRE = _RECORD.wire
-_EVENTS = EventRecord(many=True)
+_EVENTS = ConversionEventRecord(many=True)
 # More than other lists by default.
 _DEFAULT_TAKE = 100
 

@@ -20,13 +20,13 @@ from domain.organization.access import Role
 from domain.refusals import not_found
 from models import db
 from models.conversions import uncredited_sales
-from schemas.conversions.uncredited import UncreditedQuery, UncreditedRecord, UncreditedSummary
+from schemas.conversions.uncredited import UncreditedConversionRecord, UncreditedQuery, UncreditedSummary
 
 blueprint = Blueprint("uncredited", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-_RECORD = UncreditedRecord()
+_RECORD = UncreditedConversionRecord()
 _SUMMARY = UncreditedSummary()
 _MAX_ROWS = 500
 

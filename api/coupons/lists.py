@@ -15,13 +15,13 @@ from models import db
 from models.coupons import campaign_coupons, lists
 from models.coupons.lists import CodeFilters, CreditedCode
 from schemas.coupons.campaign import CampaignCouponRecord, CouponsQuery
-from schemas.coupons.code_list import CodesQuery, CreditedCodeRecord
+from schemas.coupons.code_list import CodesQuery, CouponCodeRecord
 
 blueprint = Blueprint("coupon_codes", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter, plan_for_people=True)
-_RECORD = CreditedCodeRecord()
-_CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
+_RECORD = CouponCodeRecord()
+_CODE = CouponCodeRecord(exclude=("earned_by_currency",))
 
 
 @blueprint.get("/api/v1/campaign-coupons")

@@ -19,14 +19,14 @@ from models.deals import deals, lists
 from models.deals.deals import Deal
 from pipelines.deals import dispute, money, offer, submission
 from schemas.affiliates.affiliate import Nothing
-from schemas.deals.deal import DealRecord, DisputeBody, SubmissionBody
+from schemas.deals.deal import DisputeBody, OfferedDealRecord, SubmissionBody
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("creator_deals", __name__)
 
 _READ = Guard(audience="affiliate")
 _WRITE = Guard(audience="affiliate", scope="read_write")
-_RECORD = DealRecord()
+_RECORD = OfferedDealRecord()
 
 
 @blueprint.get("/api/me/deals")

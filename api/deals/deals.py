@@ -20,14 +20,14 @@ from models.deals import lists
 from models.deals.deals import Deal
 from pipelines.deals import offer
 from schemas.affiliates.affiliate import Nothing
-from schemas.deals.deal import BrandDealRecord, DealBody, DealsQuery
+from schemas.deals.deal import DealBody, DealRecord, DealsQuery
 
 blueprint = Blueprint("deals", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 #: The guard for drafting and offering deals and for deciding about milestones.
 WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-RECORD = BrandDealRecord()
+RECORD = DealRecord()
 
 
 @blueprint.post("/api/v1/deals")

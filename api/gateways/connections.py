@@ -29,9 +29,9 @@ from pipelines.gateways import accounts, check, connect, receive, web_pixel
 from schemas.gateways.connection import (
     ConnectionBody,
     ConnectionChanges,
-    ConnectionRecord,
+    GatewayConnectionRecord,
     GatewayRecord,
-    NewConnection,
+    NewGatewayConnection,
 )
 from schemas.paging import PageQuery
 
@@ -40,8 +40,8 @@ blueprint = Blueprint("connections", __name__)
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True)
 
-_RECORD = ConnectionRecord()
-_NEW = NewConnection()
+_RECORD = GatewayConnectionRecord()
+_NEW = NewGatewayConnection()
 _GATEWAY = GatewayRecord()
 _ASKS_GATEWAY = ("422 gateway_credentials_refused", "503 gateway_unreachable")
 

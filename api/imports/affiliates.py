@@ -22,7 +22,7 @@ from schemas.imports.affiliates import (
     AffiliateImport,
     AffiliateImportPreview,
     AffiliatePreview,
-    ImportRecord,
+    ImportResultRecord,
     ImportTally,
 )
 
@@ -37,7 +37,7 @@ _IMPORT = Guard(
     max_body_bytes=4 * 1024 * KIB,
 )
 _PREVIEW = AffiliateImportPreview()
-_RECORD = ImportRecord()
+_RECORD = ImportResultRecord()
 _TALLY = ImportTally()
 _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
 

@@ -19,7 +19,7 @@ from domain.refusals import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
-from schemas.imports.affiliates import DetailedImport, ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
+from schemas.imports.affiliates import ImportDetail, ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
 
 blueprint = Blueprint("imports", __name__)
 
@@ -27,7 +27,7 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _LOOK = Guard(audience="dashboard", role=Role.Admin)
 _UNDO = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 _RECORD = PastImport()
-_DETAIL = DetailedImport()
+_DETAIL = ImportDetail()
 _UNDONE = UndoneImport()
 _UNDO_PREVIEW = ImportUndoPreview()
 

@@ -20,7 +20,7 @@ from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
 from schemas.me.application import (
-    HandedInRecord,
+    HandedInAnswersRecord,
     OwnApplicationRecord,
     SecondStepBody,
     own_application_records,
@@ -30,7 +30,7 @@ blueprint = Blueprint("own_applications", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _WRITE = Guard(audience="affiliate", scope="read_write", verified_email=True, max_body_bytes=256 * KIB)
-_ANSWER = HandedInRecord()
+_ANSWER = HandedInAnswersRecord()
 
 
 @blueprint.get("/api/me/applications")

@@ -17,23 +17,23 @@ from models.payouts import admin_queries, rail_events
 from pipelines.operating import payout_reviews
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
+    OperatorRunRecord,
     PayoutAttemptsRecord,
     RailEventsQuery,
-    ReviewedRecord,
+    ReviewedRunRecord,
     ReviewRunsQuery,
-    RunForReviewRecord,
     RunReviewBody,
     SettleBody,
-    SettledRecord,
+    SettledPayoutRecord,
     ToldEventRecord,
 )
 
 blueprint = Blueprint("operator_payouts", __name__)
 
-_RUN = RunForReviewRecord()
-_REVIEWED = ReviewedRecord()
+_RUN = OperatorRunRecord()
+_REVIEWED = ReviewedRunRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
-_SETTLED = SettledRecord()
+_SETTLED = SettledPayoutRecord()
 _WITH_ATTEMPTS = PayoutAttemptsRecord()
 _RAIL_EVENT = ToldEventRecord()
 

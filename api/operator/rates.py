@@ -14,12 +14,12 @@ from models import db
 from models.money import fx_rates
 from pipelines import fx_intake
 from schemas.affiliates.affiliate import Nothing
-from schemas.operator.money import LoadedRecord, RateAgeRecord, RateFileBody
+from schemas.operator.money import LoadedRatesRecord, RateAgeRecord, RateFileBody
 
 blueprint = Blueprint("operator_rates", __name__)
 
 _AGE = RateAgeRecord()
-_LOADED = LoadedRecord()
+_LOADED = LoadedRatesRecord()
 _FILE = Guard(audience="operator", scope="read_write", fresh_s=FRESH_S, max_body_bytes=5 * 1024 * KIB)
 
 

@@ -19,17 +19,17 @@ from models import db
 from models.payouts import candidates, lists, payouts
 from pipelines.payouts import funding
 from schemas.paging import PageQuery
-from schemas.payouts.hold import HoldRecord
-from schemas.payouts.payout import FundingRecord, LineRecord, PayoutQuery, PayoutRecord, PayoutsQuery
+from schemas.payouts.hold import PayoutHoldRecord
+from schemas.payouts.payout import PayoutFundingRecord, PayoutLineRecord, PayoutQuery, PayoutRecord, PayoutsQuery
 
 blueprint = Blueprint("payouts", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = PayoutRecord()
 _WITHOUT_LINES = PayoutRecord(exclude=("line_items",))
-_LINE = LineRecord()
-_HOLD = HoldRecord()
-_FUNDING = FundingRecord()
+_LINE = PayoutLineRecord()
+_HOLD = PayoutHoldRecord()
+_FUNDING = PayoutFundingRecord()
 
 
 @blueprint.get("/api/v1/payouts")

@@ -17,12 +17,12 @@ from domain.refusals import not_found
 from models import db
 from models.payouts import run_lists
 from schemas.paging import PageQuery
-from schemas.payouts.made_run import MadeRunRecord
+from schemas.payouts.made_run import PayoutRunProgressRecord
 
 blueprint = Blueprint("made_runs", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_RECORD = MadeRunRecord()
+_RECORD = PayoutRunProgressRecord()
 
 
 @blueprint.get("/api/v1/payouts/runs")

@@ -27,7 +27,7 @@ from pipelines.payouts import run, run_filters, run_plan
 from pipelines.payouts.run import Receipt
 from pipelines.payouts.run_plan import PayoutPreview
 from schemas.base import Instant
-from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRecord
+from schemas.payouts.run import PayoutPreviewBody, PayoutPreviewRecord, PayoutRunBody, PayoutRunRecord
 
 blueprint = Blueprint("payout_runs", __name__)
 
@@ -45,7 +45,7 @@ _RUN = Guard(
     max_body_bytes=_MAX_BODY_BYTES,
 )
 _PREVIEW_RECORD = PayoutPreviewRecord()
-_RECEIPT = RunRecord()
+_RECEIPT = PayoutRunRecord()
 
 _FILTER_REFUSALS = (
     "400 unsupported_currency",
@@ -65,7 +65,7 @@ GATE_REFUSALS = (
 
 
 @blueprint.post("/api/v1/payouts/preview")
-@operation(_PREVIEW, object_of(_PREVIEW_RECORD), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+@operation(_PREVIEW, object_of(_PREVIEW_RECORD), takes=PayoutPreviewBody(), refuses=_FILTER_REFUSALS)
 def preview_payouts() -> Response:
     """Show the payouts of a run with these filters now, and write nothing."""
     values = body.load_optional()
@@ -153,7 +153,7 @@ def _sum_by_currency(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 @operation(
     _RUN,
     object_of(_RECEIPT),
-    takes=RunBody(),
+    takes=PayoutRunBody(),
     refuses=(
         *_FILTER_REFUSALS,
         "409 payouts_on_hold",

@@ -20,13 +20,13 @@ from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
 from pipelines.programs import performance
-from schemas.programs.metrics import BoardRecord, LeaderboardQuery, MetricsAnswer, MetricsQuery
+from schemas.programs.metrics import LeaderboardEntryRecord, LeaderboardQuery, MetricsQuery, MetricsRecord
 
 blueprint = Blueprint("metrics", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_METRICS = MetricsAnswer()
-_ENTRY = BoardRecord()
+_METRICS = MetricsRecord()
+_ENTRY = LeaderboardEntryRecord()
 
 
 @blueprint.get("/api/v1/metrics")

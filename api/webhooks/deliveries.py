@@ -21,14 +21,14 @@ from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import deliver, manage, redelivery
 from schemas.webhooks.webhook import (
-    AttemptRecord,
     DeliveryQuery,
-    DeliveryRecord,
     RedeliveryAnswer,
     RedeliveryPortion,
     RedeliveryWindow,
     SentEvent,
-    WholeDelivery,
+    WebhookAttemptRecord,
+    WebhookDeliveryDetail,
+    WebhookDeliveryRecord,
 )
 
 blueprint = Blueprint("webhook_deliveries", __name__)
@@ -37,8 +37,8 @@ blueprint = Blueprint("webhook_deliveries", __name__)
 _READ = Guard(audience="brand")
 _KEEP = Guard(audience="brand", scope="read_write")
 
-_DELIVERY = DeliveryRecord()
-_EVENT, _ATTEMPT = SentEvent(), AttemptRecord()
+_DELIVERY = WebhookDeliveryRecord()
+_EVENT, _ATTEMPT = SentEvent(), WebhookAttemptRecord()
 _PORTION = RedeliveryPortion()
 _DELIVERIES_PER_PAGE = 50
 
@@ -69,7 +69,7 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>")
-@operation(_READ, object_of(WholeDelivery()), refuses=("404 not_found",))
+@operation(_READ, object_of(WebhookDeliveryDetail()), refuses=("404 not_found",))
 def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, object]:
     """Show one delivery: the body, the headers, and the outcome of each attempt. 5 round trips.
 

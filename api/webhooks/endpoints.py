@@ -24,11 +24,11 @@ from pipelines.webhooks import manage
 from schemas.webhooks.webhook import (
     EndpointBody,
     EndpointChanges,
-    EndpointRecord,
     EndpointsQuery,
     EndpointTest,
-    NewEndpoint,
-    TestAnswer,
+    NewWebhookEndpoint,
+    WebhookEndpointRecord,
+    WebhookTestAnswer,
 )
 
 blueprint = Blueprint("webhooks", __name__)
@@ -38,7 +38,7 @@ _READ = Guard(audience="brand")
 _KEEP = Guard(audience="brand", scope="read_write")
 _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
 
-_RECORD = EndpointRecord()
+_RECORD = WebhookEndpointRecord()
 _URL_REFUSALS = ("400 invalid_url", "400 https_required", "400 url_not_allowed")
 
 _Answer = tuple[int, Mapping[str, object]]
@@ -47,7 +47,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @blueprint.post("/api/v1/webhooks")
 @operation(
     _WRITE,
-    object_of(NewEndpoint()),
+    object_of(NewWebhookEndpoint()),
     shows_secret=True,
     status=201,
     takes=EndpointBody(),
@@ -140,7 +140,9 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@operation(_WRITE, object_of(NewEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True)
+@operation(
+    _WRITE, object_of(NewWebhookEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True
+)
 def rotate_webhook_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return idempotency.run_once(lambda: _rotate(endpoint_id))
@@ -156,7 +158,7 @@ def _rotate(endpoint_id: str) -> _Answer:
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/test")
 @operation(
     _WRITE,
-    object_of(TestAnswer()),
+    object_of(WebhookTestAnswer()),
     takes=EndpointTest(),
     refuses=("400 unknown_event", "400 sample_not_available", "400 event_not_subscribed", "404 not_found"),
 )

@@ -37,10 +37,8 @@ class ConnectionChanges(Wire):
     credentials = _credentials()
 
 
-class FieldRecord(Wire):
+class GatewayFieldRecord(Wire):
     """One credential of a gateway."""
-
-    wire_name = "GatewayField"
 
     name = fields.String()
     label = fields.String()
@@ -55,13 +53,11 @@ class GatewayRecord(Wire):
     name = fields.String()
     label = fields.String()
     kind = fields.String()
-    fields_ = fields.List(fields.Nested(FieldRecord()), attribute="fields", data_key="fields")
+    fields_ = fields.List(fields.Nested(GatewayFieldRecord()), attribute="fields", data_key="fields")
 
 
-class CapabilitiesRecord(Wire):
+class GatewayCapabilitiesRecord(Wire):
     """The features of a gateway."""
-
-    wire_name = "GatewayCapabilities"
 
     coupons = Flag()
     refunds = one_of(("webhook", "poll"))
@@ -76,10 +72,8 @@ class WebPixelRecord(Wire):
     error = fields.String(allow_none=True)
 
 
-class ConnectionRecord(Wire):
+class GatewayConnectionRecord(Wire):
     """A connection, without its credentials."""
-
-    wire_name = "GatewayConnection"
 
     id = fields.UUID()
     gateway = one_of(Gateway)
@@ -87,7 +81,7 @@ class ConnectionRecord(Wire):
     status = one_of(ConnectionStatus)
     account = fields.String()
     webhook_url = bearer_secret(found_at=_AT_CONNECTIONS)
-    capabilities = fields.Nested(CapabilitiesRecord())
+    capabilities = fields.Nested(GatewayCapabilitiesRecord())
     connected_at = Instant()
     disconnected_at = Instant(allow_none=True)
     last_event_at = Instant(allow_none=True)
@@ -97,27 +91,21 @@ class ConnectionRecord(Wire):
     web_pixel = fields.Nested(WebPixelRecord(), allow_none=True)
 
 
-class SetupValue(Wire):
+class GatewaySetupValue(Wire):
     """A value to paste at the gateway."""
-
-    wire_name = "GatewaySetupValue"
 
     name = fields.String()
     value = bearer_secret(found_at=_AT_CONNECTIONS)
 
 
-class SetupRecord(Wire):
+class GatewaySetupRecord(Wire):
     """The remaining steps at the gateway."""
 
-    wire_name = "GatewaySetup"
-
     steps = fields.List(fields.String())
-    values = fields.List(fields.Nested(SetupValue()))
+    values = fields.List(fields.Nested(GatewaySetupValue()))
 
 
-class NewConnection(ConnectionRecord):
+class NewGatewayConnection(GatewayConnectionRecord):
     """A new connection with the remaining steps."""
 
-    wire_name = "NewGatewayConnection"
-
-    setup = fields.Nested(SetupRecord())
+    setup = fields.Nested(GatewaySetupRecord())

@@ -18,8 +18,8 @@ from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
 from schemas.collection_fields import Items
 from schemas.imports.common import (
     CommissionBalance,
+    ImportJobWarning,
     ImportPreview,
-    ImportWarning,
     import_file,
     import_rows,
     parse_rows,
@@ -121,12 +121,10 @@ class ImportTally(Wire):
     source = fields.String(allow_none=True)
 
 
-class ImportRecord(ImportTally):
+class ImportResultRecord(ImportTally):
     """The result of an import, with the values that differ from its rows."""
 
-    wire_name = "ImportResult"
-
-    warnings = fields.List(fields.Nested(ImportWarning))
+    warnings = fields.List(fields.Nested(ImportJobWarning))
 
 
 class PastImport(ImportTally):
@@ -136,12 +134,10 @@ class PastImport(ImportTally):
     undone_at = Instant(allow_none=True)
 
 
-class DetailedImport(PastImport):
+class ImportDetail(PastImport):
     """An import in the history, with its warnings."""
 
-    wire_name = "ImportDetail"
-
-    warnings = fields.List(fields.Nested(ImportWarning))
+    warnings = fields.List(fields.Nested(ImportJobWarning))
 
 
 class ImportsQuery(PageQuery):

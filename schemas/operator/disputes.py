@@ -47,10 +47,8 @@ class FundingRequestRecord(Wire):
     created_at = Instant()
 
 
-class ReleaseRecord(Wire):
+class DealReleaseRecord(Wire):
     """A payout of a milestone, in US cents, released or not."""
-
-    wire_name = "DealRelease"
 
     id = fields.UUID()
     seq = fields.Integer()
@@ -79,7 +77,7 @@ class WholeDealRecord(Wire):
     returned_cents = fields.Integer()
     created_at = Instant()
     milestones = fields.List(fields.Nested(DisputedMilestoneRecord))
-    payouts = fields.List(fields.Nested(ReleaseRecord))
+    payouts = fields.List(fields.Nested(DealReleaseRecord))
     requests = fields.List(fields.Nested(FundingRequestRecord))
 
 

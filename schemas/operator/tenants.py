@@ -6,7 +6,7 @@ from domain.organization import plans
 from schemas.base import Instant, Wire, bearer_secret, one_of, text
 from schemas.collection_fields import Entries
 from schemas.operator.queues import WhyBody
-from schemas.organization.billing import Shares
+from schemas.organization.billing import PlanLimits
 from schemas.paging import PageQuery, QueryFlag
 
 _STATUSES = ("Queued", "Sent", "Kept", "Failed")
@@ -50,7 +50,7 @@ class WholeTenantRecord(Wire):
     home_currency = fields.String()
     created_at = Instant()
     settings = fields.Dict(keys=fields.String(), values=fields.String())
-    limits = fields.Nested(Shares)
+    limits = fields.Nested(PlanLimits)
 
 
 class TenantChanges(WhyBody):
@@ -100,10 +100,8 @@ class TroublesQuery(Wire):
     troubled = QueryFlag(load_default=True)
 
 
-class TroubledConnectionRecord(Wire):
+class OperatorConnectionRecord(Wire):
     """A connection to a gateway or platform, with its waiting events."""
-
-    wire_name = "OperatorConnection"
 
     id = fields.UUID()
     organization_id = fields.UUID()

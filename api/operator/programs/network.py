@@ -19,10 +19,10 @@ from models import db
 from models.programs.programs import Program
 from pipelines.programs import network_listing, supervision
 from schemas.operator.network import (
-    ApprovalBody,
-    ListingRejectionBody,
+    NetworkApprovalBody,
+    NetworkListingRecord,
+    NetworkRejectionBody,
     NetworkReviewsQuery,
-    ReviewedProgramRecord,
     listing_records,
 )
 from schemas.operator.queues import WhyBody
@@ -34,7 +34,7 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 net
 
 
 @blueprint.get("/api/operator/network")
-@operation(READ, page(ReviewedProgramRecord()), asks=NetworkReviewsQuery())
+@operation(READ, page(NetworkListingRecord()), asks=NetworkReviewsQuery())
 def list_network_reviews() -> Mapping[str, Any]:
     """List programs that their brands submitted to the network, longest waiting first; by default the waiting ones.
 
@@ -50,7 +50,7 @@ def list_network_reviews() -> Mapping[str, Any]:
 
 
 @blueprint.get(_REVIEW)
-@operation(READ, object_of(ReviewedProgramRecord()), refuses=("404 not_found",))
+@operation(READ, object_of(NetworkListingRecord()), refuses=("404 not_found",))
 def get_network_review(program_id: str) -> Mapping[str, Any]:
     """Show one submitted program with all its public texts. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
@@ -59,14 +59,14 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post(f"{_REVIEW}/approve")
-@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECISION_REFUSALS)
+@operation(WRITE, object_of(NetworkListingRecord()), takes=NetworkApprovalBody(), refuses=_DECISION_REFUSALS)
 def approve_network_program(program_id: str) -> Response:
     """Approve a program that waits for its review. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_approved", network_listing.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
-@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ListingRejectionBody(), refuses=_DECISION_REFUSALS)
+@operation(WRITE, object_of(NetworkListingRecord()), takes=NetworkRejectionBody(), refuses=_DECISION_REFUSALS)
 def reject_network_program(program_id: str) -> Response:
     """Reject a program that waits for its review, which makes it Private. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_rejected", network_listing.reject)
@@ -75,7 +75,7 @@ def reject_network_program(program_id: str) -> Response:
 @blueprint.post(f"{_REVIEW}/revoke")
 @operation(
     WRITE,
-    object_of(ReviewedProgramRecord()),
+    object_of(NetworkListingRecord()),
     takes=WhyBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
