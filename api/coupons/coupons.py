@@ -159,9 +159,7 @@ def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         _find(of_program, wanted_id)
     requested = body.load()
-    answer = idempotency.run_once(lambda: _change(of_program, wanted_id, requested))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _change(of_program, wanted_id, requested), wakes_relay=True)
 
 
 def _change(of_program: Mapping[str, UUID], coupon_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
@@ -189,9 +187,7 @@ def _refuse_changed_discount(fixed: Mapping[str, Any], record: Mapping[str, Any]
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """End a coupon and all its codes. 200 with the coupon; `archive.pending` counts codes still live at the gateway."""
     of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
-    answer = idempotency.run_once(lambda: _archive(of_program, wanted_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _archive(of_program, wanted_id), wakes_relay=True)
 
 
 def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Answer:

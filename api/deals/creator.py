@@ -11,7 +11,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.deals.states import Side
 from domain.refusals import not_found
 from models import db
@@ -131,9 +130,7 @@ def _decide(
         act(deal, now)
         return 200, _audit(action, deal, now, details)
 
-    answer = idempotency.run_once(work, organization_id=organization_id)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, organization_id=organization_id, wakes_relay=True)
 
 
 def _audit(action: str, before: Deal, now: datetime, details: Mapping[str, object]) -> Mapping[str, object]:

@@ -17,7 +17,6 @@ from api.access.callers import Caller
 from api.access.guards import KIB, Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.invites import InviteState
 from domain.organization import plans
 from domain.organization.access import Role
@@ -204,9 +203,7 @@ def _body() -> Mapping[str, Any]:
 
 
 def _run_once(work: Callable[[], idempotency.Answer]) -> Response:
-    answer = idempotency.run_once(work)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, wakes_relay=True)
 
 
 def _inviter(caller: Caller) -> Inviter:

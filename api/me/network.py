@@ -16,7 +16,6 @@ from api.access.guards import KIB, Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from models import db
 from models.programs import programs
 from pipelines.programs import network_listing
@@ -98,11 +97,9 @@ def apply_to_network_program(program_id: str) -> Response:
         organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
         raise network_listing.not_listed_refusal()
-    answer = idempotency.run_once(
-        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id
+    return idempotency.run_once(
+        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id, wakes_relay=True
     )
-    wake_relay()
-    return answer
 
 
 def _apply(organization_id: UUID, program_id: UUID, application: Mapping[str, Any]) -> idempotency.Answer:

@@ -12,7 +12,6 @@ from adapters import clock
 from api.access import guards
 from api.edge import audit, body, idempotency, paging
 from api.edge.operations import EMPTY, object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import DECIDE, READ, WRITE
 from domain.refusals import Refused
 from models import db
@@ -119,9 +118,7 @@ def replay_dead_letter(number: str) -> Response:
         audit.record("job.replayed", str(job_id), after=details, organization_id=job.organization_id, now=clock.now())
         return 200, {"replayed": [job_id]}
 
-    answer = idempotency.run_once_for_operator(replay)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(replay, wakes_relay=True)
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/discard")
@@ -160,9 +157,7 @@ def replay_dead_letters() -> Response:
         audit.record("job.replayed", "filter", after=details, now=clock.now())
         return 200, {"replayed": list(replayed)}
 
-    answer = idempotency.run_once_for_operator(replay)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(replay, wakes_relay=True)
 
 
 @blueprint.post("/api/operator/dead-letters/discard")

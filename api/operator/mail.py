@@ -10,7 +10,6 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import EMPTY, object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from domain.mail import sign_in_links
 from domain.refusals import Refused
@@ -96,9 +95,7 @@ def retry_letter(message_id: str) -> Response:
         audit.record("mail.retried", wanted_id, after=details, organization_id=letter.organization_id, now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(retry)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(retry, wakes_relay=True)
 
 
 def _serialize(message: MailMessage) -> dict[str, object]:

@@ -10,7 +10,6 @@ from marshmallow import ValidationError
 from adapters import clock
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import DECIDE, READ
 from models import db
 from models.payouts import admin_queries, rail_events
@@ -72,9 +71,7 @@ def submit_run_review(run_id: str) -> Response:
         audit.record("payout.reviewed", wanted_id, after=details, organization_id=done.organization_id, now=now)
         return 200, _REVIEWED.dump(done)
 
-    answer = idempotency.run_once_for_operator(review)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(review, wakes_relay=True)
 
 
 @blueprint.get("/api/operator/payouts/doubtful")
@@ -146,6 +143,4 @@ def _settle(payout_id: UUID, paid_as: str | None, failed_because: str | None) ->
         audit.record("payout.settled", payout_id, after=details, organization_id=done.organization_id, now=now)
         return 200, _SETTLED.dump(done)
 
-    answer = idempotency.run_once_for_operator(settle)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(settle, wakes_relay=True)

@@ -6,7 +6,6 @@ from adapters import clock
 from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from domain.money.fx_files import BadRates
 from domain.refusals import Refused
@@ -88,6 +87,4 @@ def request_rates() -> Response:
         audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(request_refresh)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(request_refresh, wakes_relay=True)

@@ -15,7 +15,6 @@ from api.access import guards
 from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
@@ -172,9 +171,7 @@ def run_payouts() -> Response:
     request is refused, and nothing is written.
     """
     values = body.load()
-    answer = idempotency.run_once(lambda: _run(values))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _run(values), wakes_relay=True)
 
 
 def _run(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

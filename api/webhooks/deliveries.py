@@ -12,7 +12,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.webhooks.endpoints import find_endpoint
 from domain.refusals import not_found
 from models import db
@@ -99,9 +98,7 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
 @operation(_KEEP, object_of(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
 def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
     """Make one more attempt of a delivery under the same id, at once, even if a retry is scheduled. 200."""
-    answer = idempotency.run_once(lambda: _redeliver(endpoint_id, delivery_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _redeliver(endpoint_id, delivery_id), wakes_relay=True)
 
 
 def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
@@ -119,9 +116,7 @@ def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
 
     Each is sent under its own id with its own body. While `hasMore`, repeat the request with `nextCursor` as `cursor`.
     """
-    answer = idempotency.run_once(lambda: _redeliver_window(endpoint_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _redeliver_window(endpoint_id), wakes_relay=True)
 
 
 def _redeliver_window(endpoint_id: str) -> _Answer:

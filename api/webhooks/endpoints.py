@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.refusals import Refused
 from domain.webhooks import events
@@ -164,9 +163,7 @@ def _rotate(endpoint_id: str) -> _Answer:
 )
 def test_webhook_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the id of the delivery in the history."""
-    answer = idempotency.run_once(lambda: _test(endpoint_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _test(endpoint_id), wakes_relay=True)
 
 
 def _test(endpoint_id: str) -> _Answer:

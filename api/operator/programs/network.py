@@ -13,7 +13,6 @@ from adapters import clock
 from api.access import guards
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.programs.programs import Program
@@ -102,9 +101,7 @@ def _decide(program_id: str, action: str, act: Callable[..., Program]) -> Respon
         audit.record(action, wanted_id, after=details, organization_id=after.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
-    answer = idempotency.run_once_for_operator(decide)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(decide, wakes_relay=True)
 
 
 def _serialize(program_id: UUID) -> Mapping[str, Any]:
