@@ -1,9 +1,7 @@
 """Small files of organizations, stored in the database so that they survive the loss of a machine."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -26,11 +24,8 @@ class StoredFile:
 
 
 _TABLE = Table("stored_file", StoredFile)
-
-
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert a file."""
-    _TABLE.insert(values)
+#: Insert a file.
+insert = _TABLE.insert
 
 
 _DELETE = """
