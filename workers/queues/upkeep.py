@@ -6,15 +6,12 @@ from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from domain.host_proofs.records import DnsReading
 from domain.jobs import Job
-from domain.money.fx_files import RateFile
 from models.jobs.rows import ClaimedJob
 from pipelines import fx_intake, ledger_check, owed_days, partitions, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import scheduled_checks
-from pipelines.host_proofs.host_status import HostStatus
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
 from pipelines.webhooks import outage_emails
@@ -48,17 +45,14 @@ for _job, _sweep in _SWEEPS:
     _register_sweep(_job, _sweep)
 
 
-def _prepare_domain(job: ClaimedJob) -> HostStatus | None:
-    return scheduled_checks.prepare(
+register_calling_job(
+    jobs.DOMAIN_CHECK,
+    prepare=lambda job: scheduled_checks.prepare(
         scheduled_checks.HostToCheck(job.tenant, UUID(job.args["holder_id"]), job.args["name"])
-    )
-
-
-def _record_domain(host: HostStatus, reading: DnsReading) -> None:
-    scheduled_checks.record(host, reading, now=clock.now())
-
-
-register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=scheduled_checks.read_dns, record=_record_domain)
+    ),
+    call=scheduled_checks.read_dns,
+    record=lambda host, reading: scheduled_checks.record(host, reading, now=clock.now()),
+)
 
 
 @database_job(jobs.HOLDS_RENEW)
@@ -99,16 +93,9 @@ def compute_day_totals(job: ClaimedJob) -> None:
     owed_days.compute(job.tenant)
 
 
-def _prepare_rates(job: ClaimedJob) -> str | None:
-    return fx_intake.feed_url()
-
-
-def _fetch_rates(url: str) -> RateFile:
-    return fx_intake.fetch(url, now=clock.now())
-
-
-def _record_rates(url: str, rates: RateFile) -> None:
-    fx_intake.store_from_feed(rates)
-
-
-register_calling_job(jobs.FX_REFRESH, prepare=_prepare_rates, call=_fetch_rates, record=_record_rates)
+register_calling_job(
+    jobs.FX_REFRESH,
+    prepare=lambda job: fx_intake.feed_url(),
+    call=lambda url: fx_intake.fetch(url, now=clock.now()),
+    record=lambda url, rates: fx_intake.store_from_feed(rates),
+)
