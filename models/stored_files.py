@@ -1,6 +1,6 @@
 """Small files of organizations, stored in the database so that they survive the loss of a machine."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -24,8 +24,11 @@ class StoredFile:
 
 
 _TABLE = Table("stored_file", StoredFile)
-#: Insert a file.
-insert = _TABLE.insert
+
+
+def insert(file: StoredFile) -> None:
+    """Insert a file."""
+    _TABLE.insert(asdict(file))
 
 
 _DELETE = """

@@ -13,13 +13,14 @@ _MAX_CREDENTIALS = 20
 _AT_CONNECTIONS = "It is under Connections on the dashboard."
 
 
-def _credentials() -> Entries:
+def credential_values(*, required: bool = True) -> Entries:
+    """Return the field of a connection's credentials by name."""
     return Entries(
         most=_MAX_CREDENTIALS,
         least=1,
         keys=text(shortest=1, longest=64),
         values=text(shortest=1, longest=_MAX_CREDENTIAL_CHARS),
-        required=True,
+        required=required,
     )
 
 
@@ -28,13 +29,13 @@ class ConnectionBody(Wire):
 
     gateway = one_of(Gateway, required=True)
     mode = one_of(_MODES, load_default="live")
-    credentials = _credentials()
+    credentials = credential_values()
 
 
 class ConnectionChanges(Wire):
     """Credentials to replace; the others stay."""
 
-    credentials = _credentials()
+    credentials = credential_values()
 
 
 class GatewayFieldRecord(Wire):
