@@ -61,9 +61,7 @@ def list_platform_connections() -> Mapping[str, object]:
     """List the connected platforms, newest first."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = connections.page(organization_id=guards.organization_id(), **page_request.window)
     return paging.serialize_page(page_request, rows, lambda page: [_serialize(row) for row in page])
 
 

@@ -111,7 +111,7 @@ def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
     page_request, of_program = paging.read_page_request(body.query()), _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
-        rows = campaign_coupons.page(**of_program, after=page_request.after, limit=page_request.limit)
+        rows = campaign_coupons.page(**of_program, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda page: [serialize(row) for row in page])
 
 
@@ -125,9 +125,7 @@ def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
         lifecycle.find(**of_program)
         if coupon_id is not None:
             families.find(**of_program, coupon_id=coupon_id)
-        rows = campaign_coupons.list_pickable(
-            **of_program, coupon_id=coupon_id, after=page_request.after, limit=page_request.limit
-        )
+        rows = campaign_coupons.list_pickable(**of_program, coupon_id=coupon_id, **page_request.window)
     names = _PICKABLE.fields if coupon_id is not None else ("id", "email", "full_name")
     return paging.serialize_page(
         page_request, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]

@@ -35,9 +35,7 @@ def list_own_deals() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = lists.any_org_page(
-            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
-        )
+        rows = lists.any_org_page(account_id=account_id, email=email, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda some: _RECORD.dump(some, many=True))
 
 

@@ -75,8 +75,7 @@ def list_deals() -> Mapping[str, object]:
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters={name: query[name] for name in ("program_id", "affiliate_id", "status")},
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda some: RECORD.dump(some, many=True))
 

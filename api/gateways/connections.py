@@ -59,9 +59,7 @@ def list_connections() -> Mapping[str, object]:
     """List the connections, including ended ones, newest first."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = connections.page(organization_id=guards.organization_id(), **page_request.window)
         pixels = _find_pixels(rows)
     return paging.serialize_page(
         page_request, rows, lambda page: [_serialize_with_pixel(row, pixels.get(row.id)) for row in page]

@@ -50,8 +50,7 @@ def list_gateway_events(connection_id: str) -> Mapping[str, object]:
             organization_id=connection.organization_id,
             connection_id=connection.id,
             status=query["status"],
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda page: _EVENT.dump(page, many=True))
 

@@ -40,11 +40,7 @@ def list_imports() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = imports.page(
-            organization_id=guards.organization_id(),
-            kind=query["kind"],
-            status=query["status"],
-            limit=page_request.limit,
-            after=page_request.after,
+            organization_id=guards.organization_id(), kind=query["kind"], status=query["status"], **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 

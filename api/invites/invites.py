@@ -148,8 +148,7 @@ def list_invites() -> Mapping[str, object]:
             program_id=query["program_id"],
             state=query["state"],
             now=now,
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda rows: [invite_record(row, now=now) for row in rows])
 

@@ -51,11 +51,7 @@ def list_network_programs() -> Mapping[str, Any]:
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
         rows = network_listing.any_org_list(
-            account_id=account.id,
-            email=account.email,
-            filters=filters,
-            after=page_request.after,
-            limit=page_request.limit,
+            account_id=account.id, email=account.email, filters=filters, **page_request.window
         )
     base_url = settings.current().web.url
     return paging.serialize_page(

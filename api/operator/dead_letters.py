@@ -57,7 +57,7 @@ def list_dead_letters() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     after = (page_request.after[0], page_request.after[1].int) if page_request.after else None
     with db.any_org_work():
-        rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=page_request.limit)
+        rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=page_request.take + 1)
     page_rows, has_more = rows[: page_request.take], len(rows) > page_request.take
     items = _RECORD.dump([_serialize(row) for row in page_rows], many=True)
     return {"items": items, "nextCursor": _cursor(page_rows) if has_more else None, "hasMore": has_more}

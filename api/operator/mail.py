@@ -45,12 +45,7 @@ def list_letters() -> Mapping[str, object]:
     query = body.query()
     page_request = paging.read_page_request(query)
     with db.any_org_work():
-        rows = any_org_page(
-            organization_id=query["organization_id"],
-            status=query["status"],
-            after=page_request.after,
-            limit=page_request.limit,
-        )
+        rows = any_org_page(organization_id=query["organization_id"], status=query["status"], **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: [_LETTER.dump(_serialize(row)) for row in rows])
 
 

@@ -42,8 +42,7 @@ def list_payouts() -> Mapping[str, object]:
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters=lists.PayoutFilters(query["affiliate_id"], query["status"], query["run_id"]),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             with_lines=with_lines,
         )
     return paging.serialize_page(page_request, rows, _serialize if with_lines else _serialize_without_lines)
@@ -69,7 +68,7 @@ def list_payout_lines(payout_id: str) -> Mapping[str, object]:
     wanted_id, page_request = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
     where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
     with db.unit_of_work(guards.organization_id()):
-        rows = lists.lines_page(**where, after=page_request.after, limit=page_request.limit)
+        rows = lists.lines_page(**where, **page_request.window)
         if not rows and payouts.find(**where) is None:
             raise not_found("payout", wanted_id)
     return paging.serialize_page(page_request, rows, _serialize_lines)

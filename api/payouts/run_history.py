@@ -31,9 +31,7 @@ def list_payout_runs() -> Mapping[str, object]:
     """List runs, newest first, each with the status of its payouts."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = run_lists.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = run_lists.page(organization_id=guards.organization_id(), **page_request.window)
     return paging.serialize_page(page_request, rows, _serialize)
 
 

@@ -82,8 +82,7 @@ def list_programs() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = programs.page(
             organization_id=guards.organization_id(),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             includes_archived=query["include_archived"],
         )
     return paging.serialize_page(page_request, rows, _serialize)

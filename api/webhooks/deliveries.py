@@ -61,8 +61,7 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
                 since=query["since"],
                 until=query["until"],
             ),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda rows: [_DELIVERY.dump(row) for row in rows])
 

@@ -78,8 +78,7 @@ def list_webhook_endpoints() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = endpoints.page(
             organization_id=guards.organization_id(),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             managed=query["managed"],
         )
     return paging.serialize_page(page_request, rows, _serialize)

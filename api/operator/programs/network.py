@@ -42,9 +42,7 @@ def list_network_reviews() -> Mapping[str, Any]:
     query = body.query()
     page_request = paging.read_page_request(query, order=query["status"])
     with db.any_org_work():
-        rows = network_listing.any_org_list_reviews(
-            status=query["status"], after=page_request.after, limit=page_request.limit
-        )
+        rows = network_listing.any_org_list_reviews(status=query["status"], **page_request.window)
     return paging.serialize_page(page_request, rows, listing_records, time_field="asked_at")
 
 
