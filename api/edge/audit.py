@@ -35,7 +35,6 @@ def record(
     audit.stage(
         organization_id=organization_id or (None if "operator" in g else guards.organization_id()),
         action=action,
-        entity_type=action.split(".", 1)[0],
         entity_id=str(entity_id),
         actor_type=actor_type,
         actor_user_id=user_id,

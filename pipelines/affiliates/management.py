@@ -12,7 +12,6 @@ from uuid import UUID
 from domain.programs import terms
 from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
-from domain.webhooks import events
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.programs import programs
@@ -104,15 +103,7 @@ def _rejects_application(before: Affiliate, status: str) -> bool:
 
 
 def _emit_approved(affiliate: Affiliate, now: datetime) -> None:
-    assert affiliate.approved_at is not None  # the change has set it
-    data = events.affiliate_approved(
-        affiliate_id=affiliate.id,
-        program_id=affiliate.program_id,
-        email=affiliate.email,
-        full_name=affiliate.full_name,
-        approved_at=affiliate.approved_at,
-        application_answers=affiliate.application_data,
-    )
+    data = enrollment.approved_data(affiliate)
     emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=data, at=now)
 
 
