@@ -1,4 +1,4 @@
-"""What was paid before a gateway was connected: a signed sale may have counted it, so it is never money here."""
+"""Payments from before a gateway was connected earn nothing: a signed sale may have counted them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,32 +12,32 @@ from tests.support.gateways.storefront import wix
 
 
 def _reconcile(shop, since, connection=None):
-    """Ask for a run since a moment."""
+    """Request a reconciliation since a time."""
     path = f"/api/v1/connections/{(connection or shop.connection)['id']}/reconcile"
     assert shop.brand.person("Owner").post(path, {"since": since.isoformat()}).status_code == 202
 
 
-def _placed_earlier(stage, sale):
-    """Let an order be placed two days before it was paid; return what is sent when it is paid."""
-    then, now = ((stage.now - timedelta(days=days)).isoformat(timespec="seconds") for days in (2, 0))
+def _place_two_days_earlier(stage, sale):
+    """Set an order's date to two days before its payment; return the notification of the payment."""
+    earlier, now = ((stage.now - timedelta(days=days)).isoformat(timespec="seconds") for days in (2, 0))
     if stage.gateway.name == "bigcommerce":
         stage.objects[f"/v2/orders/{sale.id}"]["date_created"] = format_datetime(stage.now - timedelta(days=2))
-        told = stage.notify_status_change(int(sale.id), before=7)
-        (word,) = {hook["headers"]["X-Hook-Token"] for hook in stage.hooks.values() if "headers" in hook}
-        return replace(told, headers={**told.headers, "X-Hook-Token": word})
+        notification = stage.notify_status_change(int(sale.id), before=7)
+        (token,) = {hook["headers"]["X-Hook-Token"] for hook in stage.hooks.values() if "headers" in hook}
+        return replace(notification, headers={**notification.headers, "X-Hook-Token": token})
     order = stage.orders[sale.id]
     if stage.gateway.name == "wix":
-        order |= {"createdDate": then, "purchasedDate": then}
+        order |= {"createdDate": earlier, "purchasedDate": earlier}
         return stage.notify(wix.PAID, {"previousPaymentStatus": "PENDING_MERCHANT", "order": order})
-    order |= {"created_at": then, "processed_at": then, "updated_at": now}
+    order |= {"created_at": earlier, "processed_at": earlier, "updated_at": now}
     return stage.notify("orders/paid", order)
 
 
-def test_a_payment_from_before_the_connection_is_kept_and_counts_nothing(shop):
+def test_payment_before_the_connection_is_stored_uncredited(shop):
     shop.stage.now -= timedelta(minutes=30)
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(hours=1)
-    shop.hear(*sale.notifications, *shop.stage.refund(sale, 4_000))
+    shop.receive(*sale.notifications, *shop.stage.refund(sale, 4_000))
     assert shop.conversions() == []
     assert [event[1:] for event in shop.events() if event[0] != "invoice_payment.paid"] == [
         ("Processed", "before_connection")
@@ -46,7 +46,7 @@ def test_a_payment_from_before_the_connection_is_kept_and_counts_nothing(shop):
     assert shop.brand.get("/api/v1/uncredited-conversions").json == []
 
 
-def test_the_first_night_does_not_count_the_hour_before_the_connection(shop, drain):
+def test_first_reconcile_books_nothing_of_the_hour_before_the_connection(shop, drain):
     shop.stage.now -= timedelta(minutes=30)
     shop.stage.pay(Purchase(cents=10_000))
     shop.brand.person("Owner").post(f"/api/v1/connections/{shop.connection['id']}/reconcile", {})
@@ -55,7 +55,7 @@ def test_the_first_night_does_not_count_the_hour_before_the_connection(shop, dra
     assert ("before_connection",) in shop.events("reason")
 
 
-def test_a_list_from_long_ago_brings_no_history(shop, drain):
+def test_reconcile_since_before_the_connection_books_nothing(shop, drain):
     shop.stage.now -= timedelta(days=20)
     shop.stage.pay(Purchase(cents=10_000))
     _reconcile(shop, datetime.now(UTC) - timedelta(days=25))
@@ -63,35 +63,35 @@ def test_a_list_from_long_ago_brings_no_history(shop, drain):
     assert shop.conversions() == []
 
 
-def test_a_renewal_of_a_customer_from_before_the_connection_counts(shop):
+def test_renewal_after_the_connection_of_an_older_customer_counts(shop):
     shop.stage.now -= timedelta(days=20)
     first = shop.stage.pay(Purchase())
-    shop.hear(*first.notifications)
+    shop.receive(*first.notifications)
     shop.stage.now += timedelta(days=20)
     renewal = shop.stage.pay(Purchase(renews=first))
-    shop.hear(*renewal.notifications)
+    shop.receive(*renewal.notifications)
     assert shop.conversions("external_event_id") == [(renewal.id,)]
 
 
-def test_what_was_missed_of_an_earlier_connection_counts_and_what_was_paid_between_them_does_not(shop, drain):
+def test_missed_payment_of_earlier_connection_counts_and_one_between_does_not(shop, drain):
     owner = shop.brand.person("Owner")
     assert owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}").status_code == 204
     shop.change(
         "update gateway_connection set connected_at = connected_at - interval '2 hours',"
         " disconnected_at = disconnected_at - interval '1 hour'"
     )
-    again = connect_gateway(owner, shop.stage)
+    new_connection = connect_gateway(owner, shop.stage)
     shop.stage.now -= timedelta(minutes=90)
-    during = shop.stage.pay(Purchase(cents=10_000))
+    missed_sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(minutes=60)
     shop.stage.pay(Purchase(cents=10_000, customer="2", email="bob@example.com"))
-    _reconcile(shop, shop.stage.now - timedelta(days=1), again)
+    _reconcile(shop, shop.stage.now - timedelta(days=1), new_connection)
     drain()
-    assert shop.conversions("external_event_id") == [(during.id,)]
+    assert shop.conversions("external_event_id") == [(missed_sale.id,)]
 
 
 @pytest.mark.parametrize("stage", ["woocommerce", "bigcommerce", "wix", "shopify"], indirect=True)
-def test_an_order_that_was_paid_before_and_changes_later_is_no_sale(shop, drain):
+def test_order_paid_before_the_connection_and_changed_later_is_no_sale(shop, drain):
     shop.stage.now -= timedelta(hours=3)
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.now += timedelta(hours=3)
@@ -102,19 +102,19 @@ def test_an_order_that_was_paid_before_and_changes_later_is_no_sale(shop, drain)
 
 
 @pytest.mark.parametrize("stage", ["bigcommerce", "wix", "shopify"], indirect=True)
-def test_an_order_that_was_placed_before_and_is_paid_later_is_one(shop):
-    """As a bank transfer is: the brand's server has nothing to tell before, and is refused afterwards."""
+def test_order_placed_before_and_paid_after_the_connection_is_a_sale(shop):
+    """For example by bank transfer: no signed sale reports it before, and afterwards it would be refused."""
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.change("update gateway_connection set connected_at = connected_at - interval '5 minutes'")
-    shop.hear(_placed_earlier(shop.stage, sale))
+    shop.receive(_place_two_days_earlier(shop.stage, sale))
     assert shop.conversions("external_event_id") == [(sale.id,)]
 
 
 @pytest.mark.parametrize("stage", ["bigcommerce", "wix", "shopify"], indirect=True)
-def test_an_order_that_was_placed_long_before_a_run_and_paid_since_is_listed(shop, drain):
+def test_order_placed_long_before_a_run_and_paid_since_is_listed(shop, drain):
     shop.change("update gateway_connection set connected_at = connected_at - interval '9 days'")
     sale = shop.stage.pay(Purchase(cents=10_000))
-    _placed_earlier(shop.stage, sale)
+    _place_two_days_earlier(shop.stage, sale)
     _reconcile(shop, shop.stage.now - timedelta(hours=1))
     drain()
     assert shop.conversions("external_event_id") == [(sale.id,)]

@@ -1,4 +1,4 @@
-"""A gateway whose clock is ahead: its payments are dated by when their events came, and credit whom they should."""
+"""A gateway whose clock is ahead: its payments are dated by their events' arrival and credit the right affiliate."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ _AHEAD = [timedelta(minutes=2), timedelta(hours=1), timedelta(days=400)]
 
 
 @pytest.mark.parametrize("ahead", _AHEAD)
-def test_payment_dated_ahead_is_dated_by_its_event_everywhere(shop, ahead):
+def test_payment_dated_ahead_takes_its_events_arrival_time(shop, ahead):
     shop.stage.now += ahead
     shop.sell()
 
@@ -23,7 +23,7 @@ def test_payment_dated_ahead_is_dated_by_its_event_everywhere(shop, ahead):
 
 
 @pytest.mark.parametrize("ahead", _AHEAD)
-def test_renewal_after_the_gateways_clock_was_put_right_is_credited_by_history(shop, ahead):
+def test_renewal_after_clock_correction_is_credited_by_history(shop, ahead):
     shop.stage.now += ahead
     first = shop.sell()
     shop.stage.now += timedelta(seconds=30) - ahead
@@ -34,9 +34,9 @@ def test_renewal_after_the_gateways_clock_was_put_right_is_credited_by_history(s
 
 
 @pytest.mark.parametrize("ahead", _AHEAD)
-def test_payment_dated_ahead_credits_no_lead_that_came_after_it(shop, ahead):
+def test_payment_dated_ahead_ignores_a_later_lead(shop, ahead):
     buyer = {"customer": "7", "email": "eve@example.com"}
-    start = shop.stage.start_trial(Purchase(cents=0, **buyer))
+    trial = shop.stage.start_trial(Purchase(cents=0, **buyer))
     shop.stage.now += ahead
     payment = shop.stage.pay(Purchase(slug=None, **buyer))
     shop.deliver(*payment.notifications)
@@ -44,7 +44,7 @@ def test_payment_dated_ahead_credits_no_lead_that_came_after_it(shop, ahead):
     shop.change("update job set run_at = now() + interval '1 hour' where name = 'gateway.event'")
     shop.stage.now -= ahead
 
-    shop.hear(*start)  # the lead
+    shop.receive(*trial)  # the lead
     shop.change("update job set run_at = now() where name = 'gateway.event'")
     drain()
 

@@ -1,4 +1,4 @@
-"""Platforms that do not know the person yet, are slow or away: they are asked again for two hours, the sale stands."""
+"""Platforms that do not know the person yet, are slow or unavailable: look-ups are retried for two hours."""
 
 import pytest
 
@@ -11,107 +11,107 @@ from tests.support.settings_overrides import override_settings
 ANN = "ann@example.com"
 
 
-def _until_the_end(shop, until_next):
-    """Let time pass until platforms are not asked again; return the pauses in seconds, less what passes by itself."""
+def _run_all_retries(shop, skip_to_next_lookup):
+    """Move time on until no look-up is left; return the pauses in seconds."""
     pauses = []
-    while (pause := until_next()) is not None:
+    while (pause := skip_to_next_lookup()) is not None:
         pauses.append(pause)
         drain()
     return pauses
 
 
-def _dead(shop):
+def _list_failed_jobs(shop):
     return shop.brand.rows("select queue, last_error from job where name = 'platform.lookup' and failed_at is not null")
 
 
-def test_a_person_who_appears_later_is_found_by_the_schedule(shop, platform, until_next):
+def test_person_added_later_is_found_by_a_scheduled_retry(shop, platform, skip_to_next_lookup):
     shop.sell(slug=None)
-    assert round(until_next() / 60) == 1
+    assert round(skip_to_next_lookup() / 60) == 1
     drain()
-    assert round(until_next() / 60) == 5
+    assert round(skip_to_next_lookup() / 60) == 5
     platform.add_person(ANN, slug="jane")
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:kit",)]
-    assert (platform.count_lookups(), until_next()) == (3, None)
+    assert (platform.count_lookups(), skip_to_next_lookup()) == (3, None)
 
 
-def test_a_person_who_never_appears_is_asked_for_six_times_in_121_minutes(shop, platform, until_next):
+def test_unknown_person_is_looked_up_six_times_in_121_minutes(shop, platform, skip_to_next_lookup):
     sale = shop.stage.pay(Purchase(slug=None))
-    shop.hear(*sale.notifications)
-    pauses = _until_the_end(shop, until_next)
+    shop.receive(*sale.notifications)
+    pauses = _run_all_retries(shop, skip_to_next_lookup)
     assert [round(pause / 60) for pause in pauses] == [1, 5, 15, 40, 60]
     assert platform.count_lookups() == 6
     assert shop.brand.rows("select count(*) from platform_lookup") == [(0,)]
-    assert (_dead(shop), shop.conversions()) == ([], [])
+    assert (_list_failed_jobs(shop), shop.conversions()) == ([], [])
 
-    shop.hear(*sale.notifications)  # what is told again is no new sale
+    shop.receive(*sale.notifications)  # a repeated event is no new sale
     assert platform.count_lookups() == 6
 
 
-def test_the_schedule_is_a_setting(shop, platform, until_next, monkeypatch):
+def test_retry_schedule_follows_its_setting(shop, platform, skip_to_next_lookup, monkeypatch):
     override_settings(monkeypatch, platforms={"lookup_retry_at_s": (500, 900)})
     shop.sell(slug=None)
-    pauses = _until_the_end(shop, until_next)
+    pauses = _run_all_retries(shop, skip_to_next_lookup)
     assert [round(pause / 100) for pause in pauses] == [5, 4]
     assert platform.count_lookups() == 3
 
 
-def test_a_person_of_whom_no_slug_is_known_is_not_asked_for_again(shop, platform, until_next):
+def test_known_person_without_slug_is_not_looked_up_again(shop, platform, skip_to_next_lookup):
     platform.add_person(ANN)
     shop.sell(slug=None)
-    assert (platform.count_lookups(), until_next()) == (1, None)
+    assert (platform.count_lookups(), skip_to_next_lookup()) == (1, None)
     assert shop.brand.rows("select count(*) from platform_lookup") == [(0,)]
 
 
-def test_who_is_known_at_one_platform_may_appear_at_another(shop, connect, until_next):
+def test_person_without_slug_at_one_platform_is_found_at_another(shop, connect, skip_to_next_lookup):
     first, second = connect("kit"), connect("hubspot")
     first.add_person(ANN)
     shop.sell(slug=None)
     second.add_person(ANN, slug="jane")
-    until_next()
+    skip_to_next_lookup()
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:hubspot",)]
 
 
 @pytest.mark.parametrize("fault", ["fail", "busy", "cut", "html"])
-def test_a_platform_that_is_away_for_two_hours_leaves_the_sale_and_a_dead_letter(
-    shop, platform, until_next, flask, fault
+def test_unavailable_platform_leaves_sale_uncredited_and_a_failed_job(
+    shop, platform, skip_to_next_lookup, flask, fault
 ):
     platform.add_person(ANN, slug="jane")
     platform.faults.extend([fault] * 100)
     shop.sell(slug=None)
-    assert [round(pause / 60) for pause in _until_the_end(shop, until_next)] == [1, 5, 15, 40, 60]
+    assert [round(pause / 60) for pause in _run_all_retries(shop, skip_to_next_lookup)] == [1, 5, 15, 40, 60]
     assert shop.events()[0] == ("invoice.paid", "Processed", "nobody_referred")
-    ((queue, error),) = _dead(shop)
+    ((queue, error),) = _list_failed_jobs(shop)
     assert (queue, "kit: " in error, ANN in error) == ("lookups", True, False)
 
     platform.faults.clear()
     shop.change("update job set failed_at = null, run_at = now(), max_attempts = attempt + 20 where queue = 'lookups'")
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:kit",)]
-    assert _dead(shop) == []
+    assert _list_failed_jobs(shop) == []
 
 
-def test_a_platform_that_is_slow_is_not_waited_for(shop, platform, until_next, monkeypatch):
+def test_slow_platform_is_retried_later(shop, platform, skip_to_next_lookup, monkeypatch):
     platform.add_person(ANN, slug="jane")
     platform.faults.append("hang")
-    with monkeypatch.context() as prompt:
-        prompt.setattr(schedule, "BUDGET_S", USUAL_BUDGET_S)
+    with monkeypatch.context() as patch:
+        patch.setattr(schedule, "BUDGET_S", USUAL_BUDGET_S)
         shop.sell(slug=None)
     assert shop.conversions() == []
-    assert until_next() is not None
+    assert skip_to_next_lookup() is not None
     drain()
     assert len(shop.conversions()) == 1
 
 
-def test_a_platform_that_has_enough_of_us_is_left_alone_as_long_as_it_asks(shop, platform, until_next):
+def test_rate_limited_platform_is_not_called_before_its_retry_after(shop, platform, skip_to_next_lookup):
     platform.busy_s = 200
     platform.faults.append("busy")
     shop.sell(slug=None)
-    assert until_next() in range(150, 201)  # it was told so a moment ago, or a while, on a busy machine
+    assert skip_to_next_lookup() in range(150, 201)  # less the time since its response
 
 
-def test_a_platform_that_names_somebody_need_not_wait_for_one_that_is_away(shop, connect):
+def test_known_buyer_is_credited_while_another_platform_is_unavailable(shop, connect):
     first, second = connect("kit"), connect("hubspot")
     second.add_person(ANN, slug="jane")
     first.faults.append("fail")
@@ -119,13 +119,13 @@ def test_a_platform_that_names_somebody_need_not_wait_for_one_that_is_away(shop,
     assert shop.conversions("attribution_method") == [("crm_lookup:hubspot",)]
 
 
-def test_somebody_who_cannot_earn_waits_for_who_can_until_the_end(shop, connect, until_next):
+def test_look_up_naming_a_paused_affiliate_waits_for_an_earning_one(shop, connect, skip_to_next_lookup):
     shop.brand.affiliate("rob", status="Paused")
     first, second = connect("kit"), connect("hubspot")
     first.add_person(ANN, slug="rob")
     shop.sell(slug=None)
     second.add_person(ANN, slug="jane")
-    until_next()
+    skip_to_next_lookup()
     drain()
     assert shop.conversions("attribution_method") == [("crm_lookup:hubspot",)]
     assert shop.brand.get("/api/v1/uncredited-conversions").json == []

@@ -1,4 +1,4 @@
-"""Each event is booked once, whatever else is told at the same moment and whoever else works."""
+"""Each event is booked once, whatever events and workers run at the same time."""
 
 from domain import jobs
 from models import db
@@ -10,27 +10,27 @@ from tests.support.job_queues import run_pointer
 from workers import process
 
 
-def _paid(shop, number, **purchase):
-    """Let so many customers pay; return what is told of the payments alone."""
+def _pay_as_customers(shop, count, **purchase):
+    """Pay once as each of `count` customers; return the sales and the invoice notification of each."""
     sales = [
-        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=10_000, **purchase))
-        for place in range(number)
+        shop.stage.pay(Purchase(customer=str(customer), email=f"{customer}@x.test", cents=10_000, **purchase))
+        for customer in range(count)
     ]
     return sales, [sale.notifications[0] for sale in sales]
 
 
-def _asked_for(brand):
+def _count_jobs(brand):
     return brand.rows(
         "select attempt, failed_at is null, count(*)::int from job where queue = 'gateways' group by 1, 2"
     )
 
 
-def test_same_event_told_twice_is_booked_once(shop, drain):
-    _, invoices = _paid(shop, 4)
+def test_event_queued_twice_is_booked_once(shop, drain):
+    _, invoices = _pay_as_customers(shop, 4)
     shop.deliver(*invoices)
-    told = shop.events("id") * 2
+    event_ids = shop.events("id") * 2
     with db.unit_of_work(shop.brand.id):
-        for (event_id,) in told:
+        for (event_id,) in event_ids:
             work.enqueue(jobs.GATEWAY_EVENT, organization_id=shop.brand.id, event_id=event_id)
 
     drain()
@@ -39,11 +39,11 @@ def test_same_event_told_twice_is_booked_once(shop, drain):
     assert shop.brand.rows("select count(*), sum(payments)::int from program_customer where joined_to is null") == [
         (4, 4)
     ]
-    assert _asked_for(shop.brand) == []
+    assert _count_jobs(shop.brand) == []
 
 
-def test_payment_and_refund_told_at_once_end_refunded(shop, drain):
-    sales, invoices = _paid(shop, 4)
+def test_payment_and_refund_delivered_together_end_refunded(shop, drain):
+    sales, invoices = _pay_as_customers(shop, 4)
     shop.deliver(*sales[0].notifications, *shop.stage.refund(sales[0], 4_000), *invoices[1:])
 
     drain()
@@ -52,8 +52,8 @@ def test_payment_and_refund_told_at_once_end_refunded(shop, drain):
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
 
-def test_refund_told_before_its_payment_is_taken_back_in_the_end(shop, drain):
-    sales, invoices = _paid(shop, 4)
+def test_refund_delivered_before_its_payment_is_booked_in_the_end(shop, drain):
+    sales, invoices = _pay_as_customers(shop, 4)
     shop.deliver(*shop.stage.refund(sales[0], 4_000), *reversed(sales[0].notifications), *invoices[1:])
 
     drain()
@@ -62,8 +62,8 @@ def test_refund_told_before_its_payment_is_taken_back_in_the_end(shop, drain):
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
 
-def test_payments_of_one_customer_told_at_once_have_one_first_among_them(shop, drain):
-    sales, invoices = _paid(shop, 3)
+def test_concurrent_payments_of_one_customer_have_exactly_one_first(shop, drain):
+    sales, invoices = _pay_as_customers(shop, 3)
     renewals = [
         shop.stage.pay(Purchase(customer="0", email="0@x.test", cents=20_000, renews=sales[0])) for _ in range(2)
     ]
@@ -71,18 +71,18 @@ def test_payments_of_one_customer_told_at_once_have_one_first_among_them(shop, d
 
     drain()
 
-    types = sorted(kind for (kind,) in shop.conversions("type"))
+    types = sorted(type_ for (type_,) in shop.conversions("type"))
     assert types == ["OneTime"] * 3 + ["Recurring"] * 2
 
 
-def test_workers_at_once_book_each_event_once(shop):
-    sales, invoices = _paid(shop, 40)
-    again = [
-        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=500)).notifications[0]
-        for place in range(20)
+def test_concurrent_workers_book_each_event_once(shop):
+    sales, invoices = _pay_as_customers(shop, 40)
+    second_invoices = [
+        shop.stage.pay(Purchase(customer=str(customer), email=f"{customer}@x.test", cents=500)).notifications[0]
+        for customer in range(20)
     ]
-    back = [sent for sale in sales[:5] for sent in shop.stage.refund(sale, 4_000)]
-    shop.deliver(*invoices, *again, *(sale.notifications[1] for sale in sales), *back)
+    refunds = [refund for sale in sales[:5] for refund in shop.stage.refund(sale, 4_000)]
+    shop.deliver(*invoices, *second_invoices, *(sale.notifications[1] for sale in sales), *refunds)
 
     while True:
         with db.any_org_work():
@@ -91,13 +91,13 @@ def test_workers_at_once_book_each_event_once(shop):
         if not pointers:
             break
         run_concurrently(*[lambda pointer=pointer: run_pointer(pointer) for pointer in pointers])
-        shop.change("update job set run_at = now() where deadline is null")  # whatever failed is tried again at once
+        shop.change("update job set run_at = now() where deadline is null")  # retry failed jobs at once
 
     assert sorted(shop.conversions("amount_cents, refunded_cents")) == sorted(
         [(500, 0)] * 20 + [(10_000, 4_000)] * 5 + [(10_000, 0)] * 35
     )
-    numbered = shop.brand.rows(
+    payment_counts = shop.brand.rows(
         "select payments, count(*)::int from program_customer where joined_to is null group by 1 order by 1"
     )
-    assert numbered == [(1, 20), (2, 20)]
+    assert payment_counts == [(1, 20), (2, 20)]
     assert {status for (status,) in shop.events("status")} == {"Processed"}
