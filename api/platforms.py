@@ -180,8 +180,7 @@ def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
     values = {name: getattr(connection, name) for name in _FIELDS} | {
         "slug_field": connect.list_slug_fields(connection)[0]
     }
-    record: Mapping[str, Any] = _RECORD.dump(values)
-    return record
+    return _RECORD.dump(values)
 
 
 _FIELDS = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")

@@ -84,5 +84,4 @@ def delete_automation_hook(hook_id: str) -> Response:
 
 def _serialize(hook: WebhookEndpoint) -> dict[str, object]:
     (event,) = hook.events
-    record: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
-    return record
+    return _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})

@@ -92,7 +92,7 @@ def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) ->
     after = {name: value for name, value in summary.items() if name not in ("ok", "conversionId")}
     why = {"reason": requested["reason"], "note": requested["note"]}
     audit.record(
-        "conversion.refunded", conversion_id, before=_RECORD.dump(subject.conversion), after=after | why, now=now
+        "conversion.refunded", conversion_id, before=_RECORD.dump(subject.conversion), after={**after, **why}, now=now
     )
     return 200, summary
 
@@ -119,5 +119,5 @@ def _record_change(
     action: str, subject: review.ReviewedConversion, result: Conversion, why: Mapping[str, object], now: datetime
 ) -> idempotency.Answer:
     before, after = _RECORD.dump(subject.conversion), _RECORD.dump(result)
-    audit.record(action, subject.conversion.id, before=before, after=after | why, now=now)
+    audit.record(action, subject.conversion.id, before=before, after={**after, **why}, now=now)
     return 200, after

@@ -38,8 +38,7 @@ def list_uncredited_conversions() -> list[Any]:
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         rows = uncredited_sales.page(organization_id=organization_id, limit=_MAX_ROWS, **query)
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)
 
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")

@@ -49,8 +49,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
         rows = lists.any_org_page(account_id=account_id, email=email, deal_id=wanted_id, limit=1)
     if not rows:
         raise not_found("deal", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(rows[0])
-    return record
+    return _RECORD.dump(rows[0])
 
 
 @blueprint.post("/api/me/deals/<deal_id>/accept")

@@ -130,5 +130,4 @@ def serialize(deal_id: UUID) -> Mapping[str, object]:
     deal = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
     if deal is None:
         raise not_found("deal", deal_id)
-    record: Mapping[str, object] = RECORD.dump(deal)
-    return record
+    return RECORD.dump(deal)

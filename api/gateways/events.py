@@ -99,5 +99,4 @@ def get_connection_stats(connection_id: str) -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
         counts = stats.count_events(organization_id=connection.organization_id, connection_id=connection.id)
-    record: Mapping[str, object] = _STATS.dump(counts)
-    return record
+    return _STATS.dump(counts)

@@ -54,8 +54,7 @@ def get_import(import_id: str) -> Mapping[str, object]:
         job = imports.find(organization_id=organization_id, job_id=wanted_id)
     if job is None:
         raise not_found("import", wanted_id)
-    record: Mapping[str, object] = _DETAIL.dump(job)
-    return record
+    return _DETAIL.dump(job)
 
 
 @blueprint.get("/api/imports/<import_id>/undo")

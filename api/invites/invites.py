@@ -65,7 +65,7 @@ _RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
 _REVOKE = Guard(audience="dashboard", scope="read_write")
 
 _RECORD = InviteRecord()
-_CONFLICTS = SlugConflict(many=True)
+_CONFLICTS = SlugConflict()
 _CREATE_REFUSALS = (
     "400 validation_failed",
     "409 program_inactive",
@@ -132,7 +132,7 @@ def _create_many(values: Mapping[str, Any]) -> idempotency.Answer:
         "created": len(records),
         "skipped": outcome.skipped,
         "invites": records,
-        "slugConflicts": _CONFLICTS.dump(outcome.conflicts),
+        "slugConflicts": _CONFLICTS.dump(outcome.conflicts, many=True),
     }
 
 

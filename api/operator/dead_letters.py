@@ -80,8 +80,7 @@ def summarize_dead_letters() -> Mapping[str, object]:
     """
     with db.any_org_work():
         kinds = discards.any_org_summarize(_filters(body.query()))
-    record: Mapping[str, object] = _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
-    return record
+    return _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
 
 
 @blueprint.get("/api/operator/dead-letters/<number>")
@@ -94,8 +93,7 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
     job_id = _job_id(number)
     with db.any_org_work():
         job = job_queues.any_org_find_dead(job_id)
-    record: Mapping[str, object] = _WHOLE.dump({**_serialize(job), "last_error": job.last_error})
-    return record
+    return _WHOLE.dump({**_serialize(job), "last_error": job.last_error})
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/replay")

@@ -91,5 +91,4 @@ def _serialize(deal_id: UUID) -> Mapping[str, object]:
     paying = {payout.seq: payout.id for payout in whole.payouts if payout.voided_at is None}
     parts = [{**asdict(part), "payout_id": paying.get(part.seq)} for part in whole.milestones]
     lists = {"milestones": parts, "payouts": whole.payouts, "requests": whole.requests}
-    record: Mapping[str, object] = _WHOLE.dump({**asdict(whole.deal), **sides, **lists})
-    return record
+    return _WHOLE.dump({**asdict(whole.deal), **sides, **lists})

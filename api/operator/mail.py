@@ -65,8 +65,7 @@ def open_letter(message_id: str) -> Mapping[str, object]:
             now=clock.now(),
         )
     text = None if opened.text is None else sign_in_links.mask(opened.text)
-    record: Mapping[str, object] = _OPENED.dump({**_serialize(message), "text": text})
-    return record
+    return _OPENED.dump({**_serialize(message), "text": text})
 
 
 @blueprint.post("/api/operator/mail/<message_id>/retry")

@@ -97,8 +97,7 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
         payout, rows = payout_reviews.any_org_find(wanted_id)
     now = clock.now()
     attempts = [{**asdict(row), "asked_at": now - row.age} for row in rows]
-    record: Mapping[str, object] = _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
-    return record
+    return _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
 
 
 @blueprint.get("/api/operator/payouts/events")

@@ -57,8 +57,7 @@ def get_payout(payout_id: str) -> Mapping[str, object]:
         payout = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
     if payout is None:
         raise not_found("payout", wanted_id)
-    record: Mapping[str, object] = (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
-    return record
+    return (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>/lines")
@@ -80,8 +79,7 @@ def list_payout_holds() -> list[object]:
     """Show the amounts on hold, by due day and currency."""
     with db.unit_of_work(guards.organization_id()):
         holds = candidates.list_on_hold(organization_id=guards.organization_id(), now=clock.now())
-    records: list[object] = _HOLD.dump(holds, many=True)
-    return records
+    return _HOLD.dump(holds, many=True)
 
 
 @blueprint.get("/api/v1/payouts/funding/status")
@@ -90,20 +88,16 @@ def get_funding_status() -> Mapping[str, object]:
     """Show the funding of payouts, and whether a run is possible now, with the reason if not."""
     with db.unit_of_work(guards.organization_id()):
         status = funding.find_funding(organization_id=guards.organization_id(), now=clock.now())
-    record: Mapping[str, object] = _FUNDING.dump(status)
-    return record
+    return _FUNDING.dump(status)
 
 
 def _serialize(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)
 
 
 def _serialize_lines(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _LINE.dump(rows, many=True)
-    return records
+    return _LINE.dump(rows, many=True)
 
 
 def _serialize_without_lines(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
-    return records
+    return _WITHOUT_LINES.dump(rows, many=True)

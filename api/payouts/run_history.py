@@ -44,10 +44,8 @@ def get_payout_run(run_id: str) -> Mapping[str, object]:
         run = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
     if run is None:
         raise not_found("run", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(run)
-    return record
+    return _RECORD.dump(run)
 
 
 def _serialize(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)

@@ -88,8 +88,7 @@ def _preview_run(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def serialize_preview(preview: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
     """Return a preview as JSON, optionally with the method of each candidate."""
-    record: dict[str, Any] = _PREVIEW_RECORD.dump(_preview_values(preview, now, with_methods=with_methods))
-    return record
+    return _PREVIEW_RECORD.dump(_preview_values(preview, now, with_methods=with_methods))
 
 
 def _preview_values(preview: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:

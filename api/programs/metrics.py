@@ -44,8 +44,7 @@ def get_performance_metrics() -> Mapping[str, object]:
     subject = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
         metrics = performance.measure(subject, day_range, MetricsGroup(query["group_by"]))
-    record: Mapping[str, object] = _METRICS.dump(metrics)
-    return record
+    return _METRICS.dump(metrics)
 
 
 @blueprint.get("/api/v1/leaderboard")

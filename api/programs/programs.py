@@ -95,8 +95,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         program = lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(program)
-    return record
+    return _RECORD.dump(program)
 
 
 @blueprint.patch("/api/v1/programs/<program_id>")

@@ -80,5 +80,4 @@ def _serialize(program_id: UUID) -> Mapping[str, object]:
     row = admin_queries.any_org_find(program_id)
     if row is None:
         raise not_found("program", program_id)
-    record: Mapping[str, object] = _RECORD.dump(row)
-    return record
+    return _RECORD.dump(row)
