@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain.programs import terms
 from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models.affiliates import affiliates
@@ -17,7 +16,6 @@ from models.affiliates.affiliates import Affiliate
 from models.programs import programs
 from pipelines.affiliates import enrollment, status_emails
 from pipelines.payouts import decisions
-from pipelines.programs import home_rate
 from pipelines.webhooks import emit
 
 
@@ -130,16 +128,7 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
         return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     assert program is not None  # it has this affiliate
-    home = home_rate.find(affiliate.organization_id)
-    terms.check_rate(
-        model=program.default_commission_model,
-        type=changes["custom_commission_type"],
-        value=changes["custom_commission_value"],
-        home=home,
-        prefix="custom",
-    )
-    currency = terms.rate_currency(changes["custom_commission_type"], home.currency)
-    return {"custom_commission_currency": currency}
+    return {"custom_commission_currency": enrollment.check_rate(program, changes)}
 
 
 def _status_columns(affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
