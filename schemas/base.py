@@ -72,7 +72,7 @@ class Wire(Schema):
     def dump(self, obj: Any, *, many: bool | None = None) -> Any: ...
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan
-        return plan.render_all(obj) if many else plan.render(obj)
+        return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
 
     @property
     def wire(self) -> tuple[tuple[str, str, str], ...]:
