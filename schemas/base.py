@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, overload
 
 import email_validator
 from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
@@ -17,6 +17,7 @@ from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validat
 from domain import urls
 from domain.refusals import Refused
 from domain.text import one_line
+from domain.text.camel_case import camel_case
 from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the request is refused with a code of its own.
@@ -63,6 +64,12 @@ class Wire(Schema):
             names = {field.data_key or name for name, field in self.load_fields.items()}
             raise ValidationError({name: ["Unknown field."] for name in data if name not in names})
 
+    @overload
+    def dump(self, obj: Any, *, many: Literal[True]) -> list[Any]: ...
+    @overload
+    def dump(self, obj: Any, *, many: Literal[False] | None = None) -> dict[str, Any]: ...
+    @overload
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any: ...
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan
         return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)
@@ -82,8 +89,7 @@ class Wire(Schema):
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
-            head, *tail = field_name.split("_")
-            field_obj.data_key = head + "".join(part.capitalize() for part in tail)
+            field_obj.data_key = camel_case(field_name)
 
 
 def _no_nul(value: str) -> None:

@@ -61,12 +61,7 @@ def serialize_dispute_opened(
     *, deal_id: UUID, milestone_id: UUID, seq: int, opened_by: str, reason: str, proposed_resolution: str
 ) -> dict[str, object]:
     """Return the data of a dispute.opened event; `opened_by` is a `states.Side`."""
-    return {
-        **_identify(deal_id, milestone_id, seq),
-        "openedBy": str(opened_by),
-        "reason": reason,
-        "proposedResolution": proposed_resolution,
-    }
+    return events.data_from_values(locals())
 
 
 def _identify(deal_id: UUID, milestone_id: UUID, seq: int) -> dict[str, object]:
