@@ -13,11 +13,11 @@ from uuid import uuid4
 import pytest
 from marshmallow import ValidationError
 
+from api.description import openapi
 from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refusals import Refused
-from domain.text.camel_case import camel_case
 from tests.api.edge.hostile_bodies import hostile_bodies
 from tests.support.api.embed_tokens import issue_token
 from tests.support.outside.console import Console
@@ -47,7 +47,7 @@ def routes(app):
 
 
 def _described(rule):
-    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{camel_case(name[1])}}}", rule)
+    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel_case(name[1])}}}", rule)
 
 
 def _size(operation):
