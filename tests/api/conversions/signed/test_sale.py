@@ -178,7 +178,7 @@ def test_a_body_that_is_too_large_is_refused_unread(shop, body):
 @pytest.mark.parametrize("value", [7, True, ["ben"], {"a": 1}, "b\x00n"], ids=repr)
 def test_a_text_field_takes_neither_another_type_nor_a_nul(shop, field, value):
     if (field, value) == ("customerName", "b\x00n"):
-        value = ["b\x00n"]  # a name loses its control characters and is taken: test_text_by_strangers
+        value = ["b\x00n"]  # a name loses its control characters and is taken: test_control_characters
     answer = shop.sale(**{field: value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
