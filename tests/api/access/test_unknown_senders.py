@@ -24,7 +24,7 @@ def cached_keys(monkeypatch):
 
 @pytest.fixture
 def low_limit(app, cached_keys, monkeypatch):
-    """Let an address try at most three unknown keys or origins a minute."""
+    """Limit each address to three unknown keys or origins a minute."""
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(unknown=3))
 
 

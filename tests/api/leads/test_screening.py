@@ -59,8 +59,8 @@ def test_burst_of_leads_without_a_click_is_held_with_one_fraud_event(shop, drain
     assert _list_fraud_events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
     (event,) = shop.get("/api/v1/fraud-events").json
     assert (event["occurrences"], event["reasons"]) == (5, ["no_click", "lead_burst"])
-    held = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
-    assert held == [("Invalidated", 0)] * 5
+    conversions = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
+    assert conversions == [("Invalidated", 0)] * 5
 
 
 def test_burst_with_a_click_is_held_by_the_burst_score_alone(shop, drain):

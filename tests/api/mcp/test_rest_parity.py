@@ -1,7 +1,7 @@
 """REST and MCP tools answer and refuse the same calls identically.
 
-Each row is a tool with the arguments of one case. What only tools do (arguments by name, confirmations) is in
-`test_argument_checks.py` and `test_confirmations.py`.
+Each row is a tool with the arguments of one case. Behaviour of tools alone (arguments by
+name, confirmations) is in `test_argument_checks.py` and `test_confirmations.py`.
 """
 
 import json

@@ -251,10 +251,10 @@ def test_undo_deletes_unused_affiliates_and_keeps_used_ones(campaign):
 
 
 def test_empty_import_can_be_undone(campaign):
-    nobody = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
-    known = _import_people(campaign, "ben")
+    unknown_affiliate = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
+    existing_affiliate = _import_people(campaign, "ben")
 
-    for imported in (nobody, known):
+    for imported in (unknown_affiliate, existing_affiliate):
         answer = _undo(campaign, imported)
         assert (answer.status_code, answer.json["removed"], answer.json["kept"]) == (200, 0, 0)
 
