@@ -151,10 +151,10 @@ def test_networks_of_one_ipv6_site_share_a_wider_window(app):
     site_limit = 3 * limits.SITE_TIMES
 
     spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(site_limit + 2)]
-    elsewhere = limiter.allows("standard", "2001:db8:8::")
+    other_site = limiter.allows("standard", "2001:db8:8::")
 
     assert spread == [True] * site_limit + [False] * 2
-    assert elsewhere
+    assert other_site
 
 
 def test_one_network_cannot_use_up_its_site_limit(app):

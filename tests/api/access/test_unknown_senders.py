@@ -166,7 +166,7 @@ def test_revoked_key_is_removed_from_the_cache(app, cached_keys, brand, monkeypa
 
 
 def test_unknown_origins_are_stopped_before_the_database(app, low_limit, brand):
-    ours = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
+    portal_origin = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
     for number in range(4):
         assert _allowed_origin(app, f"https://a{number}.test") is None
     with _counting() as trips:
@@ -174,19 +174,19 @@ def test_unknown_origins_are_stopped_before_the_database(app, low_limit, brand):
             assert _allowed_origin(app, f"https://a{number}.test") is None
 
     assert trips == []
-    assert _allowed_origin(app, ours, ip="10.0.0.2") == ours
-    assert _allowed_origin(app, ours) == ours  # a known origin stays allowed
+    assert _allowed_origin(app, portal_origin, ip="10.0.0.2") == portal_origin
+    assert _allowed_origin(app, portal_origin) == portal_origin  # a known origin stays allowed
 
 
 def test_unknown_origins_never_evict_a_portal_origin(app, cached_keys, brand, monkeypatch):
     monkeypatch.setattr(cors, "_CACHE_SIZE", 4)
-    ours = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
-    _allowed_origin(app, ours)
+    portal_origin = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
+    _allowed_origin(app, portal_origin)
     for number in range(20):
         _allowed_origin(app, f"https://a{number}.test")
 
     with _counting() as trips:
-        assert _allowed_origin(app, ours) == ours
+        assert _allowed_origin(app, portal_origin) == portal_origin
 
     assert trips == []
 

@@ -45,8 +45,8 @@ def test_campaigns_are_found_by_slug_or_whole_name_unless_archived(brand, rival)
     rival.program(name="Spring sale", slug="spring")
     spring = str(brand.program(name="Spring sale", slug="spring"))
     twin = str(brand.program(name="Spring sale", slug="spring-two"))
-    gone = brand.program(name="Spring sale", slug="spring-gone")
-    alter(brand, "update program set archived_at = now() where id = %s", gone)
+    archived_id = brand.program(name="Spring sale", slug="spring-gone")
+    alter(brand, "update program set archived_at = now() where id = %s", archived_id)
 
     assert _ids(brand, "campaigns", slug="spring") == _ids(brand, "campaigns", slug="Spring") == [spring]
     assert _ids(brand, "campaigns", name="Spring sale") == [twin, spring]
@@ -61,17 +61,19 @@ def test_conversions_are_found_by_either_id_in_every_source(brand, rival):
         tenant.program()
         tenant.affiliate("ben")
     ((ben,),) = brand.rows("select id from affiliate")
-    ((theirs,),) = rival.rows("select id from affiliate")
+    ((rival_affiliate_id,),) = rival.rows("select id from affiliate")
     older = str(insert_conversion(brand, ben, external_event_id="order-1", created_at=time_ago(days=1)))
     newer = str(insert_conversion(brand, ben, external_event_id="order-1", source="import"))
-    foreign = str(insert_conversion(rival, theirs, external_event_id="order-1"))
+    rival_conversion_id = str(insert_conversion(rival, rival_affiliate_id, external_event_id="order-1"))
 
     assert _ids(brand, "conversions", externalEventId="order-1") == [newer, older]
     assert _ids(brand, "conversions", id=older) == _ids(brand, "conversions", id=older.upper()) == [older]
     assert _ids(brand, "conversions", id=older, externalEventId="order-1") == [older]
     assert _ids(brand, "conversions", id=older, externalEventId="order-2") == []
-    assert _ids(brand, "conversions", id=foreign) == _ids(brand, "conversions", externalEventId="order") == []
-    assert _ids(rival, "conversions", externalEventId="order-1") == [foreign]
+    assert (
+        _ids(brand, "conversions", id=rival_conversion_id) == _ids(brand, "conversions", externalEventId="order") == []
+    )
+    assert _ids(rival, "conversions", externalEventId="order-1") == [rival_conversion_id]
     listed = {tenant["id"]: tenant for tenant in brand.get("/api/v1/conversions").json["items"]}
     assert brand.get(f"{URL}/conversions?id={older}").json == [listed[older]]
 

@@ -93,8 +93,8 @@ def test_event_loop_and_route_return_the_same_response_and_click(app, slug, fiel
     assert _comparable(in_loop) == _comparable(by_route)
     appended = [entry._replace(id="", occurred_at="") for entry in list_stream_clicks()[1:]]
     assert appended[:1] == appended[1:]
-    given = fields.get("headers", {}).get("X-Request-Id", "")
-    assert (in_loop.headers["X-Request-Id"] == given) == (by_route.headers["X-Request-Id"] == given)
+    request_id = fields.get("headers", {}).get("X-Request-Id", "")
+    assert (in_loop.headers["X-Request-Id"] == request_id) == (by_route.headers["X-Request-Id"] == request_id)
 
 
 @pytest.mark.parametrize(

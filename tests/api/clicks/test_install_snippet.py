@@ -94,10 +94,10 @@ def test_pixel_requires_a_key_set_by_the_operator(brand):
     brand.program()
     refused = brand.get(f"{URL}?withPixel=true")
     brand.set(pixelPublicKey="px_Acme-17")
-    given = brand.get(f"{URL}?withPixel=true")
+    with_pixel = brand.get(f"{URL}?withPixel=true")
 
     assert (refused.status_code, refused.json["error"]) == (409, "pixel_not_provisioned")
-    assert (_script(given)["data-pixel-org"], given.json["withPixel"]) == ("px_Acme-17", True)
+    assert (_script(with_pixel)["data-pixel-org"], with_pixel.json["withPixel"]) == ("px_Acme-17", True)
     assert "data-pixel-org" not in _script(brand.get(f"{URL}?withPixel=false"))
 
 

@@ -76,11 +76,11 @@ _CLICKS = {
 
 
 @in_every_form
-@pytest.mark.parametrize("tell", _CLICKS)
-def test_visit_counts_for_the_intended_slug(app, brand, slug, tell, written):
-    tell(app, brand, written.format(slug))
+@pytest.mark.parametrize("send_visit", _CLICKS)
+def test_visit_counts_for_the_intended_slug(app, brand, slug, send_visit, written):
+    send_visit(app, brand, written.format(slug))
 
-    assert [message.slug for message in list_stream_clicks()] == [slug] * _CLICKS[tell]
+    assert [message.slug for message in list_stream_clicks()] == [slug] * _CLICKS[send_visit]
 
 
 def test_page_leads_count_for_the_intended_slug(app, brand, slug, drain):

@@ -1,4 +1,4 @@
-"""A verified host name that its organization left: who may have it, and from when on."""
+"""Holds on verified host names after their organization left: which tenant may take them, and when."""
 
 import threading
 
@@ -9,12 +9,12 @@ from models import db
 from tests.api.host_proofs.conftest import KINDS, CampaignDomain, PortalHost, TrackingDomain, is_refused, occupy
 from tests.support.outside.brand_dns import TARGET
 
-_CLAIMING = (CampaignDomain, TrackingDomain)
+_CLAIMABLE_KINDS = (CampaignDomain, TrackingDomain)
 
 
 @pytest.fixture
 def host(brand, dns):
-    """A host name whose CNAME leads to the service all the time."""
+    """A host name whose CNAME points to the service."""
     name = f"partners.{brand.id.hex}.example"
     dns.zone[name, "CNAME"] = [f"{TARGET}."]
     return name
@@ -22,7 +22,7 @@ def host(brand, dns):
 
 @pytest.fixture
 def tenants(brand, rival):
-    """The organization that leaves a host, and the one that wants it next."""
+    """The organization that leaves a host, and the one that claims it next."""
     return brand, rival
 
 
@@ -68,7 +68,7 @@ def test_host_of_an_archived_campaign_is_refused_to_the_next_tenant(brand, rival
     assert certificate(host) == 404
 
 
-@pytest.mark.parametrize("kind", _CLAIMING)
+@pytest.mark.parametrize("kind", _CLAIMABLE_KINDS)
 def test_host_that_lost_its_proof_is_refused_to_the_next_tenant(brand, rival, host, kind):
     occupy(kind(brand), host)
     brand.rows("update program set custom_domain_verified = false where custom_domain = %s returning id", host)
@@ -89,14 +89,14 @@ def test_same_organization_takes_its_host_back_at_once(brand, host, certificate,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_host_that_another_use_of_the_organization_keeps_is_not_released(brand, rival, host, kind):
+def test_host_with_another_use_in_the_organization_is_not_released(brand, rival, host, kind):
     first, second = CampaignDomain(brand), TrackingDomain(brand)
     occupy(first, host)
     occupy(second, host)
     first.leave()
-    assert _held_until_infinity(host)
+    assert _is_held_without_end(host)
     second.leave()
-    assert not _held_until_infinity(host)
+    assert not _is_held_without_end(host)
 
     assert is_refused(kind(rival), host)
 
@@ -110,9 +110,11 @@ def test_renamed_portal_host_stays_with_its_organization(brand, rival, host, cer
         assert is_refused(kind(rival), host), kind
 
 
-@pytest.mark.parametrize("next_kind", _CLAIMING)
+@pytest.mark.parametrize("next_kind", _CLAIMABLE_KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tenants, host, dns, *, kind, next_kind):
+def test_txt_of_another_organization_frees_a_host_that_no_longer_points_to_the_service(
+    tenants, host, dns, *, kind, next_kind
+):
     former, claimant = kind(tenants[0]), next_kind(tenants[1])
     occupy(former, host)
     former.leave()
@@ -120,7 +122,7 @@ def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tena
     name, value = claimant.txt()
     dns.zone[name, "TXT"] = [f'"{value}"']
 
-    assert is_refused(claimant, host)  # its CNAME still leads here
+    assert is_refused(claimant, host)  # its CNAME still points to the service
     dns.zone[host, "CNAME"] = ["elsewhere.example."]
     dns.zone["elsewhere.example", "A"] = ["198.51.100.7"]
 
@@ -138,7 +140,7 @@ def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tena
         ({}, True),
     ],
 )
-def test_txt_frees_a_host_only_if_no_address_record_leads_here(tenants, host, dns, *, records, frees):
+def test_txt_frees_a_host_only_if_no_address_record_points_to_the_service(tenants, host, dns, *, records, frees):
     dns.zone[TARGET, "AAAA"] = ["2001:db8::10"]
     dns.zone["alias.example", "A"] = ["192.0.2.10"]
     former, claimant = map(TrackingDomain, tenants)
@@ -189,7 +191,7 @@ def test_unverified_claim_holds_nothing(brand, rival, host):
 
 
 @pytest.mark.parametrize("spelling", [str.upper, str.title])
-def test_host_is_held_however_it_is_spelled(brand, rival, dns, spelling):
+def test_every_spelling_of_a_host_is_held(brand, rival, dns, spelling):
     host = f"xn--mnchen-3ya.{brand.id.hex}.example"
     dns.zone[host, "CNAME"] = [f"{TARGET}."]
     former = TrackingDomain(brand)
@@ -210,7 +212,7 @@ def test_other_spelling_of_a_host_is_no_host_name(brand, rival, spelling):
 
 
 @pytest.mark.parametrize("kinds", [(a, b) for a in KINDS for b in KINDS])
-def test_two_tenants_at_once_never_both_get_a_host(app, brand, rival, host, kinds):
+def test_concurrent_claims_give_a_host_to_one_tenant(app, brand, rival, host, kinds):
     claims = [kind(tenant) for kind, tenant in zip(kinds, (brand, rival), strict=True)]
     for claim in claims:
         if not isinstance(claim, PortalHost):
@@ -229,7 +231,7 @@ def test_two_tenants_at_once_never_both_get_a_host(app, brand, rival, host, kind
         thread.join()
 
     assert sorted(refused) == [False, True]
-    assert _answering(host) == 1
+    assert _count_verified_uses(host) == 1
 
 
 @pytest.mark.parametrize(
@@ -250,12 +252,12 @@ def test_database_refuses_a_held_host_to_another_organization(brand, rival, host
         db.db.run(statement, (host, rival.id))
 
 
-def _held_until_infinity(host):
+def _is_held_without_end(host):
     with db.any_org_work():
         return db.db.run("select held_until = 'infinity' from host_hold where name = %s", (host,)) == [(True,)]
 
 
-def _answering(host):
+def _count_verified_uses(host):
     with db.any_org_work():
         return db.db.row(
             """

@@ -77,26 +77,29 @@ def test_recipients_take_precedence_over_emails(campaign):
 
 
 def test_duplicate_and_existing_recipients_are_skipped(campaign):
-    here, twice, once = unique_email("here"), unique_email("twice"), unique_email("once")
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email, repeated_email, new_email = unique_email("here"), unique_email("twice"), unique_email("once")
+    campaign.affiliate(unique_slug(), email=existing_email)
 
     answer = _bulk(
         campaign,
-        {"email": here},
-        {"email": twice, "fullName": "First"},
-        {"email": twice.upper(), "fullName": "Second"},
-        {"email": once},
+        {"email": existing_email},
+        {"email": repeated_email, "fullName": "First"},
+        {"email": repeated_email.upper(), "fullName": "Second"},
+        {"email": new_email},
     )
 
     assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 2, [])
-    assert [(item["email"], item["fullName"]) for item in answer.json["invites"]] == [(twice, "First"), (once, "")]
+    assert [(item["email"], item["fullName"]) for item in answer.json["invites"]] == [
+        (repeated_email, "First"),
+        (new_email, ""),
+    ]
 
 
 def test_batch_of_existing_affiliates_writes_nothing(campaign):
-    here = unique_email()
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email = unique_email()
+    campaign.affiliate(unique_slug(), email=existing_email)
 
-    answer = _bulk(campaign, {"email": here}, {"email": here})
+    answer = _bulk(campaign, {"email": existing_email}, {"email": existing_email})
 
     assert (answer.status_code, answer.json) == (201, {"created": 0, "skipped": 2, "invites": [], "slugConflicts": []})
     assert list_invites(campaign, "id") == list_emails(campaign) == []
@@ -118,15 +121,15 @@ def test_second_invite_revokes_the_pending_one(campaign):
 
 
 def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign, rival):
-    theirs, mine, promised = unique_slug(), unique_slug(), unique_slug()
+    rival_slug, free_slug, reserved_slug = unique_slug(), unique_slug(), unique_slug()
     rival.program()
-    rival.affiliate(theirs)
-    invite(campaign, slug=promised)
+    rival.affiliate(rival_slug)
+    invite(campaign, slug=reserved_slug)
     recipients = [
-        {"email": unique_email("a"), "slug": mine},
-        {"email": unique_email("b"), "slug": mine},
-        {"email": unique_email("c"), "slug": theirs},
-        {"email": unique_email("d"), "slug": promised},
+        {"email": unique_email("a"), "slug": free_slug},
+        {"email": unique_email("b"), "slug": free_slug},
+        {"email": unique_email("c"), "slug": rival_slug},
+        {"email": unique_email("d"), "slug": reserved_slug},
         {"email": unique_email("e"), "slug": "admin"},
         {"email": unique_email("f"), "slug": "No Slug"},
         {"email": unique_email("g"), "slug": "x" * 65},
@@ -137,7 +140,7 @@ def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign,
     answer = _bulk(campaign, *recipients)
 
     assert answer.json["created"] == 9
-    assert [item["slug"] for item in answer.json["invites"]] == [mine] + [None] * 8
+    assert [item["slug"] for item in answer.json["invites"]] == [free_slug] + [None] * 8
     reasons = [
         "duplicate_within_batch",
         "slug_already_taken",
@@ -152,10 +155,10 @@ def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign,
 
 
 def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
-    here, slug = unique_email(), unique_slug()
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email, slug = unique_email(), unique_slug()
+    campaign.affiliate(unique_slug(), email=existing_email)
 
-    answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": unique_email(), "slug": slug})
+    answer = _bulk(campaign, {"email": existing_email, "slug": slug}, {"email": unique_email(), "slug": slug})
 
     assert ([item["slug"] for item in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
 
@@ -210,25 +213,25 @@ def test_non_object_body_returns_400(campaign, body):
 
 def test_fifty_invites_take_as_many_round_trips_as_two(campaign):
     _bulk(campaign, {"email": unique_email(), "slug": unique_slug()})  # statements are prepared once
-    two = count_round_trips(
+    trips_of_two = count_round_trips(
         lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(2)])
     )
-    fifty = count_round_trips(
+    trips_of_fifty = count_round_trips(
         lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(50)])
     )
 
     assert len(list_invites(campaign, "id")) == 53
-    assert fifty == two
+    assert trips_of_fifty == trips_of_two
 
 
 def test_batch_over_the_pending_limit_is_refused_whole(campaign):
     create_pending_invites(campaign, 498)
 
-    too_many = _bulk(campaign, *[{"email": unique_email()} for _ in range(3)])
-    fitting = _bulk(campaign, *[{"email": unique_email()} for _ in range(2)])
+    over_limit = _bulk(campaign, *[{"email": unique_email()} for _ in range(3)])
+    at_limit = _bulk(campaign, *[{"email": unique_email()} for _ in range(2)])
 
-    assert (too_many.status_code, too_many.json["error"]) == (409, "pending_invites_limit_reached")
-    assert (fitting.status_code, fitting.json["created"]) == (201, 2)
+    assert (over_limit.status_code, over_limit.json["error"]) == (409, "pending_invites_limit_reached")
+    assert (at_limit.status_code, at_limit.json["created"]) == (201, 2)
     assert len(list_emails(campaign)) == 2
 
 

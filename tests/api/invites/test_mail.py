@@ -126,9 +126,9 @@ def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     drain()
     office.close()
 
-    (taken,) = office.sink.taken
-    text = taken.message.get_body(("plain",)).get_content()
-    html = taken.message.get_body(("html",)).get_content()
+    (email,) = office.sink.taken
+    text = email.message.get_body(("plain",)).get_content()
+    html = email.message.get_body(("html",)).get_content()
     assert office.subjects == ["Brand invites you to Spring"]
     assert answer.json["acceptUrl"] in text
     assert answer.json["acceptUrl"] in html

@@ -91,11 +91,12 @@ def test_list_filters_by_program(campaign, manager, rival):
     created_id = invite(campaign).json["invite"]["id"]
     campaign.program()
     invite(campaign)
-    theirs = rival.program()
+    rival_program = rival.program()
     invite(rival)
 
     pages = [
-        manager.get(f"{URL}?programId={program_id}").json["items"] for program_id in (own_program, theirs, uuid4())
+        manager.get(f"{URL}?programId={program_id}").json["items"]
+        for program_id in (own_program, rival_program, uuid4())
     ]
 
     assert [[item["id"] for item in items] for items in pages] == [[created_id], [], []]
@@ -245,9 +246,9 @@ def test_invite_to_an_inactive_program_is_not_resent(campaign, manager):
 @pytest.mark.parametrize("call", [_resend, _revoke])
 def test_other_tenants_invite_returns_404(manager, rival, call):
     rival.program()
-    theirs = invite(rival).json["invite"]["id"]
+    rival_invite_id = invite(rival).json["invite"]["id"]
 
-    for invite_id in (theirs, uuid4(), "nonsense", "0" * 10_000):
+    for invite_id in (rival_invite_id, uuid4(), "nonsense", "0" * 10_000):
         answer = call(manager, invite_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")

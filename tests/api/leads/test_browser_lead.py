@@ -304,8 +304,8 @@ def test_browser_leads_are_accepted_with_a_connected_gateway(shop, drain):
 
 
 def test_rate_limited_network_gets_an_empty_429(shop, monkeypatch):
-    few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
-    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
+    low_limits = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
+    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, low_limits))
 
     answers = [post_browser_lead(shop), post_browser_lead(shop, slug="of-nobody")]
 
@@ -315,9 +315,11 @@ def test_rate_limited_network_gets_an_empty_429(shop, monkeypatch):
 
 
 def test_lead_is_recorded_while_the_broker_is_down(shop, drain, monkeypatch):
-    dead = "unix:///nowhere/valkey.sock?db=0"
-    monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
-    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
+    unreachable_url = "unix:///nowhere/valkey.sock?db=0"
+    monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(unreachable_url))
+    monkeypatch.setitem(
+        shop.app.extensions, "limiter", limits.Limiter(unreachable_url, settings.current().web.limits_per_min)
+    )
 
     answer = post_browser_lead(shop, email="ada@example.com")
     drain()

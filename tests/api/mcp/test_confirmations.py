@@ -140,7 +140,7 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
     ann, ben = (str(brand.affiliate(f"{name}-{brand.id.hex[:12]}", status="Approved")) for name in ("ann", "ben"))
     applicant = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
     conversion_id = str(insert_conversion(brand, ann, status="Invalidated"))
-    agent, off = Agent(brand), Agent(brand, "?confirm=off")
+    agent, unconfirming_agent = Agent(brand), Agent(brand, "?confirm=off")
     mail = f"dan-{brand.id.hex}@example.com"
     for tool, arguments, expects_question in (
         ("update_program", {"programId": program, "name": "Q"}, False),
@@ -172,21 +172,23 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
             assert result["preview"]["arguments"] == arguments, tool
     people = agent.call("bulk_update_affiliates", affiliateIds=[ann, ben], action="pause")["preview"]
     assert (people["number"], [person["status"] for person in people["affiliates"]]) == (2, ["Approved"] * 2)
-    assert off.call("ban_affiliate", affiliateId=ben)["status"] == "Banned"
+    assert unconfirming_agent.call("ban_affiliate", affiliateId=ben)["status"] == "Banned"
 
 
 def test_three_tools_require_confirmation_even_when_it_is_off(app):
     brand = Brand.create(app, plan="Pro")
     program = str(brand.program())
     ann = str(brand.affiliate(f"ann-{brand.id.hex[:12]}"))
-    off = Agent(brand, "?confirm=off")
+    unconfirming_agent = Agent(brand, "?confirm=off")
     row = {"affiliateSlug": f"ann-{brand.id.hex[:12]}", "amountCents": 1, "commissionCents": 1, "currency": "USD"}
     rows = [row | {"occurredAt": "2024-01-31"}]
 
-    result = off.call("import_conversions", programId=program, conversions=rows)
+    result = unconfirming_agent.call("import_conversions", programId=program, conversions=rows)
     assert result["preview"]["preview"]["wouldImport"] == 1
-    assert off.call("create_conversion", programId=program, affiliateId=ann, amountCents=1)["needsConfirmation"]
-    assert off.call("set_home_currency", homeCurrency="EUR")["preview"]["now"] == {"homeCurrency": "USD"}
+    assert unconfirming_agent.call("create_conversion", programId=program, affiliateId=ann, amountCents=1)[
+        "needsConfirmation"
+    ]
+    assert unconfirming_agent.call("set_home_currency", homeCurrency="EUR")["preview"]["now"] == {"homeCurrency": "USD"}
     assert brand.rows("select count(*) from conversion") == [(0,)]
     assert brand.rows("select home_currency from organization where id = %s", brand.id) == [("USD",)]
 

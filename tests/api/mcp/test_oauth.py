@@ -1,4 +1,4 @@
-"""OAuth clients that a person authorized: which tokens /mcp accepts, and that no other route accepts them.
+"""OAuth clients authorized by a person: the tokens that /mcp accepts, and their refusal by every other route.
 
 Source: core spec, "Callers"; RFC 9728, RFC 8707, RFC 6750; Model Context Protocol, "Authorization".
 """
@@ -191,15 +191,18 @@ def test_token_is_accepted_only_at_its_own_audience(app, brand, issuer):
 
 
 def test_other_tenants_ids_return_not_found(app, brand, rival, issuer):
-    theirs = str(rival.program())
+    rival_program = str(rival.program())
     agent = Agent(_authorize(brand))
 
-    assert agent.get_refusal_code("get_program", programId=theirs) == "not_found"
-    assert agent.get_refusal_code("archive_program", programId=theirs) == "not_found"
-    assert agent.get_refusal_code("update_program", programId=theirs, description="x") == "not_found"
-    token = Agent(_authorize(rival)).call("archive_program", programId=theirs)["confirmToken"]
-    assert agent.get_refusal_code("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
-    assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
+    assert agent.get_refusal_code("get_program", programId=rival_program) == "not_found"
+    assert agent.get_refusal_code("archive_program", programId=rival_program) == "not_found"
+    assert agent.get_refusal_code("update_program", programId=rival_program, description="x") == "not_found"
+    token = Agent(_authorize(rival)).call("archive_program", programId=rival_program)["confirmToken"]
+    assert (
+        agent.get_refusal_code("archive_program", programId=rival_program, confirmToken=token)
+        == "confirm_token_invalid"
+    )
+    assert rival.get(f"/api/v1/programs/{rival_program}").json["archivedAt"] is None
 
 
 def test_confirmation_token_is_bound_to_its_caller(brand, issuer):
@@ -229,9 +232,9 @@ def test_missing_scope_is_named_in_the_challenge(app, brand, issuer):
     at_readonly = Agent(reader.brand, query="?readonly=1")
     assert at_readonly.get_refusal_code("create_program") == "forbidden"
     for scope in (..., "", "openid", "finderfee.reader", "FINDERFEE.READ", 7, ["finderfee.read"]):
-        nothing = _ping(brand, scope=scope)
-        assert nothing.status_code == 403, scope
-        assert 'error="insufficient_scope", scope="finderfee.read"' in nothing.headers["WWW-Authenticate"], scope
+        refused = _ping(brand, scope=scope)
+        assert refused.status_code == 403, scope
+        assert 'error="insufficient_scope", scope="finderfee.read"' in refused.headers["WWW-Authenticate"], scope
     assert _ping(brand, scope="finderfee.write").status_code == 200
 
 

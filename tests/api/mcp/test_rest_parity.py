@@ -13,7 +13,7 @@ import pytest
 from api.mcp.operation_calls import arguments
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
-from tests.api.mcp.test_argument_checks import NOBODY, URL
+from tests.api.mcp.test_argument_checks import UNKNOWN_ID, URL
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
 from tests.support.gateways.gateway_connections import play_gateway
@@ -94,14 +94,14 @@ def test_every_read_tool_answers_like_rest(app, tool_brand):
 @pytest.mark.parametrize("confirm", ["", "?confirm=off"])
 def test_unknown_or_other_tenants_id_is_refused_like_rest(app, tool_brand, rival, confirm):
     rival.program()
-    theirs = str(rival.affiliate(f"rival-{rival.id.hex[:12]}"))
-    foreign = {"programId": str(rival.programs[-1]), "affiliateId": theirs}
+    rival_affiliate_id = str(rival.affiliate(f"rival-{rival.id.hex[:12]}"))
+    rival_ids = {"programId": str(rival.programs[-1]), "affiliateId": rival_affiliate_id}
 
     for tool, call_args in tool_brand.calls.items():
         for name in _ids(app, tool, call_args):
             if name == "affiliateId" and tool == "preview_payout":
                 continue
-            for value in (NOBODY, foreign.get(name, theirs)):
+            for value in (UNKNOWN_ID, rival_ids.get(name, rival_affiliate_id)):
                 answer, _ = _check_same(app, tool_brand.brand, tool, {**call_args, name: value}, confirm=confirm)
                 assert answer.status_code in (400, 404), (tool, name, answer.text)
 
@@ -164,12 +164,12 @@ def test_bulk_action_skips_unknown_ids_like_rest(app, action, unknown):
     status = "Pending" if action == "approve" else "Approved"
     people = [str(brand.affiliate(f"p{number}-{brand.id.hex[:12]}", status=status)) for number in range(4)]
     rest, tool = people[:2], people[2:]
-    strangers = [str(uuid4()) for _ in range(unknown)]
+    unknown_ids = [str(uuid4()) for _ in range(unknown)]
 
-    answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*strangers, *rest], "action": action})
-    question = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
-    result = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
+    answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*unknown_ids, *rest], "action": action})
+    question = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*unknown_ids, *tool], action=action)
+    result = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*unknown_ids, *tool], action=action)
 
-    assert [row.get("affiliateId") for row in question["preview"]["affiliates"][:unknown]] == strangers
+    assert [row.get("affiliateId") for row in question["preview"]["affiliates"][:unknown]] == unknown_ids
     assert answer.json == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": rest}
     assert result == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": tool}

@@ -33,24 +33,24 @@ class ToolBrand:
 def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
     """Create the brand with a connected gateway; calls that end a row each get a row of their own."""
     payroll = Payroll.create(app)
-    brand, unique = payroll.brand, payroll.brand.id.hex[:12]
+    brand, suffix = payroll.brand, payroll.brand.id.hex[:12]
     brand.set(plan="Pro")
-    spare, program = str(brand.programs[-1]), str(brand.program(name="Knives"))
+    spare_program, program = str(brand.programs[-1]), str(brand.program(name="Knives"))
     payroll.affiliate("payee")
-    people = {name: brand.affiliate(f"{name}-{unique}", notes="A note.") for name in _PEOPLE}
-    applicants = [str(brand.affiliate(f"new{number}-{unique}", status="Pending")) for number in range(3)]
+    people = {name: brand.affiliate(f"{name}-{suffix}", notes="A note.") for name in _PEOPLE}
+    applicants = [str(brand.affiliate(f"new{number}-{suffix}", status="Pending")) for number in range(3)]
     payroll.sell("payee")
     payroll.run()
     payroll.pay()
-    brand.affiliate(f"idle-{unique}", status="Paused")
-    brand.sale(affiliateSlug=f"idle-{unique}", amountCents=700)
+    brand.affiliate(f"idle-{suffix}", status="Paused")
+    brand.sale(affiliateSlug=f"idle-{suffix}", amountCents=700)
     drain("sales")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=people["ann"], type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
     connect_gateway(brand.person("Owner"), stage)
     ids = {
         "program": program,
-        "spare": spare,
+        "spare": spare_program,
         "payout": _select_id(brand, "select id from payout"),
         "uncredited": _select_id(brand, "select id from uncredited_conversion"),
         "fraud": str(record_blocked_click(brand, people["ann"])),
@@ -61,14 +61,14 @@ def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
         **{name: str(id) for name, id in people.items()},
     }
     in_program = Brand(app, brand.id, brand.api_key, brand.signing_secret, [UUID(program)])
-    granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
+    coupon_fields = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
     ids |= {
-        name: create_coupon(in_program, name=f"{name} 15", **granted)["id"]
+        name: create_coupon(in_program, name=f"{name} 15", **coupon_fields)["id"]
         for name in ("coupon", "archived", "deleted")
     }
     ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
-    slug = f"ann-{unique}"
-    lead = {"affiliateSlug": slug, "email": f"lea-{unique}@example.com", "name": "Lea", "campaignId": program}
+    slug = f"ann-{suffix}"
+    lead = {"affiliateSlug": slug, "email": f"lea-{suffix}@example.com", "name": "Lea", "campaignId": program}
     return ToolBrand(brand, _reads(ids) | _writes(ids, slug), lead)
 
 
@@ -115,19 +115,19 @@ def _writes(ids: dict[str, str], slug: str) -> Calls:
     program, affiliate = {"programId": ids["program"]}, {"affiliateId": ids["ann"]}
     terms = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
     discount = {"name": "Spring", "discountType": "PercentOff", "discountValue": 10, "duration": "Once"}
-    someone = lambda: f"p-{uuid4().hex}@example.com"  # noqa: E731  # each a person of their own
+    new_email = lambda: f"p-{uuid4().hex}@example.com"  # noqa: E731  # each a person of their own
     return {
         "create_program": {"name": "Forks", **terms},
         "update_program": program | {"budgetCents": 100_000},
         "set_sub_affiliate_config": program | {"enabled": True, "percent": 5},
-        "create_affiliate": program | {"email": someone(), "fullName": "Fay"},
+        "create_affiliate": program | {"email": new_email(), "fullName": "Fay"},
         "update_affiliate": {"affiliateId": ids["dan"]} | {"status": "Paused"},
         "approve_affiliate": {"affiliateId": ids["applicant"]},
         "reject_affiliate": {"affiliateId": ids["rejected"], "reason": "No."},
         "bulk_update_affiliates": {"affiliateIds": [ids["eve"], ids["fay"]], "action": "pause"},
-        "import_affiliates": program | {"affiliates": [{"email": someone(), "fullName": "Gil"}]},
-        "invite_affiliate": program | {"email": someone(), "fullName": "Hal"},
-        "bulk_invite_affiliates": program | {"recipients": [{"email": someone(), "fullName": "Ida"}]},
+        "import_affiliates": program | {"affiliates": [{"email": new_email(), "fullName": "Gil"}]},
+        "invite_affiliate": program | {"email": new_email(), "fullName": "Hal"},
+        "bulk_invite_affiliates": program | {"recipients": [{"email": new_email(), "fullName": "Ida"}]},
         "create_conversion": program | affiliate | {"kind": "bonus", "commissionCents": 500, "note": "thanks"},
         "validate_conversion": {"conversionId": ids["held"]},
         "invalidate_conversion": {"conversionId": ids["sold"]},

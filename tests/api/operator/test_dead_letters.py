@@ -18,16 +18,16 @@ def _list_jobs():
 
 
 def test_list_is_newest_first_and_filtered(console, brand, rival):
-    sale, theirs, refund = (
+    sale, rival_sale, refund = (
         stage_failed_job(brand),
         stage_failed_job(rival),
         stage_failed_job(brand, job=jobs.REFUND_CASCADE),
     )
     stage_job(brand)
 
-    assert _list_ids(console) == [refund, theirs, sale]
+    assert _list_ids(console) == [refund, rival_sale, sale]
     assert _list_ids(console, queue="refunds") == [refund]
-    assert _list_ids(console, name="sale.settle") == [theirs, sale]
+    assert _list_ids(console, name="sale.settle") == [rival_sale, sale]
     assert _list_ids(console, organizationId=brand.id) == [refund, sale]
     assert _list_ids(console, queue="none") == []
     assert console.get("dead-letters/count", organizationId=brand.id) == {"count": 2}
@@ -198,12 +198,12 @@ def test_concurrent_discards_with_one_key_discard_once(console, brand):
 
 
 def test_filtered_replay_needs_a_confirmed_count(console, brand, rival):
-    mine, theirs = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
+    own_ids, rival_id = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
     body = {"organizationId": str(brand.id), "queue": "sales", "confirmCount": 2, "why": "the cause is gone"}
     answer = console.post("dead-letters/replay", body)
 
-    assert (answer.status_code, answer.json) == (200, {"replayed": mine})
-    assert _list_jobs() == [(mine[0], False), (mine[1], False), (theirs, True)]
+    assert (answer.status_code, answer.json) == (200, {"replayed": own_ids})
+    assert _list_jobs() == [(own_ids[0], False), (own_ids[1], False), (rival_id, True)]
     ((_, who, _, after),) = list_audit_entries("job.replayed", "filter")[-1:]
     assert (who, after["count"], after["why"]) == ("ops@example.com", 2, "the cause is gone")
 
@@ -234,16 +234,16 @@ def _create_dead_sale(brand, event="order-a", **fields):
 
 def test_dead_sale_names_what_its_discard_leaves(console, brand):
     number = _create_dead_sale(brand, amountCents=5_000)
-    leaves = console.get(f"dead-letters/{number}")["leaves"]
+    consequences = console.get(f"dead-letters/{number}")["leaves"]
     console.post(f"dead-letters/{number}/discard", {"why": "w"})
     ((*_, after),) = list_audit_entries("job.discarded", number)
 
-    about = {"kind": "sale.settle", "externalEventId": "order-a", "amountCents": 5_000, "currency": "USD"}
-    assert leaves == about | {
+    expected = {"kind": "sale.settle", "externalEventId": "order-a", "amountCents": 5_000, "currency": "USD"}
+    assert consequences == expected | {
         "text": "an accepted sale that credits no one",
         "remedy": "Send the same sale again.",
     }
-    assert after["job"]["leaves"] == about
+    assert after["job"]["leaves"] == expected
 
 
 def test_kinds_are_summed_per_currency(console, brand, rival):
@@ -252,24 +252,24 @@ def test_kinds_are_summed_per_currency(console, brand, rival):
     stage_failed_job(brand, job=jobs.REFUND_CASCADE)
 
     summary = console.get("dead-letters/kinds")
-    mine = console.get("dead-letters/kinds", organizationId=brand.id, name="sale.settle")
+    kinds = console.get("dead-letters/kinds", organizationId=brand.id, name="sale.settle")
 
     assert [(kind["name"], kind["count"], kind["sums"]) for kind in summary["kinds"]] == [
         ("refund.cascade", 1, []),
         ("sale.settle", 2, [{"currency": "USD", "amountCents": 5_700}]),
     ]
-    assert (summary["count"], mine["count"]) == (3, 1)
+    assert (summary["count"], kinds["count"]) == (3, 1)
 
 
 def test_filter_is_discarded_when_its_count_is_confirmed(console, brand, rival):
-    mine, theirs = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
+    own_ids, rival_id = [stage_failed_job(brand), stage_failed_job(brand)], stage_failed_job(rival)
     living = stage_job(brand)
     body = {"organizationId": str(brand.id), "error": "no <SUCH>", "confirmCount": 2, "why": "a test shop"}
     answer = console.post("dead-letters/discard", body)
 
-    assert (answer.status_code, answer.json) == (200, {"discarded": mine})
-    assert _list_jobs() == [(theirs, True), (living, False)]
-    for number in mine:
+    assert (answer.status_code, answer.json) == (200, {"discarded": own_ids})
+    assert _list_jobs() == [(rival_id, True), (living, False)]
+    for number in own_ids:
         ((_, who, where, after),) = list_audit_entries("job.discarded", number)
         assert (who, where, after["why"]) == ("ops@example.com", brand.id, "a test shop")
         assert after["filter"]["error"] == "no <SUCH>"

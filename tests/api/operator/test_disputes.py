@@ -154,12 +154,12 @@ def test_rejected_refund_can_be_requested_again(console, scene, deal_id):
     drain("payouts")
     scene.brand.set(sandboxRail="ok")
     answer = console.post(path, {"why": "they have mended it"})
-    twice = console.post(path, {"why": "w"})
+    repeated = console.post(path, {"why": "w"})
     drain("payouts")
 
     assert (early.status_code, early.json["error"]) == (409, "invalid_status_transition")
     assert answer.status_code == 200
-    assert (twice.status_code, twice.json["error"]) == (409, "invalid_status_transition")
+    assert (repeated.status_code, repeated.json["error"]) == (409, "invalid_status_transition")
     deal = console.get(f"deals/{deal_id}")
     assert [(request["number"], request["state"]) for request in deal["requests"] if request["kind"] == "refund"] == [
         (1, "rejected"),

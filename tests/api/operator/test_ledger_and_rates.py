@@ -90,16 +90,16 @@ def test_rate_shows_its_age_and_the_amount_waiting_for_it(console, brand):
 
 def test_file_of_rates_is_stored_whole_or_not_at_all(console):
     good = "currency,perUsd,date\nKHR,4100,2024-05-01\nKHR,4101,2024-05-02\n"
-    loaded = console.post("rates", {"content": good})
+    accepted = console.post("rates", {"content": good})
     again = console.post("rates", {"content": good})
-    wrong = console.post("rates", {"content": f"{good}KHR,many,2024-05-03\n"})
+    refused = console.post("rates", {"content": f"{good}KHR,many,2024-05-03\n"})
 
-    assert (loaded.status_code, loaded.json) == (
+    assert (accepted.status_code, accepted.json) == (
         200,
         {"new": 2, "replaced": 0, "known": 0, "newest": "2024-05-02", "skipped": []},
     )
     assert again.json["known"] == 2
-    assert (wrong.status_code, wrong.json["error"], wrong.json["field"]) == (400, "bad_rates", "content")
+    assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "bad_rates", "content")
     assert len(list_rates("KHR")) == 2
     assert list_audit_entries("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
 

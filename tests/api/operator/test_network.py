@@ -8,7 +8,7 @@ from tests.support.api.terms import PROGRAMS, change_program
 from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand
 
-_WORDS = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+_TEXTS = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
 _AT_ONCE = {"networkVisibility": "Networked", "category": "Software"}
 
 
@@ -21,7 +21,7 @@ def funded_brand(app):
 
 
 def _request_listing(funded_brand, **fields):
-    answer = funded_brand.post(PROGRAMS, _WORDS | _AT_ONCE | fields)
+    answer = funded_brand.post(PROGRAMS, _TEXTS | _AT_ONCE | fields)
     assert answer.status_code == 201, answer.json
     return answer.json["id"]
 
@@ -129,7 +129,7 @@ def test_request_without_plan_or_funding_is_saved_as_private(console, funded_bra
         ({"fundingFrozen": "on"}, {"fundingFrozen": "off"}),
     ):
         funded_brand.set(**lapse)
-        created = free.post(PROGRAMS, _WORDS | _AT_ONCE)
+        created = free.post(PROGRAMS, _TEXTS | _AT_ONCE)
         assert (created.status_code, created.json["networkVisibility"], created.json["networkReview"]) == (
             201,
             "Private",
@@ -172,11 +172,11 @@ def test_stale_decision_returns_409(console, funded_brand):
     assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
     # A repeated idempotency key is one decision.
     now = console.get(f"network/{program_id}")["askedAt"]
-    twice = [
+    repeated = [
         console.post(f"network/{program_id}/reject", {"why": "w", "askedAt": now}, Idempotency_Key="k")
         for _ in range(2)
     ]
-    assert [answer.status_code for answer in twice] == [200, 200]
+    assert [answer.status_code for answer in repeated] == [200, 200]
     assert len(_list_emails(funded_brand)) == 1
 
 
@@ -209,8 +209,11 @@ def test_malformed_decision_changes_nothing(console, funded_brand):
     for body in ({"askedAt": "soon"}, {"askedAt": 7}, {"why": "x" * 1_001}, [], None):
         assert console.post(f"network/{program_id}/approve", body).status_code == 400, body
     for act in ("approve", "reject", "revoke"):
-        for nobody in (NOBODY, "none", str(funded_brand.program())):
-            assert console.post(f"network/{nobody}/{act}", {"why": "w"}).status_code in (404, 409), (act, nobody)
+        for unknown_id in (NOBODY, "none", str(funded_brand.program())):
+            assert console.post(f"network/{unknown_id}/{act}", {"why": "w"}).status_code in (404, 409), (
+                act,
+                unknown_id,
+            )
     for query in ("status=Gone", "status=", "cursor=x", "cursor=%00", "take=0"):
         assert console.call("GET", f"network?{query}").status_code == 400, query
     assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
@@ -220,13 +223,13 @@ def test_malformed_decision_changes_nothing(console, funded_brand):
 
 
 def test_reviews_are_listed_in_the_order_of_their_requests(console, funded_brand):
-    mine = [_request_listing(funded_brand) for _ in range(3)]
-    change_program(funded_brand, mine[0], description="Asked last")
+    program_ids = [_request_listing(funded_brand) for _ in range(3)]
+    change_program(funded_brand, program_ids[0], description="Asked last")
 
     seen, cursor = [], ""
     while cursor is not None:
         page = console.get("network", take=2, **({"cursor": cursor} if cursor else {}))
         seen += [item["programId"] for item in page["items"]]
         cursor = page["nextCursor"]
-    assert [item for item in seen if item in mine] == [mine[1], mine[2], mine[0]]
+    assert [item for item in seen if item in program_ids] == [program_ids[1], program_ids[2], program_ids[0]]
     assert len(seen) == len({*seen})

@@ -119,20 +119,20 @@ def test_settlement_needs_exactly_one_outcome(console, payroll, stuck_id, body):
 
 
 def test_events_of_rails_are_listed_with_their_outcome(console, payroll, stuck_id):
-    parked, late = f"evt_parked_{stuck_id}", f"evt_late_{stuck_id}"
+    parked_id, late_id = f"evt_parked_{stuck_id}", f"evt_late_{stuck_id}"
     with db.any_org_work():
         for event_id, whose, outcome in (
-            (parked, (None, None), "Parked"),
-            (late, (payroll.brand.id, stuck_id), "Late"),
+            (parked_id, (None, None), "Parked"),
+            (late_id, (payroll.brand.id, stuck_id), "Late"),
         ):
             db.db.run(
                 'insert into rail_event (rail, event_id, organization_id, payout_id, payout_key, answer, "references",'
                 " outcome, received_at) values ('wallet', %s, %s, %s, 'payout:none:1', 'Paid', '{}', %s, now())",
                 (event_id, *whose, outcome),
             )
-    waiting = {item["eventId"]: item for item in console.get("payouts/events")}
-    all_of_them = {item["eventId"] for item in console.get("payouts/events", open="false")}
+    open_events = {item["eventId"]: item for item in console.get("payouts/events")}
+    all_ids = {item["eventId"] for item in console.get("payouts/events", open="false")}
 
-    assert (waiting[parked]["outcome"], waiting[parked]["payoutKey"]) == ("Parked", "payout:none:1")
-    assert late not in waiting
-    assert {parked, late} <= all_of_them
+    assert (open_events[parked_id]["outcome"], open_events[parked_id]["payoutKey"]) == ("Parked", "payout:none:1")
+    assert late_id not in open_events
+    assert {parked_id, late_id} <= all_ids

@@ -172,15 +172,15 @@ def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
         run_server(tmp_path, WEB_TIMEOUTS_S=f"request={PATIENCE_S} upload={PATIENCE_S} answer=1") as (server, _),
         server.socket(_DOCUMENT * answers + last, receive_bytes=4096) as dawdling,
     ):
-        taken = b""
+        received = b""
         for _ in range(40):
-            taken += dawdling.recv(2048)
+            received += dawdling.recv(2048)
             time.sleep(0.1)
         with suppress(ConnectionError):
             while piece := dawdling.recv(65536):
-                taken += piece
+                received += piece
 
-    assert 0 < taken.count(b"HTTP/1.1 200 OK") < answers
+    assert 0 < received.count(b"HTTP/1.1 200 OK") < answers
 
 
 def test_stopping_server_answers_requests_in_progress(tmp_path):

@@ -34,8 +34,8 @@ def without_database(app, tmp_path):
 @pytest.fixture
 def without_broker(app, monkeypatch):
     """A missing broker."""
-    away = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
-    monkeypatch.setattr(servers, "urls", lambda: away)
+    unreachable = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
+    monkeypatch.setattr(servers, "urls", lambda: unreachable)
 
 
 @pytest.fixture

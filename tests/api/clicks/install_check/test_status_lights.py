@@ -62,10 +62,10 @@ def test_script_report_turns_on_the_third_light_and_those_it_implies(app, brand,
 def test_sale_or_lead_turns_on_the_fourth_light(brand, address):
     ben = brand.affiliate("ben")
     insert_click(brand, ben)
-    clicked = brand.get(address)
+    after_click = brand.get(address)
     insert_conversion(brand, ben)
 
-    assert _lights(clicked) == (False, False, True, False)
+    assert _lights(after_click) == (False, False, True, False)
     assert _lights(brand.get(address)) == (False, False, True, True)
 
 

@@ -28,10 +28,15 @@ def _shared_address(brand, slug):
 
 
 def test_campaign_in_the_url_selects_among_links(app, brand, rival, slug):
-    theirs = rival.program(referral_destination_url="https://rival.test/", slug=f"p-{slug}")
+    rival_program_id = rival.program(referral_destination_url="https://rival.test/", slug=f"p-{slug}")
     rival.affiliate(slug)
 
-    for path in (f"{theirs}/{slug}", f"{str(theirs).upper()}/{slug}", f"p-{slug}/{slug}", f"P-{slug}/{slug}"):
+    for path in (
+        f"{rival_program_id}/{slug}",
+        f"{str(rival_program_id).upper()}/{slug}",
+        f"p-{slug}/{slug}",
+        f"P-{slug}/{slug}",
+    ):
         assert follow(app, path).headers["Location"] == f"https://rival.test/?via={slug}"
     assert follow(app, f"{brand.programs[0]}/{slug}").headers["Location"].startswith("https://shop.test/")
     assert follow(app, f"{rival.program()}/{slug}").status_code == 404
@@ -77,11 +82,11 @@ def _end(brand, slug):
 
 def test_slug_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug):
     _end(brand, slug)
-    nowhere = follow(app, new_slug()).data
+    not_found_page = follow(app, new_slug()).data
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
 
-    assert (follow(app, slug).status_code, follow(app, slug).data) == (404, nowhere)
+    assert (follow(app, slug).status_code, follow(app, slug).data) == (404, not_found_page)
     assert _shared_address(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
 
@@ -135,11 +140,11 @@ def _site(app, path):
 
 
 def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, pair):
-    nowhere = follow(app, new_slug()).data
+    not_found_page = follow(app, new_slug()).data
     _, _, slug = pair.partition("/")
     _end(brand, slug)
 
-    assert (follow(app, pair).status_code, follow(app, pair).data) == (404, nowhere)
+    assert (follow(app, pair).status_code, follow(app, pair).data) == (404, not_found_page)
     assert _site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
@@ -165,8 +170,8 @@ def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, bra
     name, slug = new_slug(), new_slug()
     with db.unit_of_work(brand.id):
         db.db.run("update program set slug = %s returning id", (name,))
-        waiting = start_call(lambda: brand.affiliate(slug))
-    waiting()
+        finish_creation = start_call(lambda: brand.affiliate(slug))
+    finish_creation()
 
     assert _site(app, f"{name}/{slug}") == "https://shop.test/"
 
@@ -216,8 +221,8 @@ def test_concurrent_creation_gives_a_bare_slug_to_one_brand(app, brand, rival):
 
     run_concurrently(*(lambda tenant=tenant: tenant.affiliate(slug) for tenant in (brand, rival)))
 
-    marks = [tenant.rows("select needs_program from tracking_link")[0][0] for tenant in (brand, rival)]
-    assert sorted(marks) == [False, True]
+    needs_program = [tenant.rows("select needs_program from tracking_link")[0][0] for tenant in (brand, rival)]
+    assert sorted(needs_program) == [False, True]
 
 
 def test_slug_assignment_waits_for_a_concurrent_one(app, brand, rival):
@@ -226,8 +231,8 @@ def test_slug_assignment_waits_for_a_concurrent_one(app, brand, rival):
         tenant.program()
     with db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = start_call(lambda: rival.affiliate(slug))
-    waiting()
+        finish_creation = start_call(lambda: rival.affiliate(slug))
+    finish_creation()
 
     assert rival.rows("select needs_program from tracking_link") == [(True,)]
 
@@ -238,9 +243,9 @@ def test_rolled_back_slug_assignment_leaves_the_slug_free(app, brand, rival):
         tenant.program()
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(brand.id):
         _insert(brand, slug)
-        waiting = start_call(lambda: rival.affiliate(slug))
+        finish_creation = start_call(lambda: rival.affiliate(slug))
         raise ZeroDivisionError
-    waiting()
+    finish_creation()
 
     assert rival.rows("select needs_program from tracking_link") == [(False,)]
 

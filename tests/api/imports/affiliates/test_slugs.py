@@ -60,8 +60,8 @@ def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
     assert _slugs(campaign, "ann") == [(new, True, None), (former, False, former)]
     for slug in (former, new):
         assert campaign.sale(affiliateSlug=slug).status_code == 200
-    clicked = campaign.app.test_client().get(f"/api/v1/track/click?slug={former}&programId={campaign.programs[-1]}")
-    assert clicked.json.get("clickId"), clicked.json
+    click = campaign.app.test_client().get(f"/api/v1/track/click?slug={former}&programId={campaign.programs[-1]}")
+    assert click.json.get("clickId"), click.json
 
 
 def test_alias_of_another_affiliate_is_taken(campaign):

@@ -152,8 +152,8 @@ def test_affiliate_of_any_status_is_found_by_email_then_slug(campaign):
 def test_rows_without_an_affiliate_of_the_campaign_are_skipped(campaign, rival):
     rival.program()
     rival.affiliate("zoe")
-    gone = campaign.affiliate("gone")
-    campaign.post("/api/v1/affiliates/bulk-action", {"action": "delete", "affiliateIds": [str(gone)]})
+    deleted_id = campaign.affiliate("gone")
+    campaign.post("/api/v1/affiliates/bulk-action", {"action": "delete", "affiliateIds": [str(deleted_id)]})
     campaign.affiliate("dan")
     campaign.program()
 
@@ -240,11 +240,11 @@ def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.affiliate("ben")
 
     with hold_in_thread(hold_import_lock(campaign)):
-        refused, elsewhere = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
+        refused, by_rival = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
         preview = import_sales(campaign, build_past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
-    assert (elsewhere.status_code, preview.status_code) == (200, 200)
+    assert (by_rival.status_code, preview.status_code) == (200, 200)
 
 
 def test_same_import_twice_at_once_stores_its_rows_once(campaign):

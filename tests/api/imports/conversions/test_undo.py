@@ -217,10 +217,10 @@ def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
 
     assert campaign.post(path).status_code == 403
     assert campaign.person("Manager").post(path).status_code == 403
-    theirs = rival.person("Admin").post(path)
-    assert (theirs.status_code, theirs.json["error"]) == (404, "not_found")
-    for nobodys in (uuid4(), "x"):
-        assert campaign.person("Admin").post(f"{URL}/{nobodys}/undo").status_code == 404
+    by_rival = rival.person("Admin").post(path)
+    assert (by_rival.status_code, by_rival.json["error"]) == (404, "not_found")
+    for unknown_id in (uuid4(), "x"):
+        assert campaign.person("Admin").post(f"{URL}/{unknown_id}/undo").status_code == 404
     campaign.set(plan="Free")
     assert campaign.person("Admin").post(path).status_code == 200
 
