@@ -19,7 +19,7 @@ def _subscribe(brand, event="conversion.created", url=HOOK, **headers):
     return brand.post(URL, {"event": event, "targetUrl": url}, **headers)
 
 
-def _active_hooks(brand):
+def _list_active_hooks(brand):
     return brand.rows("select id, url, events from webhook_endpoint where deleted_at is null order by created_at, id")
 
 
@@ -53,7 +53,7 @@ def test_repeated_idempotency_key_returns_the_first_response(brand):
     first, again = _subscribe(brand, Idempotency_Key="on"), _subscribe(brand, Idempotency_Key="on")
 
     assert (again.status_code, again.json) == (201, first.json)
-    assert len(_active_hooks(brand)) == 1
+    assert len(_list_active_hooks(brand)) == 1
 
 
 def test_concurrent_subscriptions_create_one_hook(brand):
@@ -61,7 +61,7 @@ def test_concurrent_subscriptions_create_one_hook(brand):
     run_in_threads(6, lambda _: answers.append(_subscribe(brand)))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
-    assert len({answer.json["id"] for answer in answers}) == len(_active_hooks(brand)) == 1
+    assert len({answer.json["id"] for answer in answers}) == len(_list_active_hooks(brand)) == 1
     assert brand.rows("select action from audit_entry") == [("webhook_endpoint.created",)]
 
 
@@ -93,7 +93,7 @@ def test_malformed_field_is_named_and_no_hook_is_created(brand):
         assert list(brand.post(URL, {k: v for k, v in valid_body.items() if k != field}).json["errors"]) == [field]
     for raw in (b"", b"[]", b"{", b"null", b"\xff", b'{"event":"payout.paid","event":"payout.paid"}'):
         assert brand.post(URL, raw).status_code == 400, raw
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_target_url_follows_the_webhook_rules(brand, monkeypatch):
@@ -116,7 +116,7 @@ def test_target_url_follows_the_webhook_rules(brand, monkeypatch):
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_url_of_maximum_length_is_stored(brand):
@@ -161,8 +161,8 @@ def test_repeated_unsubscribe_succeeds_and_affects_only_its_hook(brand, rival):
     for hook_id in (own_hook_id, own_hook_id, rival_hook_id, endpoint_id, str(uuid4()), "x", "%00", "9" * 3000):
         assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204, hook_id
 
-    assert [str(id) for id, *_ in _active_hooks(brand)] == [endpoint_id]
-    assert [str(id) for id, *_ in _active_hooks(rival)] == [rival_hook_id]
+    assert [str(id) for id, *_ in _list_active_hooks(brand)] == [endpoint_id]
+    assert [str(id) for id, *_ in _list_active_hooks(rival)] == [rival_hook_id]
     deleted = "select entity_id, before ->> 'managedBy' from audit_entry where action = 'webhook_endpoint.deleted'"
     assert brand.rows(deleted) == [(own_hook_id, "automation")]
     again = _subscribe(brand)
@@ -188,9 +188,9 @@ def test_subscribe_and_unsubscribe_check_role_scope_and_plan(app, brand):
     brand.set(plan="Free")
     refused = _subscribe(brand, event="payout.paid")
     assert (refused.status_code, refused.json["error"]) == (402, "plan_tier_required")
-    assert len(_active_hooks(brand)) == 1
+    assert len(_list_active_hooks(brand)) == 1
     assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_hooks_outlive_their_revoked_key(brand):
@@ -200,7 +200,7 @@ def test_hooks_outlive_their_revoked_key(brand):
                " returning id")  # fmt: skip
 
     assert _subscribe(passing, event="payout.paid").status_code == 401
-    assert [id for id, *_ in _active_hooks(brand)] == [UUID(hook_id)]
+    assert [id for id, *_ in _list_active_hooks(brand)] == [UUID(hook_id)]
 
 
 def test_endpoint_routes_can_delete_but_not_change_a_hook(brand):
@@ -220,7 +220,7 @@ def test_endpoint_routes_can_delete_but_not_change_a_hook(brand):
     assert lists == {"": [unmanaged["id"], hook_id], "?managed=true": [hook_id], "?managed=false": [unmanaged["id"]]}
     assert brand.get(f"{ENDPOINTS}?managed=yes").status_code == 400
     assert brand.call("DELETE", url).status_code == 204
-    assert [str(id) for id, *_ in _active_hooks(brand)] == [unmanaged["id"]]
+    assert [str(id) for id, *_ in _list_active_hooks(brand)] == [unmanaged["id"]]
 
 
 def test_hook_test_accepts_only_its_event(brand):

@@ -19,19 +19,19 @@ def other_campaign_id(brand, slug):
     return brand.program()
 
 
-def _by_body(brand, slug, program_id):
+def _send_body(brand, slug, program_id):
     post_click(brand.app, slug, programId=str(program_id))
 
 
-def _by_query(brand, slug, program_id):
+def _send_query(brand, slug, program_id):
     visit(brand.app, CLICK, query_string={"slug": slug, "programId": str(program_id)})
 
 
-def _by_picture(brand, slug, program_id):
+def _load_pixel(brand, slug, program_id):
     visit(brand.app, f"/api/v1/r/c.gif?programId={program_id}", headers={"Referer": f"https://shop.test/?via={slug}"})
 
 
-_VISITS = pytest.mark.parametrize("send_visit", [_by_body, _by_query, _by_picture])
+_VISITS = pytest.mark.parametrize("send_visit", [_send_body, _send_query, _load_pixel])
 
 
 @_VISITS

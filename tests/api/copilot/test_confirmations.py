@@ -28,7 +28,7 @@ def proposal(model, start_conversation, applicant):
     return owner
 
 
-def _affiliate_status(brand):
+def _get_affiliate_status(brand):
     return brand.rows("select status from affiliate")[0][0]
 
 
@@ -40,13 +40,13 @@ def test_proposed_action_has_a_preview_and_runs_once(brand, model, proposal, app
         "Proposed",
     )
     assert act["preview"]["about"]["affiliateId"]["fullName"] == "Ada Ek"
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
 
     for _ in range(2):
         answer = proposal.decide("confirm")
         assert answer.status_code == 200
         assert answer.json["acts"][0]["state"] == "Done"
-    assert _affiliate_status(brand) == "Approved"
+    assert _get_affiliate_status(brand) == "Approved"
     assert proposal.advance()["entries"][-1]["text"] == "It is done."
     (result,) = model.list_tool_results()
     assert result["status"] == "Approved"
@@ -69,7 +69,7 @@ def test_declined_action_does_not_run_and_the_model_is_informed(brand, model, pr
     proposal.advance()
     proposal.decide("confirm")
 
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
     assert model.list_tool_results()[0]["error"] == "declined_by_user"
 
 
@@ -81,7 +81,7 @@ def test_only_the_user_of_the_conversation_decides(brand, rival, proposal):
                 assert other.post(f"{path}/{decision}").status_code == 404
     assert brand.post(f"{CONVERSATIONS}/{proposal.id}/acts/{act_id}/confirm").status_code == 403  # a key
     assert proposal.decide("confirm", proposal.id).status_code == 404
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
     assert proposal.fetch()["acts"][0]["state"] == "Proposed"
 
 
@@ -92,7 +92,7 @@ def test_action_of_another_conversation_returns_404(brand, model, proposal, star
     other.ask()
 
     assert other.decide("confirm", act_id).status_code == 404
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
 
 
 def test_confirming_fails_after_the_role_is_lost(brand, model, start_conversation, applicant):
@@ -104,7 +104,7 @@ def test_confirming_fails_after_the_role_is_lost(brand, model, start_conversatio
 
     assert conversation["acts"][0]["state"] == "Failed"
     assert conversation["acts"][0]["result"]["error"] == "forbidden"
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
 
 
 def test_proposal_expires_after_fifteen_minutes(brand, model, proposal, monkeypatch):
@@ -119,12 +119,12 @@ def test_proposal_expires_after_fifteen_minutes(brand, model, proposal, monkeypa
     proposal.person = brand.person("Owner")
     assert proposal.advance()["state"] == "Answered"
     assert model.list_tool_results()[0]["error"] == "expired"
-    assert _affiliate_status(brand) == "Pending"
+    assert _get_affiliate_status(brand) == "Pending"
 
 
 def test_confirming_again_after_a_crash_runs_the_action_once(brand, proposal, monkeypatch):
     proposal.decide("confirm")
-    assert _affiliate_status(brand) == "Approved"
+    assert _get_affiliate_status(brand) == "Approved"
     # The state after a crash between the commit of the operation and the commit of the conversation.
     brand.rows("delete from copilot_entry where kind = 'Result' returning 1")
     brand.rows("update copilot_conversation set state = 'Asking', entries = 2 returning 1")
@@ -152,7 +152,7 @@ def test_action_that_failed_for_now_can_be_confirmed_again(brand, proposal, monk
     monkeypatch.setattr(clock, "now", lambda: later)
 
     assert proposal.decide("confirm").json["acts"][0]["state"] == "Done"
-    assert _affiliate_status(brand) == "Approved"
+    assert _get_affiliate_status(brand) == "Approved"
 
 
 def test_model_continues_after_each_action_is_decided(brand, model, start_conversation, applicant):
@@ -173,7 +173,7 @@ def test_model_continues_after_each_action_is_decided(brand, model, start_conver
         "Forks",
         "list_programs",
     ]
-    assert (_affiliate_status(brand), brand.rows("select count(*) from program where name = 'Forks'")) == (
+    assert (_get_affiliate_status(brand), brand.rows("select count(*) from program where name = 'Forks'")) == (
         "Pending",
         [(1,)],
     )

@@ -13,12 +13,12 @@ from tests.support.job_queues import drain
 from tests.support.rows.deal_scene import OWN, REASON, URL
 
 
-def _milestone_id(scene, deal_id, seq=1):
+def _get_milestone_id(scene, deal_id, seq=1):
     return scene.get_deal(deal_id)["milestones"][seq - 1]["id"]
 
 
 def _settle(flask, scene, deal_id, cents, seq=1):
-    result = flask.json("deal", "settle", _milestone_id(scene, deal_id, seq), "--to-affiliate", str(cents))
+    result = flask.json("deal", "settle", _get_milestone_id(scene, deal_id, seq), "--to-affiliate", str(cents))
     drain("payouts")
     return result
 
@@ -121,7 +121,7 @@ def test_settling_outside_the_milestones_amount_is_refused(scene, flask, cents):
     deal_id = scene.create_funded()
     scene.dispute(deal_id)
 
-    _, output = flask("deal", "settle", _milestone_id(scene, deal_id), f"--to-affiliate={cents}")
+    _, output = flask("deal", "settle", _get_milestone_id(scene, deal_id), f"--to-affiliate={cents}")
 
     assert "affiliate can get from 0 to" in output
     assert scene.list_statuses(deal_id) == ["Disputed"]
@@ -129,10 +129,10 @@ def test_settling_outside_the_milestones_amount_is_refused(scene, flask, cents):
 
 def test_milestone_is_settled_once_and_only_in_dispute(scene, flask):
     deal_id = scene.create_funded()
-    early = flask("deal", "settle", _milestone_id(scene, deal_id), "--to-affiliate=1")
+    early = flask("deal", "settle", _get_milestone_id(scene, deal_id), "--to-affiliate=1")
     scene.dispute(deal_id)
     _settle(flask, scene, deal_id, 1)
-    again = flask("deal", "settle", _milestone_id(scene, deal_id), "--to-affiliate=2")
+    again = flask("deal", "settle", _get_milestone_id(scene, deal_id), "--to-affiliate=2")
 
     assert "has to be Disputed" in early[1]
     assert "has to be Disputed" in again[1]
@@ -180,9 +180,9 @@ def test_operator_can_retry_a_refused_refund(scene, flask):
     refused = scene.get_deal(deal_id)
     scene.brand.set(sandboxRail="ok")
 
-    flask.json("deal", "refund", _milestone_id(scene, deal_id))
+    flask.json("deal", "refund", _get_milestone_id(scene, deal_id))
     drain("payouts")
-    again = flask("deal", "refund", _milestone_id(scene, deal_id))
+    again = flask("deal", "refund", _get_milestone_id(scene, deal_id))
 
     assert (refused["status"], refused["escrowCents"]) == ("Funded", 50_000)
     assert scene.get_deal(deal_id)["status"] == "Completed"

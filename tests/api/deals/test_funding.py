@@ -13,7 +13,7 @@ from tests.support.rows.deal_scene import URL
 
 
 @pytest.fixture
-def take(monkeypatch):
+def set_take(monkeypatch):
     """Return a function that sets the platform's take in basis points."""
 
     def set_to(bps):
@@ -29,8 +29,8 @@ def _list_charges(scene):
     return scene.brand.rows("select kind, amount_cents, currency, state from sandbox_charge order by created_at")
 
 
-def test_funding_charges_the_whole_deal_plus_the_take(scene, take):
-    take(500)
+def test_funding_charges_the_whole_deal_plus_the_take(scene, set_take):
+    set_take(500)
     deal_id = scene.create_accepted(50_000, 30)
 
     funding = scene.act(deal_id, "fund").json
@@ -47,8 +47,8 @@ def test_funding_charges_the_whole_deal_plus_the_take(scene, take):
     assert sorted(scene.entries()) == [("escrow_in", 32), ("escrow_in", 52_500), ("take", -2_500), ("take", -2)]
 
 
-def test_funding_sends_an_event_per_milestone(scene, take):
-    take(1_000)
+def test_funding_sends_an_event_per_milestone(scene, set_take):
+    set_take(1_000)
     deal_id = scene.create_funded(50_000, 200)
     deal = scene.get_deal(deal_id)
 

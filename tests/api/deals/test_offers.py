@@ -11,7 +11,7 @@ from tests.support.rows.deal_scene import OWN, URL
 _UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
-def _sorted_statuses(answers):
+def _sort_statuses(answers):
     return sorted(answer.status_code for answer in answers)
 
 
@@ -242,10 +242,10 @@ def test_concurrent_accept_and_decline_succeed_once(scene):
         lambda: scene.act(deal_id, "cancel"),
     )
 
-    assert _sorted_statuses(answers).count(200) >= 1
+    assert _sort_statuses(answers).count(200) >= 1
     assert scene.get_deal(deal_id)["status"] in ("Accepted", "Declined", "Cancelled")
     # An accepted offer may then be cancelled; no other second step is allowed.
-    assert _sorted_statuses(answers) in ([200, 409, 409], [200, 200, 409])
+    assert _sort_statuses(answers) in ([200, 409, 409], [200, 200, 409])
 
 
 def test_repeated_draft_with_an_idempotency_key_creates_one_deal(scene):

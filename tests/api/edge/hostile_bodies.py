@@ -11,14 +11,14 @@ from schemas.collection_fields import Entries, Items
 _DEPTH = 200
 
 
-def hostile_bodies(schema: Schema, example: dict[str, Any], size: int) -> Iterator[tuple[str, bytes]]:
+def build_hostile_bodies(schema: Schema, example: dict[str, Any], size: int) -> Iterator[tuple[str, bytes]]:
     """Yield the name of a fault and a body with it, of up to `size` bytes; `example` is an ordinary body."""
-    yield from _schema_independent_bodies(example, size)
+    yield from _build_schema_independent_bodies(example, size)
     count = max(1, len(schema.load_fields))
     share = size // count - 100
-    for kind, value in _hostile_values(share).items():
+    for kind, value in _build_hostile_values(share).items():
         yield f"each field: {kind}", _encode(_fill_fields(schema, value))
-    for path, field in counted_fields(schema):
+    for path, field in list_counted_fields(schema):
         for kind, item in (("null", None), ("number", 7), ("object", {}), ("text", "")):
             yield (
                 f"{'.'.join(path)}: too many items ({kind})",
@@ -30,17 +30,17 @@ def hostile_bodies(schema: Schema, example: dict[str, Any], size: int) -> Iterat
             )
 
 
-def counted_fields(schema: Schema, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def list_counted_fields(schema: Schema, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield path and field of each list and each object with free keys that a schema loads, outside other lists."""
     for name, field in schema.load_fields.items():
         field_path = (*path, field.data_key or name)
         if isinstance(field, Items | Entries):
             yield field_path, field
         elif isinstance(field, fields.Nested):
-            yield from counted_fields(field.schema, field_path)
+            yield from list_counted_fields(field.schema, field_path)
 
 
-def _schema_independent_bodies(example: dict[str, Any], size: int) -> Iterator[tuple[str, bytes]]:
+def _build_schema_independent_bodies(example: dict[str, Any], size: int) -> Iterator[tuple[str, bytes]]:
     prefix = json.dumps(example)[:-1] + (", " if example else "")
     duplicates = ['"a": 0'] * (size // 9)
     colons = "\\u003a" * (size // 6 - 100)
@@ -57,7 +57,7 @@ def _schema_independent_bodies(example: dict[str, Any], size: int) -> Iterator[t
     yield "nested often", f'{prefix}"a": [{nests}]}}'.encode()
 
 
-def _hostile_values(size: int) -> dict[str, Any]:
+def _build_hostile_values(size: int) -> dict[str, Any]:
     nested: Any = []
     for _ in range(_DEPTH):
         nested = [nested]

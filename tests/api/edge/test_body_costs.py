@@ -17,7 +17,7 @@ from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refusals import Refused
-from tests.api.edge.hostile_bodies import hostile_bodies
+from tests.api.edge.hostile_bodies import build_hostile_bodies
 from tests.support.api.embed_tokens import issue_token
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
@@ -39,21 +39,21 @@ def routes(app):
         if operation is None or operation.takes is None or not operation.is_described:
             continue
         method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
-        description = document["paths"][_openapi_path(rule.rule)][method.lower()]
+        description = document["paths"][_openapi_path_from_rule(rule.rule)][method.lower()]
         example = description["requestBody"]["content"]["application/json"]["example"]
         operations.append((method, rule.rule, operation, example))
     return operations
 
 
-def _openapi_path(rule):
+def _openapi_path_from_rule(rule):
     return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel_case(name[1])}}}", rule)
 
 
-def _max_body_bytes(operation):
+def _get_max_body_bytes(operation):
     return min(_MAX_BODY_BYTES, operation.guard.max_body_bytes) - 200
 
 
-def _max_cost(ordinary_s, raw):
+def _compute_max_cost(ordinary_s, raw):
     return max(_TIMES_AN_ORDINARY_REQUEST * ordinary_s, ordinary_s + yardstick_s(len(raw)))
 
 
@@ -72,7 +72,7 @@ def _measure_ordinary_writes(brand):
     return write_s, preview_s
 
 
-def _ordinary_cost(operation, costs):
+def _select_ordinary_cost(operation, costs):
     write_s, preview_s = costs
     return preview_s if "file" in operation.takes.load_fields else write_s
 
@@ -92,9 +92,9 @@ def test_cost_of_reading_a_hostile_body_is_proportional_to_its_length(app, brand
     schemas = {type(operation.takes): (operation, example) for _, _, operation, example in routes}
     with app.test_request_context():
         for schema, (operation, example) in schemas.items():
-            ordinary_s = _ordinary_cost(operation, costs)
-            for kind, raw in hostile_bodies(operation.takes, example, _max_body_bytes(operation)):
-                max_s = _max_cost(ordinary_s, raw)
+            ordinary_s = _select_ordinary_cost(operation, costs)
+            for kind, raw in build_hostile_bodies(operation.takes, example, _get_max_body_bytes(operation)):
+                max_s = _compute_max_cost(ordinary_s, raw)
                 cost, answer_bytes = least_cost(lambda raw=raw, takes=operation.takes: read(takes, raw), enough_s=max_s)
                 if cost > max_s:
                     slow_bodies.append(f"{schema.__name__} {kind}: {cost:.3f} s for {len(raw)} bytes")
@@ -115,7 +115,7 @@ def test_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, ro
     program_id = str(brand.program())
     affiliate_id = str(brand.affiliate("ben"))
     ids = {"program_id": program_id, "affiliate_id": affiliate_id}
-    senders, costs = _senders_by_audience(brand, affiliate_id), _measure_ordinary_writes(brand)
+    senders, costs = _build_senders(brand, affiliate_id), _measure_ordinary_writes(brand)
     slow_bodies, long_answers, server_errors = [], [], []
     for method, rule, operation, example in routes:
         path = _fill_path(rule, ids)
@@ -126,9 +126,9 @@ def test_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, ro
                 method, path, json.dumps(example_body).encode()
             )
         )
-        ordinary_s = max(ordinary_s, _ordinary_cost(operation, costs))
-        for kind, raw in hostile_bodies(operation.takes, example_body, _max_body_bytes(operation)):
-            max_s = _max_cost(ordinary_s, raw)
+        ordinary_s = max(ordinary_s, _select_ordinary_cost(operation, costs))
+        for kind, raw in build_hostile_bodies(operation.takes, example_body, _get_max_body_bytes(operation)):
+            max_s = _compute_max_cost(ordinary_s, raw)
             cost, answer = least_cost(
                 lambda send=send, method=method, path=path, raw=raw: send(method, path, raw), enough_s=max_s
             )
@@ -155,7 +155,7 @@ def _fill_path(rule, ids):
     return "".join(segments)
 
 
-def _senders_by_audience(brand, affiliate_id):
+def _build_senders(brand, affiliate_id):
     """Return a function that sends a request, for each audience of operations."""
     owner, partner, console = brand.person("Owner"), Partner(brand.app, "ben@example.com"), Console(brand.app)
     stranger = brand.app.test_client()

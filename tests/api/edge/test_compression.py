@@ -28,7 +28,7 @@ def _get(brand, path, accept="gzip, deflate, br", method="GET", **headers):
     return brand.app.test_client().open(path, method=method, headers=request_headers)
 
 
-def _vary_names(answer):
+def _parse_vary(answer):
     return {name.strip() for line in answer.headers.getlist("Vary") for name in line.split(",")}
 
 
@@ -39,7 +39,7 @@ def test_long_answer_is_compressed_for_clients_that_accept_gzip(campaign_brand):
     assert compressed.headers["Content-Encoding"] == "gzip"
     assert int(compressed.headers["Content-Length"]) == len(compressed.data) < len(plain.data) / 2
     assert gzip.decompress(compressed.data) == plain.data
-    assert _vary_names(compressed) == _vary_names(plain) == {"Origin", "Accept-Encoding"}
+    assert _parse_vary(compressed) == _parse_vary(plain) == {"Origin", "Accept-Encoding"}
     assert compressed.content_type == plain.content_type == "application/json"
 
 
@@ -61,7 +61,7 @@ def test_short_answer_is_not_compressed(brand):
 
     assert len(answer.data) < MIN_BYTES
     assert "Content-Encoding" not in answer.headers
-    assert _vary_names(answer) == {"Origin"}
+    assert _parse_vary(answer) == {"Origin"}
 
 
 def test_long_error_response_is_compressed(brand):
@@ -151,13 +151,13 @@ def test_invite_link_next_to_a_chosen_note_is_not_compressed(brand):
 _SECRET = re.compile(r"(^|_)(secret|api_key|password|token|signature|accept_url|signed_url|download_url)$")
 
 
-def _field_names(schema, seen=()):
+def _list_field_names(schema, seen=()):
     for name, field in schema.fields.items():
         if not isinstance(field, fields.Boolean):  # it may describe a secret, but cannot hold one
             yield name
         inner = field.inner if isinstance(field, fields.List) else field
         if isinstance(inner, fields.Nested) and isinstance(inner.schema, Schema) and inner.schema not in seen:
-            yield from _field_names(inner.schema, (*seen, inner.schema))
+            yield from _list_field_names(inner.schema, (*seen, inner.schema))
 
 
 def test_operations_that_return_a_secret_declare_it(app):
@@ -166,7 +166,7 @@ def test_operations_that_return_a_secret_declare_it(app):
         for rule in app.url_map.iter_rules()
         for operation in [app.view_functions[rule.endpoint].operation]
         if operation.gives.schema is not None
-        and any(_SECRET.search(name) for name in _field_names(operation.gives.schema))
+        and any(_SECRET.search(name) for name in _list_field_names(operation.gives.schema))
         and not operation.shows_secret
     ]
 
@@ -181,12 +181,12 @@ def test_compressed_and_plain_script_have_different_etags(app):
     assert compressed.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(compressed.data) == plain.data
     assert len(compressed.data) < len(plain.data) / 2
-    assert "Accept-Encoding" in _vary_names(plain) & _vary_names(compressed)
+    assert "Accept-Encoding" in _parse_vary(plain) & _parse_vary(compressed)
     assert compressed.headers["ETag"] != plain.headers["ETag"]
     for answer, accept in ((plain, "identity"), (compressed, "gzip")):
         again = client.get(LOADER, headers={"Accept-Encoding": accept, "If-None-Match": answer.headers["ETag"]})
         assert (again.status_code, again.data) == (304, b"")
-        assert "Accept-Encoding" in _vary_names(again)
+        assert "Accept-Encoding" in _parse_vary(again)
 
 
 def test_script_is_compressed_once(app, monkeypatch):

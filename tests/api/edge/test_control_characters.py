@@ -9,7 +9,7 @@ from tests.support.rows.deal_scene import DealScene
 CONTROL_CHARACTERS = ("\x1b", "\n", "\x85", "\u202e", "\u2066")
 
 
-def _calls(brand):
+def _build_calls(brand):
     program = f"/api/v1/programs/{brand.programs[-1]}"
     terms = {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
     applicant = {"programId": str(brand.programs[-1]), "email": f"eve-{brand.id.hex}@example.com"}
@@ -38,7 +38,7 @@ def test_control_character_in_a_typed_name_returns_400_for_the_field(brand, char
     owner = brand.person("Owner")
     before = brand.rows("select count(*) from audit_entry")
 
-    for method, path, body, field in _calls(brand):
+    for method, path, body, field in _build_calls(brand):
         answer = owner.call(method, path, body(f"Eve{character}Mallory"))
         assert answer.status_code == 400, (path, answer.text)
         problem = answer.json

@@ -17,23 +17,23 @@ def surfaces(monkeypatch):
     return settings
 
 
-def _allowed_origin(brand, origin):
+def _get_allowed_origin(brand, origin):
     return brand.get("/api/v1/programs", Origin=origin).headers.get("Access-Control-Allow-Origin")
 
 
-def _subdomain(brand):
+def _get_subdomain(brand):
     return brand.rows("select subdomain from organization")[0][0]
 
 
 def test_own_origins_are_allowed(brand, surfaces):
-    assert _allowed_origin(brand, "https://app.brand.test") == "https://app.brand.test"
-    assert _allowed_origin(brand, "http://127.0.0.1:8000") == "http://127.0.0.1:8000"
+    assert _get_allowed_origin(brand, "https://app.brand.test") == "https://app.brand.test"
+    assert _get_allowed_origin(brand, "http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 
 
 def test_branded_subdomain_is_allowed(brand, surfaces):
-    origin = f"https://{_subdomain(brand)}.partners.test"
+    origin = f"https://{_get_subdomain(brand)}.partners.test"
 
-    assert _allowed_origin(brand, origin) == origin
+    assert _get_allowed_origin(brand, origin) == origin
 
 
 def test_only_verified_custom_domains_are_allowed(brand, surfaces):
@@ -41,8 +41,8 @@ def test_only_verified_custom_domains_are_allowed(brand, surfaces):
     brand.program(custom_domain=verified, custom_domain_verified=True)
     brand.program(custom_domain=unverified)
 
-    assert _allowed_origin(brand, f"https://{verified}") == f"https://{verified}"
-    assert _allowed_origin(brand, f"https://{unverified}") is None
+    assert _get_allowed_origin(brand, f"https://{verified}") == f"https://{verified}"
+    assert _get_allowed_origin(brand, f"https://{unverified}") is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_only_verified_custom_domains_are_allowed(brand, surfaces):
     ],
 )
 def test_origin_that_resembles_an_allowed_one_is_refused(brand, surfaces, origin):
-    assert _allowed_origin(brand, origin.format(subdomain=_subdomain(brand))) is None
+    assert _get_allowed_origin(brand, origin.format(subdomain=_get_subdomain(brand))) is None
 
 
 def test_preflight_returns_methods_and_headers(app, surfaces):

@@ -28,7 +28,7 @@ def _post(caller, key="once", **changes):
     return caller.post(_PATH, _BODY | changes, Idempotency_Key=key)
 
 
-def _program_slugs(brand):
+def _list_program_slugs(brand):
     return [slug for (slug,) in brand.rows("select slug from program order by slug")]
 
 
@@ -41,7 +41,7 @@ def test_repeated_request_returns_the_first_answer_without_effect(brand):
     assert first.content_type == again.content_type == "application/json"
     assert "Idempotency-Replayed" not in first.headers
     assert again.headers["Idempotency-Replayed"] == "true"
-    assert _program_slugs(brand) == ["spring"]
+    assert _list_program_slugs(brand) == ["spring"]
 
 
 def test_request_without_a_key_is_executed_again(brand):
@@ -59,10 +59,10 @@ def test_same_key_with_another_body_returns_409(brand):
     assert other.status_code == 409
     assert other.json["error"] == "idempotency_conflict"
     assert again.data == first.data
-    assert _program_slugs(brand) == ["spring"]
+    assert _list_program_slugs(brand) == ["spring"]
 
 
-def _audit_actions(brand):
+def _list_audit_actions(brand):
     return [action for (action,) in brand.rows("select action from audit_entry order by created_at")]
 
 
@@ -78,7 +78,7 @@ def test_repeated_patch_with_a_key_is_applied_once(brand):
     assert (again.status_code, again.data, again.headers["Idempotency-Replayed"]) == (200, first.data, "true")
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
     assert brand.get(path).json == first.json
-    assert _audit_actions(brand) == ["webhook_endpoint.created", "webhook_endpoint.updated"]
+    assert _list_audit_actions(brand) == ["webhook_endpoint.created", "webhook_endpoint.updated"]
 
 
 def test_repeated_put_with_a_key_is_applied_once(brand):
@@ -93,7 +93,7 @@ def test_repeated_put_with_a_key_is_applied_once(brand):
     assert (again.status_code, again.data, again.headers["Idempotency-Replayed"]) == (200, first.data, "true")
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
     assert brand.get(path).json == {"enabled": True, "percent": 5}
-    assert _audit_actions(brand) == ["program.sub_affiliate_config_changed"]
+    assert _list_audit_actions(brand) == ["program.sub_affiliate_config_changed"]
 
 
 def test_same_key_with_another_method_is_independent(brand):
@@ -158,7 +158,7 @@ def test_refusal_is_stored_and_replayed(brand):
     assert refused.status_code in (400, 409)
     assert (again.status_code, again.data) == (refused.status_code, refused.data)
     assert again.headers["Idempotency-Replayed"] == "true"
-    assert _program_slugs(brand) == ["free-again"]
+    assert _list_program_slugs(brand) == ["free-again"]
 
 
 @contextlib.contextmanager
@@ -191,7 +191,7 @@ def test_server_error_is_not_stored(brand, part, error, status):
     assert error_answer.status_code == status
     assert again.status_code == 201
     assert "Idempotency-Replayed" not in again.headers
-    assert _program_slugs(brand) == ["spring"]
+    assert _list_program_slugs(brand) == ["spring"]
 
 
 def test_ten_concurrent_requests_have_one_effect_and_one_answer(brand):
@@ -200,7 +200,7 @@ def test_ten_concurrent_requests_have_one_effect_and_one_answer(brand):
     assert [answer.status_code for answer in answers] == [201] * 10
     assert len({answer.data for answer in answers}) == 1
     assert sorted(answer.headers.get("Idempotency-Replayed", "") for answer in answers) == ["", *["true"] * 9]
-    assert _program_slugs(brand) == ["spring"]
+    assert _list_program_slugs(brand) == ["spring"]
 
 
 def test_ten_concurrent_requests_with_an_expired_key_have_one_effect(brand):
@@ -211,7 +211,7 @@ def test_ten_concurrent_requests_with_an_expired_key_have_one_effect(brand):
     answers = run_concurrently(*[lambda: _post(brand)] * 10)
 
     assert len({answer.data for answer in answers}) == 1
-    assert _program_slugs(brand) == ["old", "spring"]
+    assert _list_program_slugs(brand) == ["old", "spring"]
 
 
 def test_repeat_of_an_unfinished_request_returns_409(brand):
@@ -246,7 +246,7 @@ def test_same_key_of_other_api_keys_organizations_and_paths_is_independent(brand
 
     assert [answer.status_code for answer in [first, *others, other_path]] == [201] * 5
     assert not any("Idempotency-Replayed" in answer.headers for answer in [*others, other_path])
-    assert _program_slugs(brand) == ["other-key", "other-value", "spring"]
+    assert _list_program_slugs(brand) == ["other-key", "other-value", "spring"]
 
 
 @pytest.mark.parametrize(("age", "is_replayed"), [("59 minutes", True), ("61 minutes", False)])
@@ -259,7 +259,7 @@ def test_key_expires_after_an_hour(brand, age, is_replayed):
 
     assert again.status_code == 201
     assert ("Idempotency-Replayed" in again.headers) is is_replayed
-    assert _program_slugs(brand) == (["old"] if is_replayed else ["old", "spring"])
+    assert _list_program_slugs(brand) == (["old"] if is_replayed else ["old", "spring"])
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "bell\x07"])
@@ -267,7 +267,7 @@ def test_malformed_key_returns_400_without_effect(brand, key):
     answer = _post(brand, key=key)
 
     assert (answer.status_code, answer.json["error"]) == (400, "idempotency_key_invalid")
-    assert _program_slugs(brand) == []
+    assert _list_program_slugs(brand) == []
 
 
 @pytest.mark.parametrize("key", ["x", "x" * 255, "'; -- %s \\", "é"])
@@ -275,7 +275,7 @@ def test_any_printable_key_is_accepted(brand, key):
     answers = [_post(brand, key=key) for _ in range(2)]
 
     assert answers[0].data == answers[1].data
-    assert _program_slugs(brand) == ["spring"]
+    assert _list_program_slugs(brand) == ["spring"]
 
 
 def test_malformed_body_is_not_stored(brand):

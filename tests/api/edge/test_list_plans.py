@@ -115,7 +115,7 @@ def large_brand(app):
         yield brand
 
 
-def _paged_lists(brand):
+def _list_paged_queries(brand):
     """Yield the path of each paged list with each filter, and with the pairs of filters that have an index."""
     program = brand.programs[0]
     ((affiliate, run),) = brand.rows("select affiliate_id, run_id from payout order by created_at desc limit 1")
@@ -124,34 +124,34 @@ def _paged_lists(brand):
     dated = f"{since}&{until}"
 
     affiliates = ["", by_program, "status=Approved", "status=Pending", f"{by_program}&status=Pending"]
-    yield from _list_paths("affiliates", affiliates, ["newest", "oldest"])
-    yield from _list_paths("affiliates", [*affiliates, f"{by_program}&status=Approved"], ["name"])
+    yield from _build_paths("affiliates", affiliates, ["newest", "oldest"])
+    yield from _build_paths("affiliates", [*affiliates, f"{by_program}&status=Approved"], ["name"])
 
     pairs = [f"{by_affiliate}&status=Paid", f"{by_program}&status=Paid"]
     pairs += [f"{by_affiliate}&subId=tag-1", f"{by_affiliate}&subId=untagged"]
     pairs += [f"kind=lead&{filter_}" for filter_ in ("status=Paid", by_program, by_affiliate)]
     single = ["", by_affiliate, by_program, "status=Paid", "kind=lead", "subId=tag-1", "subId=untagged"]
-    yield from _list_paths("conversions", [*single, *pairs], ["newest", "oldest"])
-    yield from _list_paths("conversions", [f"{query}&{dated}" for query in (*single, *pairs)], ["newest"])
-    yield from _list_paths("conversions", ["status=Pending"], ["payable"])
+    yield from _build_paths("conversions", [*single, *pairs], ["newest", "oldest"])
+    yield from _build_paths("conversions", [f"{query}&{dated}" for query in (*single, *pairs)], ["newest"])
+    yield from _build_paths("conversions", ["status=Pending"], ["payable"])
 
-    yield from _list_paths("payouts", ["", by_affiliate, "status=Processing", f"runId={run}"], [""])
+    yield from _build_paths("payouts", ["", by_affiliate, "status=Processing", f"runId={run}"], [""])
 
     newest = "select affiliate_id, campaign_coupon_id from affiliate_coupon order by created_at desc limit 1"
     ((owner, coupon),) = brand.rows(newest)
     codes = ["", by_program, f"affiliateId={owner}", "status=Revoked", f"couponId={coupon}"]
-    yield from _list_paths("coupon-codes", codes, [""])
-    yield from _list_paths("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
+    yield from _build_paths("coupon-codes", codes, [""])
+    yield from _build_paths("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
 
     ((endpoint,),) = brand.rows("select id from webhook_endpoint")
     deliveries = ["", "status=Delivered", "status=Failed", "eventType=payout.paid"]
     deliveries += ["eventType=payout.paid&status=Delivered", "eventType=payout.paid&status=Failed"]
-    yield from _list_paths(
+    yield from _build_paths(
         f"webhooks/{endpoint}/deliveries", [*deliveries, *(f"{query}&{dated}" for query in deliveries)], [""]
     )
 
 
-def _unpaged_lists(brand):
+def _list_unpaged_queries(brand):
     """Yield the path of each list without pages, with each of its filters."""
     program = brand.programs[0]
     ((affiliate,),) = brand.rows("select affiliate_id from uncredited_conversion order by occurred_at desc limit 1")
@@ -167,7 +167,7 @@ def _unpaged_lists(brand):
         yield f"/api/v1/uncredited-conversions?{query}"
 
 
-def _list_paths(path, queries, orders):
+def _build_paths(path, queries, orders):
     for query, order in itertools.product(queries, orders):
         yield f"/api/v1/{path}?take={_TAKE}&{query}" + (f"&sort={order}" if order else "")
 
@@ -183,7 +183,7 @@ def _explain_request(brand, path):
     return answer, ["\n".join(line for (line,) in brand.rows(explain + statement)) for statement in statements]
 
 
-def _reads_too_much(plans, row_count):
+def _is_reading_too_much(plans, row_count):
     """Return whether plans read more rows than are returned, or whole tables."""
     text = "\n".join(plans)
     read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", text)]
@@ -197,9 +197,9 @@ def _format_failures(failures):
 
 def test_paged_list_with_any_filter_reads_one_page(large_brand):
     failures = []
-    for path in _paged_lists(large_brand):
+    for path in _list_paged_queries(large_brand):
         answer, plans = _explain_request(large_brand, path)
-        if len(answer.json["items"]) != _TAKE or _reads_too_much(plans, _TAKE):
+        if len(answer.json["items"]) != _TAKE or _is_reading_too_much(plans, _TAKE):
             failures.append((path, answer.json, plans))
 
     assert failures == [], _format_failures(failures)
@@ -207,9 +207,9 @@ def test_paged_list_with_any_filter_reads_one_page(large_brand):
 
 def test_unpaged_list_with_any_filter_reads_only_its_rows(large_brand):
     failures = []
-    for path in _unpaged_lists(large_brand):
+    for path in _list_unpaged_queries(large_brand):
         answer, plans = _explain_request(large_brand, path)
-        if len(answer.json) != _MAX_UNPAGED or _reads_too_much(plans, _MAX_UNPAGED):
+        if len(answer.json) != _MAX_UNPAGED or _is_reading_too_much(plans, _MAX_UNPAGED):
             failures.append((path, answer.json, plans))
 
     assert failures == [], _format_failures(failures)

@@ -17,7 +17,7 @@ def campaign(brand):
     return brand
 
 
-def _affiliate_audit_entries(brand):
+def _list_affiliate_audit_entries(brand):
     return brand.rows(
         "select action, entity_id, before->>'status', after->>'status' from audit_entry where entity_type = 'affiliate'"
     )
@@ -31,7 +31,7 @@ def test_ban_from_any_status_is_audited_and_creates_no_event(campaign, status):
 
     assert (answer.status_code, answer.json["status"]) == (200, "Banned")
     assert answer.json == campaign.get(f"/api/v1/affiliates/{affiliate_id}").json
-    assert _affiliate_audit_entries(campaign) == [("affiliate.banned", str(affiliate_id), status, "Banned")]
+    assert _list_affiliate_audit_entries(campaign) == [("affiliate.banned", str(affiliate_id), status, "Banned")]
     assert campaign.rows("select count(*) from event") == [(0,)]
 
 
@@ -42,7 +42,7 @@ def test_second_ban_changes_nothing(campaign):
     again = campaign.post(f"{URL}/{affiliate_id}", {})
 
     assert (again.status_code, again.json) == (200, first.json)
-    assert len(_affiliate_audit_entries(campaign)) == 1
+    assert len(_list_affiliate_audit_entries(campaign)) == 1
 
 
 def test_concurrent_bans_are_audited_once(campaign):
@@ -51,7 +51,7 @@ def test_concurrent_bans_are_audited_once(campaign):
     answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}") for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [200] * 4
-    assert len(_affiliate_audit_entries(campaign)) == 1
+    assert len(_list_affiliate_audit_entries(campaign)) == 1
 
 
 def test_repeated_ban_with_an_idempotency_key_returns_the_first_answer(campaign):

@@ -15,7 +15,7 @@ URL = "/api/v1/fraud-events"
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
-def _event_ids(answer):
+def _list_event_ids(answer):
     assert answer.status_code == 200, answer.json
     return [event["id"] for event in answer.json]
 
@@ -76,7 +76,7 @@ def test_events_are_listed_newest_first(brand, affiliate_id):
         str(record_blocked_click(brand, affiliate_id, at=time_ago(hours=hours))) for hours in (2, 3, 1)
     )
 
-    assert _event_ids(brand.get(URL)) == [newest, middle, oldest]
+    assert _list_event_ids(brand.get(URL)) == [newest, middle, oldest]
 
 
 def test_status_filter_lists_closed_events(brand, affiliate_id):
@@ -86,10 +86,10 @@ def test_status_filter_lists_closed_events(brand, affiliate_id):
     brand.call("PATCH", f"{URL}/{resolved}", {"action": "resolve"})
     brand.call("PATCH", f"{URL}/{dismissed}", {"action": "dismiss"})
 
-    assert _event_ids(brand.get(URL)) == _event_ids(brand.get(f"{URL}?status=open")) == [open_event]
-    assert _event_ids(brand.get(f"{URL}?status=resolved")) == [resolved]
-    assert _event_ids(brand.get(f"{URL}?status=dismissed")) == [dismissed]
-    assert _event_ids(brand.get(f"{URL}?status=all")) == [open_event, resolved, dismissed]
+    assert _list_event_ids(brand.get(URL)) == _list_event_ids(brand.get(f"{URL}?status=open")) == [open_event]
+    assert _list_event_ids(brand.get(f"{URL}?status=resolved")) == [resolved]
+    assert _list_event_ids(brand.get(f"{URL}?status=dismissed")) == [dismissed]
+    assert _list_event_ids(brand.get(f"{URL}?status=all")) == [open_event, resolved, dismissed]
 
 
 def test_program_filter_lists_events_of_one_program(brand, rival, affiliate_id):
@@ -99,9 +99,9 @@ def test_program_filter_lists_events_of_one_program(brand, rival, affiliate_id):
     event_id = str(record_blocked_click(brand, brand.affiliate("zoe")))
     rival.program()
 
-    assert _event_ids(brand.get(f"{URL}?programId={second}")) == [event_id]
-    assert _event_ids(brand.get(f"{URL}?programId={first}&status=resolved")) == []
-    assert _event_ids(brand.get(f"{URL}?programId={rival.programs[-1]}")) == []
+    assert _list_event_ids(brand.get(f"{URL}?programId={second}")) == [event_id]
+    assert _list_event_ids(brand.get(f"{URL}?programId={first}&status=resolved")) == []
+    assert _list_event_ids(brand.get(f"{URL}?programId={rival.programs[-1]}")) == []
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_invalid_action_returns_400(brand, affiliate_id, body):
     assert brand.get(URL).json[0]["status"] == "open"
 
 
-def _calls(brand, affiliate_id):
+def _build_calls(brand, affiliate_id):
     return {
         "list": ("GET", URL, None),
         "summary": ("GET", f"{URL}/summary?programId={brand.programs[-1]}", None),
@@ -244,7 +244,7 @@ def _calls(brand, affiliate_id):
     ("call", "viewer", "read_key"), [("list", 200, 200), ("summary", 403, 200), ("close", 403, 403)]
 )
 def test_viewers_and_read_keys_cannot_close_events(brand, affiliate_id, call, viewer, read_key):
-    request = _calls(brand, affiliate_id)[call]
+    request = _build_calls(brand, affiliate_id)[call]
 
     by_viewer, by_key = brand.person("Viewer").call(*request), brand.other_key(scope="read").call(*request)
 
@@ -254,7 +254,7 @@ def test_viewers_and_read_keys_cannot_close_events(brand, affiliate_id, call, vi
 
 @pytest.mark.parametrize("call", ["list", "summary", "close"])
 def test_key_needs_a_paid_plan_and_a_manager_does_not(brand, affiliate_id, call):
-    request = _calls(brand, affiliate_id)[call]
+    request = _build_calls(brand, affiliate_id)[call]
     brand.set(plan="Free")
 
     refused = brand.call(*request)

@@ -38,7 +38,7 @@ class CampaignDomain:
         assert self.brand.call("DELETE", f"/api/v1/programs/{self.program_id}").status_code == 204
 
     def txt(self):
-        return _txt(self.brand.get(self.path).json)
+        return _get_txt_record(self.brand.get(self.path).json)
 
 
 class TrackingDomain:
@@ -59,7 +59,7 @@ class TrackingDomain:
         assert self.claim(None).status_code == 200
 
     def txt(self):
-        return _txt(self.brand.get(_TRACKING).json)
+        return _get_txt_record(self.brand.get(_TRACKING).json)
 
 
 class PortalHost:
@@ -75,7 +75,7 @@ class PortalHost:
         self.brand.set(portalHost="none")
 
 
-def _txt(proof):
+def _get_txt_record(proof):
     (step,) = (step for step in proof["steps"] if step["type"] == "TXT")
     return step["name"], step["value"]
 

@@ -27,7 +27,7 @@ def tenants(brand, rival):
 
 
 @pytest.fixture
-def certificate(app):
+def get_certificate_status(app):
     return lambda host: app.test_client().get("/api/tls/ask", query_string={"domain": host}).status_code
 
 
@@ -42,30 +42,32 @@ def _age_hold(host, days):
 
 @pytest.mark.parametrize("next_kind", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_host_left_by_one_tenant_is_refused_to_the_next_for_90_days(tenants, host, certificate, *, kind, next_kind):
+def test_host_left_by_one_tenant_is_refused_to_the_next_for_90_days(
+    tenants, host, get_certificate_status, *, kind, next_kind
+):
     former, claimant = kind(tenants[0]), next_kind(tenants[1])
     occupy(former, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
     former.leave()
 
     assert is_refused(claimant, host)
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     _age_hold(host, 89)
     assert is_refused(claimant, host)
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     _age_hold(host, 2)
     assert not is_refused(claimant, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
-def test_host_of_an_archived_campaign_is_refused_to_the_next_tenant(brand, rival, host, certificate):
+def test_host_of_an_archived_campaign_is_refused_to_the_next_tenant(brand, rival, host, get_certificate_status):
     former = CampaignDomain(brand)
     occupy(former, host)
     former.archive()
 
     for kind in KINDS:
         assert is_refused(kind(rival), host), kind
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
 
 
 @pytest.mark.parametrize("kind", _CLAIMABLE_KINDS)
@@ -79,13 +81,13 @@ def test_host_that_lost_its_proof_is_refused_to_the_next_tenant(brand, rival, ho
 
 @pytest.mark.parametrize("next_kind", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_same_organization_takes_its_host_back_at_once(brand, host, certificate, kind, next_kind):
+def test_same_organization_takes_its_host_back_at_once(brand, host, get_certificate_status, kind, next_kind):
     former = kind(brand)
     occupy(former, host)
     former.leave()
 
     assert not is_refused(next_kind(brand), host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,11 +103,11 @@ def test_host_with_another_use_in_the_organization_is_not_released(brand, rival,
     assert is_refused(kind(rival), host)
 
 
-def test_renamed_portal_host_stays_with_its_organization(brand, rival, host, certificate):
+def test_renamed_portal_host_stays_with_its_organization(brand, rival, host, get_certificate_status):
     brand.set(portalHost=host)
     brand.set(portalHost=f"new.{host}")
 
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     for kind in KINDS:
         assert is_refused(kind(rival), host), kind
 
@@ -172,7 +174,7 @@ def test_txt_does_not_free_a_host_while_the_services_own_address_is_unknown(tena
     assert is_refused(claimant, host)
 
 
-def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival, host, dns, certificate):
+def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival, host, dns, get_certificate_status):
     occupy(TrackingDomain(brand), host)
     claimant = CampaignDomain(rival)
     claimant.claim(host)
@@ -181,7 +183,7 @@ def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival,
     dns.zone[host, "CNAME"] = ["elsewhere.example."]
 
     assert is_refused(claimant, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
 def test_unverified_claim_holds_nothing(brand, rival, host):

@@ -9,7 +9,7 @@ from tests.support.api.invite_requests import URL, invite, list_emails, unique_e
 from tests.support.outside.post_office import PostOffice
 
 
-def _letter(brand, **fields):
+def _get_email(brand, **fields):
     answer = invite(brand, **fields)
     (letter,) = list_emails(brand)
     return answer, letter
@@ -18,7 +18,7 @@ def _letter(brand, **fields):
 def test_email_contains_names_terms_note_link_and_expiry(campaign):
     email = unique_email()
 
-    answer, letter = _letter(
+    answer, letter = _get_email(
         campaign,
         email=email,
         fullName="Ada Lovelace",
@@ -57,7 +57,7 @@ def test_email_contains_names_terms_note_link_and_expiry(campaign):
 def test_email_quotes_the_commission_of_the_invite(brand, program, own, words):
     brand.program(**program)
 
-    _, letter = _letter(brand, personalNoteHtml="[{{program.commission}}]", **own)
+    _, letter = _get_email(brand, personalNoteHtml="[{{program.commission}}]", **own)
 
     assert f"[{words}]" in (letter.text or "")
 
@@ -66,7 +66,7 @@ def test_amounts_are_in_the_home_currency(brand):
     brand.set(currency="EUR")
     brand.program(default_commission_type="Fixed", default_commission_value="12.5")
 
-    _, letter = _letter(brand)
+    _, letter = _get_email(brand)
 
     assert "12.50 EUR per sale" in (letter.text or "")
 
@@ -76,7 +76,7 @@ def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s returning id", evil)
 
-    _, letter = _letter(
+    _, letter = _get_email(
         campaign,
         fullName="<b>Acme</b>\u2028Bcc: eve@example.com",
         personalNoteHtml="<p>{{brand.name}}|{{affiliate.firstName}}</p>",
@@ -97,7 +97,7 @@ def test_scripts_are_removed_from_the_emailed_note(campaign):
         '<a href="https://x.test">d</a><b><i>open'
     )
 
-    _, letter = _letter(campaign, personalNoteHtml=note)
+    _, letter = _get_email(campaign, personalNoteHtml=note)
 
     sanitized = '<p>Hi</p><a>a</a><a>b</a><a>c</a><a href="https://x.test">d</a><b><i>open</i></b>'
     assert f"<div>{sanitized}</div>" in (letter.html or "")
@@ -105,7 +105,7 @@ def test_scripts_are_removed_from_the_emailed_note(campaign):
 
 
 def test_email_without_a_note_has_no_gap(campaign):
-    answer, letter = _letter(campaign)
+    answer, letter = _get_email(campaign)
 
     words = (letter.text or "") + (letter.html or "")
     assert "None" not in words.replace(answer.json["acceptUrl"], "")  # whose token may hold any four letters

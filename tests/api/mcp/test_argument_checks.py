@@ -14,7 +14,7 @@ UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 URL = re.compile(r"\{([^}]*)\}")
 
 
-def _rest_error_code(caller, row, ids):
+def _get_rest_error_code(caller, row, ids):
     """Return the error code of the operation behind a tool; "" if it succeeds."""
     path = URL.sub(lambda body: ids[body[1]], row["path"])
     answer = caller.call(row["method"], path, {} if row["method"] in ("POST", "PUT", "PATCH") else None)
@@ -25,7 +25,7 @@ def _rest_error_code(caller, row, ids):
     return body.get("error") or ("invalid_request" if "errors" in body else by_status[answer.status_code])
 
 
-def _tool_error_code(agent, row, ids):
+def _get_tool_error_code(agent, row, ids):
     result = agent.request_result(
         "tools/call", name=row["tool"], arguments={id: ids[id] for id in URL.findall(row["path"])}
     )
@@ -47,7 +47,7 @@ def test_tool_refuses_with_the_code_of_its_operation(app, caller_kind):
     for row in OPERATIONS:
         if row["tool"] == "record_lead":
             continue
-        by_rest, by_tool = _rest_error_code(caller, row, ids), _tool_error_code(agent, row, ids)
+        by_rest, by_tool = _get_rest_error_code(caller, row, ids), _get_tool_error_code(agent, row, ids)
 
         # Tools refuse a body without a required field before the operation runs, with one code.
         assert by_tool == by_rest or (by_tool == "invalid_request" and by_rest.endswith(("_required", "_type"))), row
@@ -70,7 +70,7 @@ def test_other_tenants_ids_are_refused_like_unknown_ids(app, brand, rival):
         unknown_result = agent.request_result("tools/call", name=row["tool"], arguments=dict.fromkeys(ids, UNKNOWN_ID))
 
         assert result["isError"], row
-        assert _without_ids(result) == _without_ids(unknown_result), row
+        assert _mask_ids(result) == _mask_ids(unknown_result), row
     assert rival.rows("select count(*), max(xmin::text::bigint) from affiliate") == before
 
 
@@ -128,5 +128,5 @@ def test_key_revoked_during_a_call_returns_401(app, brand, monkeypatch):
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="finderfee"'
 
 
-def _without_ids(result):
+def _mask_ids(result):
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", str(result["structuredContent"]))

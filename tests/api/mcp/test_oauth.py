@@ -47,7 +47,7 @@ def _clear_caches():
     callers.clear_cache()
 
 
-def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
+def _issue_token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
     claims = {
         "aud": f"{BASE_URL}/mcp",
         "sub": f"ann-{brand.id.hex}",
@@ -60,7 +60,7 @@ def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
 
 
 def _authorize(brand, **changes) -> Brand:
-    return Brand(brand.app, brand.id, _token(brand, **changes), "")
+    return Brand(brand.app, brand.id, _issue_token(brand, **changes), "")
 
 
 def _ping(brand, **changes):
@@ -120,25 +120,25 @@ def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, bran
     )
     for alg in ("RS256", "ES256", "EdDSA"):
         assert _ping(brand, alg=alg).status_code == 200, alg
-    good = _token(brand)
+    good = _issue_token(brand)
     bad = {
-        "another issuer": _token(brand, iss="https://evil.test/"),
-        "no issuer": _token(brand, iss=...),
-        "another audience": _token(brand, aud="https://other.example/mcp"),
-        "our name without the path": _token(brand, aud=BASE_URL),
-        "no audience": _token(brand, aud=...),
-        "the dashboard's as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-dashboard"]),
-        "the affiliates' as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-affiliates"]),
-        "expired": _token(brand, exp=1_700_000_000),
-        "without an end": _token(brand, exp=...),
-        "not yet": _token(brand, nbf=4_000_000_000),
-        "no organization": _token(brand, org_id=...),
-        "an organization that is none": _token(brand, org_id="x"),
-        "an organization that there is not": _token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
-        "no role": _token(brand, role=...),
-        "a role that there is not": _token(brand, role="Root"),
-        "no subject": _token(brand, sub=...),
-        "another's signature": _token(brand, signer=forger),
+        "another issuer": _issue_token(brand, iss="https://evil.test/"),
+        "no issuer": _issue_token(brand, iss=...),
+        "another audience": _issue_token(brand, aud="https://other.example/mcp"),
+        "our name without the path": _issue_token(brand, aud=BASE_URL),
+        "no audience": _issue_token(brand, aud=...),
+        "the dashboard's as well": _issue_token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-dashboard"]),
+        "the affiliates' as well": _issue_token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-affiliates"]),
+        "expired": _issue_token(brand, exp=1_700_000_000),
+        "without an end": _issue_token(brand, exp=...),
+        "not yet": _issue_token(brand, nbf=4_000_000_000),
+        "no organization": _issue_token(brand, org_id=...),
+        "an organization that is none": _issue_token(brand, org_id="x"),
+        "an organization that there is not": _issue_token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
+        "no role": _issue_token(brand, role=...),
+        "a role that there is not": _issue_token(brand, role="Root"),
+        "no subject": _issue_token(brand, sub=...),
+        "another's signature": _issue_token(brand, signer=forger),
         "signed by nobody": unsigned,
         "changed on the way": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
         "endless": good + "A" * 9000,

@@ -52,7 +52,7 @@ def _call_rest(app, caller, tool, call_args):
     return caller.call(row["method"], f"{path}?{urlencode(query)}" if query else path, body)
 
 
-def _tool_refusal(answer):
+def _build_tool_refusal(answer):
     """Return a refusal of REST in the shape that a tool gives it."""
     if not answer.data:
         return {"error": {403: "forbidden", 404: "not_found", 429: "rate_limited"}[answer.status_code]}
@@ -68,14 +68,14 @@ def _check_same(app, caller, tool, call_args, *, confirm=""):
     content = result["structuredContent"]
     if answer.status_code >= 400:
         assert result["isError"], (tool, call_args, answer.text, content)
-        refusal = _tool_refusal(answer)
+        refusal = _build_tool_refusal(answer)
         assert {name: content.get(name) for name in refusal} == refusal, (tool, call_args)
     else:
         assert not result["isError"], (tool, call_args, content)
     return answer, content
 
 
-def _ids(app, tool, call_args):
+def _list_id_arguments(app, tool, call_args):
     bound = catalogue.bound_tools(app)[tool]
     return [name for name in call_args if name.endswith("Id") and (name in bound.path or name in bound.body)]
 
@@ -98,7 +98,7 @@ def test_unknown_or_other_tenants_id_is_refused_like_rest(app, tool_brand, rival
     rival_ids = {"programId": str(rival.programs[-1]), "affiliateId": rival_affiliate_id}
 
     for tool, call_args in tool_brand.calls.items():
-        for name in _ids(app, tool, call_args):
+        for name in _list_id_arguments(app, tool, call_args):
             if name == "affiliateId" and tool == "preview_payout":
                 continue
             for value in (UNKNOWN_ID, rival_ids.get(name, rival_affiliate_id)):

@@ -43,7 +43,7 @@ _OPEN_TO_ALL = {
 }
 
 
-def _answers(app):
+def _list_operations(app):
     for rule in app.url_map.iter_rules():
         operation = app.view_functions[rule.endpoint].operation
         if operation.gives.schema is not None:
@@ -68,7 +68,7 @@ def _is_secret(field):
 def test_every_secret_like_field_is_withheld_or_listed_as_public(app):
     unlisted = {
         f"{rule.endpoint}: {name}"
-        for rule, operation in _answers(app)
+        for rule, operation in _list_operations(app)
         for name, field in _walk(operation.gives.schema)
         if _OPENS.search(name)
         and not isinstance(field, fields.Boolean | fields.Nested)
@@ -82,7 +82,7 @@ def test_every_secret_like_field_is_withheld_or_listed_as_public(app):
 def test_shows_secret_is_set_exactly_when_the_response_has_a_secret(app):
     mismatches = [
         rule.endpoint
-        for rule, operation in _answers(app)
+        for rule, operation in _list_operations(app)
         if any(_is_secret(field) for _, field in _walk(operation.gives.schema)) != operation.shows_secret
     ]
 

@@ -69,7 +69,7 @@ def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
     ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
     slug = f"ann-{suffix}"
     lead = {"affiliateSlug": slug, "email": f"lea-{suffix}@example.com", "name": "Lea", "campaignId": program}
-    return ToolBrand(brand, _reads(ids) | _writes(ids, slug), lead)
+    return ToolBrand(brand, _build_read_calls(ids) | _build_write_calls(ids, slug), lead)
 
 
 def texts(result: Any) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _select_id(brand: Brand, sql: str) -> str:
     return str(row_id)
 
 
-def _reads(ids: dict[str, str]) -> Calls:
+def _build_read_calls(ids: dict[str, str]) -> Calls:
     program, affiliate = {"programId": ids["program"]}, {"affiliateId": ids["ann"]}
     of_brand = (
         *("list_programs", "get_program_stats", "list_affiliates", "list_applications", "list_conversions"),
@@ -107,11 +107,11 @@ def _reads(ids: dict[str, str]) -> Calls:
         "get_campaign_coupon": program | {"couponId": ids["coupon"]},
         "get_conversion": {"conversionId": ids["sold"]},
         "get_payout": {"payoutId": ids["payout"]},
-        "preview_conversion_import": program | {"conversions": [_past_sale("nobody")]},
+        "preview_conversion_import": program | {"conversions": [_build_past_sale("nobody")]},
     }
 
 
-def _writes(ids: dict[str, str], slug: str) -> Calls:
+def _build_write_calls(ids: dict[str, str], slug: str) -> Calls:
     program, affiliate = {"programId": ids["program"]}, {"affiliateId": ids["ann"]}
     terms = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
     discount = {"name": "Spring", "discountType": "PercentOff", "discountValue": 10, "duration": "Once"}
@@ -131,7 +131,7 @@ def _writes(ids: dict[str, str], slug: str) -> Calls:
         "create_conversion": program | affiliate | {"kind": "bonus", "commissionCents": 500, "note": "thanks"},
         "validate_conversion": {"conversionId": ids["held"]},
         "invalidate_conversion": {"conversionId": ids["sold"]},
-        "import_conversions": program | {"conversions": [_past_sale(slug)]},
+        "import_conversions": program | {"conversions": [_build_past_sale(slug)]},
         "dismiss_uncredited_sale": {"uncreditedId": ids["uncredited"]},
         "review_fraud_event": {"eventId": ids["fraud"], "action": "dismiss"},
         "create_campaign_coupon": program | discount,
@@ -148,6 +148,6 @@ def _writes(ids: dict[str, str], slug: str) -> Calls:
     }
 
 
-def _past_sale(slug: str) -> dict[str, Any]:
+def _build_past_sale(slug: str) -> dict[str, Any]:
     row = {"affiliateSlug": slug, "amountCents": 100, "commissionCents": 10, "currency": "USD"}
     return row | {"occurredAt": "2024-01-31T10:00:00Z"}

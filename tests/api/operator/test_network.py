@@ -26,7 +26,7 @@ def _request_listing(funded_brand, **fields):
     return answer.json["id"]
 
 
-def _review_status(funded_brand, program_id):
+def _get_review_status(funded_brand, program_id):
     program = funded_brand.get(f"{PROGRAMS}/{program_id}").json
     review = program["networkReview"]
     return program["networkVisibility"], review and (
@@ -42,7 +42,7 @@ def _list_emails(funded_brand):
 
 def test_listing_needs_an_approved_review(console, funded_brand):
     program_id = _request_listing(funded_brand, description="Tea & <b>cakes</b>", termsUrl="https://tea.example/terms")
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
     (review,) = [item for item in console.get("network", take=200)["items"] if item["programId"] == program_id]
     assert review == console.get(f"network/{program_id}")
     assert (review["description"], review["termsUrl"]) == ("Tea & <b>cakes</b>", "https://tea.example/terms")
@@ -54,7 +54,7 @@ def test_listing_needs_an_approved_review(console, funded_brand):
     assert (approved.status_code, approved.json["status"]) == (200, "Approved")
     assert approved.json["decidedBy"] == "ops@example.com"
     assert console.get("attention")["networkReviews"] == before - 1
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
     ((actor, who, where, after),) = list_audit_entries("program.network_approved", program_id)
     assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", funded_brand.id, None)
     assert _list_emails(funded_brand) == [("owner@example.com", "Spring is in the network")]
@@ -67,17 +67,17 @@ def test_rejected_program_is_private_until_requested_again(console, funded_brand
     rejected = console.post(f"network/{program_id}/reject", {"why": "Say <what> it pays for."})
 
     assert (rejected.status_code, rejected.json["status"]) == (200, "Rejected")
-    assert _review_status(funded_brand, program_id) == ("Private", ("Rejected", "Say <what> it pays for.", True))
+    assert _get_review_status(funded_brand, program_id) == ("Private", ("Rejected", "Say <what> it pays for.", True))
     assert list_audit_entries("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
     assert _list_emails(funded_brand) == [("owner@example.com", "Spring is not listed in the network")]
     assert program_id in [item["programId"] for item in console.get("network", status="Rejected", take=200)["items"]]
 
     change_program(funded_brand, program_id, description="20 % of every cake")
-    assert _review_status(funded_brand, program_id)[1][0] == "Rejected"
+    assert _get_review_status(funded_brand, program_id)[1][0] == "Rejected"
     change_program(funded_brand, program_id, networkVisibility="Networked")
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
     assert console.post(f"network/{program_id}/approve", {"why": "Better."}).status_code == 200
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Approved", "Better.", True))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", "Better.", True))
 
 
 def test_changed_texts_need_a_new_review_and_changed_terms_do_not(console, funded_brand):
@@ -93,7 +93,7 @@ def test_changed_texts_need_a_new_review_and_changed_terms_do_not(console, funde
         {"autoApprove": True},
     ):
         assert change_program(funded_brand, program_id, **fields).status_code == 200, fields
-        assert _review_status(funded_brand, program_id)[1][0] == "Approved", fields
+        assert _get_review_status(funded_brand, program_id)[1][0] == "Approved", fields
     for fields in (
         {"name": "Summer"},
         {"description": "Coffee"},
@@ -102,7 +102,7 @@ def test_changed_texts_need_a_new_review_and_changed_terms_do_not(console, funde
         {"referralDestinationUrl": "https://tea.example"},
     ):
         change_program(funded_brand, program_id, **fields)
-        assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False)), fields
+        assert _get_review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False)), fields
         assert console.post(f"network/{program_id}/approve", {}).status_code == 200, fields
 
 
@@ -141,7 +141,7 @@ def test_request_without_plan_or_funding_is_saved_as_private(console, funded_bra
         assert unchanged.json["networkVisibility"] == "Networked", lapse
         assert console.get(f"network/{program_id}")["mayList"] is False, lapse
         funded_brand.set(**back)
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
 
 
 def test_concurrent_decisions_decide_once(app, funded_brand):
@@ -169,7 +169,7 @@ def test_stale_decision_returns_409(console, funded_brand):
     for act in ("approve", "reject"):
         answer = console.post(f"network/{program_id}/{act}", {"why": "w", "askedAt": seen})
         assert (answer.status_code, answer.json["error"]) == (409, "network_request_changed")
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
     # A repeated idempotency key is one decision.
     now = console.get(f"network/{program_id}")["askedAt"]
     repeated = [
@@ -188,7 +188,7 @@ def test_approval_can_be_revoked(console, funded_brand):
 
     assert (early.status_code, early.json["error"]) == (409, "invalid_status_transition")
     assert (revoked.status_code, revoked.json["status"]) == (200, "Rejected")
-    assert _review_status(funded_brand, program_id) == ("Private", ("Rejected", "Complaints.", True))
+    assert _get_review_status(funded_brand, program_id) == ("Private", ("Rejected", "Complaints.", True))
     assert console.post(f"network/{program_id}/revoke", {"why": "w"}).status_code == 409
 
 
@@ -216,7 +216,7 @@ def test_malformed_decision_changes_nothing(console, funded_brand):
             )
     for query in ("status=Gone", "status=", "cursor=x", "cursor=%00", "take=0"):
         assert console.call("GET", f"network?{query}").status_code == 400, query
-    assert _review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
+    assert _get_review_status(funded_brand, program_id) == ("Networked", ("Pending", None, False))
     for field, value in (("category", "Nothing"), ("category", 7), ("networkVisibility", "networked")):
         assert change_program(funded_brand, program_id, **{field: value}).status_code == 400, field
     assert change_program(funded_brand, program_id, category=None).json["category"] is None

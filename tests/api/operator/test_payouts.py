@@ -25,12 +25,12 @@ def stuck_id(payroll):
     return payroll.create_stuck_payout()
 
 
-def _of_brand(listed, payroll):
+def _filter_by_brand(listed, payroll):
     return [item for item in listed if item["organizationId"] == str(payroll.brand.id)]
 
 
 def test_waiting_run_is_listed_until_decided(console, payroll, run_id):
-    (listed,) = _of_brand(console.get("payouts/runs"), payroll)
+    (listed,) = _filter_by_brand(console.get("payouts/runs"), payroll)
     answer = console.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "looked at it"})
     payroll.pay()
 
@@ -38,10 +38,10 @@ def test_waiting_run_is_listed_until_decided(console, payroll, run_id):
     assert (listed["organization"], listed["pending"], listed["reviewStatus"]) == ("Brand", 1, "Pending")
     assert (answer.status_code, answer.json) == (200, {"id": run_id, "reviewStatus": "Approved", "payouts": 1})
     assert payroll.payouts("status") == [("Paid",)]
-    assert _of_brand(console.get("payouts/runs"), payroll) == []
-    assert [item["reviewStatus"] for item in _of_brand(console.get("payouts/runs", waiting="false"), payroll)] == [
-        "Approved"
-    ]
+    assert _filter_by_brand(console.get("payouts/runs"), payroll) == []
+    assert [
+        item["reviewStatus"] for item in _filter_by_brand(console.get("payouts/runs", waiting="false"), payroll)
+    ] == ["Approved"]
     assert list_audit_entries("payout.reviewed", run_id) == [
         (
             "operator",
@@ -76,7 +76,7 @@ def test_decision_needs_a_reason_and_a_run(console, payroll, run_id):
 
 
 def test_payout_without_an_outcome_from_its_rail_is_doubtful(console, payroll, stuck_id):
-    (listed,) = _of_brand(console.get("payouts/doubtful"), payroll)
+    (listed,) = _filter_by_brand(console.get("payouts/doubtful"), payroll)
 
     assert (listed["id"], listed["status"], listed["amountCents"]) == (stuck_id, "Processing", 2_000)
     assert (listed["key"], listed["attempt"], listed["contradicted"]) == (f"payout:{stuck_id}:1", 1, False)
@@ -87,7 +87,7 @@ def test_recently_requested_payout_is_not_doubtful(console, payroll, stuck_id):
     with db.any_org_work():
         db.db.run("update payout_attempt set created_at = now() where organization_id = %s", (payroll.brand.id,))
 
-    assert _of_brand(console.get("payouts/doubtful"), payroll) == []
+    assert _filter_by_brand(console.get("payouts/doubtful"), payroll) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_operator_settles_a_doubtful_payout(console, payroll, stuck_id, body, en
         payroll.brand.id,
         f"payout:{stuck_id}:1",
     )
-    assert _of_brand(console.get("payouts/doubtful"), payroll) == []
+    assert _filter_by_brand(console.get("payouts/doubtful"), payroll) == []
     assert console.post(f"payouts/{stuck_id}/settle", body).status_code == 409
 
 

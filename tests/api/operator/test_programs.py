@@ -89,14 +89,14 @@ def test_programs_are_filtered_by_brand_status_and_text(console, brand, rival, p
     rival_program_ids = [str(rival.program(name=f"Ünique {rival.id.hex} {n}")) for n in range(3)]
     console.post(f"programs/{rival_program_ids[1]}/suspend", {"why": "w"})
 
-    def ids(**query):
+    def list_ids(**query):
         return [program["id"] for program in console.get("programs", **query)["items"]]
 
-    assert ids(organizationId=rival.id) == rival_program_ids[::-1]
-    assert ids(organizationId=rival.id, status="Suspended") == [rival_program_ids[1]]
-    assert ids(q=f"üNIQUE {rival.id.hex}") == rival_program_ids[::-1]
-    assert ids(q=program_id) == [program_id]
-    assert ids(q="%25", organizationId=brand.id) == []
+    assert list_ids(organizationId=rival.id) == rival_program_ids[::-1]
+    assert list_ids(organizationId=rival.id, status="Suspended") == [rival_program_ids[1]]
+    assert list_ids(q=f"üNIQUE {rival.id.hex}") == rival_program_ids[::-1]
+    assert list_ids(q=program_id) == [program_id]
+    assert list_ids(q="%25", organizationId=brand.id) == []
     first = console.get("programs", organizationId=rival.id, take=2)
     rest = console.get("programs", organizationId=rival.id, take=2, cursor=first["nextCursor"])
     assert [program["id"] for page in (first, rest) for program in page["items"]] == rival_program_ids[::-1]

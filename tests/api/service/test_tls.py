@@ -8,12 +8,12 @@ from tests.support.settings_overrides import override_settings
 
 
 @pytest.fixture
-def ask(app):
+def ask_for_certificate(app):
     client = app.test_client()
     return lambda domain: client.get("/api/tls/ask", query_string={"domain": domain})
 
 
-def test_certificate_is_allowed_only_for_hosts_of_the_service(brand, ask, monkeypatch):
+def test_certificate_is_allowed_only_for_hosts_of_the_service(brand, ask_for_certificate, monkeypatch):
     override_settings(
         monkeypatch,
         web={"public_base_url": "https://Api.service.example:8443", "portal_domain": "partners.service.example"},
@@ -55,30 +55,30 @@ def test_certificate_is_allowed_only_for_hosts_of_the_service(brand, ask, monkey
         "' or true --",
     ]
 
-    assert {host: ask(host).status_code for host in allowed_hosts} == dict.fromkeys(allowed_hosts, 200)
-    assert {host: ask(host).status_code for host in refused_hosts} == dict.fromkeys(refused_hosts, 404)
-    assert ask(f"Verified.{suffix}.example.").json == {"domain": f"verified.{suffix}.example"}
+    assert {host: ask_for_certificate(host).status_code for host in allowed_hosts} == dict.fromkeys(allowed_hosts, 200)
+    assert {host: ask_for_certificate(host).status_code for host in refused_hosts} == dict.fromkeys(refused_hosts, 404)
+    assert ask_for_certificate(f"Verified.{suffix}.example.").json == {"domain": f"verified.{suffix}.example"}
 
 
-def test_released_domain_gets_no_certificate(brand, ask):
+def test_released_domain_gets_no_certificate(brand, ask_for_certificate):
     host = f"old.{brand.id.hex}.example"
     program = brand.program(custom_domain=host, custom_domain_verified=True)
-    before = ask(host).status_code
+    before = ask_for_certificate(host).status_code
     brand.call("DELETE", f"/api/v1/programs/{program}")
 
-    assert (before, ask(host).status_code) == (200, 404)
+    assert (before, ask_for_certificate(host).status_code) == (200, 404)
 
 
 def test_missing_domain_returns_404(app):
     assert app.test_client().get("/api/tls/ask").status_code == 404
 
 
-def test_request_takes_one_round_trip_and_has_its_own_limit(app, brand, ask, monkeypatch):
+def test_request_takes_one_round_trip_and_has_its_own_limit(app, brand, ask_for_certificate, monkeypatch):
     brand.set(trackingDomain=f"go.{brand.id.hex}.example", trackingDomainVerified="on")
-    ask("warm.example")
+    ask_for_certificate("warm.example")
 
-    trips = count_round_trips(lambda: ask(f"go.{brand.id.hex}.example"))
+    trips = count_round_trips(lambda: ask_for_certificate(f"go.{brand.id.hex}.example"))
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(tls_ask=2, anonymous=1))
 
     assert trips <= 2  # the one statement, and the end of its transaction
-    assert [ask("nobody.example").status_code for _ in range(3)] == [404, 404, 429]
+    assert [ask_for_certificate("nobody.example").status_code for _ in range(3)] == [404, 404, 429]

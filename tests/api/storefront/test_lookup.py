@@ -28,12 +28,12 @@ def _set(brand, **columns):
         organizations.update(brand.id, columns)
 
 
-def _handle(brand):
+def _get_handle(brand):
     return brand.rows("select subdomain from organization")[0][0]
 
 
 def _get_campaign(brand, campaign="", *, handle=None):
-    path = f"{BASE}/{handle or _handle(brand)}" + (f"/{campaign}" if campaign else "")
+    path = f"{BASE}/{handle or _get_handle(brand)}" + (f"/{campaign}" if campaign else "")
     return brand.app.test_client().get(path)
 
 
@@ -99,7 +99,7 @@ def test_unset_fields_are_null_and_the_organization_id_is_hidden(shop):
 def test_lookup_is_case_insensitive(shop):
     shop.program(slug="tea")
 
-    assert _get_campaign(shop, "TEA", handle=_handle(shop).upper()).json["slug"] == "tea"
+    assert _get_campaign(shop, "TEA", handle=_get_handle(shop).upper()).json["slug"] == "tea"
 
 
 def test_primary_campaign_is_the_default(shop):
@@ -178,7 +178,7 @@ class TestFormerSlug:
 def test_brand_without_campaign_or_handle_returns_404(shop):
     assert _is_not_found(_get_campaign(shop))
     shop.program()
-    handle = _handle(shop)
+    handle = _get_handle(shop)
     _set(shop, subdomain=None)
 
     assert _is_not_found(_get_campaign(shop, handle=handle))
@@ -233,7 +233,7 @@ class TestDomain:
         answers = [_get_by_host(self.shop, form.format(name)) for name in (self.domain, self.domain.upper())]
 
         for answer in answers:
-            assert (answer.status_code, answer.json) == (200, {"handle": _handle(self.shop), "slug": "tea"})
+            assert (answer.status_code, answer.json) == (200, {"handle": _get_handle(self.shop), "slug": "tea"})
 
     @pytest.mark.parametrize("columns", [{"custom_domain_verified": False}, {"archived_at": datetime.now(UTC)}])
     def test_unverified_or_archived_domain_returns_404(self, columns):

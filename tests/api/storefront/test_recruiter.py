@@ -8,7 +8,7 @@ from models import db
 from tests.support.api.applications import apply
 
 
-def _rows(brand, columns):
+def _select_applicants(brand, columns):
     return brand.rows(f"select {columns} from affiliate where source = 'Public' order by created_at")
 
 
@@ -23,7 +23,7 @@ class TestRecruiter:
 
     def _apply_and_get_recruiter(self, **fields):
         assert apply(self.brand, **fields).status_code == 200
-        return _rows(self.brand, "recruited_by_affiliate_id")[-1][0]
+        return _select_applicants(self.brand, "recruited_by_affiliate_id")[-1][0]
 
     @pytest.mark.parametrize("reference", ["rita", " RITA ", "id"])
     def test_recruiter_is_found_by_slug_or_id(self, reference):

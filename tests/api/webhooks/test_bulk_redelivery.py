@@ -25,7 +25,7 @@ def _send_tests(brand, endpoint, drain, number: int) -> list[str]:
     return ids
 
 
-def _age(brand, minutes: float, *ids: str):
+def _age_deliveries(brand, minutes: float, *ids: str):
     brand.rows(
         "update delivery set created_at = created_at - %s * interval '1 minute' where id = any(%s::uuid[])"
         " returning id",
@@ -95,8 +95,8 @@ def test_window_includes_since_excludes_until_and_filters_one_status(brand, endp
     (delivered_id,) = _send_tests(brand, endpoint, drain, 1)
     pending_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
     brand.rows("delete from job where args ->> 'delivery_id' = %s returning id", pending_id)
-    _age(brand, 60, old_id)
-    _age(brand, 30, failed_id, delivered_id, pending_id)
+    _age_deliveries(brand, 60, old_id)
+    _age_deliveries(brand, 30, failed_id, delivered_id, pending_id)
     (at,) = brand.rows("select created_at from delivery where id = %s", failed_id)[0]
 
     count_before_window = _redeliver(brand, endpoint, since=_minutes_ago(50), until=at.isoformat()).json["count"]
@@ -115,7 +115,7 @@ def test_window_includes_since_excludes_until_and_filters_one_status(brand, endp
 def test_redeliveries_are_paced_across_calls_and_yield_to_new_events(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     older, younger = _send_tests(brand, endpoint, drain, 2), _send_tests(brand, endpoint, drain, 2)
-    _age(brand, 30, *older)
+    _age_deliveries(brand, 30, *older)
 
     _redeliver(brand, endpoint, since=_minutes_ago(40), until=_minutes_ago(20))
     # The first batch must still be pending when the next call starts, however late that is.

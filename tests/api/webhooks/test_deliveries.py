@@ -180,9 +180,8 @@ def test_pending_delivery_is_retried_at_once(brand, endpoint, receiver, drain):
 
     assert [answer.status_code for answer in answers] == [200, 409]
     assert (after_failing["status"], after_failing["attemptCount"]) == ("Pending", 2)
-    assert (
-        after_failing["nextAttemptAt"] > row["nextAttemptAt"]
-    )  # the schedule continues as if the attempt had been due
+    # The schedule continues as if the attempt had been due.
+    assert after_failing["nextAttemptAt"] > row["nextAttemptAt"]
     assert (delivered["status"], delivered["attemptCount"], delivered["nextAttemptAt"]) == ("Delivered", 3, None)
     assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
 

@@ -15,7 +15,7 @@ def _send_test(brand, endpoint, **body):
     return brand.post(f"{URL}/{endpoint['id']}/test", body).json["deliveryId"]
 
 
-def _hurry(brand):
+def _run_due_deliveries(brand):
     brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
 
 
@@ -24,7 +24,7 @@ def test_delivery_shows_request_and_each_attempt(brand, endpoint, receiver, drai
     started = datetime.now(UTC).replace(microsecond=0)
     delivery_id = _send_test(brand, endpoint)
     drain()
-    _hurry(brand)
+    _run_due_deliveries(brand)
     drain()
 
     answer = brand.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}")

@@ -16,7 +16,7 @@ from tests.support.databases import alter
 from tests.support.rows.link_visits import follow, new_slug
 
 
-def _shared_address(brand, slug):
+def _get_shared_path(brand, slug):
     """Return the URL by which a link is shared, without the host."""
     ((affiliate_id,),) = brand.rows(
         "select affiliate_id from tracking_link where slug = %s and deleted_at is null", slug
@@ -48,7 +48,7 @@ def test_first_link_is_shared_by_slug_and_later_ones_with_campaign(app, brand, r
     second = brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
 
-    assert _shared_address(rival, slug) == f"{rival.programs[0]}/{slug}"
+    assert _get_shared_path(rival, slug) == f"{rival.programs[0]}/{slug}"
     links = brand.get(f"/api/v1/affiliates?programId={second}").json["items"][0]["links"]
     assert links[0]["url"].endswith(f"/r/{second}/{slug}")
     assert brand.rows("select needs_program from tracking_link order by created_at") == [(False,), (True,)]
@@ -60,7 +60,7 @@ def test_first_link_is_not_redirected_elsewhere_while_it_earns_nothing(app, bran
     alter(brand, "update affiliate set status = 'Paused'")
 
     assert follow(app, slug).headers["Location"].startswith("https://shop.test/")
-    assert follow(app, _shared_address(rival, slug)).headers["Location"].startswith("https://rival.test/")
+    assert follow(app, _get_shared_path(rival, slug)).headers["Location"].startswith("https://rival.test/")
     alter(brand, "update program set archived_at = now()")
     assert follow(app, slug).status_code == 404
 
@@ -87,7 +87,7 @@ def test_slug_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug)
     rival.affiliate(slug)
 
     assert (follow(app, slug).status_code, follow(app, slug).data) == (404, not_found_page)
-    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
+    assert _get_shared_path(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").headers["Location"] == f"https://rival.test/?via={slug}"
 
 
@@ -97,7 +97,7 @@ def test_parked_slug_is_not_inherited(app, brand, rival, slug):
     _end(brand, slug)
 
     assert follow(app, slug).status_code == 404
-    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
+    assert _get_shared_path(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").status_code == 302
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
@@ -111,7 +111,7 @@ def test_brand_may_reuse_its_slug_after_parking(app, brand, rival, slug):
     brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
 
-    assert _shared_address(brand, slug) == slug
+    assert _get_shared_path(brand, slug) == slug
     assert follow(app, slug).headers["Location"] == f"https://second.test/?via={slug}"
 
 
@@ -134,7 +134,7 @@ def pair(brand, rival):
     return f"{name}/{slug}"
 
 
-def _site(app, path):
+def _get_site(app, path):
     public_links.clear_cache()
     return follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
 
@@ -145,12 +145,12 @@ def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, 
     _end(brand, slug)
 
     assert (follow(app, pair).status_code, follow(app, pair).data) == (404, not_found_page)
-    assert _site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
+    assert _get_site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
     _end(rival, slug)
     rival.affiliate(slug, email="again@example.com")
-    assert _site(app, pair) == "nowhere"
+    assert _get_site(app, pair) == "nowhere"
     brand.affiliate(slug, email="again@example.com")
-    assert _site(app, pair) == "https://shop.test/"
+    assert _get_site(app, pair) == "https://shop.test/"
 
 
 def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
@@ -158,11 +158,11 @@ def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand,
     other = new_slug()
     alter(brand, f"update program set slug = '{other}'")
 
-    assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
+    assert [_get_site(app, path) for path in (pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
     alter(rival, f"update program set slug = '{other}'")
-    assert _site(app, f"{other}/{slug}") == "https://shop.test/"
+    assert _get_site(app, f"{other}/{slug}") == "https://shop.test/"
     alter(brand, f"update program set slug = '{name}'")
-    assert [_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
+    assert [_get_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
 
 
 def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, brand):
@@ -173,7 +173,7 @@ def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, bra
         finish_creation = start_call(lambda: brand.affiliate(slug))
     finish_creation()
 
-    assert _site(app, f"{name}/{slug}") == "https://shop.test/"
+    assert _get_site(app, f"{name}/{slug}") == "https://shop.test/"
 
 
 def test_concurrent_creation_gives_a_slug_pair_to_one_brand(app, brand, rival):
@@ -201,7 +201,7 @@ def test_applicant_alias_of_another_brand_is_shown_with_campaign(app, brand, riv
 
     ((after,),) = rival.rows("select after from audit_entry where action = 'affiliate.applied'")
     assert after["links"][0]["url"].endswith(f"/r/{program_id}/{slug}")
-    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
+    assert _get_shared_path(rival, slug) == f"{program_id}/{slug}"
 
 
 def test_new_link_with_another_brands_slug_includes_its_campaign(app, brand, rival, slug):
@@ -279,4 +279,4 @@ def test_applicant_alias_of_another_brand_is_audited_with_campaign(app, brand, r
     ((after,),) = rival.rows("select after from audit_entry where action = 'affiliate.applied'")
     assert answer.status_code == 200
     assert after["links"][0]["url"].endswith(f"/r/{program_id}/{slug}")
-    assert _shared_address(rival, slug) == f"{program_id}/{slug}"
+    assert _get_shared_path(rival, slug) == f"{program_id}/{slug}"

@@ -10,7 +10,7 @@ from tests.support.api.import_requests import URL, build_past_sale, hold_import_
 CONVERSIONS = "/api/v1/conversions"
 
 
-def _statuses(brand):
+def _list_statuses(brand):
     return brand.rows("select external_event_id, status, payout_locked from conversion order by 1")
 
 
@@ -81,7 +81,7 @@ def test_rows_are_imported_as_paid_payable_or_locked_history(campaign):
         confirmUnpaidPayout=True,
     )
 
-    assert _statuses(campaign) == [
+    assert _list_statuses(campaign) == [
         ("due", "Approved", False),
         ("history", "Pending", True),
         ("nothing", "Approved", False),
@@ -160,7 +160,7 @@ def test_rows_without_an_affiliate_of_the_campaign_are_skipped(campaign, rival):
     answer = import_sales(campaign, *[build_past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
 
     assert (answer.status_code, answer.json["reasons"]) == (200, {"affiliate_not_found": 4})
-    assert _statuses(campaign) == []
+    assert _list_statuses(campaign) == []
 
 
 def test_repeated_import_skips_existing_conversions(campaign):
@@ -170,7 +170,7 @@ def test_repeated_import_skips_existing_conversions(campaign):
     again = import_sales(campaign, *rows, build_past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
 
     assert (again.json["imported"], again.json["reasons"]) == (0, {"already_imported": 4})
-    assert {locked for *_, locked in _statuses(campaign)} == {True}
+    assert {locked for *_, locked in _list_statuses(campaign)} == {True}
     assert campaign.rows("select count(*) from ledger_entry") == [(0,)]
 
 
