@@ -93,7 +93,7 @@ class _Losing:
     [
         ("answered", (b'"queue_name":"sales"',), Fate.IS_CUT),
         ("answered", (b'"queue_name":"sales"',), Fate.IS_LOST),
-        ("asked", (b"\r\nack\r\n", b"\r\nsales\r\n"), Fate.IS_LOST),
+        ("request_fate", (b"\r\nack\r\n", b"\r\nsales\r\n"), Fate.IS_LOST),
     ],
     ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
 )
