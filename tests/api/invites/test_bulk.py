@@ -43,7 +43,7 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
         assert (item["personalNoteHtml"], item["autoApprove"], item["state"]) == ("<p>Hi</p>", False, "Pending")
         assert item["programName"] == "Spring"
     assert "acceptUrl" not in answer.get_data(as_text=True)
-    assert sorted(letter.message.recipient for letter in list_emails(campaign)) == sorted(
+    assert sorted(email.message.recipient for email in list_emails(campaign)) == sorted(
         person["email"].lower() for person in people
     )
 

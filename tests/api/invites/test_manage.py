@@ -160,15 +160,15 @@ def test_manager_and_above_may_resend_and_revoke(campaign, role):
 
 
 @pytest.mark.parametrize("state", ["Pending", "Expired"])
-def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, state):
+def test_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, state):
     invite_id, token = _create_in_state(campaign, state)
 
     answer = _resend(manager, invite_id)
 
     view = answer.json["invite"]
     assert (answer.status_code, view["id"], view["state"]) == (200, invite_id, "Pending")
-    lasts = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
-    assert lasts == timedelta(days=14)
+    lifetime = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
+    assert lifetime == timedelta(days=14)
     assert view["sentAt"] > view["createdAt"]
     assert view_invite(campaign, token).status_code == 404
     assert view_invite(campaign, token_from_invite(answer)).json["state"] == "Pending"

@@ -20,7 +20,7 @@ from tests.support.api.invite_requests import (
 
 
 @pytest.mark.parametrize("slug", ["api", "admin", "invites"])
-def test_a_reserved_slug_is_refused(campaign, slug):
+def test_reserved_slug_is_refused(campaign, slug):
     answer = invite(campaign, slug=slug)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", "slug")

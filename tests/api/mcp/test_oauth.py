@@ -133,7 +133,7 @@ def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, bran
         "without an end": _issue_token(brand, exp=...),
         "not yet": _issue_token(brand, nbf=4_000_000_000),
         "no organization": _issue_token(brand, org_id=...),
-        "an organization that is none": _issue_token(brand, org_id="x"),
+        "an invalid organization": _issue_token(brand, org_id="x"),
         "an organization that there is not": _issue_token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
         "no role": _issue_token(brand, role=...),
         "a role that there is not": _issue_token(brand, role="Root"),

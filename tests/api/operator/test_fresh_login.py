@@ -44,20 +44,20 @@ def test_decision_with_a_stale_login_changes_nothing(app, stale_operator):
 
 
 def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale_operator):
-    letter = stage_failed_job(brand)
+    job_id = stage_failed_job(brand)
 
     for path in ("queues", "dead-letters", "payouts/runs", "payouts/doubtful", "rates", "attention"):
         assert stale_operator.call("GET", path).status_code == 200, path
     assert stale_operator.post("queues/mail/pause", {"why": "w"}).status_code == 204
     assert stale_operator.post("queues/mail/resume").status_code == 204
-    assert stale_operator.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
+    assert stale_operator.post(f"dead-letters/{job_id}/replay").json == {"replayed": [job_id]}
 
 
-def test_letter_that_moves_money_needs_a_fresh_login_to_replay(console, brand, stale_operator):
-    letter = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
-    refused = stale_operator.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}")
-    answers = [console.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}") for _ in range(2)]
+def test_replaying_a_dead_letter_that_moves_money_needs_a_fresh_login(console, brand, stale_operator):
+    job_id = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
+    refused = stale_operator.post(f"dead-letters/{job_id}/replay", Idempotency_Key=f"replay-{job_id}")
+    answers = [console.post(f"dead-letters/{job_id}/replay", Idempotency_Key=f"replay-{job_id}") for _ in range(2)]
 
     assert _refusal(refused) == _STALE
-    assert [answer.json for answer in answers] == [{"replayed": [letter]}] * 2
+    assert [answer.json for answer in answers] == [{"replayed": [job_id]}] * 2
     assert _refusal(stale_operator.post("dead-letters/999999999999/replay")) == (404, "not_found")

@@ -54,40 +54,40 @@ def test_list_has_pages(console, brand):
 
 @pytest.mark.usefixtures("mail_server")
 def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, drain):
-    (letter,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
+    (email_id,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
     drain()
-    opened = console.get(f"mail/{letter}")
+    opened = console.get(f"mail/{email_id}")
 
     assert "S3cr3t" not in str(opened)
     assert opened["text"].count("https://acme.example/sign-in/link/…") == 2
     assert "https://acme.example/r/ben" in opened["text"]
-    assert list_audit_entries("mail.read", letter) == [
+    assert list_audit_entries("mail.read", email_id) == [
         ("operator", "ops@example.com", brand.id, {"kind": "affiliate.invite"})
     ]
 
 
 def test_sent_email_has_no_text(console, brand, mail_server, drain):
     mail_server.set(smtp=mail_server.server)
-    (letter,) = stage(brand)
+    (email_id,) = stage(brand)
     drain()
-    opened = console.get(f"mail/{letter}")
+    opened = console.get(f"mail/{email_id}")
 
     assert (opened["status"], opened["text"], opened["hasBody"]) == ("Sent", None, False)
-    assert console.post(f"mail/{letter}/retry").json["error"] == "not_retryable"
+    assert console.post(f"mail/{email_id}/retry").json["error"] == "not_retryable"
 
 
 def test_unsent_email_is_sent_once_there_is_a_server(console, brand, mail_server, drain):
-    (letter,) = stage(brand, "Join us")
+    (email_id,) = stage(brand, "Join us")
     drain()
-    refused = console.post(f"mail/{letter}/retry")
+    refused = console.post(f"mail/{email_id}/retry")
     mail_server.set(smtp=mail_server.server)
-    queued = console.post(f"mail/{letter}/retry")
+    queued = console.post(f"mail/{email_id}/retry")
     drain()
 
     assert (refused.status_code, refused.json["error"]) == (409, "no_mail_server")
     assert queued.status_code == 202
     assert read_message(brand, "status") == ("Sent",)
     assert mail_server.subjects == ["Join us"]
-    assert [entry[:3] for entry in list_audit_entries("mail.retried", letter)] == [
+    assert [entry[:3] for entry in list_audit_entries("mail.retried", email_id)] == [
         ("operator", "ops@example.com", brand.id)
     ]

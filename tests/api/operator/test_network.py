@@ -9,7 +9,7 @@ from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand
 
 _TEXTS = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
-_AT_ONCE = {"networkVisibility": "Networked", "category": "Software"}
+_LISTING = {"networkVisibility": "Networked", "category": "Software"}
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def funded_brand(app):
 
 
 def _request_listing(funded_brand, **fields):
-    answer = funded_brand.post(PROGRAMS, _TEXTS | _AT_ONCE | fields)
+    answer = funded_brand.post(PROGRAMS, _TEXTS | _LISTING | fields)
     assert answer.status_code == 201, answer.json
     return answer.json["id"]
 
@@ -55,8 +55,8 @@ def test_listing_needs_an_approved_review(console, funded_brand):
     assert approved.json["decidedBy"] == "ops@example.com"
     assert console.get("attention")["networkReviews"] == before - 1
     assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
-    ((actor, who, where, after),) = list_audit_entries("program.network_approved", program_id)
-    assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", funded_brand.id, None)
+    ((actor, actor_label, organization_id, after),) = list_audit_entries("program.network_approved", program_id)
+    assert (actor, actor_label, organization_id, after["why"]) == ("operator", "ops@example.com", funded_brand.id, None)
     assert _list_emails(funded_brand) == [("owner@example.com", "Spring is in the network")]
     # The brand does not learn who decided.
     assert "ops@example.com" not in funded_brand.get(f"{PROGRAMS}/{program_id}").get_data(as_text=True)
@@ -121,26 +121,26 @@ def test_request_without_plan_or_funding_is_saved_as_private(console, funded_bra
     program_id = _request_listing(funded_brand)
     console.post(f"network/{program_id}/approve", {})
     free = funded_brand.person()
-    for lapse, back in (
+    for loss, recovery in (
         ({"status": "Canceled"}, {"status": "Active"}),
         ({"status": "Trialing"}, {"status": "Active"}),
         ({"plan": "Free"}, {"plan": "Growth"}),
         ({"bankBalanceCents": "0"}, {"bankBalanceCents": "1"}),
         ({"fundingFrozen": "on"}, {"fundingFrozen": "off"}),
     ):
-        funded_brand.set(**lapse)
-        created = free.post(PROGRAMS, _TEXTS | _AT_ONCE)
+        funded_brand.set(**loss)
+        created = free.post(PROGRAMS, _TEXTS | _LISTING)
         assert (created.status_code, created.json["networkVisibility"], created.json["networkReview"]) == (
             201,
             "Private",
             None,
-        ), lapse
+        ), loss
         requested = change_program(free, created.json["id"], networkVisibility="Networked")
-        assert (requested.status_code, requested.json["networkVisibility"]) == (200, "Private"), lapse
+        assert (requested.status_code, requested.json["networkVisibility"]) == (200, "Private"), loss
         unchanged = change_program(free, program_id, networkVisibility="Networked", budgetCents=7)
-        assert unchanged.json["networkVisibility"] == "Networked", lapse
-        assert console.get(f"network/{program_id}")["mayList"] is False, lapse
-        funded_brand.set(**back)
+        assert unchanged.json["networkVisibility"] == "Networked", loss
+        assert console.get(f"network/{program_id}")["mayList"] is False, loss
+        funded_brand.set(**recovery)
     assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
 
 

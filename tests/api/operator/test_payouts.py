@@ -96,11 +96,11 @@ def test_recently_requested_payout_is_not_doubtful(console, payroll, stuck_id):
 )
 def test_operator_settles_a_doubtful_payout(console, payroll, stuck_id, body, end):
     answer = console.post(f"payouts/{stuck_id}/settle", body)
-    ((actor, who, where, after),) = list_audit_entries("payout.settled", stuck_id)
+    ((actor, actor_label, organization_id, after),) = list_audit_entries("payout.settled", stuck_id)
 
     assert (answer.status_code, answer.json) == (200, {"id": stuck_id, "status": end[0]})
     assert payroll.balance("ann") == {"USD": end[1]}
-    assert (actor, who, where, after["key"]) == (
+    assert (actor, actor_label, organization_id, after["key"]) == (
         "operator",
         "ops@example.com",
         payroll.brand.id,
@@ -121,14 +121,14 @@ def test_settlement_needs_exactly_one_outcome(console, payroll, stuck_id, body):
 def test_events_of_rails_are_listed_with_their_outcome(console, payroll, stuck_id):
     parked_id, late_id = f"evt_parked_{stuck_id}", f"evt_late_{stuck_id}"
     with db.any_org_work():
-        for event_id, whose, outcome in (
+        for event_id, payout_ref, outcome in (
             (parked_id, (None, None), "Parked"),
             (late_id, (payroll.brand.id, stuck_id), "Late"),
         ):
             db.db.run(
                 'insert into rail_event (rail, event_id, organization_id, payout_id, payout_key, answer, "references",'
                 " outcome, received_at) values ('wallet', %s, %s, %s, 'payout:none:1', 'Paid', '{}', %s, now())",
-                (event_id, *whose, outcome),
+                (event_id, *payout_ref, outcome),
             )
     open_events = {item["eventId"]: item for item in console.get("payouts/events")}
     all_ids = {item["eventId"] for item in console.get("payouts/events", open="false")}

@@ -30,8 +30,8 @@ def test_suspended_program_earns_nothing_until_resumed(console, brand, program_i
     assert (resumed.status_code, resumed.json["status"], resumed.json["suspendedAt"]) == (200, "Active", None)
     assert brand.sale().status_code == 200
     for action, why in (("program.suspended", "stolen <cards>"), ("program.resumed", "all paid back")):
-        ((actor, who, where, after),) = list_audit_entries(action, program_id)
-        assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, why)
+        ((actor, actor_label, organization_id, after),) = list_audit_entries(action, program_id)
+        assert (actor, actor_label, organization_id, after["why"]) == ("operator", "ops@example.com", brand.id, why)
 
 
 def test_repeated_suspend_or_resume_changes_nothing_and_is_not_audited(console, brand, program_id):

@@ -32,7 +32,7 @@ def web(tmp_path_factory):
 
 @pytest.fixture
 def slug(brand, web):
-    """A link that the server has cached; its fast path is connected or about to be."""
+    """The slug of a link that the server has cached; its fast path is connected or connecting."""
     return _cache_link(brand, web)
 
 
@@ -79,7 +79,7 @@ def test_fast_path_and_route_give_the_same_answer(web, slug):
 
 
 def test_clicks_are_answered_while_every_thread_is_blocked(brand, web, slug):
-    """Each thread answers a request that waits for a locked row."""
+    """Every thread is blocked by a request that waits for a locked row."""
     with block_every_thread(web, brand.programs[0]):
         assert web.status(_build_click(slug, ip="198.51.100.3")) == 200
 

@@ -18,7 +18,7 @@ from tests.support.settings_overrides import override_settings
 
 @pytest.fixture
 def client(app):
-    """A caller on this machine."""
+    """A client on the local machine."""
     return app.test_client()
 
 

@@ -15,10 +15,10 @@ def _create(brand, **fields):
     return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
 
 
-@pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
-def test_other_tenants_endpoint_returns_404(brand, rival, whose):
+@pytest.mark.parametrize("endpoint_kind", ["a rival's", "an unknown one", "no id"])
+def test_other_tenants_endpoint_returns_404(brand, rival, endpoint_kind):
     rival_endpoint = _create(rival).json
-    url = f"{URL}/" + {"a rival's": rival_endpoint["id"], "nobody's": NOBODY, "no id": "x"}[whose]
+    url = f"{URL}/" + {"a rival's": rival_endpoint["id"], "an unknown one": NOBODY, "no id": "x"}[endpoint_kind]
 
     answers = [
         brand.get(url),

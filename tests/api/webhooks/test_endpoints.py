@@ -110,11 +110,11 @@ def test_local_http_url_is_refused_by_default(brand, host):
 def test_dns_is_resolved_outside_transactions(brand, monkeypatch):
     lookups = []
 
-    def look(url, policy):
+    def record_lookup(url, policy):
         lookups.append((url, db.in_transaction()))
 
     endpoint_id = _create(brand).json["id"]
-    monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", look)
+    monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", record_lookup)
     _create(brand, url="https://localhost/a")
     brand.call("PATCH", f"{URL}/{endpoint_id}", {"url": "https://localhost/b"})
 
@@ -141,7 +141,7 @@ def test_url_is_unique_per_organization(brand, rival):
     assert (again.status_code, again.json["error"]) == (400, "endpoint_already_exists")
 
 
-def test_a_deleted_url_can_be_subscribed_again(brand):
+def test_url_of_a_deleted_endpoint_can_be_subscribed_again(brand):
     brand.call("DELETE", f"{URL}/{_create(brand).json['id']}")
 
     assert _create(brand).status_code == 201

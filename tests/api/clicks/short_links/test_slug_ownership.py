@@ -75,13 +75,13 @@ def test_campaign_slug_is_not_redirected_elsewhere_while_it_earns_nothing(app, b
     assert follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
 
 
-def _end(brand, slug):
+def _delete_link(brand, slug):
     alter(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
     public_links.clear_cache()
 
 
 def test_slug_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug):
-    _end(brand, slug)
+    _delete_link(brand, slug)
     not_found_page = follow(app, new_slug()).data
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
@@ -94,12 +94,12 @@ def test_slug_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug)
 def test_parked_slug_is_not_inherited(app, brand, rival, slug):
     program_id = rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
-    _end(brand, slug)
+    _delete_link(brand, slug)
 
     assert follow(app, slug).status_code == 404
     assert _get_shared_path(rival, slug) == f"{program_id}/{slug}"
     assert follow(app, f"{program_id}/{slug}").status_code == 302
-    _end(rival, slug)
+    _delete_link(rival, slug)
     rival.affiliate(slug, email="again@example.com")
     assert follow(app, slug).status_code == 404
 
@@ -107,7 +107,7 @@ def test_parked_slug_is_not_inherited(app, brand, rival, slug):
 def test_brand_may_reuse_its_slug_after_parking(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
-    _end(brand, slug)
+    _delete_link(brand, slug)
     brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
 
@@ -125,7 +125,7 @@ def test_another_affiliate_of_the_brand_does_not_inherit_a_slug(app, brand, slug
 
 
 @pytest.fixture
-def pair(brand, rival):
+def slug_pair(brand, rival):
     """Return the address shared by both brands' campaign and link names; the rival's were created later."""
     name, slug = new_slug(), new_slug()
     for tenant, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
@@ -139,30 +139,30 @@ def _get_site(app, path):
     return follow(app, path).headers.get("Location", "nowhere").partition("?")[0]
 
 
-def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, pair):
+def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, slug_pair):
     not_found_page = follow(app, new_slug()).data
-    _, _, slug = pair.partition("/")
-    _end(brand, slug)
+    _, _, slug = slug_pair.partition("/")
+    _delete_link(brand, slug)
 
-    assert (follow(app, pair).status_code, follow(app, pair).data) == (404, not_found_page)
+    assert (follow(app, slug_pair).status_code, follow(app, slug_pair).data) == (404, not_found_page)
     assert _get_site(app, f"{rival.programs[0]}/{slug}") == "https://rival.test/"
-    _end(rival, slug)
+    _delete_link(rival, slug)
     rival.affiliate(slug, email="again@example.com")
-    assert _get_site(app, pair) == "nowhere"
+    assert _get_site(app, slug_pair) == "nowhere"
     brand.affiliate(slug, email="again@example.com")
-    assert _get_site(app, pair) == "https://shop.test/"
+    assert _get_site(app, slug_pair) == "https://shop.test/"
 
 
-def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, pair):
-    name, _, slug = pair.partition("/")
+def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, slug_pair):
+    name, _, slug = slug_pair.partition("/")
     other = new_slug()
     alter(brand, f"update program set slug = '{other}'")
 
-    assert [_get_site(app, path) for path in (pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
+    assert [_get_site(app, path) for path in (slug_pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
     alter(rival, f"update program set slug = '{other}'")
     assert _get_site(app, f"{other}/{slug}") == "https://shop.test/"
     alter(brand, f"update program set slug = '{name}'")
-    assert [_get_site(app, path) for path in (pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
+    assert [_get_site(app, path) for path in (slug_pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
 
 
 def test_link_created_during_a_campaign_rename_is_found_by_the_new_name(app, brand):
@@ -194,7 +194,7 @@ def test_service_role_cannot_change_pair_ownership(brand, change):
 
 
 def test_applicant_alias_of_another_brand_is_shown_with_campaign(app, brand, rival, slug):
-    _end(brand, slug)
+    _delete_link(brand, slug)
     program_id = rival.program()
 
     app.test_client().post(f"/api/p/id/{program_id}/apply", json={"email": "ada@example.com", "customAlias": slug})

@@ -190,7 +190,7 @@ def test_invalid_wallet_address_is_dropped(campaign):
     assert campaign.rows("select wallet_email from affiliate") == [(None,)]
 
 
-def test_a_test_key_imports_test_affiliates(campaign):
+def test_import_with_a_test_key_creates_test_affiliates(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 

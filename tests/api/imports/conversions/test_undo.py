@@ -26,7 +26,7 @@ def _import_people(brand, *names):
     return brand.post("/api/v1/affiliates/import", {"programId": str(brand.programs[-1]), "affiliates": people})
 
 
-def _count(brand, table):
+def _count_rows(brand, table):
     return brand.rows(f"select count(*) from {table}")[0][0]
 
 
@@ -46,7 +46,7 @@ def test_undone_import_is_removed_and_can_be_repeated(campaign):
     assert (view["status"], view["imported"]) == ("Undone", 3)
     assert view["undoneAt"] >= view["createdAt"]
     assert campaign.get("/api/v1/conversions").json["items"] == []
-    assert _count(campaign, "conversion_event") == 0
+    assert _count_rows(campaign, "conversion_event") == 0
     assert import_sales(campaign, *rows).json["imported"] == 3
 
 
@@ -110,7 +110,7 @@ def test_undo_subtracts_the_imported_payments(campaign):
         ("id:cus_1", datetime(2022, 5, 1, tzinfo=UTC), 1),
         ("id:cus_live", sold_at, 1),
     ]
-    assert _count(campaign, "import_customer") == 1
+    assert _count_rows(campaign, "import_customer") == 1
 
 
 def test_undo_is_audited(campaign):
@@ -208,7 +208,7 @@ def test_failed_undo_changes_nothing(campaign, monkeypatch):
         admin.post(f"{URL}/{imported.json['jobId']}/undo")
 
     assert campaign.rows("select status, undone_at from import_job") == [("Completed", None)]
-    assert (_count(campaign, "conversion"), _count(campaign, "ledger_entry")) == (1, 1)
+    assert (_count_rows(campaign, "conversion"), _count_rows(campaign, "ledger_entry")) == (1, 1)
 
 
 def test_only_an_admin_of_the_organization_may_undo(campaign, rival):

@@ -14,7 +14,7 @@ from tests.support.rows.paid_leads import create_campaign, list_lead_conversions
 _VARIANTS = ("ada+x@gmail.com", "a.da@gmail.com")
 
 
-def test_a_lead_earns_the_fee_of_its_campaign(brand, slug):
+def test_lead_earns_the_fee_of_its_campaign(brand, slug):
     answer = send_lead(brand, slug, name="Ada")
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
