@@ -17,7 +17,6 @@ from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validat
 from domain import urls
 from domain.refusals import Refused
 from domain.text import one_line
-from domain.text.camel_case import camel_case
 from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the request is refused with a code of its own.
@@ -89,7 +88,8 @@ class Wire(Schema):
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
-            field_obj.data_key = camel_case(field_name)
+            head, *tail = field_name.split("_")
+            field_obj.data_key = head + "".join(part.capitalize() for part in tail)
 
 
 def _no_nul(value: str) -> None:

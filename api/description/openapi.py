@@ -15,7 +15,6 @@ from api.description import events, examples, responses
 from api.description.fields import Described, Describer, parameter
 from api.edge import resources
 from api.edge.operations import Operation
-from domain.text.camel_case import camel_case
 
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 
@@ -263,3 +262,9 @@ def _extensions(guard: Guard) -> Described:
         "x-rate-limit": guard.bucket,
     }
     return {name: value for name, value in extensions.items() if value is not None}
+
+
+def camel_case(name: str) -> str:
+    """Return a snake_case name in camelCase."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)

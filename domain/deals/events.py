@@ -61,7 +61,12 @@ def serialize_dispute_opened(
     *, deal_id: UUID, milestone_id: UUID, seq: int, opened_by: str, reason: str, proposed_resolution: str
 ) -> dict[str, object]:
     """Return the data of a dispute.opened event; `opened_by` is a `states.Side`."""
-    return events.data_from_values(locals())
+    return {
+        **_identify(deal_id, milestone_id, seq),
+        "openedBy": str(opened_by),
+        "reason": reason,
+        "proposedResolution": proposed_resolution,
+    }
 
 
 def _identify(deal_id: UUID, milestone_id: UUID, seq: int) -> dict[str, object]:

@@ -61,7 +61,11 @@ def serialize_failed(
     failed_at: datetime,
 ) -> dict[str, object]:
     """Return the data of a payout.failed event."""
-    return events.data_from_values(locals())
+    return {
+        **_identify(payout_id, affiliate_id, amount_cents, currency, method),
+        "failureReason": failure_reason,
+        "failedAt": events.timestamp(failed_at),
+    }
 
 
 def _identify(payout_id: UUID, affiliate_id: UUID, amount_cents: int, currency: str, method: str) -> dict[str, object]:

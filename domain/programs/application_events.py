@@ -6,7 +6,7 @@ Source: tracking spec, section 6 "Events".
 from collections.abc import Mapping
 from uuid import UUID
 
-from domain.webhooks.events import data_from_values
+from domain.webhooks.events import without_nulls
 
 
 def serialize_application_completed(
@@ -23,4 +23,13 @@ def serialize_application_completed(
     `application_answers` are all stored answers, of both steps, by the key of the field.
     Source: tracking spec, section 6, affiliate.application_completed.
     """
-    return data_from_values(locals())
+    return without_nulls(
+        {
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "email": email,
+            "fullName": full_name,
+            "status": str(status),
+            "applicationAnswers": application_answers,
+        }
+    )

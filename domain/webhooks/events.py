@@ -10,7 +10,6 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from uuid import UUID
 
-from domain.text.camel_case import camel_case
 from domain.webhooks import samples
 
 #: Every event type with a subscription, in the order of the spec's table.
@@ -95,7 +94,23 @@ def conversion_created(
     Units: minor units. The parent is set on override rows only; None values are left out.
     Source: tracking spec, section 6, conversion.created.
     """
-    return data_from_values(locals())
+    return without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "amountCents": amount_cents,
+            "currency": currency,
+            "commissionCents": commission_cents,
+            "status": str(status),
+            "externalEventId": external_event_id,
+            "type": str(type),
+            "attributionMethod": attribution_method,
+            "couponCode": coupon_code,
+            "subId": sub_id,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
 
 
 def conversion_refunded(
@@ -118,7 +133,21 @@ def conversion_refunded(
     total. `refunded_at` is the time of this refund (aware), partial or not.
     Source: tracking spec, section 6, conversion.refunded.
     """
-    return data_from_values(locals())
+    return without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "refundedAmountCents": refunded_amount_cents,
+            "commissionReversedCents": commission_reversed_cents,
+            "cumulativeRefundedAmountCents": cumulative_refunded_amount_cents,
+            "isFullRefund": is_full_refund,
+            "currency": currency,
+            "refundedAt": timestamp(refunded_at),
+            "attributionMethod": attribution_method,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
 
 
 def conversion_reviewed(
@@ -140,7 +169,21 @@ def conversion_reviewed(
     Units: minor units; `commission_cents` is net of reversals.
     Source: tracking spec, section 6 (without an example).
     """
-    return data_from_values(locals())
+    return without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "amountCents": amount_cents,
+            "currency": currency,
+            "commissionCents": commission_cents,
+            "status": str(status),
+            "previousStatus": str(previous_status),
+            "reason": reason,
+            "attributionMethod": attribution_method,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
 
 
 def conversion_adjusted(
@@ -164,7 +207,23 @@ def conversion_adjusted(
     Units: minor units; amounts are net of refunds, commissions net of reversals.
     Source: tracking spec, section 6 (without an example).
     """
-    return data_from_values({**locals(), "previous_status": previous_status or status})
+    return without_nulls(
+        {
+            "conversionId": str(conversion_id),
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "amountCents": amount_cents,
+            "previousAmountCents": previous_amount_cents,
+            "currency": currency,
+            "commissionCents": commission_cents,
+            "previousCommissionCents": previous_commission_cents,
+            "status": str(status),
+            "previousStatus": str(previous_status or status),
+            "reason": reason,
+            "attributionMethod": attribution_method,
+            "parentAffiliateConversionId": _optional_id(parent_affiliate_conversion_id),
+        }
+    )
 
 
 def affiliate_created(
@@ -184,7 +243,18 @@ def affiliate_created(
     storefront applications and None otherwise.
     Source: tracking spec, section 6, affiliate.created.
     """
-    return data_from_values(locals())
+    return without_nulls(
+        {
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "email": email,
+            "fullName": full_name,
+            "status": str(status),
+            "slug": slug,
+            "applicationAnswers": application_answers,
+            "source": source,
+        }
+    )
 
 
 def affiliate_approved(
@@ -202,7 +272,17 @@ def affiliate_approved(
     `application_answers` are those stored at approval. `autoApproved` is present, and true, only if approved on
     arrival. Source: tracking spec, section 6, affiliate.approved.
     """
-    return data_from_values({**locals(), "auto_approved": auto_approved or None})
+    return without_nulls(
+        {
+            "affiliateId": str(affiliate_id),
+            "programId": str(program_id),
+            "email": email,
+            "fullName": full_name,
+            "approvedAt": timestamp(approved_at),
+            "applicationAnswers": application_answers,
+            "autoApproved": True if auto_approved else None,
+        }
+    )
 
 
 def sample(type: str) -> dict[str, object]:
@@ -245,18 +325,8 @@ def timestamp(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def data_from_values(values: Mapping[str, object]) -> dict[str, object]:
-    """Return named values as the data of an event: names in camelCase, ids and statuses as text, times in UTC.
-
-    None values are left out.
-    """
-    return {camel_case(name): _serialize_value(value) for name, value in values.items() if value is not None}
-
-
-def _serialize_value(value: object) -> object:
-    if isinstance(value, UUID | str):
-        return str(value)
-    return timestamp(value) if isinstance(value, datetime) else value
+def _optional_id(uuid: UUID | None) -> str | None:
+    return None if uuid is None else str(uuid)
 
 
 def without_nulls(fields: Mapping[str, object]) -> dict[str, object]:

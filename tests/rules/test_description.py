@@ -8,9 +8,8 @@ import re
 import jsonschema_rs
 import pytest
 
-from api.description import error_codes
+from api.description import error_codes, openapi
 from api.edge import resources
-from domain.text.camel_case import camel_case
 from domain.webhooks import events
 from schemas import glossary, refusals
 
@@ -208,7 +207,7 @@ def test_glossary_has_no_unused_entry(app, document, operations):
 
 
 def _find_operation(app, described):
-    names = {camel_case(view.__name__): view.operation for view in app.view_functions.values()}
+    names = {openapi.camel_case(view.__name__): view.operation for view in app.view_functions.values()}
     return names[described["operationId"].removesuffix("V1")]
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from flask import Flask
 
 from api.description.fields import Describer
+from api.description.openapi import camel_case
 from api.edge import internal_requests
 from api.edge.operations import Operation
 from api.mcp.tools import withheld_fields
 from api.mcp.tools.definition import Tool
 from api.mcp.tools.withheld_fields import WithheldFields
-from domain.text.camel_case import camel_case
 
 #: The argument that confirms a call after its preview.
 CONFIRM_TOKEN = "confirmToken"  # noqa: S105  # the name of an argument
