@@ -94,7 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         homes.remove_abandoned(_HOME.parent)
-        config.stash[_HOME_LOCK] = homes.hold(_HOME)
+        config.stash[_HOME_LOCK] = homes.lock_home(_HOME)
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
         results_file = os.environ.pop(results.RESULTS_FILE, None)
         config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
@@ -176,7 +176,7 @@ def _point_at_servers() -> None:
         RATE_LIMITS_PER_MIN=_UNLIMITED,
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="30",
-        WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
+        WEBHOOK_CA_BUNDLE=str(receivers.write_certificate(_HOME / f"receiver-{_WORKER}")),
     )
 
 
@@ -195,11 +195,11 @@ def app() -> object:
     import importlib
 
     from app import create_app
-    from tests.support.api_description import Description
+    from tests.support.api_description import ApiDescriptionChecker
 
     importlib.import_module("workers.fleet").load()
     made = create_app()
-    made.extensions["description"] = Description(made)
+    made.extensions["description"] = ApiDescriptionChecker(made)
     gc.freeze()  # pytest collects several times at the end, and need not look through all that was imported
     return made
 

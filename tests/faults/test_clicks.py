@@ -16,10 +16,10 @@ from adapters.clicks.stream import FIELD, GROUP, KEY
 from adapters.embedded import data_folder
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, outcome, servers
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.process_killer import ProcessKiller
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Action, Proxy
 from tests.support.installation.shop import Shop
 from tests.support.rows.click_rows import build_click
 from tests.support.rows.link_visits import BROWSER, CLICK
@@ -84,9 +84,9 @@ def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, paying
 
 def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Machine, paying: Shop) -> None:
     # given: a writer that dies in the moment in which it has committed and is to say so
-    dying = ProcessKiller(machine, "clicks", is_now=lambda read: b"XACK" in read)
+    dying = ProcessKiller(machine, "clicks", should_kill=lambda read: b"XACK" in read)
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, request_fate=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, on_request=dying)) as proxy:
         machine.start("clicks", variables={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
@@ -105,21 +105,21 @@ def test_stopped_writer_finishes_its_batch(machine: Machine, paying: Shop) -> No
     # given: a writer with its batch in hand, whose first word about it has yet to reach the database
     is_begun, goes_on = threading.Event(), threading.Event()
 
-    def asked(read: bytes) -> Fate:
+    def asked(read: bytes) -> Action:
         if f"clicks:{paying.id}".encode() in read:
             is_begun.set()
             goes_on.wait(PATIENCE_S)
-        return Fate.PASSES
+        return Action.FORWARD
 
     machine.kill("clicks")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_request=asked)) as proxy:
         machine.start("clicks", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
         sent = _send(machine, paying, 20)
         machine.wait_until(is_begun.is_set, "the writer begins")
 
         # when
         machine.note("SIGTERM clicks")
-        machine.processes["clicks"].ask_to_end()
+        machine.processes["clicks"].terminate()
         goes_on.set()
         assert machine.processes.pop("clicks").wait() == 0
 

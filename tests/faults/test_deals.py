@@ -105,7 +105,7 @@ def _kill_fleet_around(
     before = len(service.books)
     service.next("hang_before", "hang_after")
     with ExitStack() as held:
-        with machine.paused_queue("payouts"):
+        with machine.pause_queue("payouts"):
             act()
             ((first,),) = machine.rows(about)
             held.enter_context(machine.hold_locks(*(line.format(first=first) for line in holding.split(";"))))

@@ -18,7 +18,7 @@ def test_sale_posted_30_times_with_two_relays_is_one_conversion(machine: Machine
     machine.start("relay-2")
     # Nothing is said again because a slow machine took its time.
     machine.lengthen_leases()
-    echo = ["tests.support.installation.echo"]
+    echo = ["tests.support.installation.triple_delivery"]
     machine.start("workers-echo", "webhooks-echo", modules=echo, variables={"WEBHOOK_TIMEOUT_S": "60"})
     shop.subscribe()
 

@@ -77,7 +77,7 @@ def test_kill_9_around_the_call_pays_each_payout_once(
     payroll = _due(machine, shop, method=method)
     service.next("hang_before", "hang_after")
     with ExitStack() as held:
-        with machine.paused_queue("payouts"):
+        with machine.pause_queue("payouts"):
             first, *_ = _run(machine, payroll)
             held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(2)
@@ -101,7 +101,7 @@ def test_fleet_paused_within_a_call_does_not_pay_again(machine: Machine, shop: S
     payroll = _due(machine, shop)
     machine.lengthen_leases()
     service.next("hang_before")
-    with machine.paused_queue("payouts"):
+    with machine.pause_queue("payouts"):
         _run(machine, payroll)
     paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
     machine.wait_until(lambda: machine.rows(paid, shop.id) == [(3,)], "three are paid")
@@ -125,7 +125,7 @@ def test_silent_fleet_restarts_no_started_payout(machine: Machine, shop: Shop, s
     machine.lengthen_leases()
     service.next("hang_before", "hang_after", "hang_before")
     with ExitStack() as held:
-        with machine.paused_queue("payouts"):
+        with machine.pause_queue("payouts"):
             first, *_ = _run(machine, payroll)
             held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(1)
@@ -153,7 +153,7 @@ def test_silent_fleet_restarts_no_started_payout(machine: Machine, shop: Shop, s
 def test_kill_9_around_the_sandbox_pays_each_payout_once(machine: Machine, shop: Shop, mode: str) -> None:
     payroll = _due(machine, shop, rail=mode)
     with ExitStack() as held:
-        with machine.paused_queue("payouts"):
+        with machine.pause_queue("payouts"):
             first, *_ = _run(machine, payroll)
             held.enter_context(machine.hold_locks(*_blocking_statements(payroll, first)))
         machine.wait_for_lock_waiters(1 if mode != "ok" else 4)
@@ -220,7 +220,7 @@ def machine_behind_proxy(machine: Machine, shop: Shop) -> Payroll:
 def _begin(machine: Machine, payroll: Payroll, service: FakeProcessor) -> None:
     """Run until the service has answered some of a batch and hangs for the first time."""
     service.next(*[""] * _GOOD, *_HANGS)
-    with machine.paused_queue("payouts"):
+    with machine.pause_queue("payouts"):
         _run(machine, payroll)
     taken_along = len(_MANY) - _THREADS
     machine.wait_until(

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from tests.support.installation import outcome
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
@@ -84,7 +84,7 @@ where d.organization_id = %s and w.url like '%%/other' and d.status = 'Delivered
 
 def _fall_behind(machine: Machine, shop: Shop) -> None:
     """Let more deliveries to `/hook` be due at once than are handed out one by one."""
-    with machine.paused_queue("webhooks"):
+    with machine.pause_queue("webhooks"):
         shop.sell_many(_BACKLOG)
         waiting = "select count(*) >= %s from delivery where organization_id = %s"
         machine.wait_until(lambda: machine.rows(waiting, _BACKLOG, shop.id) == [(True,)], "every sale is to be told")
@@ -99,7 +99,7 @@ def test_kill_9_between_batch_calls_keeps_delivery_ids(machine: Machine, shop: S
     shop.receiver.answers = [*[status(200)] * 3, shop.gate]
     shop.gate.shut("/hook")
     _fall_behind(machine, shop)
-    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+    machine.wait_until(lambda: shop.gate.open_requests["/hook"] > 0, "the receiver holds one")
     ((together,),) = machine.rows(_OUT_TOGETHER, shop.id)
 
     # when
@@ -120,7 +120,7 @@ def test_endpoint_hanging_within_a_batch_delays_no_other(machine: Machine, shop:
     shop.receiver.answers = [*[status(200)] * 3, shop.gate]
     shop.gate.shut("/hook")
     _fall_behind(machine, shop)
-    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver holds one")
+    machine.wait_until(lambda: shop.gate.open_requests["/hook"] > 0, "the receiver holds one")
     # An event that is being written does not see who subscribes in that moment.
     machine.wait_until(lambda: not machine.rows("select from job where queue = 'sales'"), "every sale is settled")
 

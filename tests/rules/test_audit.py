@@ -31,8 +31,8 @@ _FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/ap
 _PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
 _PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
 _RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
-_LOOKS = copilot_calls.LOOKS | {  # POSTs that only look
-    *brand_dns.LOOKS,
+_LOOKS = copilot_calls.HARMLESS_ROUTES | {  # POSTs that only look
+    *brand_dns.CHECK_ROUTES,
     "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
     "POST /api/v1/payouts/preview",

@@ -16,7 +16,7 @@ _JSON = ("application/json", "application/problem+json")
 _OF_THE_EDGE = {304, 405, 500}
 
 
-class Description:
+class ApiDescriptionChecker:
     """The description of an application, and what was seen that it does not allow."""
 
     def __init__(self, app: Flask) -> None:

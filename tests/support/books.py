@@ -37,7 +37,7 @@ def _combine_rules(sql_by_rule: Mapping[str, str]) -> _OrganizationStatement:
 
 _ALWAYS, _WHEN_FINISHED = (
     _combine_rules(invariants.ALWAYS),
-    _combine_rules({**invariants.ALWAYS, **invariants.UNFINISHED}),
+    _combine_rules({**invariants.ALWAYS, **invariants.WHEN_FINISHED}),
 )
 
 

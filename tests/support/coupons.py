@@ -9,11 +9,11 @@ from tests.support.rows.brands import Brand
 #: A new coupon.
 COUPON: dict[str, Any] = {"name": "Partner 15", "discountType": "PercentOff", "discountValue": 15, "duration": "Once"}
 #: An id of nothing.
-NOBODY = "0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00"
+UNKNOWN_ID = "0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00"
 #: A code without a coupon that takes off 15 percent.
-PERCENT: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "discountValue": 15}
+PERCENT_CODE: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "discountValue": 15}
 #: A code that was made elsewhere.
-EXTERNAL: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
+EXTERNAL_CODE: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
 
 
 def create_coupon(owner: Brand, **fields: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _codes(owner: Brand) -> str:
 
 def _code(owner: Brand) -> str:
     codes = _codes(owner)
-    return f"{codes}/{(owner.post(codes, EXTERNAL).json or {})['id']}"
+    return f"{codes}/{(owner.post(codes, EXTERNAL_CODE).json or {})['id']}"
 
 
 _COUPONS = "/api/v1/campaigns/<program_id>/coupons"
@@ -63,6 +63,6 @@ WRITES: dict[str, Callable[[Brand], tuple[str, Any]]] = {
     f"PATCH {_COUPONS}/<coupon_id>": lambda owner: (_coupon(owner), {"name": "Other"}),
     f"DELETE {_COUPONS}/<coupon_id>": lambda owner: (_coupon(owner), None),
     f"POST {_COUPONS}/<coupon_id>/archive": lambda owner: (f"{_coupon(owner)}/archive", None),
-    f"POST {_CODES}": lambda owner: (_codes(owner), EXTERNAL),
+    f"POST {_CODES}": lambda owner: (_codes(owner), EXTERNAL_CODE),
     f"DELETE {_CODES}/<code_id>": lambda owner: (_code(owner), None),
 }

@@ -87,13 +87,13 @@ def owner_cursor(owner_url: str) -> Iterator[Any]:
         yield cursor
 
 
-def alter(brand: Any, sql: str, *params: object) -> None:
+def run_as_brand(brand: Any, sql: str, *params: object) -> None:
     """Run a statement as the brand."""
     with db.unit_of_work(brand.id):
         db.db.stage(sql, params)
 
 
-def alter_any(sql: str, *params: object) -> None:
+def run_for_all_tenants(sql: str, *params: object) -> None:
     """Run a statement on rows of any tenant."""
     with db.any_org_work():
         db.db.stage(sql, params)

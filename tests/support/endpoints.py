@@ -53,7 +53,7 @@ class Endpoint:
             self.id,
         )
 
-    def hurry(self) -> None:
+    def make_deliveries_due(self) -> None:
         """Make the waiting attempts due now."""
         with db.unit_of_work(self.brand.id):
             db.db.run("update job set run_at = now() where name = 'webhook.deliver'")

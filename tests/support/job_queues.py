@@ -11,10 +11,10 @@ from tests.support.running import row_ids
 from workers import relay
 
 
-def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
+def drain(*queues: str, deliveries: int = 1, max_jobs: int = 2_000) -> int:
     """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
     process_id, ran = row_ids.new_id(), 0
-    while ran < most:
+    while ran < max_jobs:
         with db.any_org_work():  # every time: on a busy machine a round takes longer than a process may be silent
             processes.announce(process_id=process_id, queues=jobs.QUEUES, threads=8)
         pointers = dispatch_pointers(queues or jobs.QUEUES)
@@ -24,7 +24,7 @@ def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
             for _ in range(deliveries):
                 run_pointer(pointer)
             ran += 1
-    raise AssertionError(f"{most} jobs ran and there are still more")
+    raise AssertionError(f"{max_jobs} jobs ran and there are still more")
 
 
 def run_pointer(pointer: rows.Pointer) -> None:

@@ -28,8 +28,8 @@ _GENERATED = {
 }
 
 
-def list_files(*houses: str) -> list[Path]:
-    paths = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
+def list_files(*folders: str) -> list[Path]:
+    paths = (path for house in folders for path in sorted((ROOT / house).rglob("*.py")))
     return [path for path in paths if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
+from tests.support.coupons import COUPON, UNKNOWN_ID, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
@@ -112,7 +112,7 @@ def test_no_cap_is_no_limit(shop, most):
         ("selfMintMode", "Everybody"),
         ("grantedAffiliateIds", "all"),
         ("grantedAffiliateIds", ["jane"]),
-        ("grantedAffiliateIds", [NOBODY]),
+        ("grantedAffiliateIds", [UNKNOWN_ID]),
         ("maxCodesPerAffiliate", -1),
         ("overridesClickAttribution", "yes"),
         ("productRefs", ["p"] * 101),
@@ -290,7 +290,7 @@ def test_what_a_coupon_takes_off_never_changes(shop, field, value):
         {"name": ""},
         {"name": 5},
         {"selfMintMode": "No"},
-        {"grantedAffiliateIds": [NOBODY]},
+        {"grantedAffiliateIds": [UNKNOWN_ID]},
         {"maxCodesPerAffiliate": -1},
     ],
 )
@@ -341,6 +341,6 @@ def test_a_coupon_of_another_campaign_is_not_there(shop):
     assert shop.brand.post(f"/api/v1/campaigns/{other}/coupons/{made['id']}/archive").status_code == 404
 
 
-@pytest.mark.parametrize("coupon_id", ["x", "0" * 500, "%00", NOBODY])
+@pytest.mark.parametrize("coupon_id", ["x", "0" * 500, "%00", UNKNOWN_ID])
 def test_an_id_that_names_nothing_is_not_there(shop, coupon_id):
     assert shop.brand.get(f"{shop.coupons}/{coupon_id}").status_code == 404

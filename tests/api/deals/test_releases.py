@@ -102,7 +102,7 @@ def test_a_rail_that_does_not_say_releases_once(submitted, rail):
     drain("payouts", deliveries=2)
 
     for _ in range(3):
-        dealing.wait()
+        dealing.pass_retry_delay()
 
     assert dealing.get_deal(deal_id)["status"] == "Completed"
     assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
@@ -190,7 +190,7 @@ def test_who_cannot_be_paid_waits(submitted, sql, code):
 
     answer = dealing.approve(deal_id)
     dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    dealing.tick()
+    dealing.release_due()
 
     assert (answer.status_code, answer.json["error"]) == (409, code)
     assert (dealing.payouts(), dealing.list_statuses(deal_id)) == ([], ["Submitted"])
@@ -212,12 +212,12 @@ def test_a_ban_lets_go_of_what_was_not_sent(submitted):
 def test_what_nobody_decides_is_released_by_itself(dealing):
     deal_id = dealing.create_funded(100, 200)
     dealing.submit(deal_id, 1)
-    dealing.tick()
+    dealing.release_due()
     before = dealing.list_statuses(deal_id)
 
     dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    dealing.tick()
-    dealing.tick()
+    dealing.release_due()
+    dealing.release_due()
 
     assert before == ["Submitted", "Funded"]
     assert dealing.list_statuses(deal_id) == ["Released", "Funded"]

@@ -3,17 +3,17 @@
 Source: tracking spec, "Attribution method taxonomy".
 """
 
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import all_gateways
-from tests.support.rows.link_visits import TEXTS
+from tests.support.rows.link_visits import SLUG_IN_TEXT
 
 
 @all_gateways
 def test_slug_is_read_up_to_what_stands_behind_it(shop):
-    _sell(shop, *(written.format("Jane") for written in TEXTS))
+    _sell(shop, *(written.format("Jane") for written in SLUG_IN_TEXT))
 
-    assert len(shop.conversions()) == len(TEXTS)
+    assert len(shop.conversions()) == len(SLUG_IN_TEXT)
 
 
 @all_gateways
@@ -30,7 +30,7 @@ def test_number_that_a_shop_writes_where_a_slug_may_be_credits_nobody(shop):
 
 @all_gateways
 def test_number_that_is_a_slug_from_before_goes_on_crediting(shop):
-    alter(shop.brand, "update tracking_link set slug = '54830' where slug = 'jane'")
+    run_as_brand(shop.brand, "update tracking_link set slug = '54830' where slug = 'jane'")
 
     shop.sell(slug="54830")
 

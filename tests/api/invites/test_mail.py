@@ -126,7 +126,7 @@ def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     drain()
     office.close()
 
-    (taken,) = office.sink.taken
+    (taken,) = office.sink.messages
     text = taken.message.get_body(("plain",)).get_content()
     html = taken.message.get_body(("html",)).get_content()
     assert office.subjects == ["Brand invites you to Spring"]

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.job_queues import drain
 from tests.support.outside.console import list_audit_entries
 from tests.support.rows.deal_scene import REASON, DealScene
@@ -113,7 +113,7 @@ def test_invalid_amounts_and_reasons_settle_nothing(console, dealing, disputed):
         assert _settle(console, disputed, cents).status_code == 400, cents
     for why in ("", " ", "\x00", "x" * 10_000, None, 1):
         assert _settle(console, disputed, 1, why=why).status_code == 400, why
-    for deal_id, seq in ((disputed, 3), (disputed, 0), (disputed, "x"), (NOBODY, 1), (disputed, 10**12)):
+    for deal_id, seq in ((disputed, 3), (disputed, 0), (disputed, "x"), (UNKNOWN_ID, 1), (disputed, 10**12)):
         assert _settle(console, deal_id, 1, seq=seq).status_code == 404, (deal_id, seq)
 
     assert dealing.list_statuses(disputed) == ["Funded", "Disputed"]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.outside.console import list_audit_entries
-from tests.support.outside.post_office import PostOffice, read_message, stage
+from tests.support.outside.post_office import PostOffice, read_message, stage_messages
 
 _LINK = "https://acme.example/sign-in/link/S3cr3t-T0ken_abc.def"
 
@@ -24,10 +24,10 @@ def _list_emails(console, brand, **query):
 
 @pytest.mark.usefixtures("office")
 def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, drain):
-    stage(brand, "First")
-    stage(rival, "Theirs")
+    stage_messages(brand, "First")
+    stage_messages(rival, "Theirs")
     drain()
-    stage(brand, "Second")
+    stage_messages(brand, "Second")
 
     assert [(email["subject"], email["status"]) for email in _list_emails(console, brand)] == [
         ("Second", "Queued"),
@@ -43,7 +43,7 @@ def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, dra
 @pytest.mark.usefixtures("office")
 def test_list_has_pages(console, brand):
     for number in range(3):
-        stage(brand, f"Letter {number}")
+        stage_messages(brand, f"Letter {number}")
     first = console.get("mail", organizationId=brand.id, take=2)
     last = console.get("mail", organizationId=brand.id, take=2, cursor=first["nextCursor"])
 
@@ -54,7 +54,9 @@ def test_list_has_pages(console, brand):
 
 @pytest.mark.usefixtures("office")
 def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, drain):
-    (letter,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
+    (letter,) = stage_messages(
+        brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben"
+    )
     drain()
     opened = console.get(f"mail/{letter}")
 
@@ -68,7 +70,7 @@ def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, dra
 
 def test_sent_email_has_no_text(console, brand, office, drain):
     office.set(smtp=office.server)
-    (letter,) = stage(brand)
+    (letter,) = stage_messages(brand)
     drain()
     opened = console.get(f"mail/{letter}")
 
@@ -77,7 +79,7 @@ def test_sent_email_has_no_text(console, brand, office, drain):
 
 
 def test_unsent_email_is_sent_once_there_is_a_server(console, brand, office, drain):
-    (letter,) = stage(brand, "Join us")
+    (letter,) = stage_messages(brand, "Join us")
     drain()
     refused = console.post(f"mail/{letter}/retry")
     office.set(smtp=office.server)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 _HERE = "/api/v1/settings/tracking-domain"
 
 
 @pytest.fixture
 def dns(monkeypatch):
-    with answering(monkeypatch) as server:
+    with run_name_server(monkeypatch) as server:
         yield server
 
 
@@ -117,7 +117,7 @@ def test_who_may_not(brand, owner, dns):
         assert _set(person, None).status_code == 403
         assert person.post(f"{_HERE}/check").status_code == 403
     assert _set(brand.other_key(scope="read"), None).status_code == 403
-    assert dns.asked == []
+    assert dns.queries == []
 
 
 def test_what_is_no_domain_of_a_brands_is_refused(owner, dns):

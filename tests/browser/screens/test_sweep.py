@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 
 from pages import documents
 from tests.support.operators import Operator
-from tests.support.pages import full, screens
+from tests.support.pages import full_brands, screens
 from tests.support.rows.brands import Brand
 
 # Each goes through all screens; cut off in the middle it would take the browser of the next tests along.
@@ -48,8 +48,8 @@ _MOST_BYTES, _MOST_REQUESTS = 100_000, 6
 def brands(app):
     """What makes a brand with something of everything, and what makes one with nothing."""
     return {
-        "full": lambda: full.create_full_brand(app),
-        "empty": lambda: full.FullBrand(Brand.create(app), "nobody@nothing.example"),
+        "full": lambda: full_brands.create_full_brand(app),
+        "empty": lambda: full_brands.FullBrand(Brand.create(app), "nobody@nothing.example"),
     }
 
 
@@ -67,9 +67,9 @@ def sign_in(app, site):
 
 def paths(app, kind, brand):
     """Yield the rule and the address of every screen of a kind of people; what is downloaded is none."""
-    for found, rule in screens.rules(app, "GET"):
+    for found, rule in screens.list_rules(app, "GET"):
         if found == kind and (brand.names or "<" not in rule) and not rule.endswith((".csv", "/file")):
-            yield rule, screens.address(rule, brand.names)
+            yield rule, screens.build_address(rule, brand.names)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ person: dict[str, Any] = {}
 #: Which scopes people were asked for, one after the other.
 asked: list[str] = []
 
-_KEY = idp.key("ES256", "agents")
+_KEY = idp.private_key("ES256", "agents")
 _codes: dict[str, dict[str, str]] = {}
 
 
@@ -51,7 +51,7 @@ class _Handler(PromptHandler):
         if address.path == "/.well-known/oauth-authorization-server":
             self._answer(200, self._metadata())
         elif address.path == "/jwks":
-            self._answer(200, {"keys": [idp.public(_KEY, d=...)]})
+            self._answer(200, {"keys": [idp.public_jwk(_KEY, d=...)]})
         elif address.path == "/authorize":
             sent = {name: values[0] for name, values in parse_qs(address.query).items()}
             asked.append(sent["scope"])
@@ -75,8 +75,8 @@ class _Handler(PromptHandler):
         if begun is None or challenge != begun["code_challenge"]:
             self._answer(400, {"error": "invalid_grant"})
             return
-        claims = idp.claims(iss=self._issuer, aud=sent["resource"], scope=begun["scope"], **person)
-        token = {"access_token": idp.token(_KEY, claims), "token_type": "Bearer", "expires_in": 600}
+        claims = idp.build_claims(iss=self._issuer, aud=sent["resource"], scope=begun["scope"], **person)
+        token = {"access_token": idp.sign_token(_KEY, claims), "token_type": "Bearer", "expires_in": 600}
         self._answer(200, {**token, "scope": begun["scope"]})
 
     def _metadata(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def test_milestone_that_was_paid_before_is_not_paid_again_when_its_deal_is_as_fa
         deal.payroll.execute(
             "update deal_milestone set auto_release_at = now() where organization_id = %s", deal.payroll.brand.id
         )
-        deal.dealing.tick()
+        deal.dealing.release_due()
     drain("payouts")
 
     assert deal.dealing.payouts() == [("Paid", 50_000)]

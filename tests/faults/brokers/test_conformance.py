@@ -27,7 +27,7 @@ def test_triple_late_messages_have_one_effect(machine: Machine, shop: Shop, carr
     shop.subscribe()
     machine.kill("workers", "webhooks")
     machine.forget_killed_fleets()
-    machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.echo"])
+    machine.start("workers-echo", "webhooks-echo", modules=["tests.support.installation.triple_delivery"])
 
     # when: what was handed out to a fleet that is asleep is handed out again before it wakes
     shop.sell_many(10)

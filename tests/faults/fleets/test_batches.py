@@ -1,7 +1,7 @@
 """Workers that are behind do many sales at a time: what dies, freezes or fails amidst that leaves no trace."""
 
 from tests.support.installation import outcome
-from tests.support.installation.ground import PATIENT_FLEET
+from tests.support.installation.backing_servers import LONG_LEASE
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -28,7 +28,7 @@ def test_kill_9_within_a_batch_leaves_each_effect_once(machine: Machine, shop: S
 
         # when
         machine.kill("workers")
-        machine.end_waiting()
+        machine.end_lock_waiters()
 
     # then: only what was handed out has an attempt less, and two fleets at once do all of it
     tried = dict(machine.rows(_ATTEMPTS, shop.id))
@@ -47,7 +47,7 @@ def test_poison_sale_in_a_batch_becomes_the_only_dead_letter(machine: Machine, s
 
     # given: something that no attempt settles, in the midst of the backlog
     machine.stop("workers")
-    machine.start("workers", variables=PATIENT_FLEET)
+    machine.start("workers", variables=LONG_LEASE)
     machine.lengthen_leases()
     with machine.backlog("sales"):
         shop.sell_many(25)

@@ -167,7 +167,7 @@ def test_sale_of_a_killed_worker_is_settled_under_clock_skew(machine: Machine, s
         shop.sell()
         machine.wait_for_lock_waiters(1)
         machine.kill("workers")
-    machine.end_waiting()
+    machine.end_lock_waiters()
 
     machine.start("workers", variables=shift.environment)
 

@@ -5,7 +5,7 @@ import time
 from domain import jobs
 from tests.support.installation import outcome
 from tests.support.installation.actors import NEWER, POISON
-from tests.support.installation.ground import LEASE_S, PATIENT_FLEET
+from tests.support.installation.backing_servers import LEASE_S, LONG_LEASE
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -19,13 +19,13 @@ def test_rolling_deploy_under_load_loses_nothing_and_uses_no_attempts(machine: M
     # given
     shop.subscribe()
     machine.stop("workers", "webhooks")
-    machine.start("workers", "webhooks", variables=PATIENT_FLEET)
+    machine.start("workers", "webhooks", variables=LONG_LEASE)
     failed = machine.sum_metric(*_FAILED)
 
     # when
     with shop.sell_continuously():
         for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
-            machine.start(new, variables=PATIENT_FLEET)
+            machine.start(new, variables=LONG_LEASE)
             machine.stop(old)
 
     # then

@@ -8,9 +8,9 @@ import pytest
 
 from adapters.embedded import data_folder
 from tests.support.installation import outcome
-from tests.support.installation.ground import PATIENT_FLEET
+from tests.support.installation.backing_servers import LONG_LEASE
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Action, Proxy
 from tests.support.installation.shop import Shop
 
 # What PostgreSQL does by itself at the end of a lease.
@@ -47,7 +47,7 @@ def test_worker_frozen_while_preparing_statements_blocks_no_sale(machine: Machin
     machine.start("workers-2")
     machine.pause("workers-2")
     with _freezing(machine, "workers", at=b" as " + froze_at) as freezing:
-        machine.start("workers", variables=PATIENT_FLEET | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
+        machine.start("workers", variables=LONG_LEASE | {"DATABASE_URL": freezing.url(machine.urls.database_url)})
 
         # when
         shop.sell()
@@ -64,7 +64,7 @@ def test_worker_frozen_while_preparing_statements_blocks_no_sale(machine: Machin
 
         # and what it has is done when its lease is over
         machine.execute(_END_FROZEN, others_since)
-        machine.end_leases(shop.id, passing_over_locked=True)
+        machine.end_leases(shop.id, skip_locked=True)
         outcome.check(machine, shop)
 
 
@@ -72,18 +72,18 @@ def test_worker_frozen_while_preparing_statements_blocks_no_sale(machine: Machin
 def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
     is_asked = threading.Event()
 
-    def asked(read: bytes) -> Fate:
+    def asked(read: bytes) -> Action:
         if at in read:
             is_asked.set()
-        return Fate.PASSES
+        return Action.FORWARD
 
-    def answered(read: bytes) -> Fate:
+    def answered(read: bytes) -> Action:
         # By now the server says of the transaction that it is idle, and since when.
         if is_asked.is_set() and b"PREPARE" in read and not machine.processes[name].is_paused:
             machine.pause(name)
-        return Fate.PASSES
+        return Action.FORWARD
 
-    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, request_fate=asked, answered=answered)
+    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, on_request=asked, on_reply=answered)
     try:
         yield proxy
     finally:

@@ -4,7 +4,7 @@ import threading
 from contextlib import ExitStack
 
 from tests.support.installation import outcome
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.outside.receiver import Handler, status
@@ -16,7 +16,7 @@ def test_kill_9_within_settle_override_and_cascade_leaves_each_effect_once(machi
     refunded = shop.sell()
     machine.wait_until_settled()
     with ExitStack() as held:
-        with machine.paused_queue("sales"):
+        with machine.pause_queue("sales"):
             unsettled = shop.sell()
             held.enter_context(
                 machine.hold_locks(
@@ -50,7 +50,7 @@ def test_kill_9_during_a_delivery_resends_it_with_the_same_id(machine: Machine, 
     shop.subscribe()
     shop.gate.shut("/hook")
     shop.sell()
-    machine.wait_until(lambda: shop.gate.held["/hook"] > 0, "the receiver is called")
+    machine.wait_until(lambda: shop.gate.open_requests["/hook"] > 0, "the receiver is called")
 
     # when
     machine.kill("webhooks")
@@ -69,7 +69,7 @@ def test_worker_paused_past_its_lease_repeats_no_effect(machine: Machine, shop: 
     shop.subscribe("/hook")
     machine.lengthen_leases()
     with ExitStack() as held:
-        with machine.paused_queue("sales"):
+        with machine.pause_queue("sales"):
             shop.sell_many(4)
             held.enter_context(machine.hold_locks(f"select from sale where organization_id = '{shop.id}' for update"))
         machine.wait_for_lock_waiters(4)
@@ -79,7 +79,7 @@ def test_worker_paused_past_its_lease_repeats_no_effect(machine: Machine, shop: 
 
         # when: it sleeps, its leases end, and another fleet does its work
         machine.pause("workers")
-        machine.end_leases(shop.id, passing_over_locked=True)
+        machine.end_leases(shop.id, skip_locked=True)
         machine.start("workers-2")
         machine.wait_until(lambda: all(_is_settled(machine, shop.sold[sale]) for sale in prefetched), "others settle")
 
@@ -102,12 +102,12 @@ def test_sender_paused_past_its_lease_keeps_the_newer_result(machine: Machine, s
 
         # when: its sender sleeps, another delivers, and then the first one finds that nobody answered it
         machine.pause("webhooks")
-        machine.end_leases(shop.id, passing_over_locked=True)
+        machine.end_leases(shop.id, skip_locked=True)
     machine.start("webhooks-2")
     machine.wait_until_settled()
     is_over.set()
     machine.resume("webhooks")
-    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is in the hands of the first one")
+    machine.wait_until(lambda: machine.count_unacknowledged() == 0, "nothing is in the hands of the first one")
 
     # then
     outcome.check(machine, shop)

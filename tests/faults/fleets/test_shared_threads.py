@@ -42,7 +42,7 @@ def test_slow_receivers_do_not_block_other_jobs(machine: Machine, shop: Shop, en
     # when: a quick receiver is to be notified and every other kind has work
     shop.subscribe("/quick", events=("conversion.created",))
     shop.sell()
-    machine.wait_until(lambda: shop.gate.most["/quick"] > 0, "the quick receiver is notified")
+    machine.wait_until(lambda: shop.gate.max_open["/quick"] > 0, "the quick receiver is notified")
     machine.wait_until(lambda: not machine.rows(_UNSETTLED, shop.id), "every sale is settled")
     for queue, name, argument in _OTHERS * 3:
         machine.insert_job(shop.id, name, queue=queue, **{argument: str(uuid4())})
@@ -52,7 +52,7 @@ def test_slow_receivers_do_not_block_other_jobs(machine: Machine, shop: Shop, en
     # then: no slow call has ended, and none of their queue took more than half of the threads
     requests = [received for received in shop.receiver.received if received.path in slow]
     assert len(requests) == _count_unanswered(shop, slow) == expected
-    assert max(shop.gate.most[path] for path in slow) <= _THREADS // 4
+    assert max(shop.gate.max_open[path] for path in slow) <= _THREADS // 4
     shop.gate.open()
     machine.kill("outside")
     machine.start("webhooks", "payouts", "gateways")
@@ -61,4 +61,4 @@ def test_slow_receivers_do_not_block_other_jobs(machine: Machine, shop: Shop, en
 
 
 def _count_unanswered(shop: Shop, paths: list[str]) -> int:
-    return sum(shop.gate.held[path] for path in paths)
+    return sum(shop.gate.open_requests[path] for path in paths)

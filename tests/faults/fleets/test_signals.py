@@ -22,25 +22,25 @@ def _a_second(machine: Machine, known: list[str]) -> Process:
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_signal_stops_the_process_with_status_0(machine: Machine, told: signal.Signals) -> None:
-    known = machine.list_announced()
+    known = machine.list_known_process_ids()
     fleet = _a_second(machine, known)
 
-    fleet.ask_to_end(told)
+    fleet.terminate(told)
 
     assert fleet.wait() == 0
     assert machine.rows("select from worker_process where id::text <> all(%s)", known) == []
 
 
 def test_hangup_restarts_the_process(machine: Machine) -> None:
-    known = machine.list_announced()
+    known = machine.list_known_process_ids()
     fleet = _a_second(machine, known)
-    known = machine.list_announced()
+    known = machine.list_known_process_ids()
 
-    fleet.ask_to_end(signal.SIGHUP)
+    fleet.terminate(signal.SIGHUP)
     machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself by another name")
 
     assert not fleet.has_ended
-    fleet.ask_to_end()
+    fleet.terminate()
     assert fleet.wait() == 0
 
 
@@ -54,10 +54,10 @@ def test_second_signal_stops_without_waiting_for_jobs(machine: Machine, shop: Sh
     machine.wait_until(lambda: "endless.begins" in machine.read_output("workers-2"), "it is at work")
 
     # when
-    fleet.ask_to_end()
+    fleet.terminate()
     machine.wait_until(lambda: bool(machine.rows("select from worker_process where queues = '{}'")), "it is leaving")
     assert not fleet.has_ended
-    fleet.ask_to_end()
+    fleet.terminate()
 
     # then: nothing but that job is left over
     assert fleet.wait() == 1

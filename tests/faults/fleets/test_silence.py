@@ -45,7 +45,7 @@ def test_jobs_of_killed_fleets_are_done_within_20_seconds(machine: Machine, shop
     assert len(done_after_s) > 40
     assert sorted(done_after_s)[int(len(done_after_s) * 0.95) - 1] < _WITHIN_S
     outcome.check(machine, shop)
-    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
+    machine.wait_until(lambda: machine.count_unacknowledged() == 0, "nothing is left in anybody's hands")
 
 
 def test_frozen_fleet_loses_its_calls_and_undoes_nothing(machine: Machine, shop: Shop) -> None:
@@ -72,7 +72,7 @@ def test_frozen_fleet_loses_its_calls_and_undoes_nothing(machine: Machine, shop:
 
     # then
     outcome.check(machine, shop)
-    machine.wait_until(lambda: machine.count_fetched() == 0, "nothing is left in anybody's hands")
+    machine.wait_until(lambda: machine.count_unacknowledged() == 0, "nothing is left in anybody's hands")
 
 
 def test_untaken_pointers_wait_for_the_next_fleet(machine: Machine, shop: Shop) -> None:
@@ -128,9 +128,9 @@ def _hold_calls(machine: Machine, shop: Shop, calls: int) -> None:
 
     One after the other, or a sender might take one along with another and have them told one by one.
     """
-    while (held := shop.gate.held["/hook"]) < calls:
+    while (held := shop.gate.open_requests["/hook"]) < calls:
         shop.sell()
-        machine.wait_until(lambda: shop.gate.held["/hook"] > held, "the receiver has one more")
+        machine.wait_until(lambda: shop.gate.open_requests["/hook"] > held, "the receiver has one more")
 
 
 def _hold_up(machine: Machine, shop: Shop, threads: int) -> None:

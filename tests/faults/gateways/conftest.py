@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from tests.support.gateways.card.stripe import StripeStage
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def stage(machine: Machine) -> Iterator[StripeStage]:
 
 
 @pytest.fixture
-def till(machine: Machine, stage: StripeStage) -> Iterator[Till]:
+def till(machine: Machine, stage: StripeStage) -> Iterator[GatewayShop]:
     """Return a new shop with a connection to stripe."""
-    with closing(Till(machine, stage)) as opened:
+    with closing(GatewayShop(machine, stage)) as opened:
         yield opened

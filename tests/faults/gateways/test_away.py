@@ -4,8 +4,8 @@ from contextlib import closing
 
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 _WAITING = "select count(*) from job where organization_id = %s and deadline is null and run_at > now()"
 _OUT = "select count(*) from job where organization_id = %s and queue = 'gateways' and deadline > now()"
@@ -13,7 +13,7 @@ _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="gateways"')
 _CUSTOMERS = {f"/v1/customers/cus_{number}" for number in range(3)}
 
 
-def test_day_without_gateway_api_loses_no_event(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_day_without_gateway_api_loses_no_event(machine: Machine, till: GatewayShop, stage: StripeStage) -> None:
     # given: payments of which only the customer's object says who sent them, and an API that fails in every way
     till.subscribe()
     sales = [till.pay(slug=None, customer=str(number), email=None) for number in range(3)]
@@ -38,10 +38,10 @@ def test_day_without_gateway_api_loses_no_event(machine: Machine, till: Till, st
     assert till.events("status") == [("Processed",)] * 3
 
 
-def test_hanging_gateway_api_delays_only_its_brand(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_hanging_gateway_api_delays_only_its_brand(machine: Machine, till: GatewayShop, stage: StripeStage) -> None:
     # given: more events of one brand than a fleet has threads, each of which needs an answer that does not come
     machine.lengthen_leases()
-    with closing(Till(machine, stage)) as other:
+    with closing(GatewayShop(machine, stage)) as other:
         stage.calls.clear()
         stage.faults.extend(["hang"] * 12)
         till.deliver(*(till.pay(slug=None, customer=str(number), email=None).notifications[0] for number in range(12)))
@@ -56,7 +56,7 @@ def test_hanging_gateway_api_delays_only_its_brand(machine: Machine, till: Till,
         assert machine.rows(_OUT, till.id)[0][0] <= 6
 
 
-def test_job_waiting_for_a_slow_api_is_dispatched_once(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_job_waiting_for_a_slow_api_is_dispatched_once(machine: Machine, till: GatewayShop, stage: StripeStage) -> None:
     # given: an API that takes its time, though not as long as a lease is
     machine.lengthen_leases()
     before = machine.sum_metric(*_HANDED_OUT)
@@ -83,7 +83,7 @@ def test_job_waiting_for_a_slow_api_is_dispatched_once(machine: Machine, till: T
     assert machine.sum_metric(*_HANDED_OUT) - before == 64
 
 
-def _until_tried(machine: Machine, till: Till) -> None:
+def _until_tried(machine: Machine, till: GatewayShop) -> None:
     def are_tried() -> bool:
         asked = {call.path for call in list(till.stage.calls)}
         return asked >= _CUSTOMERS and machine.rows(_WAITING, till.id) == [(3,)]
@@ -91,7 +91,7 @@ def _until_tried(machine: Machine, till: Till) -> None:
     machine.wait_until(are_tried, "every event is tried and waits")
 
 
-def _four_hours_pass(machine: Machine, till: Till) -> None:
+def _four_hours_pass(machine: Machine, till: GatewayShop) -> None:
     """Move what the service knows of the time: when the gateway was connected, events came, and are tried again."""
     for table, column in (("gateway_connection", "connected_at"), ("gateway_event", "received_at")):
         moved = f"update {table} set {column} = {column} - interval '4 hours' where organization_id = %s"

@@ -1,21 +1,21 @@
 """A backlog of gateway events: what dies or fails amidst it leaves each event booked once."""
 
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 _ATTEMPTS = "select attempt, count(*)::int from job where name = 'gateway.event' and organization_id = %s group by 1"
 # Every payment adds to it, after its conversion and its ledger entry and before its own row.
 _MIDDLE = "lock table affiliate_revenue in exclusive mode"
 
 
-def _pay(till: Till, payments: int) -> None:
+def _pay(till: GatewayShop, payments: int) -> None:
     for _ in range(payments):
         customer = str(till.stage.number())
         till.deliver(till.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
 
 
-def _count_booked(machine: Machine, till: Till) -> tuple[int, ...]:
+def _count_booked(machine: Machine, till: GatewayShop) -> tuple[int, ...]:
     """Return how many conversions, payments, buyers that were counted once, and events that are done there are."""
     (found,) = machine.rows(
         "select (select count(*)::int from conversion where organization_id = o.id and parent_id is null),"
@@ -28,7 +28,7 @@ def _count_booked(machine: Machine, till: Till) -> tuple[int, ...]:
     return found
 
 
-def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, till: Till) -> None:
+def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, till: GatewayShop) -> None:
     # given: events whose rows are written and not committed
     till.subscribe()
     machine.lengthen_leases()
@@ -39,7 +39,7 @@ def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine
 
         # when
         machine.kill("gateways")
-        machine.end_waiting()
+        machine.end_lock_waiters()
 
     # then: nothing is booked, only what was handed out has an attempt less, and two fleets at once do all of it
     assert _count_booked(machine, till) == (0, 0, 0, 0)
@@ -52,7 +52,7 @@ def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine
     assert _count_booked(machine, till) == (60, 60, 60, 60)
 
 
-def test_poison_event_becomes_the_only_dead_letter(machine: Machine, till: Till) -> None:
+def test_poison_event_becomes_the_only_dead_letter(machine: Machine, till: GatewayShop) -> None:
     # given: something that no attempt books, in the midst of the backlog
     machine.lengthen_leases()
     with machine.backlog("gateways"):

@@ -9,31 +9,33 @@ from adapters.embedded import data_folder
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
 from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
-from tests.support.installation.till import Till
 
 
 @pytest.fixture
-def paddle(machine: Machine) -> Iterator[Till]:
+def paddle(machine: Machine) -> Iterator[GatewayShop]:
     """Return a new shop with a connection to paddle, whose refunds each have an amount of their own."""
     stage = PaddleStage(machine.gateway_port)
-    with closing(Till(machine, stage)) as opened:
+    with closing(GatewayShop(machine, stage)) as opened:
         yield opened
     stage.stop()
 
 
-def test_event_resent_after_a_killed_web_process_counts_once(machine: Machine, till: Till) -> None:
+def test_event_resent_after_a_killed_web_process_counts_once(machine: Machine, till: GatewayShop) -> None:
     # given: a web server that dies in the moment in which the database has kept an event, and says so
     sale = till.pay()
     till.subscribe()
     kept = "select from gateway_event where organization_id = %s"
 
-    dying = ProcessKiller(machine, "web", is_now=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id)))
+    dying = ProcessKiller(
+        machine, "web", should_kill=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id))
+    )
 
     machine.kill("web")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_reply=dying)) as proxy:
         machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
@@ -47,7 +49,7 @@ def test_event_resent_after_a_killed_web_process_counts_once(machine: Machine, t
     assert till.events("type, status") == [("invoice.paid", "Processed"), ("invoice_payment.paid", "Processed")]
 
 
-def test_ten_concurrent_deliveries_count_once(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_deliveries_count_once(machine: Machine, till: GatewayShop) -> None:
     till.subscribe()
     sale = till.pay()
     events = [*sale.notifications, *till.refund(sale, 4_000)]
@@ -59,7 +61,7 @@ def test_ten_concurrent_deliveries_count_once(machine: Machine, till: Till) -> N
     assert dict(till.statuses) == {200: 30}
 
 
-def test_ten_concurrent_refunds_add_up(machine: Machine, paddle: Till) -> None:
+def test_ten_concurrent_refunds_add_up(machine: Machine, paddle: GatewayShop) -> None:
     paddle.subscribe()
     sale = paddle.pay()
     refunds = [sent for number in range(1, 11) for sent in paddle.refund(sale, 100 + number)]
@@ -72,7 +74,7 @@ def test_ten_concurrent_refunds_add_up(machine: Machine, paddle: Till) -> None:
     assert machine.rows(once_each, paddle.id) == [(10, 1_055)]
 
 
-def test_ten_concurrent_refund_totals_end_at_the_last(machine: Machine, till: Till) -> None:
+def test_ten_concurrent_refund_totals_end_at_the_last(machine: Machine, till: GatewayShop) -> None:
     till.subscribe()
     sale = till.pay()
     refunds = [sent for number in range(1, 11) for sent in till.refund(sale, 100 + number)]
@@ -83,9 +85,9 @@ def test_ten_concurrent_refund_totals_end_at_the_last(machine: Machine, till: Ti
     assert till.refunded_cents[sale.id] == 1_055
 
 
-def test_same_events_at_two_brands_stay_separate(machine: Machine, till: Till, stage: StripeStage) -> None:
+def test_same_events_at_two_brands_stay_separate(machine: Machine, till: GatewayShop, stage: StripeStage) -> None:
     # given: two brands behind one account, so that what proves well for one proves well for the other
-    with closing(Till(machine, stage)) as other:
+    with closing(GatewayShop(machine, stage)) as other:
         sale = till.pay()
         other.sold[sale.id] = None
         refund = till.refund(sale, 4_000)

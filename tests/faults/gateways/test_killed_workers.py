@@ -6,16 +6,16 @@ import pytest
 
 from adapters.embedded import data_folder
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
 from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
-from tests.support.installation.till import Till
 
 _DUE = "select from job where organization_id = %s and (deadline is not null or run_at <= now())"
 _MONEY = "refunded_cents, reversed_cents, status, disputed_at is not null"
 
 
-def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: Till) -> None:
+def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: GatewayShop) -> None:
     # given: a payment whose conversion is written and whose other ids are not; a refund that is kept and not taken from
     # the conversion; a dispute whose conversion waits; and a lost one that has not given back
     till.subscribe()
@@ -39,7 +39,7 @@ def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: Ti
 
         # when
         machine.kill("gateways")
-        machine.end_waiting()
+        machine.end_lock_waiters()
     assert till.events("status")[-4:] == [("Received",)] * 4
     assert _conversions(machine, till) == [(0, 0, "Pending", False)] * 3
 
@@ -61,7 +61,9 @@ def test_kill_9_within_a_booking_leaves_nothing_of_it(machine: Machine, till: Ti
 
 
 @pytest.mark.parametrize("told", ["payment", "alias", "refund", "dispute"])
-def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(machine: Machine, till: Till, told: str) -> None:
+def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(
+    machine: Machine, till: GatewayShop, told: str
+) -> None:
     # given: a fleet that dies in the moment in which the database has booked an event, and says so
     till.subscribe()
     sale = till.pay()
@@ -86,9 +88,9 @@ def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(machine: Machi
     def is_booked(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(booked, till.id, before))
 
-    dying = ProcessKiller(machine, "gateways", is_now=is_booked)
+    dying = ProcessKiller(machine, "gateways", should_kill=is_booked)
     machine.kill("gateways")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_reply=dying)) as proxy:
         machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
@@ -105,6 +107,6 @@ def test_kill_9_after_the_commit_of_a_booking_books_nothing_twice(machine: Machi
     ]
 
 
-def _conversions(machine: Machine, till: Till) -> list[tuple[object, ...]]:
+def _conversions(machine: Machine, till: GatewayShop) -> list[tuple[object, ...]]:
     statement = f"select {_MONEY} from conversion where organization_id = %s and parent_id is null order by 1, 4"
     return machine.rows(statement, till.id)

@@ -7,10 +7,10 @@ import pytest
 
 from adapters.embedded import data_folder
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
 from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
-from tests.support.installation.till import Till
 from tests.support.platforms.kit import KitStage
 
 _BUYERS = [f"buyer-{number}@example.com" for number in range(3)]
@@ -19,7 +19,7 @@ _DEAD = "select id from job where organization_id = %s and failed_at is not null
 
 
 @pytest.fixture
-def platform(machine: Machine, till: Till) -> Iterator[KitStage]:
+def platform(machine: Machine, till: GatewayShop) -> Iterator[KitStage]:
     """Return kit, where the machine expects every platform, connected to the till's brand."""
     playing = KitStage(machine.platform_port)
     status, made = till.call_api("POST", "/api/v1/platforms", {"platform": "kit", "credentials": playing.credentials})
@@ -28,12 +28,12 @@ def platform(machine: Machine, till: Till) -> Iterator[KitStage]:
     playing.stop()
 
 
-def _sell(till: Till) -> None:
+def _sell(till: GatewayShop) -> None:
     for number, email in enumerate(_BUYERS):
         till.deliver(*till.pay(slug=None, customer=str(number), email=email).notifications)
 
 
-def test_kill_9_during_a_lookup_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
+def test_kill_9_during_a_lookup_credits_once(machine: Machine, till: GatewayShop, platform: KitStage) -> None:
     # given: a platform that has the questions and does not answer
     till.subscribe()
     platform.faults.extend(["hang"] * 1_000)
@@ -45,7 +45,7 @@ def test_kill_9_during_a_lookup_credits_once(machine: Machine, till: Till, platf
     # when
     machine.kill("gateways")
     platform.faults.clear()
-    platform.goes_on.set()
+    platform.release_hung.set()
     machine.start("gateways")
 
     # then
@@ -54,7 +54,9 @@ def test_kill_9_during_a_lookup_credits_once(machine: Machine, till: Till, platf
     assert machine.rows("select from platform_lookup where organization_id = %s", till.id) == []
 
 
-def test_kill_9_after_the_commit_of_a_credit_credits_once(machine: Machine, till: Till, platform: KitStage) -> None:
+def test_kill_9_after_the_commit_of_a_credit_credits_once(
+    machine: Machine, till: GatewayShop, platform: KitStage
+) -> None:
     # given: a fleet that dies in the moment in which the database has credited a sale, and says so
     till.subscribe()
     platform.add_person(_BUYERS[0], slug="ben")
@@ -62,9 +64,9 @@ def test_kill_9_after_the_commit_of_a_credit_credits_once(machine: Machine, till
     def is_credited(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_METHODS, till.id))
 
-    dying = ProcessKiller(machine, "gateways", is_now=is_credited)
+    dying = ProcessKiller(machine, "gateways", should_kill=is_credited)
     machine.kill("gateways")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_reply=dying)) as proxy:
         machine.start("gateways", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
@@ -77,7 +79,7 @@ def test_kill_9_after_the_commit_of_a_credit_credits_once(machine: Machine, till
     assert machine.rows(_METHODS, till.id) == [("crm_lookup:kit",)]
 
 
-def test_unreachable_platform_loses_no_sale(machine: Machine, till: Till, platform: KitStage) -> None:
+def test_unreachable_platform_loses_no_sale(machine: Machine, till: GatewayShop, platform: KitStage) -> None:
     # given
     till.subscribe()
     for email in _BUYERS:

@@ -14,10 +14,10 @@ from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.codes import CodeBooks
 from tests.support.gateways.stage import ApiCall
 from tests.support.gateways.storefront.shopify import ShopifyStage
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
 from tests.support.installation.process_killer import ProcessKiller
 from tests.support.installation.proxy import Proxy
-from tests.support.installation.till import Till
 
 _CODES = "select status, processor_promotion_code_id from affiliate_coupon where organization_id = %s"
 _MINTING = f"{_CODES} and status = 'Minting'"
@@ -28,7 +28,7 @@ _TEXT = "SPRING"
 class Mint:
     """A brand with a coupon, the gateway where its codes are minted, and that gateway's books."""
 
-    def __init__(self, machine: Machine, till: Till, coupon_id: str, stage: StripeStage | ShopifyStage) -> None:
+    def __init__(self, machine: Machine, till: GatewayShop, coupon_id: str, stage: StripeStage | ShopifyStage) -> None:
         self.machine, self.till, self.stage = machine, till, stage
         self.books: CodeBooks = stage.codes
         self._coupon_id = coupon_id
@@ -55,12 +55,12 @@ class Mint:
         return sum(map(_is_ending, self.stage.calls))
 
     def hang_in(self, is_held: Callable[[ApiCall], bool]) -> None:
-        """Have the gateway hold such calls, and act on them when `goes_on` is set."""
+        """Have the gateway hold such calls, and act on them when `release_hung` is set."""
         answer = self.stage.answer
 
         def held(asked: ApiCall) -> tuple[int, Any]:
             if is_held(asked):
-                self.stage.goes_on.wait()
+                self.stage.release_hung.wait()
             return answer(asked)
 
         self.stage.answer = held  # type: ignore[method-assign]
@@ -91,7 +91,7 @@ class Mint:
 
     def close(self) -> None:
         """Let everybody go who waits."""
-        self.stage.goes_on.set()
+        self.stage.release_hung.set()
         self._pool.shutdown()
 
 
@@ -111,7 +111,7 @@ def mint(request: pytest.FixtureRequest, machine: Machine) -> Iterator[Mint]:
     with ExitStack() as stack:
         stage: StripeStage | ShopifyStage = StripeStage(machine.gateway_port)
         stack.callback(lambda: stage.stop())
-        till = stack.enter_context(closing(Till(machine, stage)))
+        till = stack.enter_context(closing(GatewayShop(machine, stage)))
         status, made = till.call_api("POST", f"/api/v1/campaigns/{till.brand.programs[-1]}/coupons", COUPON)
         assert status == 201, made
         if request.param == "shopify":
@@ -128,9 +128,9 @@ def test_web_kill_9_before_the_call_mints_the_code_once(machine: Machine, mint: 
     def is_written(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_MINTING, mint.till.id))
 
-    dying = ProcessKiller(machine, "web", is_now=is_written)
+    dying = ProcessKiller(machine, "web", should_kill=is_written)
     machine.kill("web")
-    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_reply=dying)) as proxy:
         machine.start("web", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
@@ -151,7 +151,7 @@ def test_web_kill_9_after_the_call_mints_the_code_once(machine: Machine, mint: M
 
     # when: the gateway acts after whoever asked is dead
     machine.kill("web")
-    mint.stage.goes_on.set()
+    mint.stage.release_hung.set()
     machine.wait_until(lambda: bool(mint.books.list_live_ids(_TEXT)), "the gateway has the code")
     assert mint.rows() == [("Minting", None)]
 
@@ -174,7 +174,7 @@ def test_worker_kill_9_while_minting_mints_the_code_once(machine: Machine, mint:
 
     # when
     machine.kill("gateways")
-    mint.stage.goes_on.set()
+    mint.stage.release_hung.set()
     machine.wait_until(lambda: bool(mint.books.list_live_ids(_TEXT)), "the gateway has the code")
     assert mint.rows() == [("Minting", None)]
 
@@ -197,7 +197,7 @@ def test_web_kill_9_while_ending_a_code_still_ends_it(machine: Machine, mint: Mi
     machine.kill("web")
     assert mint.rows() == [("Revoked", minted)]
     assert mint.books.list_live_ids(_TEXT) == [minted]
-    mint.stage.goes_on.set()
+    mint.stage.release_hung.set()
 
     # then
     machine.start("web")

@@ -1,16 +1,16 @@
 """A refund that waits for its sale is played again while its sale wakes it: neither waits for the other for ever."""
 
 from tests.support.installation import outcome
-from tests.support.installation.ground import PATIENT_FLEET
+from tests.support.installation.backing_servers import LONG_LEASE
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 
 
-def test_parked_refund_replayed_during_wake_up_counts_once(machine: Machine, till: Till) -> None:
+def test_parked_refund_replayed_during_wake_up_counts_once(machine: Machine, till: GatewayShop) -> None:
     machine.stop("gateways")
-    machine.start("gateways", variables=PATIENT_FLEET)
+    machine.start("gateways", variables=LONG_LEASE)
 
     # given: a refund that waits, and what wakes it in the middle of being booked, holding the locks of both
     till.subscribe()

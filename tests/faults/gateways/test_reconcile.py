@@ -8,15 +8,15 @@ import pytest
 
 from tests.support.gateways.stage import ApiCall
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 # Two events for each, a hundred of them on a page.
 _SALES = 110
 
 
 @pytest.fixture
-def missed(till: Till) -> Till:
+def missed(till: GatewayShop) -> GatewayShop:
     """Return a till that was told of none of its sales."""
     for number in range(_SALES):
         sale = till.pay(customer=str(number), email=f"{number}@example.com")
@@ -25,7 +25,7 @@ def missed(till: Till) -> Till:
     return till
 
 
-def test_kill_9_during_a_page_request_is_recovered_within_20_seconds(machine: Machine, missed: Till) -> None:
+def test_kill_9_during_a_page_request_is_recovered_within_20_seconds(machine: Machine, missed: GatewayShop) -> None:
     # given: a run that has taken in one page and waits for the next
     machine.lengthen_leases()
     began = _good_until(machine, missed)
@@ -36,7 +36,7 @@ def test_kill_9_during_a_page_request_is_recovered_within_20_seconds(machine: Ma
 
     # when
     machine.kill("gateways")
-    missed.stage.goes_on.set()
+    missed.stage.release_hung.set()
     machine.start("gateways")
 
     # then: the run is done anew, though its lease is not over
@@ -46,7 +46,7 @@ def test_kill_9_during_a_page_request_is_recovered_within_20_seconds(machine: Ma
     assert len(missed.events()) == 2 * _SALES + _SALES // 10
 
 
-def test_kill_9_within_a_page_leaves_it_to_the_next_run(machine: Machine, missed: Till) -> None:
+def test_kill_9_within_a_page_leaves_it_to_the_next_run(machine: Machine, missed: GatewayShop) -> None:
     # given: a run whose page is listed, and neither its events nor their jobs are committed
     began = _good_until(machine, missed)
     with machine.hold_locks("lock table gateway_event in share mode"):
@@ -55,7 +55,7 @@ def test_kill_9_within_a_page_leaves_it_to_the_next_run(machine: Machine, missed
 
         # when
         machine.kill("gateways")
-        machine.end_waiting()
+        machine.end_lock_waiters()
     assert (missed.events(), _good_until(machine, missed)) == ([], began)
 
     # then
@@ -65,27 +65,27 @@ def test_kill_9_within_a_page_leaves_it_to_the_next_run(machine: Machine, missed
     outcome.check(machine, missed)
 
 
-def _hang_in_second_page(till: Till) -> threading.Event:
+def _hang_in_second_page(till: GatewayShop) -> threading.Event:
     """Hold the gateway's next answer with a page after the first until it goes on; say when it is asked for one."""
     answer, is_asked_for = till.stage.answer, threading.Event()
 
     def held(asked: ApiCall) -> tuple[int, Any]:
         if "starting_after" in asked.params and not is_asked_for.is_set():
             is_asked_for.set()
-            till.stage.goes_on.wait()
+            till.stage.release_hung.wait()
         return answer(asked)
 
     till.stage.answer = held  # type: ignore[method-assign]
     return is_asked_for
 
 
-def _ask(till: Till) -> int:
+def _ask(till: GatewayShop) -> int:
     status, answer = till.call_api("POST", f"/api/v1/connections/{till.connection['id']}/reconcile")
     assert status == 202, answer
     return int(answer["jobId"])
 
 
-def _good_until(machine: Machine, till: Till) -> datetime:
+def _good_until(machine: Machine, till: GatewayShop) -> datetime:
     ((until,),) = machine.rows("select reconciled_to from gateway_connection where organization_id = %s", till.id)
     assert isinstance(until, datetime)
     return until

@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from adapters.embedded import data_folder, server_pair
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.processes import Process
 
 _SOCKETS = {"PostgreSQL": "postgres_socket", "Valkey": "valkey_socket"}
@@ -134,7 +134,7 @@ def test_ended_supervisor_leaves_the_servers_running(kept: _Kept) -> None:
     kept.kill("Valkey")
     kept.until_said("Valkey is running again (process ")
 
-    kept.process.ask_to_end()
+    kept.process.terminate()
 
     assert kept.process.wait() == 0
     assert server_pair.status(kept.home) == {"postgres": "running", "valkey": "running"}

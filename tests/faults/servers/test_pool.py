@@ -4,21 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.installation import outcome, pool
+from tests.support.installation import outcome, pgbouncer
 from tests.support.installation.machine import Machine
-from tests.support.installation.pool import Pool
+from tests.support.installation.pgbouncer import PgBouncer
 from tests.support.installation.shop import Shop
 
-pytestmark = pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
+pytestmark = pytest.mark.skipif(pgbouncer.PROGRAM is None, reason="PgBouncer is not installed")
 
 # Far fewer than the machine's processes have threads, so each is used by many in turn.
 _CONNECTIONS = 4
 
 
 @pytest.fixture
-def pooled(machine: Machine) -> Iterator[Pool]:
+def pooled(machine: Machine) -> Iterator[PgBouncer]:
     """Restart every process of the machine behind a pool."""
-    between = Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS)
+    between = PgBouncer(machine.home, machine.urls.database_url, size=_CONNECTIONS)
     names = list(machine.processes)
     machine.kill(*names)
     machine.forget_killed_fleets()
@@ -31,7 +31,7 @@ def pooled(machine: Machine) -> Iterator[Pool]:
         between.close()
 
 
-def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, pooled: PgBouncer) -> None:
     # given
     shop.subscribe()
     other = Shop(machine)
@@ -54,7 +54,7 @@ def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Sh
     assert machine.rows(served)[0][0] <= _CONNECTIONS
 
 
-def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: PgBouncer) -> None:
     # given
     shop.subscribe()
 

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.faults.servers.replica import Replica
-from tests.support.installation import pool
+from tests.support.installation import pgbouncer
 from tests.support.installation.machine import Machine
-from tests.support.installation.pool import Pool
+from tests.support.installation.pgbouncer import PgBouncer
 from tests.support.installation.shop import Shop
 
 # Longer than a test takes, so that a replica that stands still is not too far behind for those who did not write.
@@ -45,8 +45,8 @@ def behind_pools(machine: Machine) -> Iterator[Replica]:
     """Restart the web server with a replica to read at, behind a pool of transactions before each of the two."""
     made = Replica(machine.home)
     pools = [
-        Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS),
-        Pool(machine.home, made.url, size=_CONNECTIONS, wait_s=5),
+        PgBouncer(machine.home, machine.urls.database_url, size=_CONNECTIONS),
+        PgBouncer(machine.home, made.url, size=_CONNECTIONS, wait_s=5),
     ]
     machine.kill("web")
     machine.forget_killed_fleets()
@@ -185,7 +185,7 @@ def test_dead_replica_fails_no_request_and_leaks_no_rows(
     assert set(shop.statuses) | set(other.statuses) <= {200, 201}
 
 
-@pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
+@pytest.mark.skipif(pgbouncer.PROGRAM is None, reason="PgBouncer is not installed")
 def test_replica_reads_work_behind_connection_pools(
     machine: Machine, behind_pools: Replica, shop: Shop, other: Shop
 ) -> None:

@@ -61,7 +61,7 @@ def test_restore_to_before_transfers_pays_no_one_twice(
         for slug in _SLUGS:
             shop.sell(affiliateSlug=slug)
         machine.wait_until_settled()
-        with machine.paused_queue("payouts"):
+        with machine.pause_queue("payouts"):
             with machine.use_models():
                 payroll.run(len(_SLUGS) * _CENTS)
             (moment,) = machine.rows("select clock_timestamp()")[0]

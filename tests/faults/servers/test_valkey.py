@@ -8,7 +8,7 @@ import pytest
 from adapters.embedded import data_folder
 from tests.support.installation import outcome, servers
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Action, Proxy
 from tests.support.installation.shop import Shop
 
 # Long enough for the web, the relay and the workers to notice in all their ways.
@@ -77,13 +77,13 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
 class _Losing:
     """Loses three of the things said to or by the broker that hold all of some words."""
 
-    def __init__(self, *words: bytes, fate: Fate) -> None:
+    def __init__(self, *words: bytes, fate: Action) -> None:
         self.lost = 0
         self._words, self._fate = words, fate
 
-    def __call__(self, said: bytes) -> Fate:
+    def __call__(self, said: bytes) -> Action:
         if self.lost == 3 or not all(word in said for word in self._words):
-            return Fate.PASSES
+            return Action.FORWARD
         self.lost += 1
         return self._fate
 
@@ -91,14 +91,14 @@ class _Losing:
 @pytest.mark.parametrize(
     ("way", "words", "fate"),
     [
-        ("answered", (b'"queue_name":"sales"',), Fate.IS_CUT),
-        ("answered", (b'"queue_name":"sales"',), Fate.IS_LOST),
-        ("asked", (b"\r\nack\r\n", b"\r\nsales\r\n"), Fate.IS_LOST),
+        ("answered", (b'"queue_name":"sales"',), Action.DISCONNECT),
+        ("answered", (b'"queue_name":"sales"',), Action.DROP),
+        ("asked", (b"\r\nack\r\n", b"\r\nsales\r\n"), Action.DROP),
     ],
     ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
 )
 def test_lost_broker_messages_strand_no_job(
-    machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Fate
+    machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Action
 ) -> None:
     # given: a fleet that loses some words with the broker, with leases that are far off
     losing = _Losing(*words, fate=fate)

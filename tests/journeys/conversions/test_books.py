@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import books
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.installation import invariants
 
 
@@ -24,7 +24,7 @@ def test_damage_is_found_as_by_each_rule_separately(brand, rival, drain, damage)
     drain()
     assert books.list_violations(brand.id) == []
 
-    alter(brand, damage)
+    run_as_brand(brand, damage)
 
     violations_by_rule = invariants.list_violations(brand.rows, organization_id=brand.id)
     assert sorted(books.list_violations(brand.id)) == sorted(violations_by_rule) != []

@@ -7,7 +7,7 @@ import pytest
 from models import db
 from pages import template_filters
 from tests.support.outside.console import list_audit_entries
-from tests.support.outside.post_office import PostOffice, stage
+from tests.support.outside.post_office import PostOffice, stage_messages
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def office(app, monkeypatch):
 
 
 def test_stored_email_is_shown_masked_and_resent(operator, brand, office, drain, words):
-    (letter,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
+    (letter,) = stage_messages(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
     drain()
     listed = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
     opened = operator.open(f"/console/mail/{letter}")

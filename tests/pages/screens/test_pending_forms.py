@@ -13,7 +13,7 @@ from app import create_app
 from models import db
 from pages import api_client, pending_forms, screens
 from pages.screens import screen
-from tests.support.api_description import Description
+from tests.support.api_description import ApiDescriptionChecker
 from tests.support.outside.visitor import Visitor
 
 _PAGE = "/dashboard/test-of-kept"
@@ -38,7 +38,7 @@ def app():
 
     made = create_app()
     made.register_blueprint(blueprint)
-    made.extensions["description"] = Description(made)
+    made.extensions["description"] = ApiDescriptionChecker(made)
     return made
 
 

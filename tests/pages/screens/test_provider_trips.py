@@ -107,7 +107,7 @@ def test_error_of_the_provider_does_not_sign_in_and_is_no_refusal(visitor, provi
 
 
 def test_failing_provider_is_not_requested_by_every_visitor(visitor, provider):
-    provider.away = True
+    provider.is_away = True
     for _ in range(5):
         assert visitor.open(_WITH).status_code == 503
 
@@ -156,21 +156,21 @@ def test_unresponsive_provider_is_not_retried_at_once(visitor, provider, monkeyp
 
 def test_cached_provider_metadata_is_used_while_it_is_unreachable(visitor, provider, monkeypatch):
     _start_sign_in(visitor)
-    provider.away = True
+    provider.is_away = True
     monkeypatch.setattr("adapters.identity.oidc._CACHE_S", -1)
 
     assert visitor.open(_WITH).headers["Location"].startswith(f"{provider.issuer}/authorize")
 
 
 def test_failed_sign_in_shows_the_reason(visitor, provider):
-    provider.changed = {"org_id": ...}
+    provider.claim_changes = {"org_id": ...}
     assert "says nothing that opens anything here" in provider.sign_in(visitor).text
-    provider.changed = {}
+    provider.claim_changes = {}
     assert "in another browser, or more than 10 minutes ago" in visitor.open("/sign-in/callback?state=x&code=y").text
 
 
 def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
-    provider.changed = {"role": "Emperor"}
+    provider.claim_changes = {"role": "Emperor"}
     page = provider.sign_in(visitor, f"{_WITH}?next=/dashboard/payouts").text
 
     assert 'href="/sign-in?next=%2Fdashboard%2Fpayouts"' in page
@@ -205,5 +205,5 @@ def test_sign_in_of_one_area_does_not_open_another(visitor, provider, monkeypatc
     assert [visitor.open(path).status_code for path in ("/dashboard", "/console")] == [403, 403]
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
     assert [visitor.open(path).status_code for path in ("/portal", "/console")] == [403, 403]
-    provider.changed = {"aud": "public-portal"}  # the other client's
+    provider.claim_changes = {"aud": "public-portal"}  # the other client's
     assert provider.sign_in(visitor).status_code == 403

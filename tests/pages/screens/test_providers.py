@@ -64,7 +64,7 @@ def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
 @pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
 def test_public_and_confidential_clients_sign_in(visitor, provider, monkeypatch, client, methods):
     override_settings(monkeypatch, identity=provider.identity(**client))
-    provider.about = {"token_endpoint_auth_methods_supported": methods}
+    provider.discovery_changes = {"token_endpoint_auth_methods_supported": methods}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
@@ -114,7 +114,7 @@ def test_mismatched_answer_does_not_sign_in(visitor, provider, changes):
 
 
 def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
-    provider.about = {"authorization_response_iss_parameter_supported": False}
+    provider.discovery_changes = {"authorization_response_iss_parameter_supported": False}
     back = provider.log_in(_start_sign_in(visitor))
 
     assert visitor.open(_replace_query(back, iss=...)).headers["Location"] == "/dashboard"
@@ -139,7 +139,7 @@ def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     ids=str,
 )
 def test_invalid_id_token_does_not_sign_in(visitor, provider, changed):
-    provider.changed = changed
+    provider.claim_changes = changed
 
     _assert_refused(visitor, provider.sign_in(visitor))
 
@@ -150,8 +150,8 @@ def _unsigned_token(body):
 
 _FORGERIES = {
     "no algorithm": _unsigned_token,
-    "the client's secret": lambda body: idp.token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
-    "another's key": lambda body: idp.token(idp.key("EdDSA", "another"), body, kid="EdDSA-one"),
+    "the client's secret": lambda body: idp.sign_token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
+    "another's key": lambda body: idp.sign_token(idp.private_key("EdDSA", "another"), body, kid="EdDSA-one"),
     "no token": lambda _: "one.two.three",
     "very long": lambda _: "a" * 100_000,
     "no text": lambda _: {"sub": "ada"},
@@ -166,7 +166,7 @@ def test_id_token_with_a_foreign_signature_does_not_sign_in(visitor, provider, h
 
 
 def test_id_token_of_several_audiences_is_accepted(visitor, provider):
-    provider.changed = {"aud": ["another-client", CLIENT], "azp": CLIENT}
+    provider.claim_changes = {"aud": ["another-client", CLIENT], "azp": CLIENT}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
@@ -225,20 +225,20 @@ def test_pending_sign_in_cookie_is_sealed_and_httponly(visitor, provider):
 
 def test_unreachable_provider_shows_a_page(visitor, provider):
     back = provider.log_in(_start_sign_in(visitor))
-    provider.away = True
+    provider.is_away = True
 
     _assert_refused(visitor, visitor.open(back), 503)
 
 
 def test_metadata_of_another_issuer_is_refused(visitor, provider):
-    provider.about = {"issuer": "https://id.example.org"}
+    provider.discovery_changes = {"issuer": "https://id.example.org"}
 
     _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
 @pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
 def test_plain_http_provider_is_refused(visitor, provider, endpoint):
-    provider.about = {endpoint: "http://id.example.org/x"}
+    provider.discovery_changes = {endpoint: "http://id.example.org/x"}
 
     _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
@@ -286,11 +286,13 @@ def test_previous_session_ends_and_both_are_audited(visitor, provider, brand):
 
 
 def test_api_tokens_and_id_tokens_are_not_interchangeable(visitor, provider):
-    provider.changed = {"aud": "finderfee-dashboard"}
+    provider.claim_changes = {"aud": "finderfee-dashboard"}
     _assert_refused(visitor, provider.sign_in(visitor))
-    provider.changed = {}
+    provider.claim_changes = {}
 
-    id_token = idp.token(idp.key("EdDSA"), idp.claims(iss=provider.issuer, aud=CLIENT, **provider.person))
+    id_token = idp.sign_token(
+        idp.private_key("EdDSA"), idp.build_claims(iss=provider.issuer, aud=CLIENT, **provider.person)
+    )
     answer = visitor.client.get("/api/v1/programs", headers={"Authorization": f"Bearer {id_token}"})
     assert answer.status_code == 401
 

@@ -9,12 +9,12 @@ from models import db
 from pipelines.copilot import model_calls
 from tests.support.rows.brands import Brand
 
-TALKS = "/api/v1/copilot/conversations"
-_ACT = f"{TALKS}/<conversation_id>/acts/<act_id>"
+CONVERSATIONS_URL = "/api/v1/copilot/conversations"
+_ACT = f"{CONVERSATIONS_URL}/<conversation_id>/acts/<act_id>"
 
 #: Operations that change nothing of the brand's.
-LOOKS = {
-    *(f"POST {TALKS}/<conversation_id>/{what}" for what in ("messages", "retry", "steps")),
+HARMLESS_ROUTES = {
+    *(f"POST {CONVERSATIONS_URL}/<conversation_id>/{what}" for what in ("messages", "retry", "steps")),
     f"POST {_ACT}/decline",
 }
 
@@ -33,7 +33,7 @@ def propose_call(brand: Brand, tool: str, **arguments: object) -> None:
 
 
 def _start_conversation(owner: Brand) -> str:
-    return f"{TALKS}/{(owner.post(TALKS, {'text': 'Who sold most?'}).json or {})['id']}"
+    return f"{CONVERSATIONS_URL}/{(owner.post(CONVERSATIONS_URL, {'text': 'Who sold most?'}).json or {})['id']}"
 
 
 def _start_pending_call(owner: Brand) -> str:
@@ -45,7 +45,7 @@ def _start_pending_call(owner: Brand) -> str:
 
 #: A valid call of each of the others: it returns the path and the body to send.
 CALLS: dict[str, Callable[[Brand], tuple[str, Any]]] = {
-    f"POST {TALKS}": lambda _: (TALKS, {"text": "Who sold most?"}),
-    f"DELETE {TALKS}/<conversation_id>": lambda owner: (_start_conversation(owner), None),
+    f"POST {CONVERSATIONS_URL}": lambda _: (CONVERSATIONS_URL, {"text": "Who sold most?"}),
+    f"DELETE {CONVERSATIONS_URL}/<conversation_id>": lambda owner: (_start_conversation(owner), None),
     f"POST {_ACT}/confirm": lambda owner: (_start_pending_call(owner), None),
 }

@@ -8,7 +8,7 @@ from tests.support.rows.payroll import Payroll
 
 URL = "/api/v1/payouts"
 RUN = f"{URL}/run"
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 def owner_session(payroll: Payroll) -> Brand:

@@ -55,7 +55,7 @@ def update(brand, **columns):
         organizations.update(brand.id, columns)
 
 
-def run_statement(sql, *params):
+def run_for_all_tenants(sql, *params):
     """Run a statement as nobody's."""
     with db.any_org_work():
         db.db.stage(sql, params)

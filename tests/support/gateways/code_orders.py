@@ -11,7 +11,7 @@ from adapters.coupons.base import CodeOrder, CodeRail, CouponOrder
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
 from tests.support.gateways.codes import CodeBooks, PlayedTerms
-from tests.support.gateways.deliveries import account
+from tests.support.gateways.deliveries import build_account
 from tests.support.gateways.stage import Stage
 
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
@@ -40,20 +40,20 @@ class PlayedRail:
         family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
         created = None
         if self.rail.gateway == registry.PROCESSOR:
-            created = registry.processor().create(account(self.stage), family)
+            created = registry.processor().create(build_account(self.stage), family)
         return CodeOrder(uuid4(), code, family, created)
 
     def mint(self, order: CodeOrder) -> str:
         """Have a code minted."""
-        return self.rail.mint(account(self.stage), order)
+        return self.rail.mint(build_account(self.stage), order)
 
     def find(self, order: CodeOrder) -> str | None:
         """Look for a code."""
-        return self.rail.find_code(account(self.stage), order)
+        return self.rail.find_code(build_account(self.stage), order)
 
     def switch_off(self, order: CodeOrder, minted_id: str) -> None:
         """End a code."""
-        self.rail.switch_off(account(self.stage), order, minted_id)
+        self.rail.switch_off(build_account(self.stage), order, minted_id)
 
 
 def build_rail(stage: Stage) -> PlayedRail:

@@ -1,4 +1,4 @@
-"""Acts that not every gateway has, and why several have none: a stage says it of its own in `cannot`."""
+"""Acts that not every gateway has, and why several have none: a stage says it of its own in `unsupported`."""
 
 ACTS = (
     "trial",
@@ -18,13 +18,13 @@ ACTS = (
     "pay_part",  # an order or invoice is paid by several payments, each a sale with an id of its own
 )
 
-SILENT = "Who takes the access back is told by nobody: the next check is refused."
-FINAL = "A payment that was taken stays: what goes back of it is told as a refund or a dispute."
-VOID = "What was voided stays void: another attempt is another payment."
-FIXED = "What a payment comes to is fixed once it is paid."
-WHOLE = "A sale goes by the id of its order or invoice, however many payments it takes."
-ALONE = "A payment names no order that another one could name."
-TIMELESS = "The proof has no time in it."
-APART = "Tests are made at an account of their own: the connection says so."
-GONE = "What is told is money that is gone, not a dispute about it."
-ONLY_GONE = "What is told is money that is gone, not that it came back."
+UNINSTALL_IS_SILENT = "Who takes the access back is told by nobody: the next check is refused."
+PAYMENT_IS_FINAL = "A payment that was taken stays: what goes back of it is told as a refund or a dispute."
+VOID_IS_FINAL = "What was voided stays void: another attempt is another payment."
+TOTAL_IS_FIXED = "What a payment comes to is fixed once it is paid."
+ONE_SALE_PER_ORDER = "A sale goes by the id of its order or invoice, however many payments it takes."
+PAYMENT_NAMES_NO_ORDER = "A payment names no order that another one could name."
+PROOF_HAS_NO_TIME = "The proof has no time in it."
+SEPARATE_TEST_ACCOUNT = "Tests are made at an account of their own: the connection says so."
+NO_DISPUTE_EVENTS = "What is told is money that is gone, not a dispute about it."
+NO_DISPUTE_WON_EVENTS = "What is told is money that is gone, not that it came back."

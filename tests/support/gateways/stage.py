@@ -77,15 +77,15 @@ class Sale:
 
 
 class CannotPlay(Exception):
-    """An act that this gateway does not have; its stage says why in `cannot`, and no test asks for it."""
+    """An act that this gateway does not have; its stage says why in `unsupported`, and no test asks for it."""
 
 
 class PlayedApi(ABC):
     """Somebody's API on a port of this machine, from creation to `stop`.
 
     Faults, for the next calls, one each: `refuse` (401), `forbid` (403), `busy` (429, with Retry-After where `busy_s`
-    is set), `fail` (500), `slow`, `hang` (until `goes_on` is set), `cut` (the connection ends after the act), `html`
-    (200 with a page), `` (none).
+    is set), `fail` (500), `slow`, `hang` (until `release_hung` is set), `cut` (the connection ends after the call),
+    `html` (200 with a page), `` (none).
     """
 
     slow_s = 1.0
@@ -94,7 +94,7 @@ class PlayedApi(ABC):
     def __init__(self, port: int = 0) -> None:
         self.calls: list[ApiCall] = []
         self.faults: deque[str] = deque()
-        self.goes_on = threading.Event()
+        self.release_hung = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
         self._server.stage = self  # type: ignore[attr-defined]  # how the handler finds its way back
@@ -103,7 +103,7 @@ class PlayedApi(ABC):
 
     def stop(self) -> None:
         """Stop answering, also who waits."""
-        self.goes_on.set()
+        self.release_hung.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -125,7 +125,7 @@ class Stage(PlayedApi):
     subscription: Mapping[str, str] = {}
     mode: Mode = "live"
     #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
-    cannot: Mapping[str, str] = {}
+    unsupported: Mapping[str, str] = {}
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
@@ -147,23 +147,23 @@ class Stage(PlayedApi):
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
         """Let a buyer begin without paying."""
-        raise CannotPlay(self.cannot["trial"])
+        raise CannotPlay(self.unsupported["trial"])
 
     def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
         """Let a bank ask for the money back: opened, lost or won. What is not sent must be found by `listed`."""
-        raise CannotPlay(self.cannot[f"dispute_{state}"])
+        raise CannotPlay(self.unsupported[f"dispute_{state}"])
 
     def cancel(self, sale: Sale) -> tuple[Notification, ...]:
         """Let a sale that was paid come to nothing: cancelled, failed or voided."""
-        raise CannotPlay(self.cannot["cancel"])
+        raise CannotPlay(self.unsupported["cancel"])
 
     def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
         """Let a sale that was cancelled be paid after all, under the same id."""
-        raise CannotPlay(self.cannot["pay_again"])
+        raise CannotPlay(self.unsupported["pay_again"])
 
     def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         """Edit an order that was paid, so that it comes to this much before refunds."""
-        raise CannotPlay(self.cannot["change_total"])
+        raise CannotPlay(self.unsupported["change_total"])
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
         """Take the first payment of an order or invoice that is paid in parts."""
@@ -171,11 +171,11 @@ class Stage(PlayedApi):
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         """Take a further payment of the order or invoice that a sale is a part of."""
-        raise CannotPlay(self.cannot["pay_part"])
+        raise CannotPlay(self.unsupported["pay_part"])
 
     def uninstall(self) -> tuple[Notification, ...]:
         """Take our access away."""
-        raise CannotPlay(self.cannot["uninstall"])
+        raise CannotPlay(self.unsupported["uninstall"])
 
     @abstractmethod
     def create_unknown_event(self) -> Notification:
@@ -187,7 +187,7 @@ class Stage(PlayedApi):
 
     def sign_body(self, body: bytes) -> Notification:
         """Return any bytes with a good proof of their own, for gateways that sign bytes."""
-        raise CannotPlay(self.cannot["any_body"])
+        raise CannotPlay(self.unsupported["any_body"])
 
     def forge_signature(self, notification: Notification) -> Notification:
         """Return the same with a proof over other bytes."""
@@ -195,7 +195,7 @@ class Stage(PlayedApi):
 
     def sign_in_the_past(self, notification: Notification) -> Notification:
         """Return the same, proved well but long ago."""
-        raise CannotPlay(self.cannot["time"])
+        raise CannotPlay(self.unsupported["time"])
 
 
 class _Handler(PromptHandler):
@@ -213,7 +213,7 @@ class _Handler(PromptHandler):
         if fault == "slow":
             time.sleep(stage.slow_s)
         if fault == "hang":
-            stage.goes_on.wait()
+            stage.release_hung.wait()
         if not status:
             status, reply = stage.answer(call) if stage.is_authorized(call) else (401, {"error": "unauthorized"})
         if fault == "cut":

@@ -41,7 +41,7 @@ STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _STAGE_
 
 def gateways_with(*acts: str) -> pytest.MarkDecorator:
     """Have a test played by the gateways that have these acts; of the others their stages say why not."""
-    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
+    able = [name for name, stage in STAGES.items() if not stage.unsupported.keys() & set(acts)]
     return pytest.mark.parametrize("stage", able, indirect=True)
 
 

@@ -102,7 +102,7 @@ or max(s.customer_ordinal) <> c.payments)""",
 }
 
 #: True when no work is left.
-UNFINISHED: Mapping[str, str] = {
+WHEN_FINISHED: Mapping[str, str] = {
     "no job is left, dead or alive": """
 select j.id || ' ' || j.name || coalesce(': ' || j.last_error, '') from job j where {org:j}""",
     "no delivery is pending": "select d.id::text from delivery d where d.status = 'Pending' and {org:d}",
@@ -132,7 +132,7 @@ def list_violations(rows: Rows, *, organization_id: UUID | None = None, is_finis
 
     None looks at every organization. `is_finished` False leaves out what is only true when no work is left.
     """
-    asked = {**ALWAYS, **UNFINISHED} if is_finished else ALWAYS
+    asked = {**ALWAYS, **WHEN_FINISHED} if is_finished else ALWAYS
     return [
         f"{rule}: {exception}"
         for rule, sql in asked.items()

@@ -15,7 +15,7 @@ from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from pipelines.schedule import SCHEDULE
 from tests.adapters.rails import fake_processor
-from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
+from tests.support.installation.backing_servers import LEASE_S, PATIENCE_S, BackingServers
 from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
 from tests.support.running import ports
@@ -50,7 +50,7 @@ insert into tick (name, scheduled_for) select name, current_date + 2 from unnest
 """
 
 
-class Machine(Ground):
+class Machine(BackingServers):
     """The processes of one test session, and the servers under them."""
 
     def __init__(self, home: Path) -> None:
@@ -62,11 +62,11 @@ class Machine(Ground):
         self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.port_number, self._ports)
         self.processes: dict[str, Process] = {}
         #: What every process is told of where the broker is, while that is not the machine's own Valkey.
-        self.carried_by: Mapping[str, str] = {}
+        self.broker_variables: Mapping[str, str] = {}
         self._unusual: set[str] = set()
         # The names by which fleets announce themselves; not known of those that began together for the same queues.
         self._announced_as: dict[str, str] = {}
-        self.certificate = receivers.certificate(home)
+        self.certificate = receivers.write_certificate(home)
         (home / "metrics").mkdir()
 
     def start(self, *names: str, modules: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> None:
@@ -75,7 +75,7 @@ class Machine(Ground):
         `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
         the environment that differ from the machine's.
         """
-        process_ids = self.list_announced()
+        process_ids = self.list_known_process_ids()
         for name in names:
             self.launch(name, modules=modules, variables=variables)
         new = "select from worker_process where id::text <> all(%s)"
@@ -107,7 +107,7 @@ class Machine(Ground):
         names = list(self.processes)
         self.kill(*names)
         self.forget_killed_fleets()
-        self.carried_by = variables
+        self.broker_variables = variables
         self.start(*names)
 
     def kill(self, *names: str) -> None:
@@ -120,7 +120,7 @@ class Machine(Ground):
         """SIGTERM processes and wait until they have ended by themselves."""
         for name in names:
             self.note(f"SIGTERM {name}")
-            self.processes[name].ask_to_end()
+            self.processes[name].terminate()
         for name in names:
             code = self.processes.pop(name).wait()
             assert code == 0, f"{name} ended with code {code}"
@@ -140,7 +140,7 @@ class Machine(Ground):
         """Have what is asked for in the block wait; behind it one is handed out per thread, and takes others along."""
         self.kill("relay")
         self.start("relay", variables={"JOB_SLOTS": f"{queue}=1"})
-        with self.paused_queue(queue):
+        with self.pause_queue(queue):
             yield
 
     def restore(self) -> None:
@@ -239,7 +239,7 @@ class Machine(Ground):
             "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",
-            **self.carried_by,
+            **self.broker_variables,
         }
 
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate
+from tests.support.installation.proxy import Action
 
 
 class ProcessKiller:
@@ -14,18 +14,18 @@ class ProcessKiller:
     its place has nothing to do with them: it is killed once.
     """
 
-    def __init__(self, machine: Machine, name: str, *, is_now: Callable[[bytes], bool]) -> None:
-        self._machine, self._name, self._is_now = machine, name, is_now
+    def __init__(self, machine: Machine, name: str, *, should_kill: Callable[[bytes], bool]) -> None:
+        self._machine, self._name, self._is_now = machine, name, should_kill
         self._is_dead = threading.Event()
 
-    def __call__(self, read: bytes) -> Fate:
+    def __call__(self, read: bytes) -> Action:
         if self._is_dead.is_set():
-            return Fate.IS_CUT
+            return Action.DISCONNECT
         if not self._is_now(read):
-            return Fate.PASSES
+            return Action.FORWARD
         self._machine.kill(self._name)
         self._is_dead.set()
-        return Fate.IS_CUT
+        return Action.DISCONNECT
 
     def wait_until_dead(self) -> None:
         """Return when it is killed and has ended."""

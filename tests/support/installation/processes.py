@@ -51,7 +51,7 @@ class Process:
         self._signal_group(signal.SIGKILL)
         self._popen.wait()
 
-    def ask_to_end(self, by: signal.Signals = signal.SIGTERM) -> None:
+    def terminate(self, by: signal.Signals = signal.SIGTERM) -> None:
         """Send a signal, as a supervisor does, to the first process alone."""
         self._popen.send_signal(by)
 

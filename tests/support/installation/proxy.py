@@ -13,28 +13,28 @@ from shutil import rmtree
 _READ_BYTES = 1 << 20
 
 
-class Fate(enum.Enum):
+class Action(enum.Enum):
     """What becomes of some bytes on their way: lost alone, or the connection is cut there as well."""
 
-    PASSES = enum.auto()
-    IS_LOST = enum.auto()
-    IS_CUT = enum.auto()
+    FORWARD = enum.auto()
+    DROP = enum.auto()
+    DISCONNECT = enum.auto()
 
 
 # Says what becomes of bytes as they were read from a socket; those of a small command or answer come together. It is
 # asked of one connection's at a time, and waits for no other's.
-_Look = Callable[[bytes], Fate]
+_Look = Callable[[bytes], Action]
 
 
-def _all_pass(_: bytes) -> Fate:
-    return Fate.PASSES
+def _all_pass(_: bytes) -> Action:
+    return Action.FORWARD
 
 
 class Proxy:
     """A socket of the server's own name in a folder of its own, until it is closed."""
 
-    def __init__(self, server: Path, *, request_fate: _Look = _all_pass, answered: _Look = _all_pass) -> None:
-        self._server, self._asked, self._answered = server, request_fate, answered
+    def __init__(self, server: Path, *, on_request: _Look = _all_pass, on_reply: _Look = _all_pass) -> None:
+        self._server, self._asked, self._answered = server, on_request, on_reply
         self._looking = threading.Lock()
         self._folder = Path(tempfile.mkdtemp(prefix="ff-proxy-"))
         self._listener = socket.socket(socket.AF_UNIX)
@@ -69,7 +69,7 @@ class Proxy:
                     read = source.recv(_READ_BYTES)
                     with self._looking:
                         fate = look(read)
-                    if not read or fate is Fate.IS_CUT:
+                    if not read or fate is Action.DISCONNECT:
                         return
-                    if fate is Fate.PASSES:
+                    if fate is Action.FORWARD:
                         sink.sendall(read)

@@ -16,16 +16,16 @@ from tests.support.running import ports
 
 THREADS = 2
 #: How many clients it holds at once.
-ROOM = 120
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+MAX_CONNECTIONS = 120
+HEALTH_REQUEST = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 #: Of a sale; with the length of its body, and further lines.
-HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\r\n"
-CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+SALE_HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\r\n"
+CHUNKED_SALE_HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 #: So long may a machine that is busy take for what is over in milliseconds.
 PATIENCE_S = 60
 #: What a client of a server in a hurry has for a request, and for a large one: enough for who is held up for a moment.
 REQUEST_S, UPLOAD_S = 4, 8
-HURRY = {"WEB_TIMEOUTS_S": f"request={REQUEST_S} upload={UPLOAD_S}"}
+SHORT_TIMEOUTS = {"WEB_TIMEOUTS_S": f"request={REQUEST_S} upload={UPLOAD_S}"}
 
 
 class WebServer:
@@ -56,7 +56,7 @@ class WebServer:
         except OSError:
             return False
 
-    def status(self, payload: bytes = HEALTH) -> int:
+    def status(self, payload: bytes = HEALTH_REQUEST) -> int:
         """Send a request over a connection of its own and return the status of the answer."""
         with self.socket(payload) as connected:
             return read_answer(connected)[0]
@@ -148,7 +148,7 @@ def run_server(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Pr
     stack = ports.hold_port()
     port = ports.port_number(stack)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
-    small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
+    small["GUNICORN_CMD_ARGS"] = f"--worker-connections {MAX_CONNECTIONS}"
     limits = {"WEB_TIMEOUTS_S": f"request={PATIENCE_S} upload={PATIENCE_S}"}
     env = {**os.environ, **small, **limits, "PORT": str(port), **set_otherwise}
     command = ["gunicorn", "tests.support.running.patient_app:create_app()"]

@@ -20,7 +20,7 @@ from uuid import UUID
 from adapters import sealing
 from models import db
 from models.webhooks import endpoints
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
@@ -43,8 +43,8 @@ class Gate:
     """How a receiver answers: 200 at once, or while it is shut not at all; counts the requests in its hands by path."""
 
     def __init__(self) -> None:
-        self.most: Counter[str] = Counter()
-        self.held: Counter[str] = Counter()
+        self.max_open: Counter[str] = Counter()
+        self.open_requests: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._shut: set[str] = set()
 
@@ -67,8 +67,8 @@ class Gate:
 
     def _count(self, path: str, by: int) -> None:
         with self._lock:
-            self.held[path] += by
-            self.most[path] = max(self.most[path], self.held[path])
+            self.open_requests[path] += by
+            self.max_open[path] = max(self.max_open[path], self.open_requests[path])
 
 
 def _has_gone(handler: Handler) -> bool:

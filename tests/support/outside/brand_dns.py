@@ -14,7 +14,7 @@ _TRACKING = "/api/v1/settings/tracking-domain"
 WRITES: dict[str, Callable[[Brand], tuple[str, Any]]] = {
     f"PATCH {_TRACKING}": lambda owner: (_TRACKING, {"trackingDomain": f"go.{owner.id.hex}.example"}),
 }
-LOOKS = {f"POST {_TRACKING}/check", "POST /api/v1/programs/<program_id>/domain/check"}
+CHECK_ROUTES = {f"POST {_TRACKING}/check", "POST /api/v1/programs/<program_id>/domain/check"}
 # A third of it for each question, which is asked twice.
 _PATIENCE_S = 15.0
 #: Where brands' domains lead to.
@@ -22,7 +22,7 @@ TARGET = "affiliates.service.example"
 
 
 @contextmanager
-def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
+def run_name_server(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
     """Have the service, at TARGET, ask a server of the tests' own; `web` are further settings.
 
     It waits longer for an answer than the service does: on a busy machine one may take more than a second.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from commands.demo.prompt_handler import PromptHandler
 
-Answering = Callable[["_Handler"], None]
+PageHandler = Callable[["_Handler"], None]
 
 
 @dataclass(slots=True)
@@ -17,7 +17,7 @@ class SitePage:
     html: str = ""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    answering: Answering | None = None
+    handler: PageHandler | None = None
 
 
 class BrandSite:
@@ -25,7 +25,7 @@ class BrandSite:
 
     def __init__(self) -> None:
         self.pages: dict[str, SitePage] = {}
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.site = self  # type: ignore[attr-defined]  # how the handler finds its way back
@@ -58,11 +58,11 @@ class _Handler(PromptHandler):
 
     def do_GET(self) -> None:
         site: BrandSite = self.server.site  # type: ignore[attr-defined]
-        site.asked.append(self.path)
+        site.requested_paths.append(self.path)
         page = site.pages.get(self.path.partition("?")[0], SitePage("Nothing here.", 404))
-        if page.answering is not None:
+        if page.handler is not None:
             self.close_connection = True
-            return page.answering(self)
+            return page.handler(self)
         body = page.html.encode()
         self.send_response(page.status)
         for name, value in page.headers.items():

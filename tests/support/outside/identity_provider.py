@@ -18,7 +18,7 @@ AUDIENCE = "the-audience"
 _MADE: dict[str, Any] = {}
 
 
-def key(alg: str, name: str = "one") -> Any:
+def private_key(alg: str, name: str = "one") -> Any:
     """Return a private key for an algorithm, the same for the same name: making RSA keys takes time."""
     kid = f"{alg}-{name}"
     if kid not in _MADE:
@@ -32,23 +32,25 @@ def key(alg: str, name: str = "one") -> Any:
     return _MADE[kid]
 
 
-def public(signer: Any, **members: Any) -> dict[str, Any]:
+def public_jwk(signer: Any, **members: Any) -> dict[str, Any]:
     """Return the public JWK of a key; a member given as `...` is left out."""
     return {name: value for name, value in {**signer.as_dict(), **members}.items() if value is not ...}
 
 
-def claims(**changes: Any) -> dict[str, Any]:
+def build_claims(**changes: Any) -> dict[str, Any]:
     """Return good claims of the provider; a claim given as `...` is left out."""
     now = int(time.time())
     good = {"iss": ISSUER, "aud": AUDIENCE, "sub": "user-1", "iat": now, "exp": now + 600}
     return {name: value for name, value in {**good, **changes}.items() if value is not ...}
 
 
-def token(signer: Any, body: dict[str, Any] | bytes | None = None, *, alg: str | None = None, **header: Any) -> str:
+def sign_token(
+    signer: Any, body: dict[str, Any] | bytes | None = None, *, alg: str | None = None, **header: Any
+) -> str:
     """Return a token that `signer` signed with the algorithm of its type or `alg`; names of `...` are left out."""
     header_fields = {"alg": alg or _alg(signer), "kid": signer.kid, "typ": "JWT", **header}
     head = {name: value for name, value in header_fields.items() if value is not ...}
-    raw = body if isinstance(body, bytes) else json.dumps(claims() if body is None else body).encode()
+    raw = body if isinstance(body, bytes) else json.dumps(build_claims() if body is None else body).encode()
     signing_input = encode_base64url(json.dumps(head).encode()) + "." + encode_base64url(raw)
     signature = JWSRegistry.algorithms[head["alg"]].sign(signing_input.encode(), signer)
     return f"{signing_input}.{encode_base64url(signature)}"
@@ -59,7 +61,7 @@ def encode_base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def secret(raw: bytes) -> OctKey:
+def symmetric_key(raw: bytes) -> OctKey:
     """Return a symmetric key of these bytes."""
     return OctKey.import_key(raw)
 
@@ -68,7 +70,7 @@ def _alg(signer: Any) -> str:
     return {"RSA": "RS256", "EC": "ES256", "OKP": "EdDSA"}[signer.key_type]
 
 
-class Provider:
+class JwksServer:
     """Serves a JWKS of `keys` (public JWKs), or `body` and `status` when they are set; counts `hits`."""
 
     def __init__(self, *keys: dict[str, Any]) -> None:
@@ -95,7 +97,7 @@ class Provider:
 
 class _Handler(PromptHandler):
     def do_GET(self) -> None:
-        owner: Provider = self.server.owner  # type: ignore[attr-defined]  # set by Provider
+        owner: JwksServer = self.server.owner  # type: ignore[attr-defined]  # set by Provider
         owner.hits.append(self.path)
         body = owner.body if owner.body is not None else json.dumps({"keys": owner.keys}).encode()
         self.send_response(owner.status)

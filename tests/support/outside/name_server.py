@@ -13,14 +13,14 @@ class NameServer:
     """Answers from `zone`, which maps (name, type) to the texts of its records; other names there are not.
 
     A name with a type of its own and no records exists without any. `silent` names get no answer, `broken` ones
-    SERVFAIL. `asked` holds every question, and once what was asked again because the answer was late.
+    SERVFAIL. `queries` holds every question, and once what was asked again because the answer was late.
     """
 
     def __init__(self) -> None:
         self.zone: dict[tuple[str, str], list[str]] = {}
         self.silent: set[str] = set()
         self.broken: set[str] = set()
-        self.asked: list[tuple[str, str]] = []
+        self.queries: list[tuple[str, str]] = []
         self._heard: set[tuple[int, str, str]] = set()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
@@ -44,7 +44,7 @@ class NameServer:
             kind = query.question[0].rdtype.name
             if (query.id, name, kind) not in self._heard:
                 self._heard.add((query.id, name, kind))
-                self.asked.append((name, kind))
+                self.queries.append((name, kind))
             if name not in self.silent:
                 self._socket.sendto(self._answer(query, name, kind).to_wire(), sender)
 

@@ -70,16 +70,16 @@ class OpenIdProvider:
 
     def __init__(self) -> None:
         self.person: dict[str, Any] = {}
-        self.changed: dict[str, Any] = {}
-        self.about: dict[str, Any] = {}
-        self.away = self.remembers = False
+        self.claim_changes: dict[str, Any] = {}
+        self.discovery_changes: dict[str, Any] = {}
+        self.is_away = self.remembers_login = False
         self.sign = self._sign
         self.logged_in_at = int(time.time())
-        self.asked: list[dict[str, str]] = []
+        self.authorization_requests: list[dict[str, str]] = []
         self.refreshes = self.discoveries = 0
         self._codes: dict[str, dict[str, str]] = {}
         self._refresh_tokens: set[str] = set()
-        self._key = idp.key("EdDSA")
+        self._key = idp.private_key("EdDSA")
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.owner = self  # type: ignore[attr-defined]  # how the handler finds its way back
@@ -98,7 +98,7 @@ class OpenIdProvider:
     def log_in(self, address: str) -> str:
         """Log the person in as a browser that comes to `address`, and return where it is sent back to."""
         params = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        self.asked.append(params)
+        self.authorization_requests.append(params)
         if params.get("prompt") == "login":
             self.logged_in_at = int(time.time())
         code = secrets.token_urlsafe(16)
@@ -109,7 +109,7 @@ class OpenIdProvider:
     def door(self, address: str) -> tuple[str, bool]:
         """Return where a browser that came to `address` is sent back to, and whether it sees a page first."""
         back = self.log_in(f"{self.issuer}{address}")
-        return back, not self.remembers or self.asked[-1].get("prompt") == "login"
+        return back, not self.remembers_login or self.authorization_requests[-1].get("prompt") == "login"
 
     def sign_in(self, visitor: Visitor, path: str = "/sign-in/with/dashboard") -> TestResponse:
         """Have a browser go there and come back; return the answer to its coming back."""
@@ -123,9 +123,9 @@ class OpenIdProvider:
     def answer(self, path: str, form: dict[str, str] | None, authorization: str | None) -> tuple[int, dict[str, Any]]:
         """Return the status and the object that it answers a request with."""
         if path == "/jwks":
-            return 200, {"keys": [idp.public(self._key)]}
+            return 200, {"keys": [idp.public_jwk(self._key)]}
         self.discoveries += form is None
-        if self.away:
+        if self.is_away:
             return 503, {}
         if form is None:
             return 200, self._discovery()
@@ -140,7 +140,7 @@ class OpenIdProvider:
             "scopes_supported": ["openid", "email", "offline_access"],
             "authorization_response_iss_parameter_supported": True,
         }
-        return good | self.about
+        return good | self.discovery_changes
 
     def _tokens(self, form: dict[str, str], authorization: str | None) -> tuple[int, dict[str, Any]]:
         client_id = _client_of(form, authorization)
@@ -163,11 +163,11 @@ class OpenIdProvider:
         return 200, self._issue_tokens(client_id, {"nonce": params["nonce"], "auth_time": self.logged_in_at})
 
     def _sign(self, body: dict[str, Any]) -> str:
-        return idp.token(self._key, body)
+        return idp.sign_token(self._key, body)
 
     def _issue_tokens(self, client_id: str, more: dict[str, Any]) -> dict[str, Any]:
         own = {"iss": self.issuer, "aud": client_id, "auth_time": self.logged_in_at}
-        body = idp.claims(**own | more | self.person | self.changed)
+        body = idp.build_claims(**own | more | self.person | self.claim_changes)
         refresh_token = secrets.token_urlsafe(16)
         self._refresh_tokens.add(refresh_token)
         offers = "offline_access" in self._discovery()["scopes_supported"]

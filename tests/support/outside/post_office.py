@@ -12,7 +12,7 @@ import settings
 from domain.mail import smtp_address
 from models import db
 from pipelines import mail
-from tests.support.databases import alter_any
+from tests.support.databases import run_for_all_tenants
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
 from tests.support.running import ports
@@ -27,7 +27,7 @@ class PostOffice:
         self.settings = settings.current()
         self.sink = Sink()
         self._lead_to(self.sink.port, per_min=60_000)
-        alter_any("update mail_pace set next_at = now()")
+        run_for_all_tenants("update mail_pace set next_at = now()")
 
     def set(self, **changed: Any) -> None:
         """Change the mail settings of this process."""
@@ -51,10 +51,10 @@ class PostOffice:
     @property
     def subjects(self) -> list[str]:
         """The subjects of what was taken, in order."""
-        return [taken.message["Subject"] for taken in self.sink.taken]
+        return [taken.message["Subject"] for taken in self.sink.messages]
 
 
-def stage(brand: Brand, *subjects: str, **fields: Any) -> list[UUID]:
+def stage_messages(brand: Brand, *subjects: str, **fields: Any) -> list[UUID]:
     """Stage a message per subject in one transaction and return the ids, in no order of their own."""
     values = {"to": "ben@example.com", "text": "Hello", "kind": "affiliate.invite", "at": datetime.now(UTC)} | fields
     before = {message_id for (message_id,) in brand.rows("select id from mail_message")}
@@ -72,9 +72,9 @@ def read_message(brand: Brand, columns: str = "status, attempts, last_error") ->
 
 def make_jobs_due(*, slots: bool = True) -> None:
     """Make every waiting job due now, and with `slots` the slots that are kept too."""
-    alter_any("update job set run_at = now() where failed_at is null and deadline is null")
+    run_for_all_tenants("update job set run_at = now() where failed_at is null and deadline is null")
     if slots:
-        alter_any("update mail_message set slot_at = now() where slot_at is not null")
+        run_for_all_tenants("update mail_message set slot_at = now() where slot_at is not null")
 
 
 def list_jobs(brand) -> list[tuple]:

@@ -123,7 +123,7 @@ def _head(stream: BinaryIO) -> bytes:
     return b"".join(lines)
 
 
-def answering(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
+def answer_with(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         for piece in pieces:
             conn.sendall(piece)
@@ -133,11 +133,11 @@ def answering(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
     return script
 
 
-def dribbling(head: bytes) -> Script:
-    return answering(head, *[b"a"] * 60, pause_s=0.2)
+def dribble(head: bytes) -> Script:
+    return answer_with(head, *[b"a"] * 60, pause_s=0.2)
 
 
-def until_stirred(client: Client) -> None:
+def wait_for_socket_activity(client: Client) -> None:
     """Wait until the receiver ended or said something over every connection that a client keeps."""
     received = list(client._own_idle()._by_age)
     assert wait_until(lambda: not any(wire.is_quiet() for wire in received), timeout_s=60)

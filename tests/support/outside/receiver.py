@@ -16,7 +16,7 @@ from commands.demo.prompt_handler import PromptHandler
 Script = Callable[["Handler"], None]
 
 
-def certificate(folder: Path) -> Path:
+def write_certificate(folder: Path) -> Path:
     """Make a certificate for localhost in `folder` and return the bundle that trusts it."""
     return write_bundle(folder)
 

@@ -30,7 +30,7 @@ _USUAL = {
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReceivedMessage:
     """A message as it arrived, with its envelope; `is_encrypted` is how it came."""
 
     sender: str
@@ -55,8 +55,8 @@ class Sink:
     """Takes mail until told otherwise by `scripts`; `folder` has the certificate for TLS (cert.pem, key.pem)."""
 
     def __init__(self, folder: Path | None = None, *, is_tls: bool = False) -> None:
-        self.taken: list[Taken] = []
-        self.said: list[str] = []
+        self.messages: list[ReceivedMessage] = []
+        self.commands: list[str] = []
         self.scripts: list[Mapping[str, str]] = []
         self.extensions = ["8BITMIME", "SMTPUTF8", "AUTH PLAIN", *(["STARTTLS"] if folder and not is_tls else [])]
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,7 +104,7 @@ class _Conversation(socketserver.BaseRequestHandler):
         self._say("220 sink")
         while line := self.lines.readline().decode().rstrip("\r\n"):
             verb = line.split(" ")[0].upper()
-            self.owner.said.append(line)
+            self.owner.commands.append(line)
             if not self._answer(verb, line):
                 return
 
@@ -137,7 +137,7 @@ class _Conversation(socketserver.BaseRequestHandler):
             raw += line.removeprefix(b".") if line.startswith(b"..") else line
         reply = self.script.get("MESSAGE", _USUAL["MESSAGE"])
         if reply == HANG_UP or reply.startswith("2"):
-            self.owner.taken.append(Taken(self.sender, self.recipients, raw, self.is_encrypted))
+            self.owner.messages.append(ReceivedMessage(self.sender, self.recipients, raw, self.is_encrypted))
         return reply
 
     def _encrypt(self) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page
 
 
 @contextmanager
-def arriving(page: Page) -> Iterator[None]:
+def expect_page_load(page: Page) -> Iterator[None]:
     """Wait after the block until the page that it leads to has loaded, behind all redirects.
 
     A new entry of the history, or the same one again, is a navigation as well, but no page.
@@ -23,7 +23,7 @@ def arriving(page: Page) -> Iterator[None]:
 
 def press(pressed: Locator, key: str | None = None) -> None:
     """Click something that leads to another page, or press a key on it, and be there."""
-    with arriving(pressed.page):
+    with expect_page_load(pressed.page):
         if key is None:
             pressed.click()
         else:
@@ -32,5 +32,5 @@ def press(pressed: Locator, key: str | None = None) -> None:
 
 def press_enter(page: Page) -> None:
     """Press Enter where the focus is, which leads to another page, and be there."""
-    with arriving(page):
+    with expect_page_load(page):
         page.keyboard.press("Enter")

@@ -9,7 +9,7 @@ from uuid import uuid4
 KINDS = {"member": ("owner", "/dashboard"), "account": ("affiliate", "/portal"), "operator": ("operator", "/console")}
 
 
-def rules(app: Any, method: str) -> Iterator[tuple[str, str]]:
+def list_rules(app: Any, method: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of person and the rule of every screen that answers this method."""
     for rule in app.url_map.iter_rules():
         kind = getattr(app.view_functions[rule.endpoint], "kind", None)
@@ -17,7 +17,7 @@ def rules(app: Any, method: str) -> Iterator[tuple[str, str]]:
             yield kind, rule.rule
 
 
-def address(rule: str, names: Mapping[str, str]) -> str:
+def build_address(rule: str, names: Mapping[str, str]) -> str:
     """Return the address of a rule. Raises KeyError for a name that nothing is known to stand for."""
     return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: names[found[1]], rule)
 
@@ -27,6 +27,6 @@ def is_poll(url: str) -> bool:
     return "seen=" in url
 
 
-def of_nobody(rule: str) -> str:
+def address_with_unknown_ids(rule: str) -> str:
     """Return an address of a rule with ids that nobody has."""
     return re.sub(r"<(?:\w+:)?\w+>", lambda _: str(uuid4()), rule)

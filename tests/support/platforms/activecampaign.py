@@ -14,7 +14,7 @@ class ActiveCampaignStage(PlatformStage):
 
     platform = PLATFORM
     credentials = {"apiUrl": "https://ada.api-us1.example", "apiKey": KEY}
-    cannot = frozenset({"tags", "page", "marks"})
+    unsupported = frozenset({"tags", "page", "marks"})
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)

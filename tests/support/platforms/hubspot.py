@@ -16,7 +16,7 @@ class HubSpotStage(PlatformStage):
 
     platform = PLATFORM
     credentials = {"accessToken": TOKEN}
-    cannot = frozenset({"tags", "marks"})
+    unsupported = frozenset({"tags", "marks"})
     is_narrow = False
 
     def is_authorized(self, call: ApiCall) -> bool:

@@ -17,7 +17,7 @@ class MailchimpStage(PlatformStage):
 
     platform = PLATFORM
     credentials = {"apiKey": KEY, "listId": AUDIENCE}
-    cannot = frozenset({"page", "marks"})
+    unsupported = frozenset({"page", "marks"})
 
     def is_authorized(self, call: ApiCall) -> bool:
         reply = base64.b64decode(call.headers.get("Authorization", "").removeprefix("Basic ")).decode()

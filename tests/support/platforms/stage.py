@@ -26,7 +26,7 @@ class PlatformStage(PlayedApi):
     platform: PlatformAdapter
     credentials: Mapping[str, str]
     #: What this platform keeps nothing of: tags, page, marks.
-    cannot: frozenset[str] = frozenset()
+    unsupported: frozenset[str] = frozenset()
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)

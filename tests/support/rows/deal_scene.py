@@ -46,7 +46,7 @@ class DealScene:
         )
         return cls(brand, brand.person("Owner"), Partner(brand.app, email), program_id, affiliate_id)
 
-    def tick(self) -> None:
+    def release_due(self) -> None:
         """Release what has lain long enough, as the schedule does, and let it be paid."""
         with db.any_org_work():
             release.any_org_start(now=clock.now())
@@ -143,7 +143,7 @@ class DealScene:
             deal_id,
         )
 
-    def wait(self) -> None:
+    def pass_retry_delay(self) -> None:
         """Let the time come at which whoever has not said is asked again, and ask."""
         for late in ("sandbox_charge", "sandbox_transfer"):
             self.execute(f"update {late} set created_at = created_at - interval '1 hour' returning 1")

@@ -16,11 +16,11 @@ from domain.clicks.raw_click import RawClick
 from models import db
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-AWAY = "unix:///nowhere/valkey.sock?db=0"
+UNREACHABLE_REDIS_URL = "unix:///nowhere/valkey.sock?db=0"
 CLICK = "/api/v1/track/click"
 SHOP = "https://shop.test/a?x=1&y=%20#top"
 #: What chats, mail programs and templates put around and behind a slug, as it stands in a text; `{}` is the slug.
-TEXTS = (
+SLUG_IN_TEXT = (
     "{}/",
     "{}.",
     "{})",
@@ -40,7 +40,7 @@ TEXTS = (
     "{}_",
 )
 
-in_every_form = pytest.mark.parametrize("written", TEXTS, ids=ascii)
+with_every_text_around = pytest.mark.parametrize("written", SLUG_IN_TEXT, ids=ascii)
 
 
 def new_slug() -> str:
@@ -80,7 +80,7 @@ def create_limiter(**per_minute: int) -> Limiter:
 
 def lose_stream(app: Any, monkeypatch: Any) -> None:
     """Take the stream's server away from an application."""
-    monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(AWAY))
+    monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(UNREACHABLE_REDIS_URL))
     monkeypatch.setitem(app.extensions, "limiter", create_limiter())
 
 

@@ -2,7 +2,7 @@
 
 from models import db
 from pipelines import retention
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.program_rows import time_ago
 from tests.support.running.hours import start_of_test
 
@@ -28,7 +28,7 @@ def count_brand_rows(brand, table, condition="true"):
 
 def insert_old_clicks(brand, affiliate_id, number, *, days=100):
     """Insert clicks of so many days ago, a second apart."""
-    alter(
+    run_as_brand(
         brand,
         "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
         " select gen_random_uuid(), %s, %s, %s, 'ben', now() - %s * interval '1 day' - n * interval '1 s'"
@@ -44,7 +44,7 @@ def insert_old_clicks(brand, affiliate_id, number, *, days=100):
 def insert_event(brand, kind="conversion.created", *, days=100, body="{}"):
     """Insert an event that nobody is told of; returns its id."""
     event_id = brand.rows("select gen_random_uuid()")[0][0]
-    alter(
+    run_as_brand(
         brand,
         "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
         event_id,
@@ -58,7 +58,7 @@ def insert_event(brand, kind="conversion.created", *, days=100, body="{}"):
 
 def insert_dead_letter(brand, queue, *, days, name="webhook.deliver"):
     """Insert a job that failed for good so many days ago."""
-    alter(
+    run_as_brand(
         brand,
         "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at)"
         " values (%s, %s, %s, '{}', 'x', 1, 1, %s)",

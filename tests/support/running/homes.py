@@ -14,7 +14,7 @@ PREFIX = "finderfee-tests-"
 _LOCK = "run.lock"
 
 
-def hold(home: Path) -> TextIOWrapper:
+def lock_home(home: Path) -> TextIOWrapper:
     """Create the folder of a run and return its lock, which is held until it is closed or the process ends."""
     while True:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)

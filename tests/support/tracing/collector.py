@@ -16,7 +16,7 @@ class Collector:
     def __init__(self) -> None:
         self.spans: list[Any] = []
         self.services: set[str] = set()
-        self.asked = threading.Event()
+        self.request_arrived = threading.Event()
         self.status: int | None = 200
         self._over = threading.Event()
         collector = self
@@ -42,7 +42,7 @@ class Collector:
     def take(self, path: str, body: bytes) -> None:
         """Keep what came in one request."""
         assert path == "/v1/traces"
-        self.asked.set()
+        self.request_arrived.set()
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             self.services |= {
                 each.value.string_value for each in resource.resource.attributes if each.key == "service.name"

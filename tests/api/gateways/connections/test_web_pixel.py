@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from pipelines.gateways import web_pixel
 from pipelines.work import TryAgain
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
 from tests.support.job_queues import drain
 
@@ -85,7 +85,7 @@ def test_a_lost_answer_makes_no_second_pixel(shop, fault):
     assert _pixel(shop)["status"] == "failed"
     assert _pixel(shop)["error"]
 
-    alter(shop.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(shop.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     assert _pixel(shop)["status"] == "active"
@@ -175,8 +175,8 @@ def test_a_store_that_is_away_is_asked_again_and_after_a_week_let_go(store):
     drain()
     assert store.brand.rows("select state, credentials_sealed is not null from web_pixel") == [("ending", True)]
 
-    alter(store.brand, "update web_pixel set ended_at = ended_at - interval '8 days'")
-    alter(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(store.brand, "update web_pixel set ended_at = ended_at - interval '8 days'")
+    run_as_brand(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
@@ -199,7 +199,7 @@ def test_connecting_anew_has_a_key_of_its_own_and_waits_until_the_former_is_gone
     with pytest.raises(TryAgain):
         _begun(store)
     drain()
-    alter(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     shown = store.brand.get(f"{URL}/{again['id']}").json["webPixel"]

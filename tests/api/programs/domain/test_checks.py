@@ -7,7 +7,7 @@ import pytest
 from adapters import name_servers
 from pipelines.host_proofs import checks
 from tests.api.programs.domain.conftest import Campaign, lead_here, write
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 from tests.support.rows.link_visits import create_limiter
 
 
@@ -18,7 +18,7 @@ def test_before_a_look_the_steps_say_what_to_set_up(campaign, dns):
     assert (shown["domain"], shown["state"], shown["provedBy"]) == (name, "Pending", None)
     assert shown["steps"][0] == {"type": "CNAME", "name": name, "value": TARGET, "found": None}
     assert shown["steps"][1]["name"] == f"_finderfee.{name}"
-    assert dns.asked == []
+    assert dns.queries == []
 
 
 def test_a_cname_to_the_service_verifies(campaign, dns):
@@ -92,12 +92,12 @@ def test_a_huge_text_of_bytes_is_read_past_and_a_text_in_parts_is_one(campaign, 
 def test_a_repeated_request_looks_once(campaign, dns):
     key = {"Idempotency_Key": uuid4().hex}
     first = campaign.check(**key)
-    asked = len(dns.asked)
+    asked = len(dns.queries)
 
     again = campaign.check(**key)
 
     assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
-    assert len(dns.asked) == asked
+    assert len(dns.queries) == asked
 
 
 def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns, monkeypatch):
@@ -106,7 +106,7 @@ def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns
     monkeypatch.setitem(campaign.brand.app.extensions, "limiter", create_limiter(domain_check=1))
 
     assert (busy.status_code, busy.json["error"]) == (503, "domain_check_busy")
-    assert dns.asked == []
+    assert dns.queries == []
     assert [campaign.check().status_code for _ in range(2)] == [200, 429]
 
 
@@ -125,7 +125,7 @@ def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns
     ],
 )
 def test_a_host_that_cannot_be_the_brands_is_refused(campaign, monkeypatch, host):
-    with answering(monkeypatch, domain_target="leads.example.org"):
+    with run_name_server(monkeypatch, domain_target="leads.example.org"):
         answer = campaign.change(customDomain=host)
 
     assert answer.status_code == 400
@@ -133,7 +133,7 @@ def test_a_host_that_cannot_be_the_brands_is_refused(campaign, monkeypatch, host
 
 
 def test_a_service_without_a_name_is_proved_to_by_text_alone(campaign, monkeypatch):
-    with answering(monkeypatch, public_base_url="http://127.0.0.1:8000") as dns:
+    with run_name_server(monkeypatch, public_base_url="http://127.0.0.1:8000") as dns:
         write(dns, campaign)
         answer = campaign.check().json
 

@@ -151,4 +151,4 @@ def test_who_may_not_and_what_is_not_there(brand, rival, campaign, dns):
     archived = brand.program(custom_domain=f"old.{brand.id.hex}.example", archived_at=datetime.now(UTC))
     refused = brand.post(f"/api/v1/programs/{archived}/domain/check")
     assert (refused.status_code, refused.json["error"]) == (409, "invalid_status_transition")
-    assert dns.asked == []
+    assert dns.queries == []

@@ -18,14 +18,14 @@ class ChargebeeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "dispute_opened": missing_acts.GONE,
-        "dispute_won": missing_acts.ONLY_GONE,
-        "time": missing_acts.TIMELESS,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "dispute_won": missing_acts.NO_DISPUTE_WON_EVENTS,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:

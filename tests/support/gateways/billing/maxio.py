@@ -22,13 +22,13 @@ class MaxioStage(Stage):
 
     gateway = GATEWAY
     credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:

@@ -20,14 +20,14 @@ class PaddleStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "test_flag": missing_acts.APART,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
         "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
-        "dispute_opened": missing_acts.GONE,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:

@@ -23,14 +23,14 @@ class RecurlyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "dispute_opened": missing_acts.GONE,
-        "dispute_won": missing_acts.ONLY_GONE,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "dispute_won": missing_acts.NO_DISPUTE_WON_EVENTS,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:

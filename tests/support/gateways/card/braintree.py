@@ -25,13 +25,13 @@ class BraintreeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
-    cannot = {
+    unsupported = {
         "trial": "Trials are not told.",
         "code": "Braintree's discounts are no codes.",
-        "test_flag": missing_acts.APART,
-        "time": missing_acts.TIMELESS,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:

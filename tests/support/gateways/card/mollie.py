@@ -19,14 +19,14 @@ class MollieStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "code": "Mollie has no discount codes.",
-        "dispute_opened": missing_acts.GONE,
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:

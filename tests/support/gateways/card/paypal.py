@@ -23,14 +23,14 @@ class PaypalStage(Stage):
     gateway = GATEWAY
     credentials = {"clientId": CLIENT, "clientSecret": SECRET}
     subscription = {"webhook": WEBHOOK}
-    cannot = {
+    unsupported = {
         "code": "PayPal has no discount codes.",
-        "test_flag": missing_acts.APART,
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
         "dispute_opened": "A dispute is told when it is decided.",
-        "uninstall": missing_acts.SILENT,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
         "time": "PayPal judges its proofs itself, and takes old ones.",
     }
 

@@ -22,11 +22,11 @@ class StripeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:

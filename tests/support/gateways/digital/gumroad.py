@@ -18,16 +18,16 @@ class GumroadStage(Stage):
     gateway = GATEWAY
     credentials = {"accessToken": TOKEN}
     subscription = {"sellerId": SELLER}
-    cannot = {
-        "dispute_opened": missing_acts.GONE,
-        "uninstall": missing_acts.SILENT,
+    unsupported = {
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "proof": "Nothing is signed.",
-        "time": missing_acts.TIMELESS,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
         "currency": "All money is US cents.",
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.ALONE,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.PAYMENT_NAMES_NO_ORDER,
     }
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class GumroadStage(Stage):
         return Notification(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
     def forge_signature(self, notification: Notification) -> Notification:
-        raise CannotPlay(self.cannot["proof"])
+        raise CannotPlay(self.unsupported["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
         """Keep a sale as the API tells it."""

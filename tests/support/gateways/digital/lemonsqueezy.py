@@ -19,16 +19,16 @@ class LemonSqueezyStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "storeId": "1"}
     subscription = {"webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "dispute_opened": "Chargebacks are not told as such.",
         "dispute_lost": "Chargebacks are not told as such.",
         "dispute_won": "Chargebacks are not told as such.",
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:

@@ -16,17 +16,17 @@ class ThriveCartStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": TOKEN, "secretWord": WORD}
-    cannot = {
+    unsupported = {
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
         "any_body": "The proof is a word inside of the event.",
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.ALONE,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.PAYMENT_NAMES_NO_ORDER,
     }
 
     def __init__(self) -> None:

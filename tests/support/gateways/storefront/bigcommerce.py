@@ -23,13 +23,13 @@ class BigCommerceStage(Stage):
     gateway = GATEWAY
     credentials = {"storeHash": STORE, "accessToken": TOKEN, "clientId": "client_fake", "clientSecret": SECRET}
     subscription = {"webhooks": "21 22 23", "hookToken": WORD}
-    cannot = {
+    unsupported = {
         "trial": "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         "dispute_lost": (
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released."
         ),
-        "pay_part": missing_acts.WHOLE,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:

@@ -23,10 +23,10 @@ class ShopifyStage(Stage):
 
     gateway = GATEWAY
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
-    cannot = {
+    unsupported = {
         "trial": "Trials of subscription apps are not told.",
-        "time": missing_acts.TIMELESS,
-        "pay_part": missing_acts.WHOLE,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:

@@ -30,9 +30,9 @@ class WixStage(Stage):
         "instanceId": INSTANCE,
         "publicKey": KEY.as_pem(private=False).decode(),
     }
-    cannot = {
-        "dispute_opened": missing_acts.GONE,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:

@@ -20,14 +20,14 @@ class WooCommerceStage(Stage):
     gateway = GATEWAY
     credentials = {"storeUrl": "https://shop.example.com", "consumerKey": KEY, "consumerSecret": CONSUMER_SECRET}
     subscription = {"webhooks": "12 13", "webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "test_flag": "Orders have no test flag.",
         "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
-        "uninstall": missing_acts.SILENT,
-        "pay_part": missing_acts.WHOLE,
-        "time": missing_acts.TIMELESS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
     }
 
     def __init__(self) -> None:

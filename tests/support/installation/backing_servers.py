@@ -24,7 +24,7 @@ from tests.support.installation import servers
 #: How long a hand-out is valid here.
 LEASE_S = 2
 #: What a fleet is told so that no transaction of it is ended for its silence while it waits for a core.
-PATIENT_FLEET = {"JOB_LEASE_S": "3600"}
+LONG_LEASE = {"JOB_LEASE_S": "3600"}
 #: How long anything may take that a test waits for: long enough for any machine, for a wait ends with what it is for.
 PATIENCE_S = 120
 
@@ -55,7 +55,7 @@ where organization_id = %s and deadline is not null and failed_at is null
 _PASSING_OVER = " and id in (select id from job where organization_id = %s for update skip locked)"
 
 
-class Ground:
+class BackingServers:
     """Both servers of one test session."""
 
     def __init__(self, home: Path) -> None:
@@ -76,7 +76,7 @@ class Ground:
         """Return a client of the broker's server."""
         return redis.Redis.from_url(self.urls.redis_url)
 
-    def count_fetched(self) -> int:
+    def count_unacknowledged(self) -> int:
         """Return how many messages the broker believes to be in somebody's hands."""
         valkey = self.valkey()
         return sum(valkey.scard(key) for key in valkey.scan_iter("finderfee:__acks__.*"))
@@ -121,7 +121,7 @@ class Ground:
         )
 
     @contextmanager
-    def paused_queue(self, queue: str) -> Iterator[None]:
+    def pause_queue(self, queue: str) -> Iterator[None]:
         """Hand nothing out of a queue while the block runs, as an operator may ask for."""
         self.execute("insert into queue_pause (queue) values (%s)", queue)
         yield
@@ -131,13 +131,13 @@ class Ground:
         """Let no lease end, from here to the end of the test, of what is asked for from now on."""
         self.execute("update lease_of_tests set lease_s = %s", _LONG_LEASE_S)
 
-    def end_leases(self, organization_id: UUID, *, passing_over_locked: bool = False) -> None:
+    def end_leases(self, organization_id: UUID, *, skip_locked: bool = False) -> None:
         """Let the leases end of what a brand has out; all that is asked for from now on has a short one again.
 
         The row of a job that is in the middle of a transaction is locked: it is waited for, or passed over.
         """
         self.shorten_leases()
-        if passing_over_locked:
+        if skip_locked:
             self.execute(_END_LEASES + _PASSING_OVER, *[str(organization_id)] * 2)
         else:
             self.execute(_END_LEASES, str(organization_id))
@@ -181,7 +181,7 @@ class Ground:
         )
         return int(self.rows(sql, f"%{about}%")[0][0])
 
-    def end_waiting(self) -> None:
+    def end_lock_waiters(self) -> None:
         """End the sessions that wait for a lock, as they would end by themselves once their dead clients are missed.
 
         Also those that only come to wait for it: whatever had begun when this is called is over when it returns.
@@ -250,7 +250,7 @@ class Ground:
                 valkey.hdel(f"finderfee:{queue}.msgs", *fetched)
                 valkey.delete(key)
 
-    def list_announced(self) -> list[str]:
+    def list_known_process_ids(self) -> list[str]:
         """Return the ids of the worker processes that ever were, as far as anybody remembers."""
         self._known |= {process_id for (process_id,) in self.rows("select id::text from worker_process")}
         return list(self._known)

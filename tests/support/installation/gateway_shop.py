@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
 _AGAIN_AFTER_S = 0.05
 
 
-class Till(Shop):
+class GatewayShop(Shop):
     """A shop with one connection. What its gateway took and gave back is what `outcome.check` looks for."""
 
     def __init__(self, machine: Machine, stage: Stage) -> None:

@@ -10,7 +10,7 @@ from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
-def hasty() -> Iterator[None]:
+def short_delivery_timeout() -> Iterator[None]:
     """Have deliveries given up after two seconds, while nothing is sent that is to arrive.
 
     Before and after it they have longer than a busy machine takes to answer.

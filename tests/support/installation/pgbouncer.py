@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.embedded import data_folder, runners
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 
 #: Where Debian's package has it; None where it is not installed.
 PROGRAM = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
@@ -30,7 +30,7 @@ logfile = {folder}/log
 """
 
 
-class Pool:
+class PgBouncer:
     """One running PgBouncer: `environment` is what a process is told to work behind it."""
 
     def __init__(self, home: Path, database_url: str, *, size: int, wait_s: int = 120) -> None:
