@@ -210,8 +210,8 @@ def _check_answers_against_description(request: pytest.FixtureRequest) -> Iterat
     yield
     if "app" in request.fixturenames:
         described = request.getfixturevalue("app").extensions["description"]
-        wrong, described.wrong = described.wrong, []
-        assert wrong == []
+        violations, described.violations = described.violations, []
+        assert violations == []
 
 
 @pytest.fixture(autouse=True)

@@ -63,11 +63,11 @@ def test_published_key_verifies(verifier, alg):
 def test_key_set_is_cached_for_ten_minutes(verifier, provider, clock):
     for clock.now_s in (0, 1, _CACHE_S - 1):
         assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
 
     clock.now_s = _CACHE_S
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
 
 
 def test_new_key_is_accepted_at_once(verifier, provider, clock):
@@ -94,18 +94,18 @@ def test_unknown_kids_cause_one_fetch_a_minute(verifier, provider, clock):
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
     clock.now_s = _UNKNOWN_KID_S - 1
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
     clock.now_s = _UNKNOWN_KID_S
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 3
+    assert len(provider.requested_paths) == 3
 
 
 def test_unknown_kid_in_the_first_token_causes_one_fetch(verifier, provider):
     assert verifier.claims(idp.sign_token(idp.private_key("ES256"), kid="unknown")) is None
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
 
 
 @pytest.mark.parametrize("header", [{"kid": ...}, {"alg": "ES256", "kid": "ES256-one"}])
@@ -113,13 +113,13 @@ def test_bad_signature_causes_no_fetch(verifier, provider, header):
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
     assert verifier.claims(idp.sign_token(idp.private_key("ES256", "two"), **header)) is None
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
 
 
 def test_impossible_token_causes_no_fetch(verifier, provider):
     for text in ("a.b.c", idp.sign_token(idp.symmetric_key(b"x" * 32), alg="HS256", kid="unknown"), "x" * 9000):
         assert verifier.claims(text) is None
-    assert provider.hits == []
+    assert provider.requested_paths == []
 
 
 def test_concurrent_unknown_kids_cause_one_fetch(verifier, provider):
@@ -131,7 +131,7 @@ def test_concurrent_unknown_kids_cause_one_fetch(verifier, provider):
     for thread in threads:
         thread.join()
 
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
 
 
 def test_concurrent_first_tokens_cause_one_fetch_and_verify(verifier, provider):
@@ -145,7 +145,7 @@ def test_concurrent_first_tokens_cause_one_fetch_and_verify(verifier, provider):
 
     assert len(results) == 16
     assert all(results)
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
 
 
 def _break(provider, fault: str) -> None:
@@ -172,7 +172,7 @@ def test_failing_provider_keeps_its_old_keys_with_a_warning(verifier, provider, 
 
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
     assert len(warnings) == 1
 
 
@@ -181,7 +181,7 @@ def test_provider_failing_from_the_start_rejects_all_until_it_recovers(verifier,
     _break(provider, fault)
     for _ in range(3):
         assert verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
-    assert provider.hits == ["/jwks.json"]
+    assert provider.requested_paths == ["/jwks.json"]
     assert len(warnings) == 1
 
     provider.status, provider.headers, provider.body = 200, {}, None
@@ -217,10 +217,10 @@ def test_old_keys_are_used_during_a_fetch(verifier, provider, clock, monkeypatch
     assert entered.wait(60)
 
     assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
     leave.set()
     first_thread.join()
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
 
 
 def test_key_set_of_the_maximum_size_is_read(verifier, provider):

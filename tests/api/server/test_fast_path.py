@@ -14,7 +14,7 @@ from api.clicks.fast_path import MAX_REQUEST_BYTES
 from api.server.connection import Connection
 from api.server.fast_path import FastPath
 from tests.support.installation.proxy import Action, Proxy
-from tests.support.installation.raw_web import block_every_thread, read_answer, read_until, run_server
+from tests.support.installation.raw_web import block_every_thread, read_response, read_until, run_server
 from tests.support.rows.click_rows import consume_stream
 from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug
 
@@ -156,7 +156,7 @@ def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand
 
         # when
         with web.socket(_click(slug, ip="198.51.100.8")) as connected:
-            status, content = read_answer(connected)
+            status, content = read_response(connected)
 
     # then
     click_id = json.loads(content)["clickId"]

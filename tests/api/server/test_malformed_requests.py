@@ -12,7 +12,7 @@ from tests.support.installation.raw_web import (
     PATIENCE_S,
     SALE_HEAD,
     is_closed_within,
-    read_answer,
+    read_response,
     read_until,
 )
 
@@ -36,7 +36,7 @@ def test_request_in_pieces_is_answered(web):
         for number in range(len(HEALTH_REQUEST)):
             connected.sendall(HEALTH_REQUEST[number : number + 1])
 
-        assert read_answer(connected)[0] == 200
+        assert read_response(connected)[0] == 200
 
 
 def test_pipelined_requests_are_answered_in_order(web):
@@ -52,13 +52,13 @@ def test_connection_serves_many_requests(web):
     with web.socket() as connected:
         for _ in range(20):
             connected.sendall(HEALTH_REQUEST)
-            assert read_answer(connected)[0] == 200
+            assert read_response(connected)[0] == 200
 
 
 def test_expect_continue_gets_one_100_response(web):
     body = b"{}"
     with web.socket(SALE_HEAD % (len(body), b"Expect: 100-continue\r\n")) as connected:
-        assert read_answer(connected)[0] == 100
+        assert read_response(connected)[0] == 100
         connected.sendall(body)
 
         assert read_until(connected, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
@@ -102,7 +102,7 @@ def test_body_with_a_zero_padded_length_is_not_a_request(web):
 )
 def test_malformed_or_too_large_request_gets_one_error_and_a_closed_connection(web, request_bytes, status, code):
     with web.socket(request_bytes) as connected:
-        answered, body = read_answer(connected)
+        answered, body = read_response(connected)
 
         assert (answered, json.loads(body)["error"]) == (status, code)
         assert is_closed_within(connected, PATIENCE_S)
@@ -131,7 +131,7 @@ def test_chunked_body_is_read(web):
 
 def test_body_of_too_many_chunks_is_refused_before_assembly(web):
     with web.socket(CHUNKED_SALE_HEAD + b"1\r\nx\r\n" * (MAX_CHUNKS + 1)) as connected:
-        status, body = read_answer(connected)
+        status, body = read_response(connected)
 
     assert (status, json.loads(body)["error"]) == (413, "payload_too_large")
     assert web.status() == 200

@@ -23,7 +23,7 @@ from tests.support.installation.raw_web import (
     block_every_thread,
     count_closed,
     is_closed_within,
-    read_answer,
+    read_response,
     read_until,
     run_server,
 )
@@ -48,7 +48,7 @@ def test_idle_keep_alive_clients_block_no_thread(web):
     with ExitStack() as stack:
         for _ in range(20 * THREADS):
             connection = stack.enter_context(web.socket(HEALTH_REQUEST))
-            assert read_answer(connection)[0] == 200
+            assert read_response(connection)[0] == 200
 
         assert web.status() == 200
 
@@ -65,7 +65,7 @@ def test_clients_not_reading_their_response_block_no_thread(web):
 def test_full_server_closes_the_longest_arriving_connection(web):
     with ExitStack() as stack:
         first = stack.enter_context(web.socket(SALE_HEAD % (4000, b"Expect: 100-continue\r\n")))
-        assert read_answer(first)[0] == 100  # so it started to arrive before all others
+        assert read_response(first)[0] == 100  # so it started to arrive before all others
         for _ in range(MAX_CONNECTIONS + 20):
             stack.enter_context(web.socket(b"GET /heal"))
 
@@ -90,7 +90,7 @@ def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
         for _ in range(50):
             connected = stack.enter_context(server.socket())
             connected.sendall(SALE_HEAD % (len(body), b"") + body)
-            assert read_answer(connected)[0] == 413
+            assert read_response(connected)[0] == 413
 
         assert _resident_mb(process) - before < 120  # together they were 245
 
@@ -159,7 +159,7 @@ def test_large_body_has_a_longer_deadline(hasty):
 def test_slowly_read_response_arrives_complete(web):
     with web.socket(_DOCUMENT, receive_bytes=4096) as connected:
         time.sleep(0.5)
-        status, body = read_answer(connected)
+        status, body = read_response(connected)
 
     assert status == 200
     assert json.loads(body)["openapi"].startswith("3.")
@@ -189,7 +189,7 @@ def test_stopping_server_answers_requests_in_progress(tmp_path):
         server.socket(SALE_HEAD % (2, b"") + b"{") as sending,
     ):
         with server.socket(HEALTH_REQUEST) as idle:
-            assert read_answer(idle)[0] == 200
+            assert read_response(idle)[0] == 200
             process.terminate()
             time.sleep(0.3)
             sending.sendall(b"}")

@@ -128,7 +128,7 @@ def test_unreachable_provider_is_tolerated_for_an_hour(ada, provider):
 
 
 def test_internal_provider_error_ends_no_session(ada, provider, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity(secret="one that has run out"))
+    override_settings(monkeypatch, identity=provider.build_settings(secret="one that has run out"))
     _age(provider, 40)
 
     assert _role(ada) == "Owner"

@@ -184,7 +184,9 @@ def test_missing_client_id_shows_not_connected(visitor, provider, monkeypatch):
 
 
 def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monkeypatch, brand):
-    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(
+        monkeypatch, identity=provider.build_settings("affiliate", client_id="public-portal", secret=None)
+    )
     email = f"eva-{brand.id.hex}@example.com"
     brand.program()
     brand.affiliate("eva", email=email, email_normalized=email)
@@ -197,7 +199,7 @@ def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monk
 
 def test_sign_in_of_one_area_does_not_open_another(visitor, provider, monkeypatch):
     """One provider for both: who leaves for the portal is an affiliate, whatever roles they have at a brand."""
-    both = provider.identity() | provider.identity("affiliate", client_id="public-portal", secret=None)
+    both = provider.build_settings() | provider.build_settings("affiliate", client_id="public-portal", secret=None)
     override_settings(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
     provider.person |= {"groups": ["run-it"]}
 

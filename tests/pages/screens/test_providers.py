@@ -63,14 +63,14 @@ def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
 @pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
 @pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
 def test_public_and_confidential_clients_sign_in(visitor, provider, monkeypatch, client, methods):
-    override_settings(monkeypatch, identity=provider.identity(**client))
+    override_settings(monkeypatch, identity=provider.build_settings(**client))
     provider.discovery_changes = {"token_endpoint_auth_methods_supported": methods}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
 
 def test_wrong_secret_does_not_sign_in(visitor, provider, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity(secret="another"))
+    override_settings(monkeypatch, identity=provider.build_settings(secret="another"))
 
     _assert_refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
 
@@ -255,7 +255,9 @@ def test_console_requires_the_claim(visitor, provider):
 
 
 def test_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(
+        monkeypatch, identity=provider.build_settings("affiliate", client_id="public-portal", secret=None)
+    )
     rita = f"rita-{brand.id.hex}"
     provider.person = {"sub": rita, "email": f"{rita}@example.com", "email_verified": True}
     page = visitor.open("/sign-in").text

@@ -1,18 +1,18 @@
-"""What somebody does with keys alone."""
+"""Acts with the keyboard alone."""
 
 from playwright.sync_api import Locator, expect
 
-_MOST = 30
+_MAX_PRESSES = 30
 
 
-def choose_by_keyboard(selecting: Locator, value: str) -> None:
-    """Go down in a list that is folded until it has a value.
+def choose_by_keyboard(select: Locator, value: str) -> None:
+    """Press the down key in a closed select element until it has a value.
 
-    Letters typed there lead to an option only if one follows the other within a second, which no busy machine promises.
+    Typing letters would select an option only if they follow within a second, which a busy machine may not manage.
     """
-    selecting.focus()
-    for _ in range(_MOST):
-        if selecting.input_value() == value:
+    select.focus()
+    for _ in range(_MAX_PRESSES):
+        if select.input_value() == value:
             return
-        selecting.press("ArrowDown")
-    expect(selecting).to_have_value(value)
+        select.press("ArrowDown")
+    expect(select).to_have_value(value)
