@@ -121,7 +121,7 @@ def test_a_store_that_refuses_our_access_wants_to_be_connected_again(shop, store
 
 def test_an_app_without_the_right_to_discounts_wants_to_be_connected_again(shop, store):
     playing, _ = store
-    playing.codes.may = False
+    playing.codes.has_scope = False
 
     answer = _mint(shop, create_coupon(shop.brand))
 

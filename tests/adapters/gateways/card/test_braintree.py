@@ -101,7 +101,7 @@ def test_newest_transaction_of_a_subscription_is_the_payment(stage):
 
 
 def test_charge_without_a_currency_is_read_again(stage):
-    stage.make({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
+    stage.store({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
     (payment,) = read_facts(stage, _signed_with(b"<currency-iso-code>USD</currency-iso-code>", b""))
     assert payment.currency == "EUR"
 
@@ -246,14 +246,14 @@ def test_failed_subscription_debit_is_cancelled(stage):
 
 def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
     for number in range(120):
-        stage.make({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
-    stage.make(_credit())
-    stage.make(_credit(**{"id": "to-nobody", "refunded-transaction-id": ""}))
+        stage.store({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
+    stage.store(_credit())
+    stage.store(_credit(**{"id": "to-nobody", "refunded-transaction-id": ""}))
     long_ago = "2020-01-01T00:00:00Z"
-    stage.make({"id": "old", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"}, **{"settled-at": long_ago})
+    stage.store({"id": "old", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"}, **{"settled-at": long_ago})
     voided = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "status": "voided"}
-    stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
-    stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
+    stage.store({**voided, "id": "void"}, **{"voided-at": stage.time()})
+    stage.store({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
     listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     kinds = [type(fact) for sent in listed_facts.values() for fact in sent]
@@ -266,7 +266,7 @@ def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
 
 def _order_id_of_part(stage, number, **other):
     sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
-    part = stage.make({"id": f"p{number}", **sale, **other})
+    part = stage.store({"id": f"p{number}", **sale, **other})
     (payment,) = read_facts(stage, stage.notify("transaction_settled", {"transaction": part}))
     return payment.order_id
 

@@ -84,7 +84,7 @@ def test_event_without_a_signature_is_rejected(stage):
 
 
 def test_webhook_call_is_verified_by_reading_the_payment(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
     assert stage.calls == []  # the webhook request itself makes no call
 
@@ -96,7 +96,7 @@ def test_webhook_call_is_verified_by_reading_the_payment(stage):
 
 
 def test_each_call_gives_all_facts_so_far(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     (first_delivery,), (second_delivery,) = (
         GATEWAY.prove(
             build_account(stage), build_inbound(build_classic_call("tr_M1"), PAID + timedelta(milliseconds=later))
@@ -105,8 +105,8 @@ def test_each_call_gives_all_facts_so_far(stage):
     )
     assert first_delivery.key != second_delivery.key
 
-    stage.make(REFUND)
-    stage.make(CHARGEBACK)
+    stage.store(REFUND)
+    stage.store(CHARGEBACK)
     _, refund, chargeback = GATEWAY.facts(build_account(stage), second_delivery)
     (refund_event,) = read_facts(stage, _event("refund.refunded", REFUND))
     assert isinstance(refund, RefundFact)
@@ -138,7 +138,7 @@ def test_call_raises_while_the_gateway_is_unreachable(stage):
 
 
 def test_event_without_its_object_is_completed_by_a_request(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     stage.objects["/v2/events/event_M3"] = {"id": "event_M3", "_embedded": {"entity": REFUND}}
     (payment,) = read_facts(stage, _event("payment.paid", PAYMENT, _embedded=None))
     (refund,) = read_facts(stage, _event("refund.refunded", REFUND, _embedded=None))
@@ -171,8 +171,8 @@ def test_malformed_amount_is_unreadable(stage, value):
 
 @pytest.mark.parametrize("entity", [REFUND, CHARGEBACK], ids=["refund", "chargeback"])
 def test_unreadable_refund_is_unclear_while_its_payment_counts(stage, entity):
-    stage.make({**PAYMENT})
-    stage.make({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
+    stage.store({**PAYMENT})
+    stage.store({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
     payment, unclear = read_facts(stage, build_classic_call("tr_M1"))
     assert (payment.amount_cents, unclear) == (2_495, UnclearFact("refund_amount_unknown"))
 
@@ -213,16 +213,16 @@ def test_all_relevant_pages_are_read(stage):
     since = stage.now - timedelta(hours=1)
     long_ago, recent = stage.now - timedelta(days=40), stage.now - timedelta(days=3)
     for number, created_at in enumerate([long_ago, long_ago, long_ago, recent, recent]):
-        stage.make(
+        stage.store(
             {**PAYMENT, "id": f"tr_{number}", "createdAt": created_at.isoformat(), "paidAt": created_at.isoformat()}
         )
     # A bank transfer that was created earlier and has been paid since.
-    stage.make({**PAYMENT, "id": "tr_late", "createdAt": recent.isoformat(), "paidAt": stage.now.isoformat()})
-    stage.make({**PAYMENT, "id": "tr_open", "createdAt": stage.now.isoformat(), "status": "open"})
-    stage.make({**REFUND, "id": "re_late", "createdAt": recent.isoformat()})
-    stage.make({**REFUND, "id": "re_open", "createdAt": stage.now.isoformat(), "status": "pending"})
-    stage.make({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
-    stage.make({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
+    stage.store({**PAYMENT, "id": "tr_late", "createdAt": recent.isoformat(), "paidAt": stage.now.isoformat()})
+    stage.store({**PAYMENT, "id": "tr_open", "createdAt": stage.now.isoformat(), "status": "open"})
+    stage.store({**REFUND, "id": "re_late", "createdAt": recent.isoformat()})
+    stage.store({**REFUND, "id": "re_open", "createdAt": stage.now.isoformat(), "status": "pending"})
+    stage.store({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
+    stage.store({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
 
     listed_facts = list_facts(stage, since)
     assert list(listed_facts) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
@@ -252,7 +252,7 @@ def test_failed_list_raises_gateway_unreachable(stage):
 
 def test_renewal_is_another_payment_of_the_subscription(stage):
     second_delivery = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
-    stage.make({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
+    stage.store({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
     (payment,) = [fact for fact in read_facts(stage, build_classic_call("tr_M2")) if isinstance(fact, PaymentFact)]
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
     assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")

@@ -51,7 +51,7 @@ def test_connecting_makes_the_pixel_and_the_snippet_names_it(shop):
     assert settings["accountID"] == shown["publicKey"]
     assert settings["endpoint"] == "http://127.0.0.1:8000"
     assert settings["params"].startswith("via,ref,")
-    assert shop.brand.rows("select external_id from web_pixel") == [(shop.stage.pixels.there["id"],)]
+    assert shop.brand.rows("select external_id from web_pixel") == [(shop.stage.pixels.pixel["id"],)]
     assert shop.stage.pixels.acts == ["webPixelCreate"]
     listed = shop.brand.get(URL).json["items"][0]
     assert listed["webPixel"] == shown
@@ -59,7 +59,7 @@ def test_connecting_makes_the_pixel_and_the_snippet_names_it(shop):
 
 @pytest.mark.parametrize(
     ("lack", "says"),
-    [("has_extension", "integrations/shopify-pixel"), ("may", "write_pixels, read_pixels and read_customer_events")],
+    [("has_extension", "integrations/shopify-pixel"), ("has_scopes", "write_pixels, read_pixels and read_customer_events")],
 )
 def test_what_the_app_lacks_is_said_and_a_check_tries_again(shop, lack, says):
     setattr(shop.stage.pixels, lack, False)
@@ -94,13 +94,13 @@ def test_a_lost_answer_makes_no_second_pixel(shop, fault):
 
 
 def test_checks_and_new_credentials_change_nothing_that_is_as_it_should_be(store):
-    before = (_pixel(store), store.stage.pixels.there)
+    before = (_pixel(store), store.stage.pixels.pixel)
 
     store.brand.person("Owner").post(f"{_path(store)}/check")
     store.brand.person("Owner").call("PATCH", _path(store), {"credentials": dict(store.stage.credentials)})
     drain()
 
-    assert (_pixel(store), store.stage.pixels.there) == before
+    assert (_pixel(store), store.stage.pixels.pixel) == before
     assert store.stage.pixels.acts == ["webPixelCreate"]
 
 
@@ -132,7 +132,7 @@ def test_a_pixel_that_comes_between_look_and_act_is_found_the_next_time(shop):
     said = web_pixel.apply(begun)
 
     assert (said.external_id, said.is_away) == (None, True)
-    assert web_pixel.apply(begun).external_id == shop.stage.pixels.there["id"]
+    assert web_pixel.apply(begun).external_id == shop.stage.pixels.pixel["id"]
 
 
 def _begun(shop):
@@ -142,8 +142,8 @@ def _begun(shop):
 
 
 def test_a_pixel_that_somebody_deleted_or_changed_is_mended(store):
-    for change in (lambda: None, lambda: {**store.stage.pixels.there, "settings": {"accountID": "another"}}):
-        store.stage.pixels.there = change()
+    for change in (lambda: None, lambda: {**store.stage.pixels.pixel, "settings": {"accountID": "another"}}):
+        store.stage.pixels.pixel = change()
         store.brand.person("Owner").post(f"{_path(store)}/check")
         drain()
         assert store.stage.pixels.settings["accountID"] == _pixel(store)["publicKey"]
@@ -164,7 +164,7 @@ def test_disconnecting_deletes_the_pixel_and_ends_its_key(store):
     assert _snippet(store) == "pixel_not_provisioned"
     assert store.brand.get(_path(store)).json["webPixel"] is None
     drain()
-    assert store.stage.pixels.there is None
+    assert store.stage.pixels.pixel is None
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
 
 
@@ -216,7 +216,7 @@ def test_a_connection_that_ends_while_its_pixel_is_made_leaves_none_behind(shop)
         assert web_pixel.record(begun, said, now=clock.now()) is None
     drain()
 
-    assert shop.stage.pixels.there is None
+    assert shop.stage.pixels.pixel is None
     assert _snippet(shop) == "pixel_not_provisioned"
 
 
@@ -236,10 +236,10 @@ def test_a_store_that_is_tried_out_has_none(brand, stage):
     made = brand.person("Owner").post(URL, build_connection_body(stage, mode="test")).json
     drain()
 
-    assert (made["webPixel"], stage.pixels.there) == (None, None)
+    assert (made["webPixel"], stage.pixels.pixel) == (None, None)
 
 
 def test_a_job_that_comes_again_asks_only_what_is_there(store):
     begun = _begun(store)
-    assert web_pixel.apply(begun).external_id == store.stage.pixels.there["id"]
+    assert web_pixel.apply(begun).external_id == store.stage.pixels.pixel["id"]
     assert store.stage.pixels.acts == ["webPixelCreate"]

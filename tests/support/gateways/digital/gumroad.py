@@ -1,4 +1,4 @@
-"""gumroad for the tests: sales as its API knows them, what it posts about them, and the calls that we make."""
+"""A fake Gumroad: sales in its API, posts about them, and the API calls of the service."""
 
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -13,7 +13,7 @@ _PAGE = 10
 
 
 class GumroadStage(Stage):
-    """Every purchase is a subscription's sale, in US cents; nothing that is sent is signed."""
+    """A fake Gumroad; every purchase is a sale of a subscription, in US cents. Notifications are not signed."""
 
     gateway = GATEWAY
     credentials = {"accessToken": TOKEN}
@@ -90,7 +90,7 @@ class GumroadStage(Stage):
         raise CannotPlay(self.unsupported["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
-        """Keep a sale as the API tells it."""
+        """Store a sale for the API."""
         number = self.number()
         sale = {
             "id": f"SALE{number}==",
@@ -120,7 +120,7 @@ class GumroadStage(Stage):
         return sale
 
     def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Notification:
-        """Return what is posted about a sale: a form, whose brackets are encoded twice."""
+        """Return the notification about a sale: a form in which brackets are encoded twice."""
         payload = {
             "resource_name": name,
             "seller_id": SELLER,
@@ -155,5 +155,5 @@ class GumroadStage(Stage):
 
 
 def form(fields: dict[str, Any]) -> Notification:
-    """Return a form as it is posted."""
+    """Return a notification with a form."""
     return Notification(urlencode(fields).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
