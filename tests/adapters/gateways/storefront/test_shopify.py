@@ -293,7 +293,7 @@ class TestWebhooks:
             is_refused = variables["topic"] == "REFUNDS_CREATE"
             return {"webhookSubscriptionCreate": refusal} if is_refused else create_hook(variables)
 
-        monkeypatch.setattr(stage, "_said_hook", refuse)
+        monkeypatch.setattr(stage, "_reply_to_hook", refuse)
         with pytest.raises(GatewayRejected, match="not approved"):
             GATEWAY.subscribe(build_account(stage), self.ADDRESS)
         assert stage.hooks == {}
