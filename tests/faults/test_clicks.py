@@ -50,12 +50,12 @@ def _wait_until_written(machine: Machine) -> None:
     machine.wait_until_settled()
 
 
-def _check_clicks(machine: Machine, shop: Shop, sent: list[RawClick], *, earned: int | None = None) -> None:
+def _check_clicks(machine: Machine, shop: Shop, clicks: list[RawClick], *, earned: int | None = None) -> None:
     _wait_until_written(machine)
     rows = machine.rows("select id::text, outcome from click where organization_id = %s", str(shop.id))
-    assert sorted(click_id for click_id, _ in rows) == sorted(click.id for click in sent)
+    assert sorted(click_id for click_id, _ in rows) == sorted(click.id for click in clicks)
     paid = machine.rows("select sum(commission_cents)::int from conversion where organization_id = %s", str(shop.id))
-    assert paid == [(_FEE_CENTS * (len(sent) if earned is None else earned),)]
+    assert paid == [(_FEE_CENTS * (len(clicks) if earned is None else earned),)]
     assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
     assert machine.rows("select count(*) from job where name = 'click.unreadable'") == [(0,)]
 
@@ -74,12 +74,12 @@ and wait_event = 'advisory' and clock_timestamp() - query_start < interval '0.5 
 
 def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, click_shop: Shop) -> None:
     with machine.hold_locks(_lock_clicks(click_shop)):
-        sent = _send(machine, click_shop, 50)
+        clicks = _send(machine, click_shop, 50)
         machine.wait_for_lock_waiters(1)
         machine.kill("clicks")
 
     machine.start("clicks")
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Machine, click_shop: Shop) -> None:
@@ -90,7 +90,7 @@ def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Mach
         machine.start("clicks", variables={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
-        sent = _send(machine, click_shop, 50)
+        clicks = _send(machine, click_shop, 50)
         killer.wait_until_dead()
     count = "select count(*) from click where organization_id = %s"
     assert machine.rows(count, str(click_shop.id)) == [(50,)]
@@ -98,7 +98,7 @@ def test_kill_9_between_commit_and_acknowledgement_repeats_nothing(machine: Mach
     machine.start("clicks")
 
     # then
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_stopped_writer_finishes_its_batch(machine: Machine, click_shop: Shop) -> None:
@@ -114,7 +114,7 @@ def test_stopped_writer_finishes_its_batch(machine: Machine, click_shop: Shop) -
     machine.kill("clicks")
     with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, on_request=hold_lock_statement)) as proxy:
         machine.start("clicks", variables={"DATABASE_URL": proxy.url(machine.urls.database_url)})
-        sent = _send(machine, click_shop, 20)
+        clicks = _send(machine, click_shop, 20)
         machine.wait_until(has_begun.is_set, "the writer begins with the batch")
 
         # when
@@ -126,24 +126,24 @@ def test_stopped_writer_finishes_its_batch(machine: Machine, click_shop: Shop) -
     # then
     assert machine.valkey().xlen(KEY) == 0
     machine.start("clicks")
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_clicks_wait_on_the_stream_without_postgresql(machine: Machine, click_shop: Shop) -> None:
-    sent = _send(machine, click_shop, 100)
+    clicks = _send(machine, click_shop, 100)
     machine.restart_postgres()
-    sent += _send(machine, click_shop, 100)
+    clicks += _send(machine, click_shop, 100)
 
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_killed_valkey_keeps_every_click(machine: Machine, click_shop: Shop) -> None:
     # given: clicks that no writer has read, and clicks that a killed writer has read
     with machine.hold_locks(_lock_clicks(click_shop)):
-        sent = _send(machine, click_shop, 30)
+        clicks = _send(machine, click_shop, 30)
         machine.wait_for_lock_waiters(1)
         machine.kill("clicks")
-    sent += _send(machine, click_shop, 30)
+    clicks += _send(machine, click_shop, 30)
 
     # when
     servers.kill_valkey(machine.home)
@@ -152,7 +152,7 @@ def test_killed_valkey_keeps_every_click(machine: Machine, click_shop: Shop) -> 
     machine.start("clicks")
 
     # then
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_writer_survives_absent_and_emptied_valkey(machine: Machine, click_shop: Shop) -> None:
@@ -162,9 +162,9 @@ def test_writer_survives_absent_and_emptied_valkey(machine: Machine, click_shop:
     servers.wipe_valkey(machine.home)
     machine.start_valkey()
 
-    sent = _send(machine, click_shop, 20)
+    clicks = _send(machine, click_shop, 20)
 
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_two_writers_with_duplicate_entries_pay_a_budget_once(machine: Machine, click_shop: Shop) -> None:
@@ -172,29 +172,29 @@ def test_two_writers_with_duplicate_entries_pay_a_budget_once(machine: Machine, 
         "update program set budget_cents = 75, budget_currency = 'USD' where organization_id = %s", str(click_shop.id)
     )
     machine.start("clicks-2")
-    sent = []
+    clicks = []
     for _ in range(20):
         batch = _send(machine, click_shop, 10)
         pipeline = machine.valkey().pipeline()
         for click in batch:
             pipeline.xadd(KEY, {FIELD: serialization.to_bytes(click)})
         pipeline.execute()
-        sent += batch
+        clicks += batch
 
-    _check_clicks(machine, click_shop, sent, earned=7)
+    _check_clicks(machine, click_shop, clicks, earned=7)
 
 
 def test_poisoned_entry_does_not_stop_the_stream(machine: Machine, click_shop: Shop) -> None:
-    sent = _send(machine, click_shop, 5)
+    clicks = _send(machine, click_shop, 5)
     machine.valkey().xadd(KEY, {FIELD: b"nonsense"})
-    sent += _send(machine, click_shop, 5)
+    clicks += _send(machine, click_shop, 5)
 
     machine.wait_until(lambda: machine.valkey().xlen(KEY) == 1, "only the unreadable entry is left")
 
     ((entry_id, fields),) = machine.valkey().xrange(KEY)
     assert fields[FIELD] == b"nonsense"  # kept for an hour, in case a newer release can read it
     machine.valkey().xdel(KEY, entry_id)
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
 
 
 def test_kill_9_of_the_all_in_one_process_leaves_each_effect_once(machine: Machine, click_shop: Shop) -> None:
@@ -208,37 +208,37 @@ def test_kill_9_of_the_all_in_one_process_leaves_each_effect_once(machine: Machi
 
         # when: it is killed while it writes clicks and dispatches jobs, and another one is started
         with machine.hold_locks(_lock_clicks(click_shop)):
-            sent = _send(machine, click_shop, 50)
+            clicks = _send(machine, click_shop, 50)
             machine.wait_until(
                 lambda: bool(machine.rows(_STARTED_TO_WAIT)), "the writer waits for the lock with its batch"
             )
             machine.kill("loops")
             other_shop.wait_until_sold(5)
         machine.launch("loops")
-        sent += _send(machine, click_shop, 50)
+        clicks += _send(machine, click_shop, 50)
         other_shop.wait_until_sold(5)
 
     # then
     outcome.check(machine, other_shop)
     other_shop.close()
-    _check_clicks(machine, click_shop, sent)
+    _check_clicks(machine, click_shop, clicks)
     assert set(other_shop.statuses) <= {200, 422}
     machine.wait_until(lambda: machine.sum_metric('finderfee_waiting{what="late_ticks"}') == 0, "no tick is late")
 
 
 def test_clicks_unacknowledged_by_frozen_valkey_are_written_once(machine: Machine, click_shop: Shop) -> None:
     # given: a web process that has cached this link
-    sent = [_visit(click_shop) for _ in range(5)]
+    clicks = [_visit(click_shop) for _ in range(5)]
 
     # when
     machine.freeze_valkey()
-    sent += [_visit(click_shop) for _ in range(3)]
+    clicks += [_visit(click_shop) for _ in range(3)]
     machine.freeze_valkey(signal.SIGCONT)
 
     # then: also those that the server accepted after it was thawed
     _wait_until_written(machine)
     rows = machine.rows("select id::text from click where organization_id = %s", str(click_shop.id))
-    assert sorted(click_id for (click_id,) in rows) == sorted(sent)
+    assert sorted(click_id for (click_id,) in rows) == sorted(clicks)
     assert invariants.list_violations(machine.rows, organization_id=click_shop.id) == []
 
 

@@ -49,10 +49,10 @@ class Deals:
         with db.unit_of_work(brand.id):
             deal_id = offer.create(organization_id=brand.id, body=body, is_test=False, now=now)
         for act in (offer.make_offer, offer.accept):
-            self.each(lambda deal, act=act: act(deal, now=now), only=[deal_id])  # type: ignore[misc]
+            self.for_each_deal(lambda deal, act=act: act(deal, now=now), only=[deal_id])  # type: ignore[misc]
         return deal_id
 
-    def each(self, act: Callable[[Any], object], *, only: list[UUID] | None = None) -> None:
+    def for_each_deal(self, act: Callable[[Any], object], *, only: list[UUID] | None = None) -> None:
         """Call `act` for every deal, under the locks of its money; needs `use_models`."""
         for deal_id in only or self.ids:
             with db.unit_of_work(self.shop.id):
@@ -73,16 +73,18 @@ class Deals:
     def approve(self) -> None:
         """Submit and approve the milestone of every deal, which must be funded."""
         with self.machine.use_models():
-            self.each(lambda deal: submission.submit_milestone(deal, 1, urls=["https://a.example"], now=clock.now()))
+            self.for_each_deal(
+                lambda deal: submission.submit_milestone(deal, 1, urls=["https://a.example"], now=clock.now())
+            )
         self.post("milestones/1/approve")
 
     def settle(self) -> None:
         """Settle a dispute about every deal: a part is refunded, the rest is paid."""
         with self.machine.use_models():
-            self.each(
+            self.for_each_deal(
                 lambda deal: dispute.open_dispute(deal, 1, side=Side.brand, statement=_STATEMENT, now=clock.now())
             )
-            self.each(self._settle)
+            self.for_each_deal(self._settle)
 
     def _settle(self, deal: Any) -> None:
         milestone = submission.find(deal, 1)
@@ -142,8 +144,10 @@ def test_kill_9_around_a_charge_charges_every_deal_once(machine: Machine, shop: 
     assert deals.amounts_by_method(processor) == {"Charge": [str(_CENTS)] * _DEALS}
     rows = machine.rows("select status, escrow_cents from deal where organization_id = %s", shop.id)
     assert rows == [("Funded", _CENTS)] * _DEALS
-    events = machine.rows("select count(*) from event where organization_id = %s and type = 'deal.funded'", shop.id)
-    assert events == [(_DEALS,)]
+    event_counts = machine.rows(
+        "select count(*) from event where organization_id = %s and type = 'deal.funded'", shop.id
+    )
+    assert event_counts == [(_DEALS,)]
 
 
 def test_kill_9_around_a_release_pays_every_milestone_once(
@@ -202,7 +206,7 @@ def _assert_all_completed(machine: Machine, shop: Shop, deals: Deals, processor:
     }
     rows = machine.rows("select status, escrow_cents, paid_cents from deal where organization_id = %s", shop.id)
     assert rows == [("Completed", 0, paid)] * _DEALS
-    events = machine.rows(
+    event_counts = machine.rows(
         "select count(*) from event where organization_id = %s and type = 'milestone.released'", shop.id
     )
-    assert events == [(_DEALS,)]
+    assert event_counts == [(_DEALS,)]

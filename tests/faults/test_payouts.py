@@ -62,10 +62,10 @@ def _check_all_paid(machine: Machine, payroll: Payroll) -> list[str]:
         "select p.id, p.attempt, p.status, p.amount_cents from payout p where p.organization_id = %s", payroll.brand.id
     )
     assert [row[2:] for row in rows] == [("Paid", _CENTS)] * len(payroll.affiliates)
-    events = machine.rows(
+    event_counts = machine.rows(
         "select count(*) from event where organization_id = %s and type = 'payout.paid'", payroll.brand.id
     )
-    assert events == [(len(payroll.affiliates),)]
+    assert event_counts == [(len(payroll.affiliates),)]
     return sorted(idempotency_key(payout_id=payout_id, attempt=attempt) for payout_id, attempt, _, _ in rows)
 
 

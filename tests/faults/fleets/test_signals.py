@@ -13,31 +13,31 @@ from tests.support.installation.shop import Shop
 _ANNOUNCED = "select id from worker_process where queues = '{payouts}' and id::text <> all(%s)"
 
 
-def _launch_second_fleet(machine: Machine, known: list[str]) -> Process:
-    """Start a second fleet and return it once it has announced itself; `known` are the ids of older processes."""
+def _launch_second_fleet(machine: Machine, known_ids: list[str]) -> Process:
+    """Start a second fleet and return it once it has announced itself; `known_ids` are the ids of older processes."""
     fleet = machine.launch("payouts-2")
-    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "the fleet announces itself")
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known_ids)), "the fleet announces itself")
     return fleet
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_stops_the_process_with_status_0(machine: Machine, number: signal.Signals) -> None:
-    known = machine.list_known_process_ids()
-    fleet = _launch_second_fleet(machine, known)
+    known_ids = machine.list_known_process_ids()
+    fleet = _launch_second_fleet(machine, known_ids)
 
     fleet.terminate(number)
 
     assert fleet.wait() == 0
-    assert machine.rows("select from worker_process where id::text <> all(%s)", known) == []
+    assert machine.rows("select from worker_process where id::text <> all(%s)", known_ids) == []
 
 
 def test_hangup_restarts_the_process(machine: Machine) -> None:
-    known = machine.list_known_process_ids()
-    fleet = _launch_second_fleet(machine, known)
-    known = machine.list_known_process_ids()
+    known_ids = machine.list_known_process_ids()
+    fleet = _launch_second_fleet(machine, known_ids)
+    known_ids = machine.list_known_process_ids()
 
     fleet.terminate(signal.SIGHUP)
-    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "the fleet announces itself with a new id")
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known_ids)), "the fleet announces itself with a new id")
 
     assert not fleet.has_ended
     fleet.terminate()

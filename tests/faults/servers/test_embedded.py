@@ -56,8 +56,8 @@ def servers(tmp_path: Path) -> Iterator[_WatchedServers]:
     server_pair.stop(tmp_path)
 
 
-def _count_sales(kept: _WatchedServers) -> int:
-    connection = psycopg2.connect(kept.urls.database_owner_url)
+def _count_sales(servers: _WatchedServers) -> int:
+    connection = psycopg2.connect(servers.urls.database_owner_url)
     try:
         with connection.cursor() as cursor:
             cursor.execute("select count(*) from sale")

@@ -42,7 +42,7 @@ def connect_gateway(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]
     return dict(answer.json or {})
 
 
-# How test accounts are told from live ones: by another key, or by another response of the API.
+# How test accounts differ from live ones: another key, or another response of the API.
 _TEST_KEYS = {
     "stripe": "sk_test_fake",
     "mollie": "test_fake",

@@ -14,7 +14,7 @@ _READ_BYTES = 1 << 20
 
 
 class Action(enum.Enum):
-    """What the proxy does with some bytes: forward them, drop them, or drop them and close the connection."""
+    """An action of the proxy: forward bytes, drop them, or drop them and close the connection."""
 
     FORWARD = enum.auto()
     DROP = enum.auto()

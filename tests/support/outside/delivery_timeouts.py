@@ -11,7 +11,7 @@ from tests.support.settings_overrides import override_settings
 
 @contextmanager
 def short_delivery_timeout() -> Iterator[None]:
-    """Let webhook deliveries time out after two seconds while the block runs.
+    """Shorten the timeout of webhook deliveries to two seconds while the block runs.
 
     Deliveries that must succeed do not belong into the block: a busy machine may take longer to respond.
     """

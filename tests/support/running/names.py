@@ -7,7 +7,7 @@ _OWN = {None, "", "localhost", socket.gethostname()}
 
 
 def forbid_name_lookups() -> None:
-    """Let this process resolve addresses and the names of this machine only."""
+    """Make this process resolve only addresses and the names of this machine."""
     look_up = socket.getaddrinfo
 
     def resolve_local(host: Any, port: Any, *kind: int, **options: int) -> Any:

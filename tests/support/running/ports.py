@@ -27,13 +27,15 @@ def hold_ports(count: int) -> list[socket.socket]:
     """Reserve `count` consecutive ports and return their sockets."""
     while True:
         with ExitStack() as stack:
-            held = [stack.enter_context(hold_port())]
+            listeners = [stack.enter_context(hold_port())]
             try:
-                held += [stack.enter_context(hold_port(port_number(held[0]) + place)) for place in range(1, count)]
+                listeners += [
+                    stack.enter_context(hold_port(port_number(listeners[0]) + place)) for place in range(1, count)
+                ]
             except (OSError, OverflowError):
                 continue
             stack.pop_all()
-            return held
+            return listeners
 
 
 def port_number(listener: socket.socket) -> int:

@@ -59,7 +59,10 @@ def test_connecting_makes_the_pixel_and_the_snippet_names_it(shop):
 
 @pytest.mark.parametrize(
     ("lack", "says"),
-    [("has_extension", "integrations/shopify-pixel"), ("has_scopes", "write_pixels, read_pixels and read_customer_events")],
+    [
+        ("has_extension", "integrations/shopify-pixel"),
+        ("has_scopes", "write_pixels, read_pixels and read_customer_events"),
+    ],
 )
 def test_what_the_app_lacks_is_said_and_a_check_tries_again(shop, lack, says):
     setattr(shop.stage.pixels, lack, False)
