@@ -177,4 +177,4 @@ def _print_payout(document: Mapping[str, Any]) -> None:
         detail = row["detail"] or ""
         click.echo(f"\nattempt {row['number']}  {row['key']}  {row['state']}, {row['age']} ago  {detail}".rstrip())
     if document["status"] == PayoutStatus.Processing:
-        click.echo("\nNext: look for that key on the rail's dashboard; docs/payouts.md, A rail never says.")
+        click.echo("\nNext: look for that key on the rail's dashboard; docs/payouts.md, A rail never reports.")

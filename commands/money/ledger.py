@@ -38,7 +38,7 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
         click.echo(f"{whose}, {len(rules.RULES)} rules, {len(exceptions)} exceptions")
         if exceptions:
             click.echo(
-                "Their payout runs wait for a review until a check is clean. Next: the runbook, The money is red"
+                "Their payout runs wait for a review until a check is clean. Next: the runbook, The ledger check is red"
             )
 
     output.show({"organizations": len(checked), "broken": exceptions}, as_json=as_json, print_text=print_text)

@@ -92,7 +92,7 @@ def _print_counts(counts: Sequence[SealCount]) -> None:
     if any(count.former for count in counts):
         click.echo("SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal")
     elif settings.current().servers.former_secret_keys:
-        click.echo("Nothing needs SECRET_KEY_PREVIOUS. Next: the runbook, A new SECRET_KEY")
+        click.echo("Nothing needs SECRET_KEY_PREVIOUS. Next: the runbook, Changing SECRET_KEY")
     for count in counts:
         if count.neither:
             click.echo(f"No key opens {count.neither} of the {count.kind}, the first of them: {count.unreadable[0]}")

@@ -28,12 +28,12 @@ from dramatiq.middleware import TimeLimitExceeded
 from app import create_app
 from models import db, ids
 from models.jobs import rows
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from domain import jobs
 from pipelines import work
 from workers import fleet
 from workers.actor import database_job
-from tests.support import draining
+from tests.support import job_queues
 from tests.support.rows.brands import Brand
 
 EMAIL = sys.argv[1]
@@ -51,19 +51,19 @@ failing_route.guard = None
 app.add_url_rule("/fails", view_func=failing_route)
 
 @database_job(jobs.Job("test.fails", queue="upkeep"))
-def fails(job: Claimed) -> None:
+def fails(job: ClaimedJob) -> None:
     with db.savepoint():
         collide()
 
 @database_job(jobs.Job("test.chained", queue="upkeep"))
-def chained(job: Claimed) -> None:
+def chained(job: ClaimedJob) -> None:
     try:
         collide()
     except Exception as error:
         raise LookupError("nothing there") from error
 
 @database_job(jobs.Job("test.interrupted", queue="upkeep"))
-def interrupted(job: Claimed) -> None:
+def interrupted(job: ClaimedJob) -> None:
     try:
         collide()
     except Exception as error:
@@ -77,7 +77,7 @@ answers = [
     brand.sale(**person, externalEventId="order-1"),
     brand.sale(**person, amountCents="1"),
     brand.sale(**person, affiliateSlug="nobody"),
-    brand.signed("/api/tracking/s2s", b'{"customerEmail": "' + EMAIL.encode()),
+    brand.post_signed("/api/tracking/s2s", b'{"customerEmail": "' + EMAIL.encode()),
     brand.call("POST", "/api/tracking/s2s", b"{}", X_Service_Signature="t=1,sig=" + "a" * 64),
     brand.refund("order-1", 100, Idempotency_Key="idempotency-secretname"),
     brand.endpoint("https://localhost:1/secretname"),
@@ -88,7 +88,7 @@ answers = [
 with db.any_org_work():
     for name in ("test.fails", "test.chained"):
         work.enqueue(jobs.Job(name, queue="upkeep"), organization_id=brand.id)
-draining.drain()
+job_queues.drain()
 with db.any_org_work():
     work.enqueue(jobs.Job("test.interrupted", queue="upkeep"), organization_id=brand.id)
 worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=1, worker_timeout=50)
@@ -117,6 +117,7 @@ def test_debug_log_contains_no_customer_and_no_secret(app, log_format):
         capture_output=True,
         text=True,
     )
+    assert result.returncode == 0, result.stderr[-2000:]
     output = json.loads(result.stdout)
 
     assert output["answers"] == [200, 400, 400, 400, 401, 200, 0, 201, 200, 500]

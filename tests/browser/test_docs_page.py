@@ -37,7 +37,11 @@ def test_filter_keeps_entries_with_all_words(page, site):
 
     assert "/api/v1/payouts/run" in shown
     assert "/api/v1/programs" not in shown
-    expect(page.get_by_role("navigation").get_by_role("link", name="Pay what is due")).to_be_visible()
+    expect(
+        page.get_by_role("navigation").get_by_role(
+            "link", name="Pay the due and ready amounts, confirmed by their total"
+        )
+    ).to_be_visible()
 
     page.keyboard.type(" zzz")
     expect(page.locator("article:visible")).to_have_count(0)

@@ -88,7 +88,7 @@ def _check_frame(path, answer):
         assert form.count('name="_key"') == 1, path
 
 
-@pytest.mark.parametrize("which", ["filled", "bare"])
+@pytest.mark.parametrize("which", ["full_brand", "bare"])
 def test_every_page_has_its_frame_with_and_without_data(app, operator, request, which):
     brand = request.getfixturevalue(which)
     people = _people(app, operator, brand)

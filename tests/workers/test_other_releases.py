@@ -1,6 +1,6 @@
 """Processes of two releases run side by side: what a newer one writes, an older one reads, leaves or returns.
 
-docs/upgrades.md, "What two releases exchange".
+docs/upgrades.md, "Data that two releases exchange".
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""A brand whose payments come through a gateway that is played on this machine."""
+"""Fixtures of a brand whose payments come through a simulated gateway."""
 
 import json
 from dataclasses import dataclass
@@ -17,67 +17,71 @@ from tests.support.rows.brands import Brand
 
 @dataclass
 class Shop:
-    """A brand with a connection, and its gateway."""
+    """A brand, its simulated gateway, and the connection between them."""
 
     brand: Brand
     stage: Stage
     connection: dict[str, Any]
 
-    def wait(self) -> None:
-        """Let a second pass at the gateway: what it tells from now on is later than what it told."""
+    def advance_clock(self) -> None:
+        """Move the gateway's clock on by one second, so that its next events are newer than those so far."""
         self.stage.now += timedelta(seconds=1)
 
     @property
     def path(self) -> str:
-        """Where the gateway sends its events."""
+        """Return the path to which the gateway sends its events."""
         return "/" + self.connection["webhookUrl"].split("/", 3)[3]
 
-    def deliver(self, *sent: Notification) -> list[int]:
-        """Send what the gateway sends; return the statuses of the answers."""
+    def deliver(self, *notifications: Notification) -> list[int]:
+        """Deliver notifications of the gateway; return the statuses of the responses."""
         client = self.brand.app.test_client()
         return [
             client.open(
-                self.path, method=one.method, data=one.body, headers=dict(one.headers), query_string=dict(one.query)
+                self.path,
+                method=notification.method,
+                data=notification.body,
+                headers=dict(notification.headers),
+                query_string=dict(notification.query),
             ).status_code
-            for one in sent
+            for notification in notifications
         ]
 
     def change(self, sql: str, *params: object) -> None:
-        """Change rows of the brand."""
+        """Run a statement that changes the brand's rows."""
         with db.unit_of_work(self.brand.id):
             db.db.run(sql, params)
 
-    def told(self, type: str) -> list[dict[str, Any]]:
-        """Return the data of the webhook events of a type, in their order."""
-        found = self.brand.rows("select body from event where type = %s order by created_at, id", type)
-        return [json.loads(body)["data"] for (body,) in found]
+    def list_webhook_data(self, event_type: str) -> list[dict[str, Any]]:
+        """Return the `data` of the brand's webhook events of a type, oldest first."""
+        rows = self.brand.rows("select body from event where type = %s order by created_at, id", event_type)
+        return [json.loads(body)["data"] for (body,) in rows]
 
     def sell(self, **purchase: Any) -> Sale:
-        """Let somebody pay, have it told and booked."""
+        """Simulate a payment, deliver its notifications and run the jobs; return the sale."""
         sale = self.stage.pay(Purchase(**purchase))
         assert set(self.deliver(*sale.notifications)) == {200}
         drain()
         return sale
 
-    def event(self, kind: str, told: dict[str, Any]) -> Notification:
-        """Return an event of stripe's about an object."""
-        event = {"id": f"evt_{self.stage.number()}", "object": "event", "livemode": True, "type": kind}
-        event |= {"created": int(self.stage.now.timestamp()), "data": {"object": told}}
+    def build_stripe_event(self, event_type: str, fields: dict[str, Any]) -> Notification:
+        """Return a signed Stripe event about an object."""
+        event = {"id": f"evt_{self.stage.number()}", "object": "event", "livemode": True, "type": event_type}
+        event |= {"created": int(self.stage.now.timestamp()), "data": {"object": fields}}
         return self.stage.sign_body(json.dumps(event).encode())
 
-    def changed(self, sent: Notification, **fields: Any) -> Notification:
-        """Return an event of stripe's with other fields of its object."""
-        event = json.loads(sent.body)
+    def replace_fields(self, notification: Notification, **fields: Any) -> Notification:
+        """Return a Stripe event with some fields of its object replaced, signed again."""
+        event = json.loads(notification.body)
         event["data"]["object"] |= fields
         return self.stage.sign_body(json.dumps(event).encode())
 
-    def hear(self, *sent: Notification) -> None:
-        """Take what the gateway sends, and book it."""
-        assert set(self.deliver(*sent)) == {200}
+    def receive(self, *notifications: Notification) -> None:
+        """Deliver notifications and run the jobs that book them."""
+        assert set(self.deliver(*notifications)) == {200}
         drain()
 
     def events(self, columns: str = "type, status, reason") -> list[tuple[Any, ...]]:
-        """Return columns of the inbox, in the order of arrival."""
+        """Return columns of the gateway's received events, in the order of arrival."""
         return self.brand.rows(f"select {columns} from gateway_event order by received_at, id")
 
     def conversions(self, columns: str = "external_event_id, amount_cents, commission_cents, type") -> list[Any]:
@@ -88,13 +92,13 @@ class Shop:
 
 @pytest.fixture
 def stage(request):
-    with play_gateway(getattr(request, "param", "stripe")) as playing:
-        yield playing
+    with play_gateway(getattr(request, "param", "stripe")) as stage:
+        yield stage
 
 
 @pytest.fixture
 def shop(brand, stage):
-    """Return a brand with jane, an affiliate at 20 %, whose gateway is connected; in the end its money must add up."""
+    """Return a brand with a connected gateway and jane, an affiliate at 20 %; check its books afterwards."""
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("jane")
     yield Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))

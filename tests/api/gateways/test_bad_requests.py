@@ -1,10 +1,10 @@
-"""What may come to the address of any gateway: unproved, too late, too large, no event at all, after the end."""
+"""Requests that a gateway's address refuses: badly signed, too old, too large, malformed, or after disconnection."""
 
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.stages import all_gateways, gateways_with
 
 _MEGABYTE = 1024 * 1024
-_NO_EVENTS = [
+_MALFORMED_BODIES = [
     b"",
     b"{",
     b"[]",
@@ -21,40 +21,44 @@ _NO_EVENTS = [
 
 
 @gateways_with("proof")
-def test_a_proof_over_other_bytes_is_401_and_keeps_nothing(shop, drain):
-    drain("gateways")  # what connecting left to do
+def test_signature_of_other_bytes_returns_401_and_stores_nothing(shop, drain):
+    drain("gateways")  # jobs left by connecting
     sale = shop.stage.pay(Purchase())
-    sent = [*sale.notifications, *shop.stage.refund(sale, 4_000)]
-    assert set(shop.deliver(*(shop.stage.forge_signature(one) for one in sent))) == {401}
+    notifications = [*sale.notifications, *shop.stage.refund(sale, 4_000)]
+    assert set(shop.deliver(*map(shop.stage.forge_signature, notifications))) == {401}
     assert (shop.events(), drain("gateways")) == ([], 0)
 
 
 @gateways_with("time")
-def test_a_proof_of_long_ago_is_401_and_keeps_nothing(shop):
+def test_old_signature_returns_401_and_stores_nothing(shop):
     sale = shop.stage.pay(Purchase())
-    assert set(shop.deliver(*(shop.stage.sign_in_the_past(sent) for sent in sale.notifications))) == {401}
+    assert set(shop.deliver(*map(shop.stage.sign_in_the_past, sale.notifications))) == {401}
     assert shop.events() == []
 
 
 @all_gateways
-def test_a_megabyte_is_let_in_and_one_byte_more_is_413(shop):
-    (sent, *_) = shop.stage.pay(Purchase()).notifications
-    whole, more = (
-        Notification(sent.body.ljust(size), sent.headers, sent.method, sent.query)
+def test_one_megabyte_is_accepted_and_one_byte_more_returns_413(shop):
+    (notification, *_) = shop.stage.pay(Purchase()).notifications
+    max_size, too_large = (
+        Notification(notification.body.ljust(size), notification.headers, notification.method, notification.query)
         for size in (_MEGABYTE, _MEGABYTE + 1)
     )
-    assert shop.deliver(more) == [413]
+    assert shop.deliver(too_large) == [413]
     assert shop.events() == []
-    assert shop.deliver(whole)[0] in (200, 401)
+    assert shop.deliver(max_size)[0] in (200, 401)
 
 
 @all_gateways
-def test_what_is_no_event_is_refused_or_fails_once_and_is_never_money(shop, drain):
+def test_malformed_body_is_refused_or_fails_once_without_booking_money(shop, drain):
     headers = shop.stage.pay(Purchase()).notifications[0].headers
-    sent = [Notification(body, one) for body in _NO_EVENTS for one in (headers, {"Content-Type": "text/plain"})]
+    notifications = [
+        Notification(body, content_headers)
+        for body in _MALFORMED_BODIES
+        for content_headers in (headers, {"Content-Type": "text/plain"})
+    ]
     if "any_body" not in shop.stage.unsupported:
-        sent += [shop.stage.sign_body(body) for body in _NO_EVENTS]
-    assert set(shop.deliver(*sent)) <= {200, 401}
+        notifications += [shop.stage.sign_body(body) for body in _MALFORMED_BODIES]
+    assert set(shop.deliver(*notifications)) <= {200, 401}
     drain()
     assert {status for (status,) in shop.events("status")} <= {"Failed", "Ignored"}
     assert shop.conversions() == []
@@ -62,10 +66,10 @@ def test_what_is_no_event_is_refused_or_fails_once_and_is_never_money(shop, drai
 
 
 @all_gateways
-def test_what_comes_for_a_connection_that_was_removed_is_404_and_keeps_nothing(shop):
+def test_event_for_removed_connection_returns_404_and_stores_nothing(shop):
     sale = shop.stage.pay(Purchase())
-    sent = [*sale.notifications, *shop.stage.refund(sale, 4_000)]
+    notifications = [*sale.notifications, *shop.stage.refund(sale, 4_000)]
     path = f"/api/v1/connections/{shop.connection['id']}"
     assert shop.brand.person("Owner").call("DELETE", path).status_code == 204
-    assert set(shop.deliver(*sent)) == {404}
+    assert set(shop.deliver(*notifications)) == {404}
     assert shop.events() == []

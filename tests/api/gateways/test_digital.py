@@ -1,4 +1,4 @@
-"""Gateways of digital goods, from their events to the money: what each of them tells twice, late, or not at all."""
+"""Gateways of digital goods, from event to conversion: events repeated, late, or missing."""
 
 import json
 
@@ -8,13 +8,13 @@ from tests.support.gateways.digital import lemonsqueezy
 from tests.support.gateways.stage import Purchase
 
 
-def played(*names):
-    """Return the mark that has a test played by these gateways."""
+def at_gateways(*names):
+    """Return the mark that runs a test at each of these gateways."""
     return pytest.mark.parametrize("stage", names, indirect=True)
 
 
-@played("gumroad", "lemonsqueezy", "thrivecart")
-def test_what_was_missed_is_credited_by_what_is_known_and_says_so(shop, drain):
+@at_gateways("gumroad", "lemonsqueezy", "thrivecart")
+def test_missed_payment_is_credited_with_reason_history_only(shop, drain):
     first = shop.stage.pay(Purchase(cents=10_000))
     shop.deliver(*first.notifications)
     drain()
@@ -24,15 +24,15 @@ def test_what_was_missed_is_credited_by_what_is_known_and_says_so(shop, drain):
     for _ in range(2):
         assert shop.brand.person("Owner").post(path, {}).status_code == 202
         drain()
-    known = {"lemonsqueezy": "lemonsqueezy_custom_data"}  # of the subscription, told apart
-    method = known.get(name := shop.stage.gateway.name, f"{name}_customer_history")
+    methods = {"lemonsqueezy": "lemonsqueezy_custom_data"}  # its subscription is reported separately
+    method = methods.get(name := shop.stage.gateway.name, f"{name}_customer_history")
     assert (missed.id, method) in shop.conversions("external_event_id, attribution_method")
     assert dict(shop.conversions("external_event_id, refunded_cents")) == {first.id: 4_000, missed.id: 0}
     assert ("Processed", "history_only") in shop.events("status, reason")
 
 
-@played("lemonsqueezy")
-def test_a_refund_told_of_the_order_and_of_its_invoice_is_counted_once(shop, drain):
+@at_gateways("lemonsqueezy")
+def test_refund_reported_for_order_and_invoice_counts_once(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_000))
     drain()
@@ -43,26 +43,26 @@ def test_a_refund_told_of_the_order_and_of_its_invoice_is_counted_once(shop, dra
     assert shop.conversions("external_event_id, refunded_cents") == [(sale.id, 4_500)]
 
 
-@played("lemonsqueezy")
-def test_only_a_trial_is_a_lead_and_an_order_of_nothing_is_none(shop, drain):
-    free = shop.stage.pay(Purchase(cents=0, customer="6", email="free@example.com"))
+@at_gateways("lemonsqueezy")
+def test_trial_is_a_lead_and_free_order_is_not(shop, drain):
+    free_order = shop.stage.pay(Purchase(cents=0, customer="6", email="free@example.com"))
     shop.deliver(
-        free.notifications[0], *shop.stage.start_trial(Purchase(cents=0, customer="7", email="eve@example.com"))
+        free_order.notifications[0], *shop.stage.start_trial(Purchase(cents=0, customer="7", email="eve@example.com"))
     )
     drain()
     assert shop.brand.rows("select email_normalized from lead") == [("eve@example.com",)]
     assert shop.conversions("amount_cents") == []
 
 
-@played("lemonsqueezy")
-def test_another_secret_is_refused(shop):
+@at_gateways("lemonsqueezy")
+def test_signature_with_another_secret_returns_401(shop):
     sale = shop.stage.pay(Purchase())
-    assert shop.deliver(lemonsqueezy.sign(sale.notifications[0].body)) == [401]  # not the secret that was made
+    assert shop.deliver(lemonsqueezy.sign(sale.notifications[0].body)) == [401]  # another secret than the connection's
     assert shop.deliver(*sale.notifications) == [200, 200, 200]
 
 
-@played("gumroad")
-def test_a_partial_refund_of_an_unknown_amount_waits_and_is_a_dead_letter_in_the_end(shop, drain):
+@at_gateways("gumroad")
+def test_partial_refund_of_unknown_amount_waits_and_fails_after_7_days(shop, drain):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.sales[sale.id]["currency_symbol"] = "€"
     shop.deliver(*sale.notifications, *shop.stage.refund(sale, 4_000))
@@ -80,20 +80,20 @@ def test_a_partial_refund_of_an_unknown_amount_waits_and_is_a_dead_letter_in_the
         "refund_amount_unknown",
         "its amount could not be determined within 7 days",
     )
-    shop.deliver(*shop.stage.refund(sale, 6_000))  # the rest: now it is told
+    shop.deliver(*shop.stage.refund(sale, 6_000))  # the rest, whose amount is known
     drain()
     assert shop.conversions("refunded_cents, status") == [(10_000, "Refunded")]
 
 
-@played("thrivecart")
-def test_the_former_secret_word_counts_for_an_hour_and_no_word_is_kept(shop, drain):
+@at_gateways("thrivecart")
+def test_former_secret_word_is_accepted_and_no_word_is_stored(shop, drain):
     path = f"/api/v1/connections/{shop.connection['id']}"
-    changed = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"secretWord": "another"}})
-    assert changed.status_code == 200
+    response = shop.brand.person("Owner").call("PATCH", path, {"credentials": {"secretWord": "another"}})
+    assert response.status_code == 200
     sale = shop.stage.pay(Purchase())
     assert shop.deliver(*sale.notifications, shop.stage.forge_signature(sale.notifications[0])) == [200, 401]
     assert shop.brand.rows("select position('SECRETWORD' in encode(raw, 'escape')) from gateway_event") == [(0,)]
     client = shop.brand.app.test_client()
-    tried = [client.open(shop.path, method=method).status_code for method in ("HEAD", "GET", "POST")]
-    assert tried == [200, 200, 200]
+    statuses = [client.open(shop.path, method=method).status_code for method in ("HEAD", "GET", "POST")]
+    assert statuses == [200, 200, 200]
     assert len(shop.events()) == 1

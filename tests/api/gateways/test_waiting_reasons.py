@@ -1,4 +1,4 @@
-"""A job that waits for a gateway says why, and until when; an event whose work was discarded is not lost."""
+"""A job waiting for a gateway reports why and until when; the event of a discarded job is not lost."""
 
 import pytest
 
@@ -16,8 +16,8 @@ def console(app):
 
 
 @pytest.fixture
-def waiting(shop, drain):
-    """The job of an event whose gateway has to be asked and is away."""
+def waiting_job_id(shop, drain):
+    """Return the id of an event's job that has to call its gateway, which is unavailable."""
     sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
     shop.deliver(sale.notifications[0])
     shop.stage.faults.extend(["fail"] * 20)
@@ -26,30 +26,30 @@ def waiting(shop, drain):
     return job_id
 
 
-def test_waiting_event_says_which_gateway_answered_what(waiting, flask, console):
-    details = flask.json("jobs", "show", str(waiting))
-    ((listed),) = [row for row in flask.json("jobs", "list") if row["id"] == waiting]
-    _, output = flask("jobs", "show", str(waiting))
+def test_waiting_job_reports_its_gateway_and_the_answer(waiting_job_id, flask, console):
+    job = flask.json("jobs", "show", str(waiting_job_id))
+    (listed_job,) = [row for row in flask.json("jobs", "list") if row["id"] == waiting_job_id]
+    _, output = flask("jobs", "show", str(waiting_job_id))
     _, table = flask("jobs", "list")
     (queue,) = [queue for queue in console.get("queues") if queue["queue"] == "gateways"]
 
-    assert details["waits_for"].startswith("stripe: it answers 5")
-    assert listed["waits_for"] == details["waits_for"] == queue["waitsFor"]
-    assert f"until {details['run_at'][:10]}" in output
-    assert details["waits_for"] in output
-    assert details["waits_for"][:30] in table
-    assert (queue["heldUp"], queue["waitsUntil"][:16]) == (1, details["run_at"][:16])
+    assert job["waits_for"].startswith("stripe: it answers 5")
+    assert listed_job["waits_for"] == job["waits_for"] == queue["waitsFor"]
+    assert f"until {job['run_at'][:10]}" in output
+    assert job["waits_for"] in output
+    assert job["waits_for"][:30] in table
+    assert (queue["heldUp"], queue["waitsUntil"][:16]) == (1, job["run_at"][:16])
 
 
-def test_job_of_a_paused_queue_says_so(waiting, flask):
+def test_job_of_paused_queue_reports_the_pause(waiting_job_id, flask):
     flask("jobs", "pause", "gateways", "--why", "keys are rotated")
     try:
-        assert flask.json("jobs", "show", str(waiting))["waits_for"] == "the queue is paused: keys are rotated"
+        assert flask.json("jobs", "show", str(waiting_job_id))["waits_for"] == "the queue is paused: keys are rotated"
     finally:
         flask("jobs", "resume", "gateways")
 
 
-def test_job_that_is_done_waiting_forgets_the_reason(shop, waiting, drain):
+def test_job_done_waiting_clears_the_reason(shop, waiting_job_id, drain):
     shop.stage.faults.clear()
     shop.change("update job set run_at = now() where name = 'gateway.event'")
     drain()
@@ -58,9 +58,9 @@ def test_job_that_is_done_waiting_forgets_the_reason(shop, waiting, drain):
     assert shop.brand.rows("select count(*) from job where waits_for is not null") == [(0,)]
 
 
-def test_parked_refund_says_what_it_waits_for(shop, flask):
+def test_parked_refund_reports_the_missing_payment(shop, flask):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(*shop.stage.refund(sale, 4_000))
+    shop.receive(*shop.stage.refund(sale, 4_000))
     ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event' and failed_at is null")
 
     waits_for = flask.json("jobs", "show", str(job_id))["waits_for"]
@@ -68,17 +68,17 @@ def test_parked_refund_says_what_it_waits_for(shop, flask):
     assert waits_for == "it waits for the payment or refund that it names: payment_unknown"
 
 
-def _discard(shop, flask):
+def _discard_job(shop, flask):
     shop.change("update job set failed_at = now(), attempt = max_attempts where name = 'gateway.event'")
     ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event'")
     return flask.json("jobs", "discard", str(job_id), "--why", "by mistake")["leaves"]
 
 
 @pytest.mark.parametrize("remedy", ["sent again", "replayed"])
-def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, drain, flask, remedy):
+def test_discarded_event_fails_and_can_still_be_booked(shop, drain, flask, remedy):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.deliver(sale.notifications[0])
-    leaves = _discard(shop, flask)
+    discarded = _discard_job(shop, flask)
     ((status, reason, error),) = shop.events("status, reason, error")
 
     if remedy == "replayed":
@@ -90,17 +90,17 @@ def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, dr
         shop.deliver(sale.notifications[0])
     drain()
 
-    assert leaves["kind"] == "gateway.event"
-    assert leaves["externalEventId"]
+    assert discarded["kind"] == "gateway.event"
+    assert discarded["externalEventId"]
     assert (status, reason) == ("Failed", "discarded")
     assert "Replay it" in error
     assert len(shop.conversions()) == 1
     assert shop.brand.rows("select count(*) from job") == [(0,)]
 
 
-def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(shop, drain, flask):
+def test_booked_event_stays_when_its_old_failed_job_is_discarded(shop, drain, flask):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(*sale.notifications)
+    shop.receive(*sale.notifications)
     ((event_id,),) = shop.brand.rows("select id from gateway_event order by received_at desc, id desc limit 1")
     with db.any_org_work():
         db.db.stage(
@@ -109,13 +109,13 @@ def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(sh
             (shop.brand.id, event_id),
         )
 
-    assert _discard(shop, flask) is None
+    assert _discard_job(shop, flask) is None
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
 
 
 @pytest.fixture
-def crowded_gateway(monkeypatch):
-    """Limit calls to one server to one slot, and hold that of stripe."""
+def busy_stripe_slot(monkeypatch):
+    """Limit calls per gateway to one slot, and hold Stripe's."""
     slots = CallSlots(waits_s=0.05)
     slots.limit_to(lambda: 1)
     monkeypatch.setattr(call_slots, "gateways", slots)
@@ -123,16 +123,16 @@ def crowded_gateway(monkeypatch):
         yield
 
 
-def _deliver_unnamed(shop):
-    """Deliver a payment whose gateway has to be asked for its code."""
+def _deliver_payment_with_code(shop):
+    """Deliver a payment whose coupon code must be requested from the gateway."""
     sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
     shop.stage.calls.clear()
     shop.deliver(sale.notifications[0])
     return sale
 
 
-def test_event_of_a_crowded_gateway_is_put_off_uncalled(shop, drain, crowded_gateway, flask):
-    _deliver_unnamed(shop)
+def test_event_is_delayed_without_a_call_when_no_slot_is_free(shop, drain, busy_stripe_slot, flask):
+    _deliver_payment_with_code(shop)
 
     drain("gateways")
 
@@ -146,12 +146,12 @@ def test_event_of_a_crowded_gateway_is_put_off_uncalled(shop, drain, crowded_gat
     assert flask.json("jobs", "show", str(job_id))["waits_for"].startswith("stripe: it is slow")
 
 
-def test_event_that_was_put_off_is_booked_once_there_is_a_slot(shop, drain, monkeypatch):
+def test_delayed_event_is_booked_once_a_slot_is_free(shop, drain, monkeypatch):
     slots = CallSlots(waits_s=0.05)
     slots.limit_to(lambda: 1)
     monkeypatch.setattr(call_slots, "gateways", slots)
     with slots.hold("stripe"):
-        _deliver_unnamed(shop)
+        _deliver_payment_with_code(shop)
         drain("gateways")
     shop.change("update job set run_at = now() where name = 'gateway.event'")
 
@@ -161,7 +161,7 @@ def test_event_that_was_put_off_is_booked_once_there_is_a_slot(shop, drain, monk
 
 
 @pytest.mark.parametrize("stage", ["woocommerce", "paddle"], indirect=True)
-def test_slow_gateway_does_not_crowd_another(shop, drain, crowded_gateway):
+def test_busy_gateway_does_not_delay_another(shop, drain, busy_stripe_slot):
     sale = shop.sell()
 
     assert [row[0] for row in shop.conversions()] == [sale.id]

@@ -48,21 +48,21 @@ def keys(monkeypatch):
 
 
 @pytest.fixture
-def alone(app):
+def lone_brand(app):
     """A database without the organizations of other tests, and a brand in it."""
     with databases.isolated_database():
         yield Brand.create(app)
 
 
 @pytest.fixture
-def everything(isolated_database):
+def everything(lone_brand):
     """A brand with one sealed value of every kind; it has two keys, and had two connections."""
-    isolated_database.program(name="Spring")
-    affiliate_id = isolated_database.affiliate("ben")
-    isolated_database.other_key()
-    isolated_database.endpoint("https://localhost/hook")
-    invite(isolated_database)
-    isolated_database.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
+    lone_brand.program(name="Spring")
+    affiliate_id = lone_brand.affiliate("ben")
+    lone_brand.other_key()
+    lone_brand.endpoint("https://localhost/hook")
+    invite(lone_brand)
+    lone_brand.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
         page_leads.any_org_stage(
@@ -71,16 +71,14 @@ def everything(isolated_database):
         assert _session_of_a_provider() is not None
     with play_gateway() as stage, platforms.play_platform() as platform:
         switch_to_test_mode(stage)
-        platforms.connect_platform(isolated_database.person(), platform)
-        made = connect_gateway(isolated_database.person(), stage)
+        platforms.connect_platform(lone_brand.person(), platform)
+        made = connect_gateway(lone_brand.person(), stage)
         path = f"/api/v1/connections/{made['id']}"
-        assert (
-            isolated_database.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
-        )
+        assert lone_brand.person().call("PATCH", path, {"credentials": dict(stage.credentials)}).status_code == 200
     with play_gateway("shopify") as store:
-        path = f"/api/v1/connections/{connect_gateway(isolated_database.person(), store)['id']}"
-        assert isolated_database.person().call("DELETE", path).status_code == 204
-    return isolated_database
+        path = f"/api/v1/connections/{connect_gateway(lone_brand.person(), store)['id']}"
+        assert lone_brand.person().call("DELETE", path).status_code == 204
+    return lone_brand
 
 
 def _session_of_a_provider() -> Any:
@@ -286,7 +284,7 @@ def test_two_at_once_reseal_everything_once(everything, keys):
     assert sum(sum(one.values()) for one in found) == 17
 
 
-def test_every_place_with_a_sealed_value_is_a_kind(isolated_database):
+def test_every_place_with_a_sealed_value_is_a_kind(lone_brand):
     with db.any_org_work():
         named = db.db.run("select table_name, column_name from information_schema.columns where column_name ~ 'sealed'")
     held = {(kind.table, kind.sealed) for kind in sealed_rows.KINDS}
@@ -320,16 +318,16 @@ def test_every_place_with_a_sealed_value_is_a_kind(isolated_database):
     }
 
 
-def test_a_list_goes_on_where_it_was(isolated_database, keys):
+def test_a_list_goes_on_where_it_was(lone_brand, keys):
     for name in ("a", "b"):
-        isolated_database.program(name=name)
-    first = isolated_database.get("/api/v1/programs?take=1").json
+        lone_brand.program(name=name)
+    first = lone_brand.get("/api/v1/programs?take=1").json
     path = f"/api/v1/programs?take=1&cursor={first['nextCursor']}"
 
     keys(_NEW, _FORMER)
-    while_listed = isolated_database.get(path)
+    while_listed = lone_brand.get(path)
     keys(_NEW)
 
     assert (while_listed.status_code, while_listed.json["items"] != first["items"]) == (200, True)
     # The key of the caller is sealed with the former one, but nobody asks for its signing secret here.
-    assert isolated_database.get(path).status_code == 400
+    assert lone_brand.get(path).status_code == 400

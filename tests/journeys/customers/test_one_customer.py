@@ -146,7 +146,7 @@ class _History:
             sales = [shop.stage.pay(purchase)]
         for sale in sales:
             for _ in range(self.draw.choice([1, 2])):
-                shop.hear(*sale.notifications)
+                shop.receive(*sale.notifications)
             self.part_of[sale.id] = sales[0].id
         payment = Payment(
             sales[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=purchase.slug
@@ -157,7 +157,7 @@ class _History:
 
     def _tell(self, shop, sent):
         for _ in range(self.draw.choice([1, 2])):
-            shop.hear(*sent)
+            shop.receive(*sent)
 
     def _one(self, which):
         matching = [entry for entry in self.told if which(entry[2])]

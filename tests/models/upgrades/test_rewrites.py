@@ -1,6 +1,6 @@
 """No migration rewrites a table; if one is rewritten anyway, no request gets "not found" for an existing row.
 
-docs/upgrades.md, "What rewrites a table".
+docs/upgrades.md, "Table rewrites".
 """
 
 import importlib

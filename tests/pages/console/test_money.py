@@ -53,7 +53,7 @@ def test_decided_run_shows_its_decision(operator, payroll, run_under_review):
     again = operator.send(address, {"decision": "approve", "why": "yes", "_key": "b"})
 
     assert again.status_code == 422
-    assert "not run_under_review for a review" in again.text
+    assert "not waiting for a review" in again.text
     assert payroll.payouts("status") == [("Failed",)]
 
 

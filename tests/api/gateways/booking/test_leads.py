@@ -1,4 +1,4 @@
-"""Starts without money are leads without commission; the first payment is a conversion and converts them."""
+"""Signups without payment are leads without commission; the first payment converts them."""
 
 from tests.support.gateways.stage import Purchase
 
@@ -6,8 +6,8 @@ _EVE = {"customer": "7", "email": "eve@example.com"}
 _LEADS = "select method, state from lead"
 
 
-def test_a_trial_is_a_lead_and_its_first_payment_converts_it(shop):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
+def test_trial_is_a_lead_converted_by_its_first_payment(shop):
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
     assert shop.brand.rows(_LEADS) == [("lead_signup", "Open")]
     assert shop.conversions() == []
     shop.sell(slug=None, **_EVE)
@@ -15,43 +15,43 @@ def test_a_trial_is_a_lead_and_its_first_payment_converts_it(shop):
     assert shop.conversions("attribution_method, type") == [("metadata_or_customer", "OneTime")]
 
 
-def test_a_subscription_and_its_invoice_of_nothing_are_one_lead_in_either_order(shop):
+def test_subscription_and_zero_invoice_are_one_lead_in_either_order(shop):
     trial, invoice = shop.stage.start_trial(Purchase(cents=0, **_EVE)), shop.stage.pay(Purchase(cents=0, **_EVE))
-    shop.hear(*trial, *invoice.notifications)
+    shop.receive(*trial, *invoice.notifications)
     assert shop.brand.rows(_LEADS) == [("lead_signup", "Open")]
 
     other = {"customer": "8", "email": "bob@example.com"}
     trial, invoice = shop.stage.start_trial(Purchase(cents=0, **other)), shop.stage.pay(Purchase(cents=0, **other))
-    shop.hear(*invoice.notifications, *trial, *invoice.notifications)
+    shop.receive(*invoice.notifications, *trial, *invoice.notifications)
     assert shop.brand.rows(_LEADS) == [("lead_signup", "Open")] * 2
     assert shop.conversions() == []
 
 
-def test_a_payment_of_nothing_is_never_a_sale_and_a_lead_of_whom_it_names(shop):
+def test_zero_payment_is_no_sale_and_a_lead_only_with_a_referral(shop):
     shop.sell(cents=0, **_EVE)
     shop.sell(cents=0, slug=None, customer="8", email="bob@example.com")
     assert shop.conversions() == []
     assert shop.brand.rows("select email from lead") == [("eve@example.com",)]
-    reasons = [reason for kind, _, reason in shop.events() if kind == "invoice.paid"]
+    reasons = [reason for event_type, _, reason in shop.events() if event_type == "invoice.paid"]
     assert reasons == [None, "nobody_referred"]
 
 
-def test_a_rehearsed_trial_is_a_rehearsed_lead(shop):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, is_test=True, **_EVE)))
+def test_test_trial_is_a_test_lead(shop):
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, is_test=True, **_EVE)))
     assert shop.brand.rows("select is_test from lead") == [(True,)]
     shop.sell(slug=None, **_EVE)
     assert shop.brand.rows("select state from lead") == [("Open",)]
 
 
-def test_a_start_for_somebody_who_cannot_earn_is_no_lead(shop):
+def test_trial_for_paused_affiliate_is_no_lead(shop):
     shop.change("update affiliate set status = 'Paused'")
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
     assert shop.brand.rows(_LEADS) == []
 
 
-def test_what_waits_for_a_payment_of_nothing_goes_on_once_that_is_told(shop):
+def test_event_waiting_for_a_zero_payment_is_processed_once_it_arrives(shop):
     invoice, other_ids = shop.stage.pay(Purchase(cents=0)).notifications
-    shop.hear(other_ids)
+    shop.receive(other_ids)
     assert shop.events("status") == [("Parked",)]
-    shop.hear(invoice)
+    shop.receive(invoice)
     assert shop.events("status") == [("Processed",)] * 2

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture
 def path(shop):
-    """Where the shop's connection is."""
+    """Return the API path of the shop's connection."""
     return f"/api/v1/connections/{shop.connection['id']}"

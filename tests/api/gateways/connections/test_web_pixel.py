@@ -1,4 +1,4 @@
-"""The web pixel of a store: there while it is connected, whatever happens on the way, and gone afterwards."""
+"""The web pixel of a store: it exists while the store is connected, also after failures, and is deleted afterwards."""
 
 import pytest
 
@@ -22,141 +22,143 @@ def store(shop):
     return shop
 
 
-def _path(shop):
+def _build_path(shop):
     return f"{URL}/{shop.connection['id']}"
 
 
-def _pixel(shop):
-    return shop.brand.get(_path(shop)).json["webPixel"]
+def _get_pixel(shop):
+    return shop.brand.get(_build_path(shop)).json["webPixel"]
 
 
-def _snippet(shop):
-    answer = shop.brand.get(SNIPPET)
-    return answer.json.get("error") or answer.json["snippet"]
+def _get_snippet(shop):
+    response = shop.brand.get(SNIPPET)
+    return response.json.get("error") or response.json["snippet"]
 
 
 def _disconnect(shop):
-    assert shop.brand.person("Owner").call("DELETE", _path(shop)).status_code == 204
+    assert shop.brand.person("Owner").call("DELETE", _build_path(shop)).status_code == 204
 
 
-def test_connecting_makes_the_pixel_and_the_snippet_names_it(shop):
-    assert (_pixel(shop)["status"], _snippet(shop)) == ("waiting", "pixel_not_provisioned")
+def test_connecting_creates_the_pixel_named_in_the_snippet(shop):
+    assert (_get_pixel(shop)["status"], _get_snippet(shop)) == ("waiting", "pixel_not_provisioned")
 
     drain()
 
-    shown = _pixel(shop)
-    assert (shown["status"], shown["error"]) == ("active", None)
-    assert f'data-pixel-org="{shown["publicKey"]}"' in _snippet(shop)
+    pixel = _get_pixel(shop)
+    assert (pixel["status"], pixel["error"]) == ("active", None)
+    assert f'data-pixel-org="{pixel["publicKey"]}"' in _get_snippet(shop)
     settings = shop.stage.pixels.settings
-    assert settings["accountID"] == shown["publicKey"]
+    assert settings["accountID"] == pixel["publicKey"]
     assert settings["endpoint"] == "http://127.0.0.1:8000"
     assert settings["params"].startswith("via,ref,")
     assert shop.brand.rows("select external_id from web_pixel") == [(shop.stage.pixels.pixel["id"],)]
     assert shop.stage.pixels.acts == ["webPixelCreate"]
-    listed = shop.brand.get(URL).json["items"][0]
-    assert listed["webPixel"] == shown
+    connection = shop.brand.get(URL).json["items"][0]
+    assert connection["webPixel"] == pixel
 
 
 @pytest.mark.parametrize(
-    ("lack", "says"),
+    ("missing", "message"),
     [
         ("has_extension", "integrations/shopify-pixel"),
         ("has_scopes", "write_pixels, read_pixels and read_customer_events"),
     ],
 )
-def test_what_the_app_lacks_is_said_and_a_check_tries_again(shop, lack, says):
-    setattr(shop.stage.pixels, lack, False)
+def test_missing_app_feature_is_reported_and_a_check_retries(shop, missing, message):
+    setattr(shop.stage.pixels, missing, False)
     drain()
-    shown = shop.brand.get(_path(shop)).json
-    assert (shown["status"], shown["webPixel"]["status"]) == ("Active", "failed")
-    assert says in shown["lastError"]
-    assert _snippet(shop) == "pixel_not_provisioned"
-    assert shop.sell().id in [row[0] for row in shop.conversions()]  # the connection works without it
+    connection = shop.brand.get(_build_path(shop)).json
+    assert (connection["status"], connection["webPixel"]["status"]) == ("Active", "failed")
+    assert message in connection["lastError"]
+    assert _get_snippet(shop) == "pixel_not_provisioned"
+    assert shop.sell().id in [row[0] for row in shop.conversions()]  # the connection works without the pixel
 
-    setattr(shop.stage.pixels, lack, True)
-    assert shop.brand.person("Owner").post(f"{_path(shop)}/check").status_code == 200
+    setattr(shop.stage.pixels, missing, True)
+    assert shop.brand.person("Owner").post(f"{_build_path(shop)}/check").status_code == 200
     drain()
 
-    shown = shop.brand.get(_path(shop)).json
-    assert (shown["webPixel"]["status"], shown["lastError"]) == ("active", None)
+    connection = shop.brand.get(_build_path(shop)).json
+    assert (connection["webPixel"]["status"], connection["lastError"]) == ("active", None)
 
 
 @pytest.mark.parametrize("fault", ["cut", "fail", "html", "busy"])
-def test_a_lost_answer_makes_no_second_pixel(shop, fault):
-    shop.stage.faults.extend(["", fault])  # it is looked up, and then made: with "cut" it is, and nobody hears of it
+def test_lost_response_creates_no_second_pixel(shop, fault):
+    # The look-up succeeds; with "cut" the pixel is created, but the response is lost.
+    shop.stage.faults.extend(["", fault])
     drain()
-    assert _pixel(shop)["status"] == "failed"
-    assert _pixel(shop)["error"]
+    assert _get_pixel(shop)["status"] == "failed"
+    assert _get_pixel(shop)["error"]
 
     run_as_brand(shop.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
-    assert _pixel(shop)["status"] == "active"
-    assert shop.stage.pixels.settings["accountID"] == _pixel(shop)["publicKey"]
+    assert _get_pixel(shop)["status"] == "active"
+    assert shop.stage.pixels.settings["accountID"] == _get_pixel(shop)["publicKey"]
     assert shop.stage.pixels.acts.count("webPixelCreate") == 1
 
 
-def test_checks_and_new_credentials_change_nothing_that_is_as_it_should_be(store):
-    before = (_pixel(store), store.stage.pixels.pixel)
+def test_checks_and_new_credentials_leave_a_correct_pixel_unchanged(store):
+    pixel_before = (_get_pixel(store), store.stage.pixels.pixel)
 
-    store.brand.person("Owner").post(f"{_path(store)}/check")
-    store.brand.person("Owner").call("PATCH", _path(store), {"credentials": dict(store.stage.credentials)})
+    store.brand.person("Owner").post(f"{_build_path(store)}/check")
+    store.brand.person("Owner").call("PATCH", _build_path(store), {"credentials": dict(store.stage.credentials)})
     drain()
 
-    assert (_pixel(store), store.stage.pixels.pixel) == before
+    assert (_get_pixel(store), store.stage.pixels.pixel) == pixel_before
     assert store.stage.pixels.acts == ["webPixelCreate"]
 
 
-def test_a_store_that_is_away_for_a_while_keeps_its_pixel_as_it_was(store):
-    store.brand.person("Owner").post(f"{_path(store)}/check")
+def test_unavailable_store_keeps_its_pixel(store):
+    store.brand.person("Owner").post(f"{_build_path(store)}/check")
     store.stage.faults.extend(["fail"] * 8)
     drain()
 
-    assert (_pixel(store)["status"], _pixel(store)["error"]) == ("active", None)
+    assert (_get_pixel(store)["status"], _get_pixel(store)["error"]) == ("active", None)
     assert store.brand.rows("select count(*) from job where name = 'web_pixel.settle'") == [(1,)]
 
 
-def test_two_jobs_at_once_make_one_pixel(shop):
-    begun = [_begun(shop), _begun(shop)]
-    stage = shop.stage.pixels
+def test_interleaved_jobs_create_one_pixel(shop):
+    runs = [_prepare_run(shop), _prepare_run(shop)]
+    pixels = shop.stage.pixels
 
-    answers = [web_pixel.apply(one) for one in begun]
-    for one, answer in zip(begun, answers, strict=True):
+    results = [web_pixel.apply(run) for run in runs]
+    for run, result in zip(runs, results, strict=True):
         with db.unit_of_work(shop.brand.id):
-            assert web_pixel.record(one, answer, now=clock.now()) is None
+            assert web_pixel.record(run, result, now=clock.now()) is None
 
-    assert stage.acts == ["webPixelCreate"]
-    assert _pixel(shop)["status"] == "active"
-
-
-def test_a_pixel_that_comes_between_look_and_act_is_found_the_next_time(shop):
-    begun, make = _begun(shop), shop.stage.pixels._webPixelCreate
-    shop.stage.pixels._webPixelCreate = lambda variables: make(variables) and make(variables)  # somebody was faster
-    said = web_pixel.apply(begun)
-
-    assert (said.external_id, said.is_away) == (None, True)
-    assert web_pixel.apply(begun).external_id == shop.stage.pixels.pixel["id"]
+    assert pixels.acts == ["webPixelCreate"]
+    assert _get_pixel(shop)["status"] == "active"
 
 
-def _begun(shop):
-    connection = shop.brand.rows("select id from gateway_connection where status <> 'Disconnected'")[0][0]
+def test_pixel_created_concurrently_is_found_by_the_retry(shop):
+    run, create = _prepare_run(shop), shop.stage.pixels._webPixelCreate
+    # Another job was faster.
+    shop.stage.pixels._webPixelCreate = lambda variables: create(variables) and create(variables)
+    result = web_pixel.apply(run)
+
+    assert (result.external_id, result.is_away) == (None, True)
+    assert web_pixel.apply(run).external_id == shop.stage.pixels.pixel["id"]
+
+
+def _prepare_run(shop):
+    connection_id = shop.brand.rows("select id from gateway_connection where status <> 'Disconnected'")[0][0]
     with db.unit_of_work(shop.brand.id):
-        return web_pixel.prepare(organization_id=shop.brand.id, connection_id=connection, now=clock.now())
+        return web_pixel.prepare(organization_id=shop.brand.id, connection_id=connection_id, now=clock.now())
 
 
-def test_a_pixel_that_somebody_deleted_or_changed_is_mended(store):
+def test_deleted_or_changed_pixel_is_restored(store):
     for change in (lambda: None, lambda: {**store.stage.pixels.pixel, "settings": {"accountID": "another"}}):
         store.stage.pixels.pixel = change()
-        store.brand.person("Owner").post(f"{_path(store)}/check")
+        store.brand.person("Owner").post(f"{_build_path(store)}/check")
         drain()
-        assert store.stage.pixels.settings["accountID"] == _pixel(store)["publicKey"]
+        assert store.stage.pixels.settings["accountID"] == _get_pixel(store)["publicKey"]
 
 
-def test_new_parameters_reach_the_pixel(store):
-    answer = store.brand.person("Owner").call("PATCH", "/api/v1/settings/attribution-params", {"custom": "friend"})
+def test_new_attribution_parameters_reach_the_pixel(store):
+    response = store.brand.person("Owner").call("PATCH", "/api/v1/settings/attribution-params", {"custom": "friend"})
     drain()
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert store.stage.pixels.settings["params"].startswith("friend,via,")
     assert store.stage.pixels.acts == ["webPixelCreate", "webPixelUpdate"]
 
@@ -164,14 +166,14 @@ def test_new_parameters_reach_the_pixel(store):
 def test_disconnecting_deletes_the_pixel_and_ends_its_key(store):
     _disconnect(store)
 
-    assert _snippet(store) == "pixel_not_provisioned"
-    assert store.brand.get(_path(store)).json["webPixel"] is None
+    assert _get_snippet(store) == "pixel_not_provisioned"
+    assert store.brand.get(_build_path(store)).json["webPixel"] is None
     drain()
     assert store.stage.pixels.pixel is None
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
 
 
-def test_a_store_that_is_away_is_asked_again_and_after_a_week_let_go(store):
+def test_deletion_at_unavailable_store_is_retried_for_a_week(store):
     store.stage.faults.append("fail")
     _disconnect(store)
     store.stage.faults.extend(["fail"] * 8)
@@ -185,64 +187,64 @@ def test_a_store_that_is_away_is_asked_again_and_after_a_week_let_go(store):
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
 
 
-def test_a_store_that_lets_us_in_no_more_is_let_go(store):
+def test_revoked_access_ends_the_pixel_without_a_retry(store):
     store.deliver(*store.stage.uninstall())
     store.stage.token = "another"
-    store.stage.is_authorized = lambda asked: False
+    store.stage.is_authorized = lambda call: False
     drain()
 
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
     assert store.brand.rows("select count(*) from job where name = 'web_pixel.settle'") == [(0,)]
 
 
-def test_connecting_anew_has_a_key_of_its_own_and_waits_until_the_former_is_gone(store):
-    former = _pixel(store)["publicKey"]
+def test_reconnecting_gets_a_new_key_once_the_former_pixel_is_deleted(store):
+    former_key = _get_pixel(store)["publicKey"]
     _disconnect(store)
-    again = connect_gateway(store.brand.person("Owner"), store.stage)
+    new_connection = connect_gateway(store.brand.person("Owner"), store.stage)
     with pytest.raises(TryAgain):
-        _begun(store)
+        _prepare_run(store)
     drain()
     run_as_brand(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
-    shown = store.brand.get(f"{URL}/{again['id']}").json["webPixel"]
-    assert (shown["status"], store.stage.pixels.settings["accountID"]) == ("active", shown["publicKey"])
-    assert shown["publicKey"] != former
+    pixel = store.brand.get(f"{URL}/{new_connection['id']}").json["webPixel"]
+    assert (pixel["status"], store.stage.pixels.settings["accountID"]) == ("active", pixel["publicKey"])
+    assert pixel["publicKey"] != former_key
 
 
-def test_a_connection_that_ends_while_its_pixel_is_made_leaves_none_behind(shop):
-    begun = _begun(shop)
+def test_disconnection_during_pixel_creation_leaves_no_pixel(shop):
+    run = _prepare_run(shop)
     _disconnect(shop)
-    drain()  # who deletes it finds nothing yet
-    said = web_pixel.apply(begun)
+    drain()  # the deletion finds no pixel yet
+    result = web_pixel.apply(run)
     with db.unit_of_work(shop.brand.id):
-        assert web_pixel.record(begun, said, now=clock.now()) is None
+        assert web_pixel.record(run, result, now=clock.now()) is None
     drain()
 
     assert shop.stage.pixels.pixel is None
-    assert _snippet(shop) == "pixel_not_provisioned"
+    assert _get_snippet(shop) == "pixel_not_provisioned"
 
 
-def test_the_operators_own_key_stays_in_the_snippet(brand, stage):
+def test_operators_pixel_key_stays_in_the_snippet(brand, stage):
     brand.program()
     brand.set(pixelPublicKey="px_Acme-17")
-    made = connect_gateway(brand.person("Owner"), stage)
+    connection = connect_gateway(brand.person("Owner"), stage)
     drain()
     assert 'data-pixel-org="px_Acme-17"' in brand.get(SNIPPET).json["snippet"]
-    brand.person("Owner").call("DELETE", f"{URL}/{made['id']}")
+    brand.person("Owner").call("DELETE", f"{URL}/{connection['id']}")
     drain()
 
     assert 'data-pixel-org="px_Acme-17"' in brand.get(SNIPPET).json["snippet"]
 
 
-def test_a_store_that_is_tried_out_has_none(brand, stage):
-    made = brand.person("Owner").post(URL, build_connection_body(stage, mode="test")).json
+def test_test_connection_has_no_pixel(brand, stage):
+    connection = brand.person("Owner").post(URL, build_connection_body(stage, mode="test")).json
     drain()
 
-    assert (made["webPixel"], stage.pixels.pixel) == (None, None)
+    assert (connection["webPixel"], stage.pixels.pixel) == (None, None)
 
 
-def test_a_job_that_comes_again_asks_only_what_is_there(store):
-    begun = _begun(store)
-    assert web_pixel.apply(begun).external_id == store.stage.pixels.pixel["id"]
+def test_repeated_job_creates_no_second_pixel(store):
+    run = _prepare_run(store)
+    assert web_pixel.apply(run).external_id == store.stage.pixels.pixel["id"]
     assert store.stage.pixels.acts == ["webPixelCreate"]

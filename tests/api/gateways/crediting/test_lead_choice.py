@@ -1,4 +1,4 @@
-"""Which of a buyer's leads credits a payment that names no other affiliate.
+"""The choice of a buyer's lead that credits a payment without another referral.
 
 Source: tracking spec, section 8 "Lead email match window" and "Lead attribution order".
 """
@@ -17,45 +17,45 @@ from tests.support.rows.lead_rows import DAY, record_lead
 from tests.support.running.hours import start_of_test
 
 _ANN = "ann@example.com"
-_LEADS = {"default_commission_model": "Cpl", "default_commission_type": "Fixed", "default_commission_value": 5}
+_LEAD_CAMPAIGN = {"default_commission_model": "Cpl", "default_commission_type": "Fixed", "default_commission_value": 5}
 
 
 @pytest.fixture
 def jane(shop):
-    """Return the id of jane, who sells; payments are made when the test began, in whole seconds."""
+    """Return the id of jane, an affiliate; payments are made at the start of the test, in whole seconds."""
     shop.stage.now = start_of_test().replace(microsecond=0)
     shop.change("update gateway_connection set connected_at = connected_at - interval '40 days'")
     ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
     return affiliate_id
 
 
-def _lead(shop, affiliate_id, *, before=DAY, email=_ANN, **options):
-    return record_lead(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - before, **options)
+def _record_lead(shop, affiliate_id, *, age=DAY, email=_ANN, **options):
+    return record_lead(shop.brand, affiliate_id, email, occurred_at=shop.stage.now - age, **options)
 
 
 def _sell(shop, **purchase):
-    """Sell to ann; return the affiliate of the conversion and the code of the email step, None without a conversion."""
+    """Sell to ann; return the conversion's affiliate and its email step's code, or None without a conversion."""
     shop.sell(slug=None, **purchase)
-    credited = shop.conversions("affiliate_id, attribution_method")
-    if not credited:
+    conversions = shop.conversions("affiliate_id, attribution_method")
+    if not conversions:
         return None
     *_, (conversion_id,) = shop.conversions("id")
     steps = shop.brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json["steps"]
-    return credited[-1][0], next(step["code"] for step in steps if step["step"] == "email_match")
+    return conversions[-1][0], next(step["code"] for step in steps if step["step"] == "email_match")
 
 
 def test_newest_lead_is_credited_and_the_older_one_stays_open(shop, jane):
     rob = shop.brand.affiliate("rob")
-    older, newer = _lead(shop, jane, before=2 * DAY), _lead(shop, rob)
+    older, newer = _record_lead(shop, jane, age=2 * DAY), _record_lead(shop, rob)
 
     assert _sell(shop) == (rob, "lead_matched")
     assert dict(shop.brand.rows("select id, state from lead")) == {older: "Open", newer: "Converted"}
 
 
-def test_lead_of_a_lead_campaign_does_not_hide_the_one_that_qualifies(shop, jane):
-    _lead(shop, jane, before=2 * DAY)
-    shop.brand.program(**_LEADS)
-    _lead(shop, shop.brand.affiliate("rob"))
+def test_newer_lead_of_a_lead_campaign_is_skipped(shop, jane):
+    _record_lead(shop, jane, age=2 * DAY)
+    shop.brand.program(**_LEAD_CAMPAIGN)
+    _record_lead(shop, shop.brand.affiliate("rob"))
 
     assert _sell(shop) == (jane, "lead_matched")
 
@@ -74,21 +74,21 @@ def test_lead_of_a_lead_campaign_does_not_hide_the_one_that_qualifies(shop, jane
     ids=["paused", "banned", "own email", "deleted", "closed campaign", "invalidated", "test"],
 )
 @pytest.mark.parametrize("stage", ["paddle"], indirect=True)
-def test_lead_whose_affiliate_may_not_earn_does_not_hide_an_older_one(shop, jane, change):
-    _lead(shop, jane, before=2 * DAY)
+def test_newer_lead_that_cannot_earn_is_skipped(shop, jane, change):
+    _record_lead(shop, jane, age=2 * DAY)
     shop.brand.program()
     rob = shop.brand.affiliate("rob")
-    _lead(shop, rob)
+    _record_lead(shop, rob)
     shop.change(change, rob)
 
     assert _sell(shop) == (jane, "lead_matched")
     assert shop.brand.rows("select count(*) from uncredited_conversion") == [(0,)]
 
 
-def test_uncredited_row_is_left_where_no_lead_may_earn(shop, jane):
-    shop.brand.program(**_LEADS)
-    _lead(shop, shop.brand.affiliate("rob"))
-    _lead(shop, jane, before=2 * DAY)
+def test_sale_is_listed_as_uncredited_if_no_lead_can_earn(shop, jane):
+    shop.brand.program(**_LEAD_CAMPAIGN)
+    _record_lead(shop, shop.brand.affiliate("rob"))
+    _record_lead(shop, jane, age=2 * DAY)
     shop.change("update affiliate set status = 'Paused' where id = %s", jane)
 
     assert _sell(shop) is None
@@ -99,14 +99,14 @@ def test_uncredited_row_is_left_where_no_lead_may_earn(shop, jane):
 
 
 @pytest.mark.parametrize("state", ["Converted", "Expired"])
-def test_lead_that_was_converted_or_expired_since_still_counts(shop, jane, state):
-    _lead(shop, jane)
+def test_lead_converted_or_expired_since_still_counts(shop, jane, state):
+    _record_lead(shop, jane)
     shop.change("update lead set state = %s, converted_by_conversion_id = id, converted_at = now()", state)
 
     assert _sell(shop) == (jane, "lead_matched")
 
 
-def test_lead_of_another_tenant_credits_nobody(shop, rival):
+def test_another_tenants_lead_credits_no_one(shop, rival):
     rival.program()
     record_lead(rival, rival.affiliate("rob"), _ANN, occurred_at=start_of_test() - DAY)
 
@@ -114,7 +114,7 @@ def test_lead_of_another_tenant_credits_nobody(shop, rival):
 
 
 @pytest.mark.parametrize(
-    ("before", "is_credited"),
+    ("age", "is_credited"),
     [
         (timedelta(0), True),
         (timedelta(microseconds=-999_999), True),
@@ -122,35 +122,35 @@ def test_lead_of_another_tenant_credits_nobody(shop, rival):
         (90 * DAY - timedelta(seconds=1), True),
         (90 * DAY, False),
     ],
-    ids=["this moment", "later in the same second", "the next second", "within 90 days", "90 days"],
+    ids=["same time", "later in the same second", "the next second", "within 90 days", "90 days"],
 )
-def test_lead_counts_for_ninety_days_and_in_the_second_of_the_payment(shop, jane, before, is_credited):
-    _lead(shop, jane, before=before)
+def test_lead_counts_for_ninety_days_and_in_the_second_of_the_payment(shop, jane, age, is_credited):
+    _record_lead(shop, jane, age=age)
 
     assert (_sell(shop) is not None) == is_credited
 
 
-def _earlier_sale_of_nobody(shop):
+def _sell_uncredited(shop):
     shop.sell(slug=None, customer="9", email="Ann+x@Example.com")
 
 
-def _earlier_sale_at_another_gateway(shop):
-    _earlier_sale_of_nobody(shop)
+def _sell_at_another_gateway(shop):
+    _sell_uncredited(shop)
     shop.change("update gateway_payment set gateway = 'paypal'")
 
 
-def _earlier_sale_before_the_connection(shop):
+def _sell_before_the_connection(shop):
     shop.stage.now -= 60 * DAY
-    _earlier_sale_of_nobody(shop)
+    _sell_uncredited(shop)
     shop.stage.now += 60 * DAY
     assert shop.events("reason")[0] == ("before_connection",)
 
 
-def _earlier_sale_of_another_affiliate(shop):
+def _sell_for_another_affiliate(shop):
     shop.sell(slug="rob", customer="9")
 
 
-def _manual_sale(shop):
+def _create_manual_sale(shop):
     body = {
         "programId": str(shop.brand.programs[0]),
         "kind": "sale",
@@ -158,55 +158,55 @@ def _manual_sale(shop):
         "customerEmail": "ANN@example.com",
     }
     ((rob,),) = shop.brand.rows("select id from affiliate where email = 'rob@example.com'")
-    answer = shop.brand.post(
+    response = shop.brand.post(
         "/api/v1/conversions",
         body | {"affiliateId": str(rob), "currency": "USD", "occurredAt": shop.stage.now.isoformat()},
     )
-    assert answer.status_code == 201, answer.json
+    assert response.status_code == 201, response.json
 
 
-def _signed_sale(shop):
+def _send_signed_sale(shop):
     """Post a signed sale of rob's."""
     shop.change("update organization set connected_gateways = '{}'")
-    answer = shop.brand.sale(affiliateSlug="rob", customerEmail="ann@example.com", customerId="of-the-shop")
-    assert answer.status_code == 200, answer.json
+    response = shop.brand.sale(affiliateSlug="rob", customerEmail="ann@example.com", customerId="of-the-shop")
+    assert response.status_code == 200, response.json
     drain()
     shop.change("update sale set accepted_at = %s", shop.stage.now)
 
 
-_EARLIER = [
-    _manual_sale,
-    _signed_sale,
-    _earlier_sale_of_nobody,
-    _earlier_sale_at_another_gateway,
-    _earlier_sale_before_the_connection,
-    _earlier_sale_of_another_affiliate,
+_EARLIER_SALES = [
+    _create_manual_sale,
+    _send_signed_sale,
+    _sell_uncredited,
+    _sell_at_another_gateway,
+    _sell_before_the_connection,
+    _sell_for_another_affiliate,
 ]
 
 
 @pytest.fixture
 def rob(shop, jane):
-    """Return the id of rob, who sells as well."""
+    """Return the id of rob, another affiliate."""
     return shop.brand.affiliate("rob")
 
 
-@pytest.mark.parametrize("earlier", _EARLIER, ids=lambda earlier: earlier.__name__)
-def test_lead_made_after_the_buyers_first_payment_credits_nobody(shop, jane, rob, earlier):
+@pytest.mark.parametrize("sell_earlier", _EARLIER_SALES, ids=lambda sell_earlier: sell_earlier.__name__)
+def test_lead_after_the_buyers_first_payment_credits_no_one(shop, jane, rob, sell_earlier):
     shop.stage.now -= 3 * DAY
-    earlier(shop)
+    sell_earlier(shop)
     shop.stage.now += 3 * DAY
     shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
-    before = len(shop.conversions())
-    _lead(shop, jane)
+    count_before = len(shop.conversions())
+    _record_lead(shop, jane)
 
     shop.sell(slug=None, customer="2")
 
-    assert len(shop.conversions()) == before
+    assert len(shop.conversions()) == count_before
     assert shop.events("type, reason")[-2][1] == "nobody_referred"
     assert shop.brand.rows("select state from lead") == [("Open",)]
 
 
-def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
+def test_lead_after_an_imported_sale_credits_no_one(brand, stage):
     brand.program()
     jane, rob = brand.affiliate("jane"), brand.affiliate("rob")
     shop = Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
@@ -215,8 +215,8 @@ def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
     assert import_sales(brand, row | {"processorCustomerId": "old-1"}).status_code == 200
     drain()
     shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
-    _lead(shop, jane)
-    shop.wait()
+    _record_lead(shop, jane)
+    shop.advance_clock()
     shop.sell(slug=None)
 
     assert brand.rows("select source, type from conversion order by occurred_at") == [
@@ -226,59 +226,59 @@ def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
     assert shop.events("reason")[0] == ("nobody_referred",)
 
 
-def test_lead_made_before_the_first_payment_goes_before_a_newer_one_made_after_it(shop, jane, rob):
+def test_lead_before_the_first_payment_precedes_a_newer_one_after_it(shop, jane, rob):
     shop.stage.now -= 3 * DAY
-    _earlier_sale_of_nobody(shop)
+    _sell_uncredited(shop)
     shop.stage.now += 3 * DAY
-    _lead(shop, jane, before=4 * DAY)
-    _lead(shop, rob)
+    _record_lead(shop, jane, age=4 * DAY)
+    _record_lead(shop, rob)
 
     assert _sell(shop, customer="2") == (jane, "lead_matched")
 
 
 @pytest.mark.parametrize(
-    "unlike",
+    "changes",
     [{"email": "bob@example.com"}, {"is_test": True}, {"cents": 0}],
-    ids=["another inbox", "a rehearsal", "a payment of nothing"],
+    ids=["another email", "a test payment", "a zero payment"],
 )
-def test_payment_of_another_inbox_or_of_nothing_leaves_the_lead_its_credit(shop, jane, rob, unlike):
+def test_earlier_payment_of_other_email_test_or_zero_leaves_the_lead_credited(shop, jane, rob, changes):
     shop.stage.now -= 3 * DAY
-    shop.sell(**{"slug": None, "customer": "9"} | unlike)
+    shop.sell(**{"slug": None, "customer": "9"} | changes)
     shop.stage.now += 3 * DAY
-    _lead(shop, jane)
+    _record_lead(shop, jane)
 
     shop.sell(slug=None, customer="2")
     assert shop.conversions("affiliate_id, attribution_method") == [(jane, "email_lead_match")]
 
 
-def test_lead_made_in_the_second_of_the_first_payment_counts_as_before_it(shop, jane, rob):
+def test_lead_in_the_second_of_the_first_payment_counts_as_before_it(shop, jane, rob):
     shop.stage.now -= DAY
-    _earlier_sale_of_nobody(shop)
-    _lead(shop, jane, before=timedelta(microseconds=-700_000))
+    _sell_uncredited(shop)
+    _record_lead(shop, jane, age=timedelta(microseconds=-700_000))
     shop.stage.now += DAY
 
     assert _sell(shop, customer="2") == (jane, "lead_matched")
 
 
-def test_qualifying_lead_is_found_among_the_newest_hundred(shop, jane):
+def test_oldest_of_the_hundred_newest_leads_is_credited(shop, jane):
     rob = shop.brand.affiliate("rob", status="Paused")
-    _lead(shop, jane, before=2 * DAY)
+    _record_lead(shop, jane, age=2 * DAY)
     for number in range(leads.MAX_MATCHED - 1):
-        _lead(shop, rob, event_id=f"visit-{number}")
+        _record_lead(shop, rob, event_id=f"visit-{number}")
 
     assert _sell(shop) == (jane, "lead_matched")
 
 
-def test_later_payment_of_a_matched_lead_is_customer_history(shop, jane):
-    _lead(shop, jane)
+def test_second_payment_of_a_matched_lead_is_credited_by_history(shop, jane):
+    _record_lead(shop, jane)
     shop.sell(slug=None)
     shop.sell(slug=None, customer="2")
 
     assert shop.conversions("attribution_method") == [("email_lead_match",), ("stripe_customer_history",)]
 
 
-def test_trial_starts_of_one_person_are_matched_as_before(shop, jane):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0)))
+def test_payment_is_matched_with_the_buyers_trial(shop, jane):
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0)))
     shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
     shop.sell(slug=None, customer="2")
 

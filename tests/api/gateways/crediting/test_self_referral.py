@@ -5,31 +5,31 @@ import pytest
 from tests.support.coupons import create_coupon, mint_code
 from tests.support.gateways.stage import Purchase
 
-_OWN = "jane+shop@example.com"
-_SHOWN = "attribution_method, self_referral, status, needs_approval"
+_OWN_EMAIL = "jane+shop@example.com"
+_COLUMNS = "attribution_method, self_referral, status, needs_approval"
 
 
-def _choose(shop, policy):
-    answer = shop.brand.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": policy})
-    assert answer.status_code == 200
+def _set_policy(shop, policy):
+    response = shop.brand.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": policy})
+    assert response.status_code == 200
 
 
-def _code(shop, **fields):
+def _mint_code(shop, **fields):
     ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
     return mint_code(shop.brand, affiliate_id, create_coupon(shop.brand, **fields)["id"], "SAVE-15")
 
 
 def test_link_and_customer_history_credit_by_self_referral(shop):
-    first = shop.sell(email=_OWN)
-    shop.wait()
-    shop.sell(email=_OWN, slug=None, renews=first)
+    first = shop.sell(email=_OWN_EMAIL)
+    shop.advance_clock()
+    shop.sell(email=_OWN_EMAIL, slug=None, renews=first)
 
-    assert shop.conversions(_SHOWN) == [("self_referral", True, "Pending", False)] * 2
+    assert shop.conversions(_COLUMNS) == [("self_referral", True, "Pending", False)] * 2
 
 
 def test_purchase_of_another_person_keeps_its_method(shop):
     first = shop.sell()
-    shop.wait()
+    shop.advance_clock()
     shop.sell(slug=None, renews=first)
 
     assert shop.conversions("attribution_method, self_referral") == [
@@ -42,16 +42,16 @@ def test_purchase_of_another_person_keeps_its_method(shop):
     ("overrides", "slug", "method"),
     [(True, "jane", "coupon"), (False, None, "coupon"), (False, "jane", "coupon_with_metadata")],
 )
-def test_code_that_decides_keeps_its_method(shop, overrides, slug, method):
-    _code(shop, overridesClickAttribution=overrides)
+def test_crediting_code_keeps_its_method(shop, overrides, slug, method):
+    _mint_code(shop, overridesClickAttribution=overrides)
 
-    shop.sell(email=_OWN, slug=slug, code="SAVE-15")
+    shop.sell(email=_OWN_EMAIL, slug=slug, code="SAVE-15")
 
     assert shop.conversions("attribution_method, self_referral") == [(method, True)]
 
 
-def test_code_of_another_affiliate_does_not_decide_over_the_own_link(shop):
-    _code(shop, overridesClickAttribution=False)
+def test_affiliates_own_link_precedes_another_affiliates_code(shop):
+    _mint_code(shop, overridesClickAttribution=False)
     shop.brand.affiliate("ben")
 
     shop.sell(email="ben@example.com", slug="ben", code="SAVE-15")
@@ -60,8 +60,8 @@ def test_code_of_another_affiliate_does_not_decide_over_the_own_link(shop):
 
 
 def test_lead_match_credits_by_self_referral(shop):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
-    shop.sell(slug=None, email=_OWN, customer="2")
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, email=_OWN_EMAIL)))
+    shop.sell(slug=None, email=_OWN_EMAIL, customer="2")
 
     assert shop.conversions("attribution_method, self_referral") == [("self_referral", True)]
     assert shop.brand.rows("select attribution_method, self_referral from conversion where source = 'lead'") == [
@@ -72,26 +72,26 @@ def test_lead_match_credits_by_self_referral(shop):
 @pytest.mark.parametrize(("policy", "status"), [("hold", "Pending"), ("deny", "Denied")])
 @pytest.mark.parametrize("stage", ["stripe", "paddle"], indirect=True)
 def test_policy_applies_to_payments_codes_and_trials(shop, policy, status):
-    _choose(shop, policy)
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
-    sale = shop.sell(email=_OWN, customer="2")
+    _set_policy(shop, policy)
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, email=_OWN_EMAIL)))
+    sale = shop.sell(email=_OWN_EMAIL, customer="2")
 
     is_held = policy == "hold"
-    assert shop.conversions(_SHOWN) == [("self_referral", True, status, is_held)]
+    assert shop.conversions(_COLUMNS) == [("self_referral", True, status, is_held)]
     assert shop.brand.rows("select status, needs_approval from conversion where source = 'lead'") == [(status, is_held)]
-    denied = [one["reason"] for one in shop.told("conversion.denied")]
-    assert denied == ([] if is_held else ["self_referral"] * 2)
+    denial_reasons = [data["reason"] for data in shop.list_webhook_data("conversion.denied")]
+    assert denial_reasons == ([] if is_held else ["self_referral"] * 2)
 
-    shop.wait()
-    shop.hear(*shop.stage.refund(sale, 890))
+    shop.advance_clock()
+    shop.receive(*shop.stage.refund(sale, 890))
     ((refunded, reversed_cents),) = shop.conversions("refunded_cents, reversed_cents")
     assert (refunded, reversed_cents > 0) == (890, is_held)
 
 
-def test_steps_of_the_decision_stay_as_they_were(shop):
-    shop.sell(email=_OWN)
+def test_self_referral_log_shows_the_payments_referral(shop):
+    shop.sell(email=_OWN_EMAIL)
 
-    ((id,),) = shop.conversions("id::text")
-    shown = shop.brand.get(f"/api/v1/conversions/{id}/attribution").json
-    assert shown["attributionMethod"] == "self_referral"
-    assert [step["code"] for step in shown["steps"] if step["outcome"] == "matched"] == ["referral_carried"]
+    ((conversion_id,),) = shop.conversions("id::text")
+    log = shop.brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json
+    assert log["attributionMethod"] == "self_referral"
+    assert [step["code"] for step in log["steps"] if step["outcome"] == "matched"] == ["referral_carried"]

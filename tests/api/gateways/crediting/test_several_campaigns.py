@@ -1,4 +1,4 @@
-"""One account in several campaigns, the first of which pays for leads: its sale earns by whatever names the account.
+"""One affiliate account in several campaigns, the first of which pays only for leads.
 
 Source: tracking spec, section 8 "Lead attribution order"; core spec, "Conversion" (payability).
 """
@@ -15,7 +15,7 @@ from tests.support.job_queues import drain
 from tests.support.rows.leads import post_browser_lead
 
 _ANN = "ann@example.com"
-_UNPAID = "program_id, commission_cents, payability, attribution_method"
+_COLUMNS = "program_id, commission_cents, payability, attribution_method"
 _LEAD_CAMPAIGN = (
     "default_commission_model = 'Cpl', default_commission_type = 'Fixed', default_commission_value = 5,"
     " fee_currency = 'USD'"
@@ -23,7 +23,7 @@ _LEAD_CAMPAIGN = (
 
 
 @pytest.fixture
-def first(shop, monkeypatch):
+def first_campaign(shop, monkeypatch):
     """Return the id of the first campaign, which pays for leads; jane is in it."""
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
     shop.change(
@@ -35,102 +35,102 @@ def first(shop, monkeypatch):
 
 
 @pytest.fixture
-def second(first, shop):
+def second_campaign(first_campaign, shop):
     """Return the id of a younger campaign, which pays 20 % of sales; jane is in it by the same slug."""
     program_id = shop.brand.program()
     shop.brand.affiliate("jane")
     return program_id
 
 
-def _from_now(shop):
-    """Set the gateway's clock a second ahead of now: payments come after everything done so far."""
+def _move_clock_past_now(shop):
+    """Set the gateway's clock a second ahead of now, so that payments are later than everything done so far."""
     shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
 
 
-def _lead(shop, program_id, *, slug="jane", email=_ANN, ago=timedelta()):
+def _post_lead(shop, program_id, *, slug="jane", email=_ANN, age=timedelta()):
     assert post_browser_lead(shop.brand, slug=slug, email=email, programId=str(program_id)).status_code == 200
     drain()
     ((lead_id,),) = shop.brand.rows("select id from lead order by id desc limit 1")
-    shop.change("update lead set occurred_at = occurred_at - %s where id = %s", ago, lead_id)
-    _from_now(shop)
+    shop.change("update lead set occurred_at = occurred_at - %s where id = %s", age, lead_id)
+    _move_clock_past_now(shop)
     return lead_id
 
 
-def _code_of_first(shop, **fields):
+def _mint_code_of_first(shop, **fields):
     ((jane,),) = shop.brand.rows("select id from affiliate where program_id = %s", shop.brand.programs[0])
     mint_code(shop.brand, jane, create_coupon(shop.brand, **fields)["id"], "JANE-10")
 
 
-def _by_claim(shop, first):
+def _sell_by_slug(shop, first_campaign):
     shop.sell(cents=10_000)
 
 
-def _by_overriding_code(shop, first):
-    _code_of_first(shop)
+def _sell_by_overriding_code(shop, first_campaign):
+    _mint_code_of_first(shop)
     shop.sell(slug=None, code="JANE-10", cents=10_000)
 
 
-def _by_code(shop, first):
-    _code_of_first(shop, overridesClickAttribution=False)
+def _sell_by_code(shop, first_campaign):
+    _mint_code_of_first(shop, overridesClickAttribution=False)
     shop.sell(slug=None, code="JANE-10", cents=10_000)
 
 
-def _by_lead(shop, first):
-    _lead(shop, first)
+def _sell_by_lead(shop, first_campaign):
+    _post_lead(shop, first_campaign)
     shop.sell(slug=None, cents=10_000)
 
 
-_NAMED = {
-    "metadata_or_customer": _by_claim,
-    "coupon": _by_overriding_code,
-    "coupon of a family that gives way": _by_code,
-    "email_lead_match": _by_lead,
+_SALES_BY_METHOD = {
+    "metadata_or_customer": _sell_by_slug,
+    "coupon": _sell_by_overriding_code,
+    "coupon without override": _sell_by_code,
+    "email_lead_match": _sell_by_lead,
 }
 
 
-@pytest.mark.parametrize("name", _NAMED)
-def test_sale_is_credited_in_the_campaign_that_pays_for_sales(shop, first, second, name):
-    _NAMED[name](shop, first)
+@pytest.mark.parametrize("name", _SALES_BY_METHOD)
+def test_sale_is_credited_in_the_campaign_that_pays_for_sales(shop, first_campaign, second_campaign, name):
+    _SALES_BY_METHOD[name](shop, first_campaign)
 
     method = name.partition(" ")[0]
-    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", method)]
+    assert shop.conversions(_COLUMNS) == [(second_campaign, 2_000, "payable", method)]
     assert shop.events()[-2:][0][1:] == ("Processed", None)
 
 
-def test_code_and_claim_of_one_account_agree_on_the_campaign(shop, first, second):
-    _code_of_first(shop, overridesClickAttribution=False)
+def test_code_and_slug_of_one_account_credit_the_same_campaign(shop, first_campaign, second_campaign):
+    _mint_code_of_first(shop, overridesClickAttribution=False)
     shop.sell(code="JANE-10", cents=10_000)
 
-    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", "coupon_with_metadata")]
+    assert shop.conversions(_COLUMNS) == [(second_campaign, 2_000, "payable", "coupon_with_metadata")]
 
 
 @pytest.mark.parametrize("is_by_account", [True, False], ids=["account", "email"])
-def test_account_is_known_by_its_id_and_before_sign_in_by_its_email(shop, first, second, is_by_account):
+def test_account_is_matched_by_id_and_before_sign_in_by_email(shop, first_campaign, second_campaign, is_by_account):
     if is_by_account:
         shop.change(
-            "with made as (insert into affiliate_account (id, subject, email) values (%s, %s, 'jane@example.com')"
-            " returning id) update affiliate set account_id = made.id from made",
-            first,
-            f"subject-{first.hex}",
+            "with account as (insert into affiliate_account (id, subject, email) values (%s, %s, 'jane@example.com')"
+            " returning id) update affiliate set account_id = account.id from account",
+            first_campaign,
+            f"subject-{first_campaign.hex}",
         )
-        shop.change("update affiliate set email = 'other@example.com' where program_id = %s", second)
-    _lead(shop, first)
+        shop.change("update affiliate set email = 'other@example.com' where program_id = %s", second_campaign)
+    _post_lead(shop, first_campaign)
     shop.sell(slug=None, cents=10_000)
 
-    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", "email_lead_match")]
+    assert shop.conversions(_COLUMNS) == [(second_campaign, 2_000, "payable", "email_lead_match")]
 
 
-def test_another_persons_campaign_is_not_credited_with_a_lead_or_a_code(shop, first):
+def test_campaign_of_another_person_is_not_credited_by_a_lead(shop, first_campaign):
     shop.brand.program()
     shop.brand.affiliate("rob")
-    _lead(shop, first)
+    _post_lead(shop, first_campaign)
     shop.sell(slug=None)
 
-    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "email_lead_match")]
+    assert shop.conversions(_COLUMNS) == [(first_campaign, 0, "not_paid_on_campaign", "email_lead_match")]
 
 
-def test_lead_of_the_first_campaign_is_converted_by_the_sale_in_the_second(shop, first, second):
-    lead_id = _lead(shop, first)
+def test_sale_in_the_second_campaign_converts_the_firsts_lead(shop, first_campaign, second_campaign):
+    lead_id = _post_lead(shop, first_campaign)
     shop.sell()
 
     ((conversion_id,),) = shop.conversions("id")
@@ -139,80 +139,86 @@ def test_lead_of_the_first_campaign_is_converted_by_the_sale_in_the_second(shop,
     ]
 
 
-def test_of_two_campaigns_that_pay_for_sales_the_older_is_credited(shop, first, second):
+def test_older_of_two_campaigns_that_pay_for_sales_is_credited(shop, first_campaign, second_campaign):
     shop.brand.program()
     shop.brand.affiliate("jane")
     shop.sell()
 
-    assert shop.conversions("program_id") == [(second,)]
+    assert shop.conversions("program_id") == [(second_campaign,)]
 
 
-def test_claim_goes_to_the_campaign_whose_checkout_door_handed_the_slug_on(shop, first, second):
-    third = shop.brand.program(
+def test_slug_visited_at_a_checkout_door_credits_its_campaign(shop, first_campaign, second_campaign):
+    third_campaign = shop.brand.program(
         hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
     )
     shop.brand.affiliate("jane")
     assert submit_door_form(shop.brand, "jane", "somebody@example.com").status_code == 303
-    _from_now(shop)
+    _move_clock_past_now(shop)
     shop.sell()
 
-    assert shop.conversions("program_id, attribution_method") == [(third, "checkout_door")]
+    assert shop.conversions("program_id, attribution_method") == [(third_campaign, "checkout_door")]
 
 
-def test_checkout_door_stays_with_its_campaign(shop, first):
+def test_checkout_door_stays_with_its_campaign(shop, first_campaign):
     assert submit_door_form(shop.brand, "jane", _ANN).status_code == 303
     shop.brand.program()
     shop.brand.affiliate("jane")
-    _from_now(shop)
+    _move_clock_past_now(shop)
     shop.sell(slug=None)
 
-    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "checkout_door")]
+    assert shop.conversions(_COLUMNS) == [(first_campaign, 0, "not_paid_on_campaign", "checkout_door")]
 
 
-def test_newest_door_of_a_lead_campaign_hides_no_door_of_one_that_pays(shop, first):
-    second = shop.brand.program(
+def test_newer_door_visit_of_a_lead_campaign_is_skipped(shop, first_campaign):
+    second_campaign = shop.brand.program(
         hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
     )
     shop.brand.affiliate("rob")
     assert submit_door_form(shop.brand, "rob", _ANN).status_code == 303
-    shop.brand.programs.append(first)
+    shop.brand.programs.append(first_campaign)
     assert submit_door_form(shop.brand, "jane", _ANN).status_code == 303
     assert list_door_visits(shop.brand, "slug") == [("rob",), ("jane",)]
-    _from_now(shop)
+    _move_clock_past_now(shop)
     shop.sell(slug=None)
 
-    assert shop.conversions("program_id, payability") == [(second, "payable")]
+    assert shop.conversions("program_id, payability") == [(second_campaign, "payable")]
 
 
 @pytest.mark.parametrize("status", ["Paused", "Pending", "Banned"])
-def test_affiliate_who_is_not_approved_in_the_paying_campaign_is_an_uncredited_row(shop, first, second, status):
-    shop.change("update affiliate set status = %s where program_id = %s", status, second)
+def test_inactive_affiliate_of_the_paying_campaign_is_listed_as_uncredited(
+    shop, first_campaign, second_campaign, status
+):
+    shop.change("update affiliate set status = %s where program_id = %s", status, second_campaign)
     sale = shop.sell()
 
     assert shop.conversions() == []
     assert shop.events()[0][2] == "affiliate_not_active"
-    assert shop.brand.rows("select program_id, external_event_id from uncredited_conversion") == [(second, sale.id)]
+    assert shop.brand.rows("select program_id, external_event_id from uncredited_conversion") == [
+        (second_campaign, sale.id)
+    ]
 
 
-def test_sale_where_no_campaign_pays_is_attributed_without_a_commission(shop, first):
+def test_sale_without_a_paying_campaign_is_attributed_without_commission(shop, first_campaign):
     sale = shop.sell(cents=10_000)
 
-    assert shop.conversions(f"external_event_id, amount_cents, type, status, {_UNPAID}") == [
-        (sale.id, 10_000, "OneTime", "Pending", first, 0, "not_paid_on_campaign", "metadata_or_customer")
+    assert shop.conversions(f"external_event_id, amount_cents, type, status, {_COLUMNS}") == [
+        (sale.id, 10_000, "OneTime", "Pending", first_campaign, 0, "not_paid_on_campaign", "metadata_or_customer")
     ]
     ((conversion_id,),) = shop.conversions("id")
     assert shop.events("status, reason, conversion_ids")[0] == ("Processed", "not_a_sale_campaign", [conversion_id])
     assert shop.brand.rows("select reason, conversion_id from gateway_payment") == [
         ("not_a_sale_campaign", conversion_id)
     ]
-    assert [(told["amountCents"], told["commissionCents"]) for told in shop.told("conversion.created")] == [(10_000, 0)]
+    assert [
+        (data["amountCents"], data["commissionCents"]) for data in shop.list_webhook_data("conversion.created")
+    ] == [(10_000, 0)]
     assert shop.brand.get("/api/v1/uncredited-conversions").json == []
-    shown = shop.brand.get(f"/api/v1/conversions/{conversion_id}").json
-    assert (shown["payability"], shown["commissionCents"]) == ("not_paid_on_campaign", 0)
+    conversion = shop.brand.get(f"/api/v1/conversions/{conversion_id}").json
+    assert (conversion["payability"], conversion["commissionCents"]) == ("not_paid_on_campaign", 0)
 
 
-def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first):
-    lead_id = _lead(shop, first)
+def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first_campaign):
+    lead_id = _post_lead(shop, first_campaign)
     shop.sell(cents=10_000)
 
     (stats,) = shop.brand.get("/api/v1/programs/stats").json
@@ -223,15 +229,15 @@ def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first):
     assert shop.brand.post("/api/v1/payouts/preview", {}).json["totalEligibleCents"] == 0
 
 
-def test_unpaid_sale_is_booked_once_and_refunded(shop, first):
+def test_unpaid_sale_is_booked_once_and_refunded(shop, first_campaign):
     sale = shop.sell(cents=10_000)
-    shop.hear(*sale.notifications)
-    shop.hear(*shop.stage.refund(sale, 10_000))
+    shop.receive(*sale.notifications)
+    shop.receive(*shop.stage.refund(sale, 10_000))
 
     assert shop.conversions("status, refunded_cents, reversed_cents, commission_cents") == [("Refunded", 10_000, 0, 0)]
 
 
-def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first):
+def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first_campaign):
     sale = shop.sell()
     shop.sell(slug=None, renews=sale)
 
@@ -242,7 +248,7 @@ def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first):
 
 
 @pytest.mark.parametrize("status", ["Paused", "Pending", "Rejected", "Banned"])
-def test_unpaid_sale_of_an_affiliate_who_is_not_approved_leaves_no_conversion(shop, first, status):
+def test_unpaid_sale_of_inactive_affiliate_leaves_no_conversion(shop, first_campaign, status):
     shop.change("update affiliate set status = %s", status)
     shop.sell()
 
@@ -252,15 +258,15 @@ def test_unpaid_sale_of_an_affiliate_who_is_not_approved_leaves_no_conversion(sh
     assert shop.brand.get("/api/v1/uncredited-conversions").json == []
 
 
-def test_trial_is_a_lead_of_a_campaign_that_pays_for_leads(shop, first):
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0)))
+def test_trial_is_a_lead_of_a_campaign_that_pays_for_leads(shop, first_campaign):
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0)))
 
-    assert shop.brand.rows("select program_id, state from lead") == [(first, "Open")]
+    assert shop.brand.rows("select program_id, state from lead") == [(first_campaign, "Open")]
     assert shop.events()[-1][1:] == ("Processed", None)
 
 
-def test_closed_campaign_is_not_named_before_an_open_one_that_does_not_pay(shop, first, second):
-    shop.change("update program set archived_at = now() where id = %s", second)
+def test_open_campaign_that_does_not_pay_precedes_a_closed_one(shop, first_campaign, second_campaign):
+    shop.change("update program set archived_at = now() where id = %s", second_campaign)
     shop.sell()
 
-    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "metadata_or_customer")]
+    assert shop.conversions(_COLUMNS) == [(first_campaign, 0, "not_paid_on_campaign", "metadata_or_customer")]

@@ -1,10 +1,10 @@
-"""An import that is undone leaves nothing that its customers were known by."""
+"""An undone import leaves no trace of its customers' ids and emails."""
 
 from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.job_queues import drain
 
 
-def test_undone_import_leaves_none_of_the_inboxes_that_it_named(brand):
+def test_undone_import_leaves_no_customer_emails(brand):
     brand.program(default_commission_type="Percentage", default_commission_value=20)
     brand.affiliate("ben")
     rows = [
@@ -16,8 +16,8 @@ def test_undone_import_leaves_none_of_the_inboxes_that_it_named(brand):
     assert brand.rows("select customer_key from program_customer") == []
 
     for event, customer in [("1", {"customerId": "cus_2"}), ("2", {})]:
-        sold = brand.sale(affiliateSlug="ben", externalEventId=event, customerEmail="old@example.com", **customer)
-        assert sold.status_code == 200
+        response = brand.sale(affiliateSlug="ben", externalEventId=event, customerEmail="old@example.com", **customer)
+        assert response.status_code == 200
     drain()
 
     assert brand.rows("select customer_key, payments from program_customer where joined_to is null") == [

@@ -1,4 +1,4 @@
-"""A shop whose brand is connected to platforms that are played on this machine, and time that passes for look-ups."""
+"""Fixtures of a shop connected to simulated platforms, and of time passing for its look-ups."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,35 +12,35 @@ from tests.support.platforms.stage import PlatformStage
 
 @pytest.fixture
 def connect(shop: Shop):
-    """Return what plays a platform and connects the brand to it."""
-    with ExitStack() as playing:
+    """Return a function that starts a simulated platform and connects the brand to it."""
+    with ExitStack() as stack:
 
-        def start(name: str = "kit", **fields: object) -> PlatformStage:
-            platform = playing.enter_context(play_platform(name))
+        def start_platform(name: str = "kit", **fields: object) -> PlatformStage:
+            platform = stack.enter_context(play_platform(name))
             platform.connection = connect_platform(shop.brand.person("Owner"), platform, **fields)
             return platform
 
-        yield start
+        yield start_platform
 
 
 @pytest.fixture
 def platform(request, connect: Callable[..., PlatformStage]) -> PlatformStage:
-    """Return the one platform that the brand is connected to."""
+    """Return the brand's only connected platform."""
     return connect(getattr(request, "param", "kit"))
 
 
 @pytest.fixture
-def until_next(shop: Shop):
-    """Return what lets time pass until platforms are asked again; it returns the seconds, None if that never is."""
+def skip_to_next_lookup(shop: Shop):
+    """Return a function that moves time on to the next look-up; it returns the seconds, or None without a next one."""
 
-    def wait() -> int | None:
-        waiting = shop.brand.rows(
+    def skip() -> int | None:
+        rows = shop.brand.rows(
             "select ceil(extract(epoch from run_at - now()))::int from job where name = 'platform.lookup'"
             " and failed_at is null and run_at > now()"
         )
-        if not waiting:
+        if not rows:
             return None
-        ((seconds,),) = waiting
+        ((seconds,),) = rows
         for table, column in (
             ("platform_lookup", "started_at"),
             ("platform_connection", "credits_since"),
@@ -49,4 +49,4 @@ def until_next(shop: Shop):
             shop.change(f"update {table} set {column} = {column} - %s * interval '1 second'", seconds)
         return int(seconds)
 
-    return wait
+    return skip

@@ -1,4 +1,4 @@
-"""Payments of one order, their refunds and changes of an order at the same moment: each is counted exactly once."""
+"""Concurrent payments, refunds and changes of one order: each is counted exactly once."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tests.support.job_queues import dispatch_pointers, drain, run_pointer
 _MONEY = "amount_cents, commission_cents, refunded_cents, reversed_cents, status"
 
 
-def _race():
-    """Run all that is due at the same moment, each twice."""
+def _run_jobs_concurrently():
+    """Run all due jobs concurrently, each twice."""
     pointers = dispatch_pointers(("gateways",))
     run_concurrently(*[lambda pointer=pointer: run_pointer(pointer) for pointer in pointers for _ in range(2)])
     drain()
@@ -18,32 +18,32 @@ def _race():
 
 @pytest.mark.parametrize("stage", ["paypal"], indirect=True)
 @pytest.mark.parametrize("attempt", range(3))
-def test_payments_of_one_order_at_once_are_one_conversion(shop, attempt):
+def test_concurrent_payments_of_one_order_are_one_conversion(shop, attempt):
     first = shop.stage.pay(Purchase(cents=4_000))
     parts = [first, *(shop.stage.pay_part(first, cents) for cents in (3_000, 2_000, 1_000))]
-    shop.deliver(*(sent for part in parts for sent in part.notifications))
-    _race()
+    shop.deliver(*(notification for part in parts for notification in part.notifications))
+    _run_jobs_concurrently()
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
     assert shop.brand.rows("select payments from program_customer where joined_to is null") == [(1,)]
 
-    shop.deliver(*(sent for part in parts[:3] for sent in shop.stage.refund(part, part.purchase.cents)))
-    _race()
+    shop.deliver(*(notification for part in parts[:3] for notification in shop.stage.refund(part, part.purchase.cents)))
+    _run_jobs_concurrently()
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 9_000, 1_800, "Pending")]
 
 
 @pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)
 @pytest.mark.parametrize("attempt", range(3))
-def test_changes_of_one_order_at_once_end_at_its_last_state(shop, attempt):
+def test_concurrent_changes_of_one_order_end_at_its_last_state(shop, attempt):
     sale = shop.stage.pay(Purchase(cents=10_000))
-    sent = [*sale.notifications]
+    notifications = [*sale.notifications]
     for change in (lambda: shop.stage.cancel(sale), lambda: shop.stage.pay_again(sale)):
-        shop.wait()
-        sent += change()
-    shop.wait()
-    sent += shop.stage.refund(sale, 4_000)
-    shop.wait()
-    sent += shop.stage.change_total(sale, 5_000)
-    shop.deliver(*sent)
-    _race()
+        shop.advance_clock()
+        notifications += change()
+    shop.advance_clock()
+    notifications += shop.stage.refund(sale, 4_000)
+    shop.advance_clock()
+    notifications += shop.stage.change_total(sale, 5_000)
+    shop.deliver(*notifications)
+    _run_jobs_concurrently()
     assert [net for (net,) in shop.conversions("commission_cents - reversed_cents")] == [1_000]
-    assert [left for (left,) in shop.conversions("amount_cents - refunded_cents")] == [5_000]
+    assert [remaining_cents for (remaining_cents,) in shop.conversions("amount_cents - refunded_cents")] == [5_000]

@@ -1,4 +1,4 @@
-"""Gateways report whole seconds: a lead or a door of the same second as a payment counts as before it."""
+"""Gateways report whole seconds: a lead or checkout-door visit in a payment's second counts as before it."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,31 +13,31 @@ _EVE = {"customer": "7", "email": "eve@example.com"}
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch):
+def _no_minimum_filling_time(monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
 @pytest.mark.parametrize(("behind_s", "credited"), [(0.9, [("email_lead_match",)]), (1.0, [])])
-def test_lead_of_the_payments_second_counts(shop, behind_s, credited):
+def test_lead_in_the_payments_second_counts(shop, behind_s, credited):
     shop.stage.now = shop.stage.now.replace(microsecond=0) + timedelta(seconds=2)
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
     shop.change("update lead set occurred_at = %s", shop.stage.now + timedelta(seconds=behind_s))
     shop.sell(slug=None, customer="8", email="eve@example.com")
     assert shop.conversions(_METHOD) == credited
 
 
 @pytest.mark.parametrize("stage", ["lemonsqueezy"], indirect=True)
-def test_payment_reported_before_a_trial_of_its_second_is_credited_by_its_lead(shop):
+def test_payment_is_credited_by_a_trial_later_in_its_second(shop):
     second = shop.stage.now.replace(microsecond=0) + timedelta(seconds=2)
     shop.stage.now = second + timedelta(milliseconds=200)
-    shop.hear(shop.stage.pay(Purchase(slug=None, customer="8", email="eve@example.com")).notifications[0])
+    shop.receive(shop.stage.pay(Purchase(slug=None, customer="8", email="eve@example.com")).notifications[0])
     assert shop.conversions() == []
     shop.stage.now = second + timedelta(milliseconds=700)
-    shop.hear(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
+    shop.receive(*shop.stage.start_trial(Purchase(cents=0, **_EVE)))
     assert shop.conversions(_METHOD) == [("email_lead_match",)]
 
 
-def test_door_of_the_payments_second_is_newer_than_one_before(shop):
+def test_door_visit_in_the_payments_second_is_the_newest(shop):
     shop.change(
         "update program set hosted_checkout_door_enabled = true, hosted_checkout_door_mode = 'email',"
         " referral_destination_url = %s",

@@ -85,7 +85,7 @@ def test_an_endpoint_that_was_deleted_is_told_nothing(client, playing):
     assert playing.sent[0][0] == "/hook"
 
 
-@pytest.mark.usefixtures("rail")
+@pytest.mark.usefixtures("playing")
 @pytest.mark.parametrize(
     "key", ["", "Bearer ", "Bearer sk_live_of_somebody", "Basic x", "Bearer ключ".encode().decode("latin-1")]
 )
@@ -96,7 +96,7 @@ def test_another_key_is_not_let_in_and_told_how_to_reach_stripe(key):
     assert "API_ADDRESSES=stripe=https://api.stripe.com" in said["error"]["message"]
 
 
-@pytest.mark.usefixtures("rail")
+@pytest.mark.usefixtures("playing")
 def test_what_is_not_there_is_404():
     for method, path in (
         ("GET", "/"),
@@ -111,7 +111,7 @@ def test_what_is_not_there_is_404():
         assert _ask(method, path)[0] == 404, path
 
 
-@pytest.mark.usefixtures("rail")
+@pytest.mark.usefixtures("playing")
 def test_what_cannot_be_done_is_400_and_nothing_is_kept():
     customer = _ask("POST", "/v1/customers", "email=ann@example.com")[1]["id"]
     price = "items[0][price_data][unit_amount]={}&items[0][price_data][currency]={}"
@@ -146,7 +146,7 @@ def test_what_cannot_be_done_is_400_and_nothing_is_kept():
     assert len(_ask("GET", "/v1/customers")[1]["data"]) == 1
 
 
-@pytest.mark.usefixtures("rail")
+@pytest.mark.usefixtures("playing")
 def test_a_body_that_cannot_be_read_is_400():
     for body, headers in (
         (b"email=\xff", {}),

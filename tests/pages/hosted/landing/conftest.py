@@ -37,8 +37,8 @@ class Shop:
         with db.unit_of_work(self.brand.id):
             organizations.update(self.brand.id, columns)
 
-    def say(self, **page):
-        """Say something on the landing page, through the API."""
+    def update_page(self, **page):
+        """Change the landing page through the API."""
         path = f"/api/v1/programs/{self.brand.programs[0]}"
         return self.brand.call("PATCH", path, {"landingPageConfig": page})
 

@@ -78,7 +78,7 @@ def test_inline_style_contains_only_the_colour(shop):
 def test_texts_of_the_brand_are_escaped(shop):
     evil = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
     sections = [{"title": evil, "text": f"{evil}\n\nMore."}, {"title": "Second", "text": "Words"}]
-    said = shop.call_script(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
+    said = shop.update_page(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
     shop.set(name=evil, description=evil)
 
     page = shop.open().text
@@ -95,14 +95,14 @@ def test_texts_of_the_brand_are_escaped(shop):
 
 def test_terms_are_hidden_when_configured(shop):
     assert "The terms" in shop.open().text
-    shop.call_script(showTerms=False)
+    shop.update_page(showTerms=False)
 
     assert "The terms" not in shop.open().text
     assert "20 % of each payment." in shop.open().text
 
 
 def test_page_has_metadata_for_sharing_and_search(shop):
-    shop.call_script(headline="Recommend our tea", intro="It is good.")
+    shop.update_page(headline="Recommend our tea", intro="It is good.")
     address = f"http://127.0.0.1:8000{shop.path}"
 
     answer = shop.open()
