@@ -12,7 +12,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from adapters.embedded import data_fold_backup, runners, server_pair
+from adapters.embedded import data_folder, runners, server_pair
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.faults.servers import restores
 from tests.faults.servers.restores import Operator, follow_log
@@ -28,9 +28,9 @@ _CENTS = 2_000
 def _run_plain_server(cluster: Path, password: Path) -> Iterator[str]:
     """Run a PostgreSQL with its own tools, without the options of the embedded server; yield the owner's URL."""
     sockets = Path(tempfile.mkdtemp(prefix="ff-own-", dir="/tmp"))
-    runner = runners.choose_runner(data_fold_backup.resolve(sockets))
-    for fold_backup in (cluster, sockets):
-        runner.change_owner(fold_backup)
+    runner = runners.choose_runner(data_folder.resolve(sockets))
+    for folder in (cluster, sockets):
+        runner.change_owner(folder)
     log, ctl = sockets / "log", ["pg_ctl", "-D", str(cluster), "-w", "-s"]
     options = f"-c listen_addresses= -c unix_socket_directories={sockets}"
     assert runner.run([*ctl, "-l", str(log), "-o", options, "start"], log=log), log.read_text()
@@ -81,7 +81,7 @@ def test_restore_to_before_transfers_pays_no_one_twice(
         restores.drop_slot(machine)
     keys = sorted(payment.key for payment in processor.books)
 
-    # then: the database is as before, and a restore into a fold_backup with a database is refused
+    # then: the database is as before, and a restore into a folder with a database is refused
     restore_operator = Operator(machine, DATA_DIR=str(again), DATABASE_URL="", DATABASE_OWNER_URL="")
     restore_operator("restore", "run", backups, "--to", restore_to.isoformat())
     assert "has a database" in restore_operator("restore", "run", backups, code=1)
@@ -170,13 +170,13 @@ def test_external_server_is_restored_from_the_unpruned_backup(machine: Machine, 
     assert [path.name for path in (backups / "base").iterdir()] == [new_backup["name"]]
     assert "--into" in operator("restore", "run", backups, code=1)
     operator("restore", "run", backups, "--to", restore_to.isoformat(), "--into", cluster)
-    with _run_plain_server(cluster, data_fold_backup.resolve(machine.home).owner_password) as url:
+    with _run_plain_server(cluster, data_folder.resolve(machine.home).owner_password) as url:
         machine.wait_until(lambda: _is_up(url), "the server has replayed the log")
         assert restores.fetch_rows(url, "select n from note") == [(1,)]
         assert "recovery" not in (cluster / "postgresql.auto.conf").read_text()
         other_operator = Operator(machine, DATABASE_OWNER_URL=url)
         assert other_operator.start("backup", "follow", backups, log=machine.home / "follow.out").wait() == 1
-        assert "follow into a new fold_backup" in machine.read_output("follow")
+        assert "follow into a new folder" in machine.read_output("follow")
     (backups / "server").write_text("7")
     assert "another server" in operator("backup", "make", backups, code=1)
 

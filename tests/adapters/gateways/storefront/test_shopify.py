@@ -286,7 +286,7 @@ class TestWebhooks:
         assert "read_shopify_payments_disputes" in subscribed.setup.steps[0]
 
     def test_failed_subscription_leaves_no_webhook(self, stage, monkeypatch):
-        create_hook = stage._said_hook
+        create_hook = stage._reply_to_hook
         refusal = {"webhookSubscription": None, "userErrors": [{"message": "not approved to subscribe"}]}
 
         def refuse(variables):
