@@ -109,7 +109,7 @@ def _kill_fleet_around(
     responded, and has responded to one, whose result is not stored yet.
     """
     payments_before = len(processor.books)
-    processor.next("hang_before", "hang_after")
+    processor.set_faults("hang_before", "hang_after")
     with ExitStack() as locks:
         with machine.pause_queue("payouts"):
             act()
@@ -121,7 +121,7 @@ def _kill_fleet_around(
             "the processor has received three requests",
         )
         machine.kill("payouts")
-    processor.next("500_after")
+    processor.set_faults("500_after")
     machine.start("payouts")
 
 

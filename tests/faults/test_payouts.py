@@ -75,7 +75,7 @@ def test_kill_9_around_the_call_pays_each_payout_once(
 ) -> None:
     # given: one payout not begun, one received and not executed, one executed, and one whose response is not stored yet
     payroll = _create_due_payouts(machine, shop, method=method)
-    processor.next("hang_before", "hang_after")
+    processor.set_faults("hang_before", "hang_after")
     with ExitStack() as locks:
         with machine.pause_queue("payouts"):
             first, *_ = _run_payouts(machine, payroll)
@@ -89,7 +89,7 @@ def test_kill_9_around_the_call_pays_each_payout_once(
         machine.kill("payouts")
 
     # then: the service responds to the repeated requests, to one with an error after it was executed
-    processor.next("500_after")
+    processor.set_faults("500_after")
     machine.start("payouts")
     outcome.check(machine, shop)
     keys = _check_all_paid(machine, payroll)
@@ -102,7 +102,7 @@ def test_fleet_paused_within_a_call_does_not_pay_again(machine: Machine, shop: S
     # given: all four are dispatched to one fleet, and one has no response
     payroll = _create_due_payouts(machine, shop)
     machine.lengthen_leases()
-    processor.next("hang_before")
+    processor.set_faults("hang_before")
     with machine.pause_queue("payouts"):
         _run_payouts(machine, payroll)
     paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
@@ -127,7 +127,7 @@ def test_started_payouts_of_a_dead_fleet_wait_for_their_leases(
     # given: three payouts begun, one of them executed, and one not begun; with long leases
     payroll = _create_due_payouts(machine, shop)
     machine.lengthen_leases()
-    processor.next("hang_before", "hang_after", "hang_before")
+    processor.set_faults("hang_before", "hang_after", "hang_before")
     with ExitStack() as locks:
         with machine.pause_queue("payouts"):
             first, *_ = _run_payouts(machine, payroll)
@@ -177,13 +177,13 @@ def test_killed_retry_of_a_refused_payout_pays_once(machine: Machine, shop: Shop
     # given: every payout was sent once and refused
     payroll = _create_due_payouts(machine, shop)
     machine.lengthen_leases()
-    processor.next(*["reject"] * len(_SLUGS))
+    processor.set_faults(*["reject"] * len(_SLUGS))
     payout_ids = _run_payouts(machine, payroll)
     machine.wait_until_settled()
     assert machine.rows("select distinct status from payout where organization_id = %s", shop.id) == [("Failed",)]
 
     # when: all are retried, and the fleet is killed after one was executed and before any response
-    processor.next("hang_after", "hang_before", "hang_before", "hang_before")
+    processor.set_faults("hang_after", "hang_before", "hang_before", "hang_before")
     with machine.use_models(), db.unit_of_work(shop.id):
         for payout_id in payout_ids:
             payout = decisions.lock(organization_id=shop.id, payout_id=payout_id)
@@ -225,7 +225,7 @@ def batch_payroll(machine: Machine, shop: Shop) -> Payroll:
 
 def _run_until_rail_hangs(machine: Machine, payroll: Payroll, processor: FakeProcessor) -> None:
     """Run payouts until the service has responded to some of a batch and hangs for the first time."""
-    processor.next(*[""] * _RESPONSES, *_HANGS)
+    processor.set_faults(*[""] * _RESPONSES, *_HANGS)
     with machine.pause_queue("payouts"):
         _run_payouts(machine, payroll)
     batch_size = len(_BATCH_SLUGS) - _THREADS

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids, stored_files
+from models.stored_files import StoredFile
 from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
@@ -198,14 +199,7 @@ def test_private_or_unknown_file_returns_404(app, owner):
     private_id = ids.new_id()
     with db.unit_of_work(owner.id):
         stored_files.insert(
-            {
-                "id": private_id,
-                "organization_id": owner.id,
-                "kind": "tax_form",
-                "content_type": "application/pdf",
-                "content": b"sealed",
-                "created_at": datetime.now(UTC),
-            }
+            StoredFile(private_id, owner.id, "tax_form", "application/pdf", b"sealed", datetime.now(UTC))
         )
 
     for name in (private_id, uuid4(), "x", "%00"):

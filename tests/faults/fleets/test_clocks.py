@@ -113,7 +113,7 @@ def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
         payroll.affiliate("ann")
     shop.sell(affiliateSlug="ann")
     machine.wait_until_settled()
-    processor.next("500_after", "500_before")
+    processor.set_faults("500_after", "500_before")
 
     # when
     with machine.use_models():
@@ -129,7 +129,7 @@ def test_unanswered_deal_charges_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, processor: FakeProcessor, shift: Shift
 ) -> None:
     deals = Deals(machine, shop)
-    processor.next("500_after")
+    processor.set_faults("500_after")
 
     deals.fund()
     machine.wait_until_settled()

@@ -102,11 +102,12 @@ class TestProof:
             GATEWAY.prove(known_account, build_inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
 
     def test_signature_without_the_hook_token_is_rejected(self, stage):
-        sent = sign(json.dumps(_HOOK).encode())
+        notification = sign(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
                 GATEWAY.prove(
-                    build_account(stage), build_inbound(Notification(sent.body, {**sent.headers, "X-Hook-Token": word}))
+                    build_account(stage),
+                    build_inbound(Notification(notification.body, {**notification.headers, "X-Hook-Token": word})),
                 )
 
     def test_unsigned_legacy_callback_needs_only_the_hook_token(self, stage):

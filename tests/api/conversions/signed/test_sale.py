@@ -179,7 +179,7 @@ def test_oversized_body_returns_413(shop, body):
 @pytest.mark.parametrize("value", [7, True, ["ben"], {"a": 1}, "b\x00n"], ids=repr)
 def test_text_field_refuses_other_types_and_nul(shop, field, value):
     if (field, value) == ("customerName", "b\x00n"):
-        value = ["b\x00n"]  # control characters are removed from a name: see test_text_by_strangers
+        value = ["b\x00n"]  # control characters are removed from a name: see test_control_characters
     answer = shop.sale(**{field: value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")

@@ -1,4 +1,4 @@
-"""One customer across all sources: random histories match the reference model, whatever the order and repetition.
+"""One customer across all sources: random histories match the reference model in any order and repetition.
 
 Source: tracking spec, section 8; core spec, "Program fields accepted on create or update", rule 4.
 """
@@ -37,7 +37,7 @@ class _History:
     def __init__(self, brand, shops, seed, **terms):
         self.brand, self.shops, self.draw = brand, shops, random.Random(seed)
         self.reference = Reference(**terms)
-        self.now, self.told, self.numbers, self.part_of = _START, [], 0, {}
+        self.now, self.gateway_payments, self.numbers, self.part_of = _START, [], 0, {}
 
     def step(self):
         self.now += timedelta(days=self.draw.randint(1, 25))
@@ -152,38 +152,40 @@ class _History:
             sales[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=purchase.slug
         )
         payment.subscription = f"sub_{customer}" if gateway == "stripe" else None
-        self.told.append((shop, sales, payment))
+        self.gateway_payments.append((shop, sales, payment))
         self._book(payment)
 
-    def _tell(self, shop, sent):
+    def _deliver(self, shop, notifications):
         for _ in range(self.draw.choice([1, 2])):
-            shop.receive(*sent)
+            shop.receive(*notifications)
 
-    def _one(self, which):
-        matching = [entry for entry in self.told if which(entry[2])]
+    def _choose_payment(self, condition):
+        matching = [entry for entry in self.gateway_payments if condition(entry[2])]
         return self.draw.choice(matching) if matching else (None, (), None)
 
     def refund(self):
-        shop, sales, payment = self._one(lambda payment: not payment.is_refunded and not payment.is_cancelled)
+        shop, sales, payment = self._choose_payment(
+            lambda payment: not payment.is_refunded and not payment.is_cancelled
+        )
         for sale in sales:
             shop.stage.now = self.now
-            self._tell(shop, shop.stage.refund(sale, sale.purchase.cents))
+            self._deliver(shop, shop.stage.refund(sale, sale.purchase.cents))
             payment.is_refunded = True
 
     def cancel(self):
-        shop, sales, payment = self._one(
+        shop, sales, payment = self._choose_payment(
             lambda payment: payment.gateway == "woocommerce" and not payment.is_cancelled and not payment.is_refunded
         )
         for sale in sales:
             shop.stage.now = self.now
-            self._tell(shop, shop.stage.cancel(sale))
+            self._deliver(shop, shop.stage.cancel(sale))
             payment.is_cancelled = True
 
     def pay_again(self):
-        shop, sales, payment = self._one(lambda payment: payment.is_cancelled)
+        shop, sales, payment = self._choose_payment(lambda payment: payment.is_cancelled)
         for sale in sales:
             shop.stage.now = self.now
-            self._tell(shop, shop.stage.pay_again(sale))
+            self._deliver(shop, shop.stage.pay_again(sale))
             payment.is_cancelled = False
 
 

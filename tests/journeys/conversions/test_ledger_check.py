@@ -16,7 +16,7 @@ from tests.support.installation import invariants
         "delete from event",
     ],
 )
-def test_damage_is_found_as_by_each_rule_separately(brand, rival, drain, damage):
+def test_ledger_check_and_its_single_rules_find_the_same_damage(brand, rival, drain, damage):
     for tenant in (brand, rival):
         tenant.program()
         tenant.affiliate("ben")

@@ -86,7 +86,7 @@ def test_private_host_entered_by_a_brand_is_rejected(monkeypatch, url):
 
 
 @_play("activecampaign")
-def test_entered_host_is_called_whatever_its_form(stage, monkeypatch):
+def test_entered_host_is_called_in_any_written_form(stage, monkeypatch):
     override_settings(monkeypatch, addresses={"apis": dict.fromkeys(settings.current().addresses.apis)})
     for url in (stage.url, f"{stage.url}/", f"{stage.url}/api/3"):
         assert stage.platform.check(_account(stage, apiUrl=url)) is None

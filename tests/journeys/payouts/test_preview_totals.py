@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters import clock
-from tests.journeys.payouts.test_cadence import after, choose, drafts, mail
+from tests.journeys.payouts.test_cadence import change_profile, list_drafts, list_emails, run_daily_check
 from tests.support.api.payouts import RUN, URL, owner_session
 from tests.support.rows.payroll import Payroll
 
@@ -156,7 +156,7 @@ def test_draft_total_and_its_email_equal_the_run(app, drain):
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
-    choose(payroll, automaticPayoutCadence="Weekly")
+    change_profile(payroll, automaticPayoutCadence="Weekly")
     # three lines of 0.01 EUR are 1.25 cents each, and 60 dong are less than one cent
     then = (clock.now() + timedelta(days=7)).date()
     payroll.rate("EUR", "0.8", then)
@@ -167,12 +167,12 @@ def test_draft_total_and_its_email_equal_the_run(app, drain):
         payroll.sell("ben", 5, "EUR")
     payroll.sell("cyd", 300, "VND")
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
-    (draft,) = drafts(payroll)
+    (draft,) = list_drafts(payroll)
     assert (draft["recipientCount"], draft["usdEstimateAtRunRateCents"]) == (2, 2_003)
     assert draft["nativeTotalsForRun"] == {"EUR": 3, "USD": 2_000}
-    assert "20.03 USD" in mail(payroll)[0][2]
+    assert "20.03 USD" in list_emails(payroll)[0][2]
     assert payroll.run().total_cents == 2_003
 
 
@@ -181,9 +181,9 @@ def test_amounts_below_one_cent_prepare_nothing(app, drain):
     payroll.rate("VND", "25400", (clock.now() + timedelta(days=7)).date())
     payroll.affiliate("ann")
     payroll.sell("ann", 300, "VND")
-    choose(payroll, automaticPayoutCadence="Weekly")
+    change_profile(payroll, automaticPayoutCadence="Weekly")
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
-    assert drafts(payroll) == []
-    assert mail(payroll) == []
+    assert list_drafts(payroll) == []
+    assert list_emails(payroll) == []

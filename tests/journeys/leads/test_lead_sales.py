@@ -52,7 +52,7 @@ def _email_step(brand, conversion_id):
 
 
 @pytest.mark.parametrize("email", [MAIL, " Cleo@Example.ORG ", "cleo+shop@example.org"])
-def test_sale_inherits_the_tag_of_its_lead_and_converts_it(shop, drain, email):
+def test_sale_inherits_the_sub_id_of_its_lead_and_converts_the_lead(shop, drain, email):
     lead_id = _lead(shop)
 
     conversion_id = _sell(shop, drain, email)

@@ -1,4 +1,4 @@
-"""Control characters and direction marks: refused in names that people type, taken out of those that programs send."""
+"""Control characters and direction marks: refused in names that people type, removed from names that programs send."""
 
 import pytest
 
@@ -6,56 +6,56 @@ from models import db
 from tests.support.coupons import COUPON
 from tests.support.rows.deal_scene import DealScene
 
-SIGNS = ("\x1b", "\n", "\x85", "\u202e", "\u2066")
+CONTROL_CHARACTERS = ("\x1b", "\n", "\x85", "\u202e", "\u2066")
 
 
-def _calls(brand):
+def _build_calls(brand):
     program = f"/api/v1/programs/{brand.programs[-1]}"
     terms = {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
-    named = {"programId": str(brand.programs[-1]), "email": f"eve-{brand.id.hex}@example.com"}
+    applicant = {"programId": str(brand.programs[-1]), "email": f"eve-{brand.id.hex}@example.com"}
     ann = f"/api/v1/affiliates/{brand.affiliate(f'ann-{brand.id.hex[:12]}')}"
     group = {"commissionType": "Percentage", "commissionValue": 25}
     deal = DealScene.for_brand(brand).body(1_000)
     return [
         ("POST", "/api/v1/programs", lambda name: {"name": name, **terms}, "name"),
         ("PATCH", program, lambda name: {"name": name}, "name"),
-        ("POST", "/api/v1/affiliates", lambda name: {**named, "fullName": name}, "fullName"),
+        ("POST", "/api/v1/affiliates", lambda name: {**applicant, "fullName": name}, "fullName"),
         ("PATCH", ann, lambda name: {"fullName": name}, "fullName"),
         ("PATCH", ann, lambda name: {"tags": ["vip", name]}, "tags"),
-        ("POST", "/api/affiliate-invites", lambda name: {**named, "fullName": name}, "fullName"),
+        ("POST", "/api/affiliate-invites", lambda name: {**applicant, "fullName": name}, "fullName"),
         ("POST", f"{program}/partner-groups", lambda name: {"name": name, **group}, "name"),
         ("POST", "/api/v1/deals", lambda name: {**deal, "title": name}, "title"),
         ("POST", f"/api/v1/campaigns/{brand.programs[-1]}/coupons", lambda name: {**COUPON, "name": name}, "name"),
         ("POST", "/api/v1/api-keys", lambda name: {"name": name, "scope": "read"}, "name"),
         ("PATCH", "/api/organizations/me", lambda name: {"name": name}, "name"),
-        ("POST", f"/api/p/id/{brand.programs[-1]}/apply", lambda name: {**named, "fullName": name}, "fullName"),
+        ("POST", f"/api/p/id/{brand.programs[-1]}/apply", lambda name: {**applicant, "fullName": name}, "fullName"),
     ]
 
 
-@pytest.mark.parametrize("sign", SIGNS)
-def test_a_typed_name_with_a_control_character_is_refused_at_its_field(brand, sign):
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
+def test_control_character_in_a_typed_name_returns_400_for_the_field(brand, character):
     brand.program()
     owner = brand.person("Owner")
     before = brand.rows("select count(*) from audit_entry")
 
-    for method, path, body, field in _calls(brand):
-        answer = owner.call(method, path, body(f"Eve{sign}Mallory"))
+    for method, path, body, field in _build_calls(brand):
+        answer = owner.call(method, path, body(f"Eve{character}Mallory"))
         assert answer.status_code == 400, (path, answer.text)
-        shown = answer.json
-        assert shown.get("field", "") == field or field in shown.get("errors", {}), (path, shown)
+        problem = answer.json
+        assert problem.get("field", "") == field or field in problem.get("errors", {}), (path, problem)
 
     assert brand.rows("select count(*) from audit_entry") == before
 
 
-@pytest.mark.parametrize("sign", SIGNS)
-def test_a_sent_name_loses_its_control_characters(brand, sign, drain):
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
+def test_control_characters_are_removed_from_names_sent_by_programs(brand, character, drain):
     brand.program()
     slug = f"ann-{brand.id.hex[:12]}"
     brand.affiliate(slug)
 
-    sale = brand.sale(affiliateSlug=slug, customerName=f"Eve {sign}Mallory\x00")
-    lead = {"affiliateSlug": slug, "email": f"eve-{brand.id.hex}@example.com", "name": f"Eve {sign}Mallory"}
-    person = {"email": f"fay-{brand.id.hex}@example.com", "fullName": f"Eve {sign}Mallory"}
+    sale = brand.sale(affiliateSlug=slug, customerName=f"Eve {character}Mallory\x00")
+    lead = {"affiliateSlug": slug, "email": f"eve-{brand.id.hex}@example.com", "name": f"Eve {character}Mallory"}
+    person = {"email": f"fay-{brand.id.hex}@example.com", "fullName": f"Eve {character}Mallory"}
     imported = brand.post("/api/v1/affiliates/import", {"programId": str(brand.programs[-1]), "affiliates": [person]})
     assert (sale.status_code, imported.status_code) == (200, 200), (sale.text, imported.text)
     assert brand.post_signed("/api/tracking/lead", lead).status_code == 200
