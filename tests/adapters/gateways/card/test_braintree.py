@@ -242,8 +242,8 @@ def test_failed_subscription_debit_is_cancelled(stage):
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    read_facts = read_facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
-    assert read_facts == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
+    charge_facts = read_facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
+    assert charge_facts == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
 def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
