@@ -16,7 +16,7 @@ from domain.copilot.states import CopilotFailure
 _PATH = "/chat/completions"
 
 
-class ModelAway(Exception):
+class ModelUnavailable(Exception):
     """The endpoint gave no usable response: `failure` is the kind; the message has none of the endpoint's text."""
 
     def __init__(self, failure: CopilotFailure, message: str) -> None:
@@ -30,7 +30,7 @@ def is_configured() -> bool:
 
 
 def complete(body_sent: bytes) -> bytes:
-    """Return the body of the endpoint's response to this body. Raises ModelAway, within COPILOT_TIMEOUT_S.
+    """Return the body of the endpoint's response to this body. Raises ModelUnavailable, within COPILOT_TIMEOUT_S.
 
     Make no such call inside a transaction.
     """
@@ -48,14 +48,14 @@ def complete(body_sent: bytes) -> bytes:
     try:
         status, body = response.result(timeout_s)
     except Late:
-        raise ModelAway(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
+        raise ModelUnavailable(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
     except NoAnswer as error:
-        raise ModelAway(CopilotFailure.Away, str(error)) from error
+        raise ModelUnavailable(CopilotFailure.Away, str(error)) from error
     if status == 200:
         return body
     if status == 429:
-        raise ModelAway(CopilotFailure.Busy, "it responded 429")
-    raise ModelAway(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it responded {status}")
+        raise ModelUnavailable(CopilotFailure.Busy, "it responded 429")
+    raise ModelUnavailable(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it responded {status}")
 
 
 def _request(body_sent: bytes, timeout_s: float) -> tuple[int, bytes]:

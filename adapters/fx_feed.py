@@ -17,17 +17,17 @@ _TIMEOUTS_S = (5, 15)  # to connect, and between two pieces of the answer
 _PIECE_BYTES = 64 * 1024
 
 
-class FeedAway(Exception):
+class FeedUnavailable(Exception):
     """There was no usable response. The message has the reason, without the other side's text."""
 
 
 def fetch(url: str, *, whole_call_s: float = WHOLE_CALL_S, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return the body of an http or https URL. Raises FeedAway, within `whole_call_s`.
+    """Return the body of an http or https URL. Raises FeedUnavailable, within `whole_call_s`.
 
     Do not call inside a transaction.
     """
     if not url.lower().startswith(("https://", "http://")):
-        raise FeedAway("the URL is neither https nor http")
+        raise FeedUnavailable("the URL is neither https nor http")
     answer: Future[bytes] = Future()
     deadline = time.monotonic() + whole_call_s
 
@@ -42,11 +42,11 @@ def fetch(url: str, *, whole_call_s: float = WHOLE_CALL_S, max_bytes: int = MAX_
     try:
         return answer.result(whole_call_s)
     except Late:
-        raise FeedAway(f"no complete response within {whole_call_s:g} s") from None
-    except FeedAway:
+        raise FeedUnavailable(f"no complete response within {whole_call_s:g} s") from None
+    except FeedUnavailable:
         raise
     except Exception as error:  # requests, urllib3 and sockets have different ones
-        raise FeedAway(f"the call failed: {type(error).__name__}") from error
+        raise FeedUnavailable(f"the call failed: {type(error).__name__}") from error
 
 
 def _get(url: str, deadline: float, max_bytes: int) -> bytes:
@@ -55,14 +55,14 @@ def _get(url: str, deadline: float, max_bytes: int) -> bytes:
         session.trust_env = False
         with session.get(url, headers=headers, timeout=_TIMEOUTS_S, allow_redirects=False, stream=True) as answer:
             if answer.status_code != 200:
-                raise FeedAway(f"it responded {answer.status_code}")
+                raise FeedUnavailable(f"it responded {answer.status_code}")
             content = bytearray()
             while len(content) <= max_bytes and (piece := answer.raw.read1(_PIECE_BYTES)):
                 content += piece
                 if time.monotonic() > deadline:
-                    raise FeedAway("it responds too slowly")
+                    raise FeedUnavailable("it responds too slowly")
             if answer.raw.length_remaining:
-                raise FeedAway("the connection was closed before the response was complete")
+                raise FeedUnavailable("the connection was closed before the response was complete")
     if len(content) > max_bytes:
-        raise FeedAway(f"its response is longer than {max_bytes} bytes")
+        raise FeedUnavailable(f"its response is longer than {max_bytes} bytes")
     return bytes(content)

@@ -79,11 +79,11 @@ def get_fraud_summary() -> Mapping[str, object]:
 )
 def close_fraud_event(event_id: str) -> Response:
     """Resolve or dismiss an open event. 200 with the event."""
-    wanted_id = path.uuid(event_id, "fraud event")
+    event_uuid = path.uuid(event_id, "fraud event")
     with db.unit_of_work(guards.organization_id()):
-        decisions.find(organization_id=guards.organization_id(), event_id=wanted_id)
+        decisions.find(organization_id=guards.organization_id(), event_id=event_uuid)
     action = body.load()["action"]
-    return idempotency.run_once(lambda: _close(wanted_id, action))
+    return idempotency.run_once(lambda: _close(event_uuid, action))
 
 
 def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
@@ -100,11 +100,11 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 @operation(_WRITE, object_of(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
     """Ban an affiliate: they earn nothing from now on. 200 with the affiliate, also if already banned."""
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
     body.load_optional()
-    return idempotency.run_once(lambda: _ban(wanted_id))
+    return idempotency.run_once(lambda: _ban(affiliate_uuid))
 
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:

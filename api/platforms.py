@@ -169,10 +169,10 @@ def disconnect_platform(connection_id: str) -> Response:
 
 def _lock(connection_id: str) -> PlatformConnection:
     """Lock a connection of the caller's organization and return it. Raises Refused 404 not_found."""
-    wanted_id = path.uuid(connection_id, "platform")
-    connection = connections.lock(organization_id=guards.organization_id(), connection_id=wanted_id)
+    connection_uuid = path.uuid(connection_id, "platform")
+    connection = connections.lock(organization_id=guards.organization_id(), connection_id=connection_uuid)
     if connection is None:
-        raise not_found("platform", wanted_id)
+        raise not_found("platform", connection_uuid)
     return connection
 
 

@@ -18,7 +18,7 @@ import structlog
 import settings
 from adapters import clock, sealing
 from adapters.identity import oidc
-from adapters.identity.oidc import OidcAway, OidcNotFresh, OidcRefused, OidcSignIn
+from adapters.identity.oidc import OidcNotFresh, OidcRefused, OidcSignIn, OidcUnavailable
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
@@ -33,7 +33,7 @@ _USE = "sign-in at a provider"
 # Raised for a cookie whose fields are missing or different, as of another release.
 _MALFORMED = (ValueError, TypeError, KeyError)
 # Browsers keep a cookie of 4,096 bytes, and a request has several.
-_MAX_BACK_LENGTH = 1_000
+_MAX_RETURN_TO_LENGTH = 1_000
 
 _log = structlog.get_logger(__name__)
 
@@ -41,21 +41,21 @@ _log = structlog.get_logger(__name__)
 class SignInFailed(Exception):
     """A sign-in that failed.
 
-    `why`: `away` if the provider is down or rejects us; `lost` if this browser did not start the sign-in, or too long
-    ago; `refused` by the provider; `nobody` if the person is unknown here; `not_fresh` if a new login was required.
-    `back` is the page that the person wanted to see.
+    `why`: `away` if the provider is down or rejects us; `lost` if this browser did not start the sign-in, or started
+    it too long ago; `refused` by the provider; `nobody` if the user has no role here; `not_fresh` if the provider did
+    not confirm the new login that was required. `return_to` is the page that the user had requested.
     """
 
     def __init__(
-        self, why: Literal["away", "lost", "refused", "nobody", "not_fresh"], *, back: str | None = None
+        self, why: Literal["away", "lost", "refused", "nobody", "not_fresh"], *, return_to: str | None = None
     ) -> None:
         super().__init__(why)
-        self.why, self.back = why, back
+        self.why, self.return_to = why, return_to
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderRedirect:
-    """A redirect to a provider: its address, the state that comes back in the callback, and the text for the cookie."""
+    """A redirect to a provider: its address, the state that the callback returns, and the sealed cookie text."""
 
     address: str
     state: str
@@ -66,64 +66,64 @@ class ProviderRedirect:
 class _PendingSignIn:
     """A pending sign-in: the provider, the page to return to, and the values that the callback is checked against."""
 
-    by: str
-    back: str | None
-    begin: OidcSignIn
+    provider: str
+    return_to: str | None
+    sign_in: OidcSignIn
 
 
-def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | None:
-    """Return the redirect to the provider `by`; None if there is no such provider.
+def start(provider: str, *, return_to: str | None, needs_new_login: bool) -> ProviderRedirect | None:
+    """Return the redirect to a provider; None if there is no such provider.
 
-    `back` is the page to return to, which is dropped if it is very long. `is_again` requires a new login at the
-    provider. Raises SignInFailed.
+    `return_to` is the page to open after the sign-in; it is ignored if it is very long. `needs_new_login` requires
+    a new login at the provider. Raises SignInFailed.
     """
-    kind = sessions.PROVIDED.get(by, "")
+    kind = sessions.PROVIDED.get(provider, "")
     client = provider_sessions.client(kind) if kind else None
     if client is None:
         return None
-    begin = oidc.start(is_fresh=is_again, at_s=int(clock.now().timestamp()))
+    sign_in = oidc.start(is_fresh=needs_new_login, at_s=int(clock.now().timestamp()))
     try:
-        address = oidc.authorization_url(client, begin, back=_callback())
-    except OidcAway as error:
+        address = oidc.authorization_url(client, sign_in, redirect_uri=_callback())
+    except OidcUnavailable as error:
         _log.warning("sign_in.provider_away", issuer=client.issuer, why=str(error))
-        raise SignInFailed("away", back=back) from error
-    short_back = back if back and len(back) <= _MAX_BACK_LENGTH else None
-    return ProviderRedirect(address, begin.state, _seal(_PendingSignIn(by, short_back, begin)))
+        raise SignInFailed("away", return_to=return_to) from error
+    kept_return_to = return_to if return_to and len(return_to) <= _MAX_RETURN_TO_LENGTH else None
+    return ProviderRedirect(address, sign_in.state, _seal(_PendingSignIn(provider, kept_return_to, sign_in)))
 
 
 def finish(sealed: str | None, params: Mapping[str, str], *, cookie: str | None) -> tuple[NewSession, str | None]:
-    """Begin the session of a person who returns from a provider; return it with the page they wanted to see.
+    """Start the session of a user who returns from a provider; return it with the page that they had requested.
 
     `sealed` is the text of this browser's cookie, `params` the query of the callback. The session of the browser's
     `cookie` ends. Raises SignInFailed.
     """
     pending = _unseal(sealed) if sealed else None
-    if pending is None or not hmac.compare_digest(pending.begin.state.encode(), params.get("state", "").encode()):
+    if pending is None or not hmac.compare_digest(pending.sign_in.state.encode(), params.get("state", "").encode()):
         _log.info("sign_in.refused", why="this browser did not start it, or it took too long")
         raise SignInFailed("lost")
     try:
-        return _begin_session(pending, params, cookie=cookie), pending.back
-    except OidcAway as error:
-        _log.warning("sign_in.provider_away", by=pending.by, why=str(error))
-        raise SignInFailed("away", back=pending.back) from error
+        return _start_session(pending, params, cookie=cookie), pending.return_to
+    except OidcUnavailable as error:
+        _log.warning("sign_in.provider_away", by=pending.provider, why=str(error))
+        raise SignInFailed("away", return_to=pending.return_to) from error
     except OidcRefused as error:
-        _log.info("sign_in.refused", by=pending.by, why=str(error))
+        _log.info("sign_in.refused", by=pending.provider, why=str(error))
         why: Literal["not_fresh", "refused"] = "not_fresh" if isinstance(error, OidcNotFresh) else "refused"
-        raise SignInFailed(why, back=pending.back) from error
+        raise SignInFailed(why, return_to=pending.return_to) from error
 
 
-def _begin_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie: str | None) -> NewSession:
-    kind = sessions.PROVIDED[pending.by]
+def _start_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie: str | None) -> NewSession:
+    kind = sessions.PROVIDED[pending.provider]
     client = provider_sessions.client(kind)
     if client is None:
-        raise OidcRefused("no provider signs these people in any more")
+        raise OidcRefused("this provider is no longer configured")
     oidc.check_issuer(client, params.get("iss"))
     oidc.check_error(params.get("error"))
     if not params.get("code"):
-        raise OidcRefused("there is no code in the answer")
-    identity = oidc.redeem(client, pending.begin, code=params["code"], back=_callback())
+        raise OidcRefused("the callback has no code")
+    identity = oidc.redeem(client, pending.sign_in, code=params["code"], redirect_uri=_callback())
     with db.any_org_work():
-        begun = provider_sessions.any_org_start(
+        started = provider_sessions.any_org_start(
             kind,
             identity,
             issuer=client.issuer,
@@ -131,10 +131,11 @@ def _begin_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie
             user_agent=sessions.user_agent() or "",
             now=clock.now(),
         )
-        session = sessions.stage_audit(begun, by="provider") if begun is not None else None
+        session = sessions.stage_audit(started, by="provider") if started is not None else None
     if session is None:
-        _log.info("sign_in.refused", by=pending.by, why="the person has no role here: see org_id, role and claims")
-        raise SignInFailed("nobody", back=pending.back)
+        why = "the person has no role here: see org_id, role and claims"
+        _log.info("sign_in.refused", by=pending.provider, why=why)
+        raise SignInFailed("nobody", return_to=pending.return_to)
     if cookie:
         persons.forget(cookie)
     return session
@@ -145,7 +146,8 @@ def _callback() -> str:
 
 
 def _seal(pending: _PendingSignIn) -> str:
-    text = orjson.dumps(asdict(pending)).decode()
+    content = {"by": pending.provider, "back": pending.return_to, "begin": asdict(pending.sign_in)}
+    text = orjson.dumps(content).decode()
     return base64.urlsafe_b64encode(sealing.seal(text, belongs_to=_USE)).decode().rstrip("=")
 
 
@@ -155,8 +157,8 @@ def _unseal(sealed: str) -> _PendingSignIn | None:
         packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
         # Not through the cache of sealed secrets: it is opened only once.
         content = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = stored_values.read(OidcSignIn, content["begin"])
-        pending = _PendingSignIn(content["by"], content["back"], begin)
+        sign_in = stored_values.read(OidcSignIn, content["begin"])
+        pending = _PendingSignIn(content["by"], content["back"], sign_in)
     except (binascii.Error, *_MALFORMED, sealing.CannotUnseal):
         return None
-    return pending if begin.at_s + LIFETIME.total_seconds() > clock.now().timestamp() else None
+    return pending if sign_in.at_s + LIFETIME.total_seconds() > clock.now().timestamp() else None

@@ -101,7 +101,7 @@ def feed_url() -> str | None:
 
 
 def fetch(url: str, *, now: datetime) -> RateFile:
-    """Return the rates fetched from a URL; never inside a transaction. Raises FeedAway, BadRates."""
+    """Return the rates fetched from a URL; never inside a transaction. Raises FeedUnavailable, BadRates."""
     return read(fx_feed.fetch(url), now=now)
 
 

@@ -70,7 +70,7 @@ def variables() -> list[Variable[Any] | NamedValues[Any]]:
 def old_name_warnings(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each variable that is set under its old name, with the form that replaces it."""
     return [
-        f'{old} is an old name and will stop working in the next release; write {new.name}="{new.text_of_old(environ)}"'
+        f'{old} is an old name and will stop working in the next release; write {new.name}="{new.new_form(environ)}"'
         for new in _named_values()
         for old, _ in new.old_texts(environ).values()
     ]
@@ -79,7 +79,7 @@ def old_name_warnings(environ: Mapping[str, str]) -> list[str]:
 def replace_old_names(environ: MutableMapping[str, str]) -> None:
     """Replace every old name in `environ` by the variable that means the same."""
     for new in _named_values():
-        if text := new.text_of_old(environ):
+        if text := new.new_form(environ):
             environ[new.name] = text
         for old, _ in new.old_texts(environ).values():
             del environ[old]

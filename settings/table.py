@@ -90,7 +90,7 @@ class NamedValues(Generic[T]):
         }
         return {key: (variable, text) for key, (variable, text) in texts.items() if text}
 
-    def text_of_old(self, environ: Mapping[str, str]) -> str:
+    def new_form(self, environ: Mapping[str, str]) -> str:
         """Return the value of this variable that means the same as all its old variables that are set."""
         return " ".join(_item(key, text) for key, (_, text) in self.old_texts(environ).items())
 

@@ -1,1 +1,1 @@
-"""Where codes are minted: the gateways that let us make discount codes."""
+"""Creates discount codes at the gateways whose API allows it, and deactivates them."""

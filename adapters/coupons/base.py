@@ -1,7 +1,7 @@
-"""The base of every rail that mints codes at a gateway. Nothing here is called inside a transaction.
+"""The interface of the rails that create codes at gateways. Never call a rail inside a transaction.
 
-A call whose answer is lost may have worked: `find_code` and `find_coupon` look for our ids in its objects.
-So `mint` and `create` may be repeated, and never make a second one.
+A call whose answer is lost may have worked: `find_code` and `find_coupon` search the gateway's objects for our id.
+So `mint` and `create` may be repeated, and never create a second object.
 """
 
 from abc import ABC, abstractmethod
@@ -20,13 +20,13 @@ class CodeTaken(Exception):
     """The gateway has a code with this text that is not ours."""
 
 
-class DiscountNotHeld(Exception):
+class UnsupportedDiscount(Exception):
     """The gateway cannot express such a discount. The message names the missing feature, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class CouponOrder:
-    """A coupon to make at the processor. Its key there is `coupon:{coupon_id}`, and its metadata hold the id."""
+    """A coupon to create at the processor, with the idempotency key `coupon:{coupon_id}` and the id in its metadata."""
 
     coupon_id: UUID
     name: str
@@ -35,9 +35,9 @@ class CouponOrder:
 
 @dataclass(frozen=True, slots=True)
 class CodeOrder:
-    """A code to mint. Its key is `coupon:{code_id}`, and the made object holds the id where it can.
+    """A code to mint, with the idempotency key `coupon:{code_id}`. The created object contains the id where it can.
 
-    `processor_coupon_id` is of the family at the processor; other gateways make what they need with each code.
+    `processor_coupon_id` is the id of the code's family at the processor; other gateways need none.
     """
 
     code_id: UUID
@@ -48,37 +48,39 @@ class CodeOrder:
 
 @dataclass(frozen=True, slots=True)
 class ExistingCode:
-    """A code at a gateway under the text of an order: its id there, and whether it is the one that was ordered.
+    """A code at a gateway with the text of an order: its id there, and whether it was created for that order.
 
-    One that is over (archived, expired) may or may not keep its text from others: the gateway decides on the next.
+    An inactive code (archived, expired) may still block its text: creating the next code shows it.
     """
 
     id: str
     is_ours: bool
-    is_over: bool = False
+    is_inactive: bool = False
 
 
-def own_id(code: ExistingCode | None) -> str | None:
-    """Return the id of a code that was made for its order; None for another's, or for none."""
+def id_if_ours(code: ExistingCode | None) -> str | None:
+    """Return the id of a code that was created for its order; None without a code or for a foreign one."""
     return code.id if code is not None and code.is_ours else None
 
 
-def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: Callable[[], str]) -> str:
-    """Make a code where its text is free; return the one that was made for this order before.
+def mint_once(
+    order: CodeOrder, find_existing: Callable[[], ExistingCode | None], create_code: Callable[[], str]
+) -> str:
+    """Return the code that was created for this order, or create it if its text is free.
 
-    Only `make` refuses a discount that the gateway cannot hold: an existing code was held once, whatever became of its
-    products since. Raises CodeTaken, and as `look` and `make`.
+    Only `create_code` raises UnsupportedDiscount: an existing code stays valid whatever happened to its products since.
+    Raises CodeTaken, and as `find_existing` and `create_code`.
     """
-    code = look()
+    code = find_existing()
     if code is not None and code.is_ours:
         return code.id
-    if code is not None and not code.is_over:
+    if code is not None and not code.is_inactive:
         raise CodeTaken(order.code)
     try:
-        return make()
+        return create_code()
     except GatewayRejected as refused:
-        # The words of "taken" are not the same everywhere; the existing code proves it.
-        code = look()
+        # Gateways word "already taken" differently, so look whether the code exists.
+        code = find_existing()
         if code is None:
             raise
         if not code.is_ours:
@@ -87,70 +89,70 @@ def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: C
 
 
 class CodeRail(ABC):
-    """One gateway at which codes are minted. A rail has no state."""
+    """Mints codes at one gateway. Has no state."""
 
     gateway: Gateway
     shape = CodeShape()
 
     @abstractmethod
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code and return its id there; one that was made for this order before is returned as it is.
+        """Create a code and return its id there; a code that exists for this order is returned unchanged.
 
-        Raises CodeTaken, DiscountNotHeld, CredentialsRefused, GatewayRejected and GatewayUnreachable.
+        Raises CodeTaken, UnsupportedDiscount, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code that was made for this order; None for none.
+        """Return the id of the code that was created for this order; None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """End a code, so that buyers cannot redeem it any more; one that is already gone is no error.
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+        """Deactivate a code, so that buyers cannot redeem it any more; a code that no longer exists is no error.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
 
 class UniqueCodeRail(CodeRail):
-    """A gateway at which a code is one object, found by its text and made by one function."""
+    """A rail of a gateway at which a code is one object, found by its text and created by one call."""
 
     @abstractmethod
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the gateway's code with the text of an order. Raises as `find_code`."""
 
     @abstractmethod
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code and return its id there. Raises as `mint`, but for CodeTaken."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a code and return its id there. Raises as `mint`, except CodeTaken."""
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code where its text is free; one that was made for this order before is returned as it is."""
-        return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
+        """Create a code if its text is free; a code that exists for this order is returned unchanged."""
+        return mint_once(order, lambda: self.find_existing(account, order), lambda: self.create_code(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code with the text of this order if it was made for it."""
-        return own_id(self.look(account, order))
+        """Return the id of the code with the text of this order if it was created for it."""
+        return id_if_ours(self.find_existing(account, order))
 
 
 class ProcessorRail(Protocol):
-    """The rail at which families of codes are made as well: the processor's."""
+    """The processor's rail, which also creates the coupons of code families."""
 
     def create(self, account: GatewayAccount, order: CouponOrder) -> str:
-        """Make a coupon and return its id there; one that was made for this order before is returned as it is.
+        """Create a coupon and return its id there; a coupon that exists for this order is returned unchanged.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of the coupon that was made for this order; None for none.
+        """Return the id of the coupon that was created for this order; None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon there; one that is already gone is no error.
+        """Delete a coupon there; a coupon that no longer exists is no error.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """

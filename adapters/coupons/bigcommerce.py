@@ -1,6 +1,6 @@
-"""bigcommerce: each code is the only one of a promotion of its own, whose name ends with our id.
+"""BigCommerce: each code has its own promotion, whose name ends with our id and whose id we store for the code.
 
-It is made in two steps; a promotion that has no code yet is completed. The promotion's id is the code's.
+The promotion is created first, then its code; a promotion without its code is completed by the next attempt.
 """
 
 from collections.abc import Mapping
@@ -21,52 +21,52 @@ class BigCommerceCodes(CodeRail):
     gateway = Gateway.BigCommerce
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a promotion, then its code."""
+        """Create a promotion, then its code."""
         discount, api = order.family.discount, bigcommerce.GATEWAY.api(account)
-        promotion = _promotion(api, order)
-        if promotion is not None and _holds(api, promotion, order):
+        promotion = _find_promotion(api, order)
+        if promotion is not None and _promotion_has_code(api, promotion, order):
             return promotion
-        if _is_taken(api, order):
-            _withdraw(api, promotion)
+        if _store_has_code(api, order):
+            _delete_promotion(api, promotion)
             raise CodeTaken(order.code)
         if promotion is None:
             terms.require_first_payment_only(discount)
             terms.require_currency(discount, lambda: shapes.text(api.get("/v2/store"), "currency"))
-            response = api.ask("POST", "/v3/promotions", json=_promotion_of(order)).json
+            response = api.ask("POST", "/v3/promotions", json=_promotion_body(order)).json
             promotion = shapes.require(response, "data", "id")
         try:
-            api.ask("POST", f"{_path(promotion)}/codes", json=_code_of(order))
+            api.ask("POST", f"{_path(promotion)}/codes", json=_code_body(order))
         except GatewayRejected as refused:
-            if _holds(api, promotion, order):
+            if _promotion_has_code(api, promotion, order):
                 return promotion
-            _withdraw(api, promotion)
-            if _is_taken(api, order):
+            _delete_promotion(api, promotion)
+            if _store_has_code(api, order):
                 raise CodeTaken(order.code) from refused
             raise
         return promotion
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Look at the promotion that is named by our id, and whether it holds the code."""
+        """Return the promotion whose name contains our id, if it has the code."""
         api = bigcommerce.GATEWAY.api(account)
-        promotion = _promotion(api, order)
-        return promotion if promotion is not None and _holds(api, promotion, order) else None
+        promotion = _find_promotion(api, order)
+        return promotion if promotion is not None and _promotion_has_code(api, promotion, order) else None
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Disable a promotion, then take its code away, so that its text is free."""
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+        """Disable a promotion, then delete its code, so that another promotion can use its text."""
         api = bigcommerce.GATEWAY.api(account)
         with ignoring_gone():
             api.ask("PUT", _path(minted_id), json={"status": "DISABLED"})
-            if _holds(api, minted_id, order):
+            if _promotion_has_code(api, minted_id, order):
                 api.ask("DELETE", "/v3/promotions/codes", params={"code": order.code})
 
 
 RAIL = BigCommerceCodes()
 
 
-def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
+def _promotion_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     promotion: dict[str, object] = {
-        "name": terms.marked_name(order),
+        "name": terms.name_with_mark(order),
         "redemption_type": "COUPON",
         "coupon_type": "SINGLE",
         "status": "ENABLED",
@@ -75,10 +75,10 @@ def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
     if not terms.is_percent(discount):
         promotion["currency_code"] = discount.currency
     promotion |= terms.optional(max_uses=discount.max_redemptions_per_code)
-    return promotion | terms.optional(end_date=terms.ends_at(discount))
+    return promotion | terms.optional(end_date=terms.expires_at(discount))
 
 
-def _code_of(order: CodeOrder) -> Mapping[str, object]:
+def _code_body(order: CodeOrder) -> Mapping[str, object]:
     return {"code": order.code, **terms.optional(max_uses=order.family.discount.max_redemptions_per_code)}
 
 
@@ -88,32 +88,32 @@ def _discount_fields(discount: Discount) -> Mapping[str, str]:
     return {"fixed_amount": terms.decimal(discount)}
 
 
-def _promotion(api: GatewayWire, order: CodeOrder) -> str | None:
-    """Return the promotion that was made for an order."""
-    page = api.get("/v3/promotions", {"name": terms.marked_name(order), "redemption_type": "coupon"})
+def _find_promotion(api: GatewayWire, order: CodeOrder) -> str | None:
+    """Return the id of the promotion that was created for an order."""
+    page = api.get("/v3/promotions", {"name": terms.name_with_mark(order), "redemption_type": "coupon"})
     for promotion in shapes.items(page, "data"):
         if terms.is_marked(shapes.text(promotion, "name"), order.code_id):
             return shapes.require(promotion, "id")
     return None
 
 
-def _holds(api: GatewayWire, promotion: str, order: CodeOrder) -> bool:
-    return _has(api.find(f"{_path(promotion)}/codes"), order)
+def _promotion_has_code(api: GatewayWire, promotion: str, order: CodeOrder) -> bool:
+    return _contains_code(api.find(f"{_path(promotion)}/codes"), order)
 
 
-def _is_taken(api: GatewayWire, order: CodeOrder) -> bool:
-    return _has(api.find("/v3/promotions/codes", {"code": order.code}), order)
+def _store_has_code(api: GatewayWire, order: CodeOrder) -> bool:
+    return _contains_code(api.find("/v3/promotions/codes", {"code": order.code}), order)
 
 
-def _has(listed: Any, order: CodeOrder) -> bool:
-    return any(terms.is_text_of(order, shapes.text(code, "code")) for code in shapes.items(listed, "data"))
+def _contains_code(listed: Any, order: CodeOrder) -> bool:
+    return any(terms.matches_order(order, shapes.text(code, "code")) for code in shapes.items(listed, "data"))
 
 
-def _withdraw(api: GatewayWire, promotion: str | None) -> None:
-    """Take a promotion back that never had a code; without one it cannot be redeemed."""
+def _delete_promotion(api: GatewayWire, promotion: str | None) -> None:
+    """Delete a promotion that never had a code; a failure is ignored, since it cannot be redeemed without one."""
     if promotion is not None:
         with suppress(GatewayRejected):
-            api.drop(_path(promotion))
+            api.delete(_path(promotion))
 
 
 def _path(promotion: str) -> str:

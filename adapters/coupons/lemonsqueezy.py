@@ -1,4 +1,4 @@
-"""lemonsqueezy: each code is a discount of the store, whose name ends with our id. Codes are letters and digits."""
+"""Lemon Squeezy: each code is a discount of the store, whose name ends with our id. Codes are letters and digits."""
 
 from collections.abc import Mapping
 
@@ -18,19 +18,19 @@ class LemonSqueezyCodes(UniqueCodeRail):
     gateway = Gateway.LemonSqueezy
     shape = CodeShape(allowed_signs="")
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look through the store's discounts: they cannot be searched by code."""
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code, reading all of the store: they cannot be searched by code."""
         api = lemonsqueezy.GATEWAY.api(account)
         for page in lemonsqueezy.read_list(api, "/discounts", _store(account), max_pages=_MAX_PAGES):
             for discount in page:
                 attributes = shapes.get(discount, "attributes")
-                if terms.is_text_of(order, shapes.text(attributes, "code")):
+                if terms.matches_order(order, shapes.text(attributes, "code")):
                     is_ours = terms.is_marked(shapes.text(attributes, "name"), order.code_id)
                     return ExistingCode(shapes.require(discount, "id"), is_ours)
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a discount with this code."""
 
         def currency() -> str | None:
             store = api.get(f"/stores/{shapes.segment(_store(account))}")
@@ -38,21 +38,21 @@ class LemonSqueezyCodes(UniqueCodeRail):
 
         api = lemonsqueezy.GATEWAY.api(account)
         terms.require_currency(order.family.discount, currency)
-        answer = api.ask("POST", "/discounts", json={"data": _discount(order, account)}).json
+        answer = api.ask("POST", "/discounts", json={"data": _discount_body(order, account)}).json
         return shapes.require(answer, "data", "id")
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a discount."""
-        lemonsqueezy.GATEWAY.api(account).drop(f"/discounts/{shapes.segment(minted_id)}")
+        lemonsqueezy.GATEWAY.api(account).delete(f"/discounts/{shapes.segment(minted_id)}")
 
 
 RAIL = LemonSqueezyCodes()
 
 
-def _discount(order: CodeOrder, account: GatewayAccount) -> Mapping[str, object]:
+def _discount_body(order: CodeOrder, account: GatewayAccount) -> Mapping[str, object]:
     discount = order.family.discount
     attributes: dict[str, object] = {
-        "name": terms.marked_name(order),
+        "name": terms.name_with_mark(order),
         "code": order.code,
         "duration": discount.duration.value.lower(),
         "is_limited_to_products": bool(discount.product_refs),
@@ -65,7 +65,7 @@ def _discount(order: CodeOrder, account: GatewayAccount) -> Mapping[str, object]
         units = amounts.to_minor(discount.value, discount.currency or "")
         attributes |= {"amount": units, "amount_type": "fixed"}
     attributes |= terms.optional(duration_in_months=discount.months, max_redemptions=discount.max_redemptions_per_code)
-    attributes |= terms.optional(expires_at=terms.ends_at(discount))
+    attributes |= terms.optional(expires_at=terms.expires_at(discount))
     relationships: dict[str, object] = {"store": {"data": {"type": "stores", "id": _store(account)}}}
     if discount.product_refs:
         variants = [{"type": "variants", "id": str(ref)} for ref in terms.numbers(discount.product_refs)]

@@ -1,12 +1,12 @@
-"""maxio: each code is a coupon of a product family, whose description ends with our id. One that ends is archived.
+"""Maxio: each code is a coupon of a product family; its description ends with our id. Deactivating archives it.
 
-The body that makes a coupon holds neither months nor a cap.
+The API that creates coupons supports neither a number of months nor a limit of redemptions.
 """
 
 from collections.abc import Iterator, Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode, mint_once, own_id
+from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode, UnsupportedDiscount, id_if_ours, mint_once
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import maxio
@@ -23,67 +23,67 @@ class MaxioCodes(CodeRail):
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         api = maxio.GATEWAY.api(account)
-        families = list(_families(api))
-        return mint_once(order, lambda: _look(api, order, families), lambda: _make(api, order, families))
+        families = list(_list_families(api))
+        return mint_once(order, lambda: _find_existing(api, order, families), lambda: _create(api, order, families))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Look at the coupon with this code in each product family."""
+        """Return the id of our coupon with this code, searching each product family."""
         api = maxio.GATEWAY.api(account)
-        return own_id(_look(api, order, list(_families(api))))
+        return id_if_ours(_find_existing(api, order, list(_list_families(api))))
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a coupon."""
         api = maxio.GATEWAY.api(account)
-        for family in _families(api):
-            api.drop(f"{_path(family)}/{shapes.segment(minted_id)}.json")
+        for family in _list_families(api):
+            api.delete(f"{_path(family)}/{shapes.segment(minted_id)}.json")
 
 
 RAIL = MaxioCodes()
 
 
-def _make(api: GatewayWire, order: CodeOrder, families: list[str]) -> str:
+def _create(api: GatewayWire, order: CodeOrder, families: list[str]) -> str:
     discount = order.family.discount
     terms.require_no_months(discount)
     terms.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
     terms.require_currency(discount, lambda: shapes.text(api.get("/site.json"), "site", "currency"))
-    coupon, home = _coupon(order), _home(api, discount.product_refs, families)
-    return shapes.require(api.ask("POST", f"{_path(home)}.json", json=coupon).json, "coupon", "id")
+    coupon, family = _coupon_body(order), _find_product_family(api, discount.product_refs, families)
+    return shapes.require(api.ask("POST", f"{_path(family)}.json", json=coupon).json, "coupon", "id")
 
 
-def _coupon(order: CodeOrder) -> Mapping[str, object]:
+def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     coupon: dict[str, object] = {
         "name": order.family.name,
         "code": order.code,
-        "description": terms.marked_name(order),
+        "description": terms.name_with_mark(order),
         "recurring": discount.duration == DiscountDuration.Forever,
     }
     if terms.is_percent(discount):
         coupon["percentage"] = str(discount.value)
     else:
         coupon["amount_in_cents"] = amounts.to_minor(discount.value, discount.currency or "")
-    coupon |= terms.optional(end_date=terms.ends_at(discount))
+    coupon |= terms.optional(end_date=terms.expires_at(discount))
     products = {str(product): True for product in terms.numbers(discount.product_refs)}
     return {"coupon": coupon, **terms.optional(restricted_products=products)}
 
 
-def _home(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
-    """Return the product family of a coupon: the products' or the only one of the site."""
-    homes = set(families)
+def _find_product_family(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
+    """Return the product family of a coupon: its products' family, else the only one of the site."""
+    family_ids = set(families)
     if product_refs:
         products = {ref: shapes.get(api.find(f"/products/{ref}.json"), "product") for ref in product_refs}
         for ref, product in products.items():
             if product is None:
-                raise DiscountNotHeld(f"it has no product {ref}; productRefs are ids of its products.")
-        homes = {shapes.require(product, "product_family", "id") for product in products.values()}
-    if len(homes) != 1:
-        raise DiscountNotHeld(
+                raise UnsupportedDiscount(f"it has no product {ref}; productRefs are ids of its products.")
+        family_ids = {shapes.require(product, "product_family", "id") for product in products.values()}
+    if len(family_ids) != 1:
+        raise UnsupportedDiscount(
             "its coupons belong to one product family, and the site has several; name products of one in productRefs."
         )
-    return homes.pop()
+    return family_ids.pop()
 
 
-def _families(api: GatewayWire) -> Iterator[str]:
+def _list_families(api: GatewayWire) -> Iterator[str]:
     def fetch(number: int) -> list[object]:
         page = api.get("/product_families.json", {"per_page": _PAGE, "page": number})
         return shapes.items({"families": page}, "families")
@@ -92,11 +92,11 @@ def _families(api: GatewayWire) -> Iterator[str]:
         yield from (shapes.require(family, "product_family", "id") for family in families)
 
 
-def _look(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
+def _find_existing(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
     for family in families:
         answer = api.find("/coupons/find.json", {"code": order.code, "product_family_id": family})
         coupon = shapes.get(answer, "coupon")
-        if coupon is not None and terms.is_text_of(order, shapes.text(coupon, "code")):
+        if coupon is not None and terms.matches_order(order, shapes.text(coupon, "code")):
             is_ours = terms.is_marked(shapes.text(coupon, "description"), order.code_id)
             return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.get(coupon, "archived_at") is not None)
     return None

@@ -1,4 +1,4 @@
-"""paddle: each code is a discount, with our id in its custom data. One that ends is archived; none is deleted."""
+"""Paddle: each code is a discount with our id in its custom data. Discounts are archived, never deleted."""
 
 from collections.abc import Mapping
 
@@ -20,27 +20,27 @@ class PaddleCodes(UniqueCodeRail):
     gateway = Gateway.Paddle
     shape = CodeShape(allowed_signs="")
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the discounts with this code: ours goes before one in force, and that before one that is over."""
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return a discount with this code: ours first, else an active one, else an inactive one."""
         page = paddle.GATEWAY.api(account).get("/discounts", {"code": order.code, "status": _STATES})
         existing = [
             ExistingCode(
                 shapes.require(discount, "id"),
                 is_ours=shapes.text(discount, "custom_data", terms.OUR_ID) == str(order.code_id),
-                is_over=shapes.get(discount, "status") != "active",
+                is_inactive=shapes.get(discount, "status") != "active",
             )
             for discount in shapes.items(page, "data")
-            if terms.is_text_of(order, shapes.text(discount, "code"))
+            if terms.matches_order(order, shapes.text(discount, "code"))
         ]
-        return min(existing, key=lambda code: (not code.is_ours, code.is_over), default=None)
+        return min(existing, key=lambda code: (not code.is_ours, code.is_inactive), default=None)
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a discount with this code."""
         terms.require_no_months(order.family.discount)
-        answer = paddle.GATEWAY.api(account).ask("POST", "/discounts", json=_discount(order)).json
+        answer = paddle.GATEWAY.api(account).ask("POST", "/discounts", json=_discount_body(order)).json
         return shapes.require(answer, "data", "id")
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a discount."""
         with ignoring_gone():
             path = f"/discounts/{shapes.segment(minted_id)}"
@@ -50,22 +50,22 @@ class PaddleCodes(UniqueCodeRail):
 RAIL = PaddleCodes()
 
 
-def _discount(order: CodeOrder) -> Mapping[str, object]:
+def _discount_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        off = {"type": "percentage", "amount": str(discount.value)}
+        value_fields = {"type": "percentage", "amount": str(discount.value)}
     else:
         currency = discount.currency or ""
         units = amounts.to_minor(discount.value, currency)
-        off = {"type": "flat", "amount": str(units), "currency_code": currency}
+        value_fields = {"type": "flat", "amount": str(units), "currency_code": currency}
     return {
         "description": order.family.name,
         "code": order.code,
         "enabled_for_checkout": True,
         "recur": discount.duration == DiscountDuration.Forever,
         "custom_data": {terms.OUR_ID: str(order.code_id)},
-        **off,
+        **value_fields,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
-        **terms.optional(expires_at=terms.ends_at(discount)),
+        **terms.optional(expires_at=terms.expires_at(discount)),
         **terms.optional(restrict_to=list(discount.product_refs)),
     }

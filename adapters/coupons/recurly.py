@@ -1,7 +1,7 @@
-"""recurly: each code is a coupon of its own, whose internal name ends with our id.
+"""Recurly: each code has its own coupon, whose internal name ends with our id.
 
-The codes of a bulk coupon are good for one use each, so none is used. A coupon ends with a day of the Pacific coast:
-the last one that is over when the code expires.
+Bulk coupons are not used, because each of their codes can be redeemed once only. A coupon ends at the end of a day in
+Pacific time: the last day that is over when the code expires.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 from adapters import clock
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, DiscountNotHeld, ExistingCode, UniqueCodeRail
+from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail, UnsupportedDiscount
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import recurly
@@ -17,38 +17,38 @@ from domain.coupons.discounts import DiscountDuration
 from domain.gateways.names import Gateway
 
 _DURATIONS = {DiscountDuration.Once: "single_use", DiscountDuration.Forever: "forever"}
-_WINTER = timezone(timedelta(hours=-8))
-_OVER = ("expired", "inactive")
+_PACIFIC = timezone(timedelta(hours=-8))
+_INACTIVE_STATES = ("expired", "inactive")
 
 
 class RecurlyCodes(UniqueCodeRail):
     gateway = Gateway.Recurly
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon with this code."""
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon with this code."""
         coupon = recurly.GATEWAY.api(account).find(f"/coupons/code-{shapes.segment(order.code)}")
         if coupon is None:
             return None
         is_ours = terms.is_marked(shapes.text(coupon, "name"), order.code_id)
-        return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.get(coupon, "state") in _OVER)
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.get(coupon, "state") in _INACTIVE_STATES)
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon with this code."""
-        return shapes.require(recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon(order)).json, "id")
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon with this code."""
+        return shapes.require(recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon_body(order)).json, "id")
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Expire a coupon."""
-        recurly.GATEWAY.api(account).drop(f"/coupons/{shapes.segment(minted_id)}")
+        recurly.GATEWAY.api(account).delete(f"/coupons/{shapes.segment(minted_id)}")
 
 
 RAIL = RecurlyCodes()
 
 
-def _coupon(order: CodeOrder) -> Mapping[str, object]:
+def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     coupon: dict[str, object] = {
         "code": order.code,
-        "name": terms.marked_name(order),
+        "name": terms.name_with_mark(order),
         "coupon_type": "single_code",
         "applies_to_all_plans": not discount.product_refs,
         "applies_to_non_plan_charges": not discount.product_refs,
@@ -70,7 +70,7 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
 
 
 def _last_day(expires_at: datetime, now: datetime) -> str:
-    last = (expires_at.astimezone(_WINTER) + timedelta(seconds=1)).date() - timedelta(days=1)
-    if last < now.astimezone(_WINTER).date():
-        raise DiscountNotHeld("its codes end with a day of the Pacific coast, and this one ends before today does.")
+    last = (expires_at.astimezone(_PACIFIC) + timedelta(seconds=1)).date() - timedelta(days=1)
+    if last < now.astimezone(_PACIFIC).date():
+        raise UnsupportedDiscount("its codes end with a day of the Pacific coast, and this one ends before today does.")
     return last.isoformat()

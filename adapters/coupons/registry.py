@@ -1,4 +1,4 @@
-"""The rails by gateway. One is loaded when it is first needed."""
+"""The code rails by gateway. Each is imported when it is first needed."""
 
 import importlib
 

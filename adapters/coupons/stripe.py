@@ -1,7 +1,7 @@
-"""stripe, the processor: a family is a coupon, a code a promotion code of it.
+"""Stripe, the processor: a code family is a coupon, and a code is a promotion code of that coupon.
 
-Both carry our id in their metadata, and each POST our id as its Idempotency-Key, so that a repeat makes nothing twice.
-The promotion code alone has the maximum number of redemptions; both have the time at which they expire.
+Both have our id in their metadata, and each POST has it as its Idempotency-Key, so a repeat creates nothing twice.
+Only the promotion code has the limit of redemptions; both have the time at which they expire.
 """
 
 import itertools
@@ -29,41 +29,43 @@ class StripeCodes(CodeRail):
     shape = CodeShape(allowed_signs="-")
 
     def create(self, account: GatewayAccount, order: CouponOrder) -> str:
-        """Make a coupon."""
+        """Create a coupon."""
         discount = order.discount
         form: dict[str, str | int | list[str]] = {
             "name": order.name[:_NAME_CHARACTERS],
             "duration": discount.duration.value.lower(),
             f"metadata[{terms.OUR_ID}]": str(order.coupon_id),
             **_discount_fields(discount),
-            **terms.optional(duration_in_months=discount.months, redeem_by=terms.ends_at_s(discount)),
+            **terms.optional(duration_in_months=discount.months, redeem_by=terms.expires_at_s(discount)),
         }
         if discount.product_refs:
             form["applies_to[products][]"] = list(discount.product_refs)
-        return _make(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
+        return _create(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Look through the coupons, the newest first."""
+        """Return the id of our coupon, searching the newest first."""
         return _find_ours(_list(stripe.GATEWAY.api(account), "/v1/coupons", {}), str(order.coupon_id))
 
     def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon; discounts that were given already stay."""
-        stripe.GATEWAY.api(account).drop(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
+        """Delete a coupon; discounts that were already applied stay."""
+        stripe.GATEWAY.api(account).delete(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a promotion code of the family's coupon."""
+        """Create a promotion code of the family's coupon."""
         discount, api = order.family.discount, stripe.GATEWAY.api(account)
         form: dict[str, str | int] = {
             "promotion[type]": "coupon",
             "promotion[coupon]": order.processor_coupon_id or "",
             "code": order.code,
             f"metadata[{terms.OUR_ID}]": str(order.code_id),
-            **terms.optional(max_redemptions=discount.max_redemptions_per_code, expires_at=terms.ends_at_s(discount)),
+            **terms.optional(
+                max_redemptions=discount.max_redemptions_per_code, expires_at=terms.expires_at_s(discount)
+            ),
         }
         try:
-            return _make(api, "/v1/promotion_codes", form, str(order.code_id))
+            return _create(api, "/v1/promotion_codes", form, str(order.code_id))
         except GatewayRejected as refused:
-            # The words of "taken" have no stable code; the existing codes prove it.
+            # "Already taken" has no stable error code, so look whether the code exists.
             existing = list(_list(api, "/v1/promotion_codes", {"code": order.code, "active": "true"}))
             if (minted := _find_ours(existing, str(order.code_id))) is not None:
                 return minted
@@ -72,12 +74,12 @@ class StripeCodes(CodeRail):
             raise
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Look at the promotion codes with this text."""
+        """Return the id of our promotion code with this text."""
         codes = _list(stripe.GATEWAY.api(account), "/v1/promotion_codes", {"code": order.code})
         return _find_ours(codes, str(order.code_id))
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Make a promotion code inactive; it cannot be deleted."""
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+        """Set a promotion code inactive; it cannot be deleted."""
         path = f"/v1/promotion_codes/{shapes.segment(minted_id)}"
         with ignoring_gone():
             stripe.GATEWAY.api(account).ask("POST", path, form={"active": "false"})
@@ -94,7 +96,7 @@ def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
     return {"amount_off": units, "currency": currency.lower()}
 
 
-def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
+def _create(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
     try:
         return shapes.require(api.ask("POST", path, form=form, headers=headers).json, "id")

@@ -1,6 +1,6 @@
-"""wix: each code is a coupon of the site's store, whose name ends with our id.
+"""Wix: each code is a coupon of the site's store, whose name ends with our id.
 
-A coupon is for all products of the store, off one order.
+A coupon is valid for all products of the store, and discounts one order only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,17 +27,17 @@ class WixCodes(UniqueCodeRail):
     gateway = Gateway.Wix
     shape = CodeShape(max_length=20)
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon with this code."""
-        for coupon in _coupons(account, order):
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon with this code."""
+        for coupon in _list_coupons(account, order):
             specification = shapes.get(coupon, "specification")
-            if terms.is_text_of(order, shapes.text(specification, "code")):
+            if terms.matches_order(order, shapes.text(specification, "code")):
                 is_ours = terms.is_marked(shapes.text(specification, "name"), order.code_id)
                 return ExistingCode(shapes.require(coupon, "id"), is_ours)
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon with this code."""
 
         def currency() -> str | None:
             return shapes.text(wix.ask(account, "GET", "/apps/v1/instance"), "site", "paymentCurrency")
@@ -46,8 +46,8 @@ class WixCodes(UniqueCodeRail):
         terms.require_currency(order.family.discount, currency)
         return shapes.require(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon; one that is only inactive would keep its text."""
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+        """Delete a coupon; an inactive one would still block its text."""
         with ignoring_gone():
             wix.ask(account, "DELETE", f"{_COUPONS}/{shapes.segment(minted_id)}")
 
@@ -58,7 +58,7 @@ RAIL = WixCodes()
 def _specification(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     specification: dict[str, object] = {
-        "name": terms.marked_name(order),
+        "name": terms.name_with_mark(order),
         "code": order.code,
         "startTime": _milliseconds(clock.now()),
         "scope": {"namespace": "stores"},
@@ -77,7 +77,7 @@ def _milliseconds(at: datetime) -> str:
     return str(int(at.timestamp()) * 1000)
 
 
-def _coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
+def _list_coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
     def fetch(number: int) -> list[Any]:
         query = {"filter": by_code, "paging": {"limit": _PAGE, "offset": (number - 1) * _PAGE}}
         return shapes.items(wix.ask(account, "POST", f"{_COUPONS}/query", {"query": query}), "coupons")

@@ -1,6 +1,6 @@
-"""woocommerce: each code is a coupon of the shop, with our id in its meta data.
+"""WooCommerce: each code is a coupon of the shop, with our id in its metadata.
 
-The shop keeps codes in lower case. Its own coupons are off one order; discounts off renewals belong to plugins.
+The shop stores codes in lower case. A coupon discounts one order only; discounts on renewals need a plugin.
 """
 
 from collections.abc import Mapping
@@ -19,27 +19,27 @@ _OUR_ID = "_affiliate_coupon_id"
 class WooCommerceCodes(UniqueCodeRail):
     gateway = Gateway.WooCommerce
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon with this code."""
+    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon with this code."""
         coupons = woocommerce.ask(account, "GET", "/coupons", {"code": order.code.lower()}).json
         for coupon in shapes.items({"coupons": coupons}, "coupons"):
-            if terms.is_text_of(order, shapes.text(coupon, "code")):
+            if terms.matches_order(order, shapes.text(coupon, "code")):
                 our_id = shapes.pairs(coupon, "meta_data", name="key").get(_OUR_ID)
                 return ExistingCode(shapes.require(coupon, "id"), our_id == str(order.code_id))
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon with this code."""
 
         def currency() -> str | None:
             return shapes.text(woocommerce.ask(account, "GET", "/data/currencies/current").json, "code")
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon(order)).json, "id")
+        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon_body(order)).json, "id")
 
-    def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon, past the bin, in which it would keep its text."""
+    def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
+        """Delete a coupon permanently: one in the trash would still block its text."""
         with ignoring_gone():
             woocommerce.ask(account, "DELETE", f"/coupons/{shapes.segment(minted_id)}", {"force": "true"})
 
@@ -47,17 +47,17 @@ class WooCommerceCodes(UniqueCodeRail):
 RAIL = WooCommerceCodes()
 
 
-def _coupon(order: CodeOrder) -> Mapping[str, object]:
+def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        off = {"discount_type": "percent", "amount": str(discount.value)}
+        value_fields = {"discount_type": "percent", "amount": str(discount.value)}
     else:
-        off = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
+        value_fields = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
     return {
         "code": order.code,
         "description": order.family.name,
         "meta_data": [{"key": _OUR_ID, "value": str(order.code_id)}],
-        **off,
+        **value_fields,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
-        **terms.optional(date_expires_gmt=(terms.ends_at(discount) or "").removesuffix("Z")),
+        **terms.optional(date_expires_gmt=(terms.expires_at(discount) or "").removesuffix("Z")),
     }

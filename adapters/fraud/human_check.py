@@ -51,7 +51,10 @@ class SiteVerify:
         self._url, self._secret = url, secret
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        """Return whether a person got this token. `about` is its use, which may be verified again. Raises Away."""
+        """Return whether a person got this token. Raises VerifierUnavailable.
+
+        `about` is its use, which may be verified again.
+        """
         if not token or len(token) > _MAX_TOKEN_LENGTH:
             return False
         try:
@@ -144,7 +147,7 @@ class Widget:
 def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
     """Return whether a person got this token for `about`. Do not call inside a transaction.
 
-    Raises Away if the service gives no usable response within seconds, NotConfigured without a service.
+    Raises VerifierUnavailable if the service gives no usable response within seconds, NotConfigured without a service.
     """
     check = _create_check()
     if check is None:

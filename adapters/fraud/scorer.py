@@ -30,7 +30,7 @@ _REASON = re.compile(r"[a-z0-9_]{1,64}")
 _log = structlog.get_logger(__name__)
 
 
-class ScorerAway(Exception):
+class ScorerUnavailable(Exception):
     """The scorer gave no usable response. The message has the reason, without the scorer's own text."""
 
 
@@ -51,12 +51,12 @@ class Scorer:
         self._free = threading.BoundedSemaphore(_MAX_CALLS)
 
     def judge(self, facts: ClickFacts | LeadFacts) -> Verdict:
-        """Return the scorer's verdict. Raises ScorerAway, within two seconds."""
+        """Return the scorer's verdict. Raises ScorerUnavailable, within two seconds."""
         if self._clock() < self._paused_until:
-            raise ScorerAway("it did not respond a moment ago")
+            raise ScorerUnavailable("it did not respond a moment ago")
         try:
             return _parse(self._call(_serialize(facts)))
-        except ScorerAway as error:
+        except ScorerUnavailable as error:
             _log.warning("fraud_scorer.away", why=str(error))
             raise
 
@@ -70,7 +70,7 @@ class Scorer:
             return answer.result(_WHOLE_CALL_S)
         except Late:
             raise self._pause(f"no complete response within {_WHOLE_CALL_S:g} s") from None
-        except ScorerAway:
+        except ScorerUnavailable:
             raise
         except Exception as error:  # requests, urllib3 and sockets have different ones
             raise self._pause(f"the call failed: {type(error).__name__}") from error
@@ -83,17 +83,17 @@ class Scorer:
         finally:
             self._free.release()
 
-    def _pause(self, why: str) -> ScorerAway:
+    def _pause(self, why: str) -> ScorerUnavailable:
         self._paused_until = self._clock() + _PAUSE_S
-        return ScorerAway(why)
+        return ScorerUnavailable(why)
 
 
 def judge(facts: ClickFacts | LeadFacts) -> Verdict:
     """Return the verdict of the scorer at FRAUD_SCORER_URL on a click or a lead; an empty one without a scorer.
 
-    Raises ScorerAway if it does not respond within two seconds or its response is not `{"score": 0..100, "reasons":
-    [...]}` with reasons of a-z, 0-9 and underscore. After a timeout it raises at once for five seconds. Add the verdict
-    to ours with `domain.fraud.add_verdicts`. Do not call inside a transaction.
+    Raises ScorerUnavailable if it does not respond within two seconds or its response is not `{"score": 0..100,
+    "reasons": [...]}` with reasons of a-z, 0-9 and underscore. After a timeout it raises at once for five seconds. Add
+    the verdict to ours with `domain.fraud.add_verdicts`. Do not call inside a transaction.
     """
     scorer = _scorer()
     return Verdict(score=0, reasons=()) if scorer is None else scorer.judge(facts)
@@ -127,14 +127,14 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> bytes:
         )
         with pending as answer:
             if answer.status_code != 200:
-                raise ScorerAway(f"it responded {answer.status_code}")
+                raise ScorerUnavailable(f"it responded {answer.status_code}")
             content = bytearray()
             while len(content) <= _MAX_BYTES and (piece := answer.raw.read1(4096)):
                 content += piece
                 if time.monotonic() > deadline:
                     raise TimeoutError  # the same as for the waiting caller
     if len(content) > _MAX_BYTES:
-        raise ScorerAway(f"its response is longer than {_MAX_BYTES} bytes")
+        raise ScorerUnavailable(f"its response is longer than {_MAX_BYTES} bytes")
     return bytes(content)
 
 
@@ -142,14 +142,14 @@ def _parse(answer: bytes) -> Verdict:
     try:
         verdict = orjson.loads(answer)
     except orjson.JSONDecodeError:
-        raise ScorerAway("its response is not JSON") from None
+        raise ScorerUnavailable("its response is not JSON") from None
     if not isinstance(verdict, dict) or verdict.keys() != {"score", "reasons"}:
-        raise ScorerAway("its response is not an object of score and reasons")
+        raise ScorerUnavailable("its response is not an object of score and reasons")
     score, reasons = verdict["score"], verdict["reasons"]
     if type(score) is not int or not 0 <= score <= 100:
-        raise ScorerAway("its score is not a whole number from 0 to 100")
+        raise ScorerUnavailable("its score is not a whole number from 0 to 100")
     if not isinstance(reasons, list) or len(reasons) > _MAX_REASONS or not all(map(_is_reason, reasons)):
-        raise ScorerAway(f"its reasons are not at most {_MAX_REASONS} names of a-z, 0-9 and underscore")
+        raise ScorerUnavailable(f"its reasons are not at most {_MAX_REASONS} names of a-z, 0-9 and underscore")
     return Verdict(score=score, reasons=tuple(dict.fromkeys(reasons)))
 
 

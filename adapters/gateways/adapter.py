@@ -219,7 +219,7 @@ class StoredWebhookAdapter(ApiAdapter):
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         if webhook := account.made.get(self.webhook_key):
-            self.api(account).drop(f"{self.webhooks_path}/{shapes.segment(webhook)}")
+            self.api(account).delete(f"{self.webhooks_path}/{shapes.segment(webhook)}")
 
 
 class OneWebhookAdapter(StoredWebhookAdapter):
@@ -255,7 +255,7 @@ class ManyWebhooksAdapter(GatewayAdapter):
     webhooks_key = "webhooks"
 
     @abstractmethod
-    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         """Delete webhooks; one that is already gone is no error. Raises CredentialsRefused and GatewayUnreachable."""
 
     def webhooks(self, account: GatewayAccount) -> list[str]:
@@ -263,7 +263,7 @@ class ManyWebhooksAdapter(GatewayAdapter):
         return account.made.get(self.webhooks_key, "").split()
 
     def unsubscribe(self, account: GatewayAccount) -> None:
-        self.drop_webhooks(account, self.webhooks(account))
+        self.delete_webhooks(account, self.webhooks(account))
 
     def make_webhooks(self, account: GatewayAccount, making: Iterable[str]) -> list[str]:
         """Return the ids of webhooks as `making` makes them one by one; where one fails, those made before are deleted.
@@ -276,7 +276,7 @@ class ManyWebhooksAdapter(GatewayAdapter):
                 webhooks.append(webhook)
         except (*_CALL_ERRORS, UnreadableEvent):
             with suppress(*_CALL_ERRORS):
-                self.drop_webhooks(account, webhooks)
+                self.delete_webhooks(account, webhooks)
             raise
         return webhooks
 

@@ -137,8 +137,8 @@ class GatewayWire(ApiWire):
                 return None
             raise
 
-    def drop(self, path: str) -> None:
-        """Delete the object at a path; one that is already gone is no error. Raises as `ask`."""
+    def delete(self, path: str) -> None:
+        """Delete the object at a path; an object that no longer exists is no error. Raises as `ask`."""
         with ignoring_gone():
             self.ask("DELETE", path)
 

@@ -37,11 +37,11 @@ _PROVIDER_ERRORS = frozenset({"invalid_client", "unauthorized_client", "server_e
 _REQUIRED_ENDPOINTS = ("authorization_endpoint", "token_endpoint")
 
 
-class OidcAway(Exception):
+class OidcUnavailable(Exception):
     """The provider is unavailable, or its response is unreadable. The message has no secret."""
 
 
-class _TooManyWaiting(OidcAway):
+class _TooManyWaiting(OidcUnavailable):
     """Too many requests wait for the provider; it is not the provider's failure."""
 
 
@@ -112,8 +112,8 @@ def start(*, is_fresh: bool, at_s: int) -> OidcSignIn:
     return OidcSignIn(state, nonce, verifier, is_fresh, at_s)
 
 
-def authorization_url(client: OidcClient, sign_in: OidcSignIn, *, back: str) -> str:
-    """Return the provider's URL for the browser, which returns to `back` afterwards. Raises OidcAway."""
+def authorization_url(client: OidcClient, sign_in: OidcSignIn, *, redirect_uri: str) -> str:
+    """Return the provider's URL for the browser, which returns to `redirect_uri` afterwards. Raises OidcUnavailable."""
     metadata = _get_metadata(client.issuer)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(sign_in.verifier.encode()).digest()).rstrip(b"=").decode()
     supported = metadata.get("scopes_supported")
@@ -121,7 +121,7 @@ def authorization_url(client: OidcClient, sign_in: OidcSignIn, *, back: str) -> 
     query = {
         "response_type": "code",
         "client_id": client.client_id,
-        "redirect_uri": back,
+        "redirect_uri": redirect_uri,
         "scope": f"openid email profile{offline}",
         "state": sign_in.state,
         "nonce": sign_in.nonce,
@@ -133,23 +133,28 @@ def authorization_url(client: OidcClient, sign_in: OidcSignIn, *, back: str) -> 
 
 
 def check_issuer(client: OidcClient, iss: str | None) -> None:
-    """Check that the response is from the requested issuer (RFC 9207). Raises OidcRefused, OidcAway."""
+    """Check that the response is from the requested issuer (RFC 9207). Raises OidcRefused, OidcUnavailable."""
     must_say = _get_metadata(client.issuer).get("authorization_response_iss_parameter_supported") is True
     if iss != client.issuer and (iss is not None or must_say):
         raise OidcRefused("the response is from another issuer")
 
 
 def check_error(error: str | None) -> None:
-    """Raise OidcRefused or OidcAway for a response with an error (RFC 6749, section 4.1.2.1)."""
+    """Raise OidcRefused or OidcUnavailable for a response with an error (RFC 6749, section 4.1.2.1)."""
     if error in _PROVIDER_ERRORS:
-        raise OidcAway(f"it says {error}")
+        raise OidcUnavailable(f"it says {error}")
     if error is not None:
         raise OidcRefused(f"the provider says {error[:100]}")
 
 
-def redeem(client: OidcClient, sign_in: OidcSignIn, *, code: str, back: str) -> OidcTokens:
-    """Exchange a code for tokens. Raises OidcRefused, OidcNotFresh, OidcAway."""
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": sign_in.verifier}
+def redeem(client: OidcClient, sign_in: OidcSignIn, *, code: str, redirect_uri: str) -> OidcTokens:
+    """Exchange a code for tokens. Raises OidcRefused, OidcNotFresh, OidcUnavailable."""
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "code_verifier": sign_in.verifier,
+    }
     issued = _request_tokens(client, form)
     if issued is None:
         raise OidcRefused("there is no ID token in the response")
@@ -165,7 +170,7 @@ def redeem(client: OidcClient, sign_in: OidcSignIn, *, code: str, back: str) -> 
 
 
 def refresh(client: OidcClient, refresh_token: str) -> OidcTokens | None:
-    """Return a user's current tokens; None without an ID token. Raises OidcRefused, OidcAway."""
+    """Return a user's current tokens; None without an ID token. Raises OidcRefused, OidcUnavailable."""
     return _request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh_token})
 
 
@@ -198,13 +203,13 @@ def login_time(claims: Mapping[str, Any]) -> int | None:
 
 
 def _get_metadata(issuer: str) -> Mapping[str, Any]:
-    """Return a provider's metadata, at most ten minutes old, or older while it is unavailable. Raises OidcAway."""
+    """Return a provider's metadata, at most ten minutes old, or older while it is down. Raises OidcUnavailable."""
     cached = _metadata_by_issuer.get(issuer)
     if cached is not None and cached[0] > time.monotonic():
         return cached[1]
     try:
         metadata = _fetch_metadata(issuer)
-    except OidcAway as error:
+    except OidcUnavailable as error:
         if not isinstance(error, _TooManyWaiting):
             _pause(issuer, str(error))
         if cached is None:
@@ -218,11 +223,11 @@ def _get_metadata(issuer: str) -> Mapping[str, Any]:
 def _fetch_metadata(issuer: str) -> Mapping[str, Any]:
     status, metadata = _request("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {}, None)
     if status != 200:
-        raise OidcAway(f"its metadata request responded {status}")
+        raise OidcUnavailable(f"its metadata request responded {status}")
     if metadata.get("issuer") != issuer:
-        raise OidcAway("its metadata is from another issuer")
+        raise OidcUnavailable("its metadata is from another issuer")
     if not all(isinstance(metadata.get(name), str) and is_safe_url(metadata[name]) for name in _REQUIRED_ENDPOINTS):
-        raise OidcAway("one of its endpoints is not https")
+        raise OidcUnavailable("one of its endpoints is not https")
     return metadata
 
 
@@ -244,7 +249,7 @@ def _post_to_token_endpoint(client: OidcClient, form: Mapping[str, str]) -> Mapp
     # Other errors are about our client or the provider, and end no session.
     if error == "invalid_grant" or (status == 400 and error not in _PROVIDER_ERRORS):
         raise OidcRefused(f"its token endpoint responded {status}: {error}")
-    raise OidcAway(f"its token endpoint responded {status}: {error}")
+    raise OidcUnavailable(f"its token endpoint responded {status}: {error}")
 
 
 def _request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, Mapping[str, Any]]:
@@ -252,7 +257,7 @@ def _request(method: str, url: str, headers: Mapping[str, str], body: bytes | No
     request_headers = {"Accept": "application/json", **headers}
     until, why = _paused_hosts.get(urlsplit(url).netloc, (0.0, ""))
     if until > time.monotonic():
-        raise OidcAway(why)
+        raise OidcUnavailable(why)
     if not _slots.acquire(timeout=_SLOT_WAIT_S):
         raise _TooManyWaiting("too many requests wait for it")
     try:
@@ -261,7 +266,7 @@ def _request(method: str, url: str, headers: Mapping[str, str], body: bytes | No
         )
     except http_calls.NoAnswer as error:
         _pause(url, str(error))
-        raise OidcAway(str(error)) from error
+        raise OidcUnavailable(str(error)) from error
     finally:
         _slots.release()
     try:
@@ -270,7 +275,7 @@ def _request(method: str, url: str, headers: Mapping[str, str], body: bytes | No
         content = None
     if not isinstance(content, dict):
         if status == 200:
-            raise OidcAway("its response is not an object")
+            raise OidcUnavailable("its response is not an object")
         content = {}
     return status, content
 

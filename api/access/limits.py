@@ -34,7 +34,7 @@ _CACHED_CALLERS = 4096
 _MAX_FULL = 10_000
 
 #: The limit of a /48, as a multiple of that of one network.
-SITE_TIMES = 16
+SITE_LIMIT_FACTOR = 16
 _SITE_BITS = 48
 
 # The caller's own window first; a wider one counts what the narrower lets through. Returns 0 if none is full, else the
@@ -146,7 +146,7 @@ class Limiter:
         own = Window(_key(slot, item, bucket, caller), item.amount, item.get_expiry())
         if site is None:
             return (own,)
-        return own, Window(_key(slot, item, bucket, site), item.amount * SITE_TIMES, own.seconds)
+        return own, Window(_key(slot, item, bucket, site), item.amount * SITE_LIMIT_FACTOR, own.seconds)
 
     def _remember_full(self, key: str, full_ms: int) -> None:
         if len(self._full_until) >= _MAX_FULL:

@@ -116,9 +116,9 @@ def list_applications() -> list[Any]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
         (record,) = serializers.serialize_all([affiliate])
     return record
 
@@ -127,9 +127,9 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
 @operation(_WRITE, object_of(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
 def change_affiliate(affiliate_id: str) -> Response:
     """Change an affiliate; fields that are not sent stay as they are. 200 with the affiliate."""
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        seen = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
+        seen = management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
     changes = body.load()
     return idempotency.run_once(lambda: _change(seen, changes), wakes_relay=True)
 

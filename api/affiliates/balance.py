@@ -28,10 +28,10 @@ def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
 
     Three round trips for any number of sales: affiliate, sums, commit.
     """
-    wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
+    affiliate_uuid, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        management.find(organization_id=organization_id, affiliate_id=wanted_id)
+        management.find(organization_id=organization_id, affiliate_id=affiliate_uuid)
         by_affiliate = balances.list_of_affiliates(
-            organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now()
+            organization_id=organization_id, affiliate_ids=[affiliate_uuid], now=clock.now()
         )
-    return _RECORD.dump({"affiliate_id": wanted_id, "balances": by_affiliate[wanted_id]})
+    return _RECORD.dump({"affiliate_id": affiliate_uuid, "balances": by_affiliate[affiliate_uuid]})

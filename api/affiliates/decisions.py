@@ -48,18 +48,18 @@ _Answer = tuple[int, Mapping[str, object]]
 @operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
     """Approve an affiliate who applied or was rejected. 200 with the affiliate, also if they are approved already."""
-    wanted_id = _check_exists(affiliate_id)
+    affiliate_uuid = _check_exists(affiliate_id)
     body.load_optional()
-    return _run_once(lambda: _approve(wanted_id))
+    return _run_once(lambda: _approve(affiliate_uuid))
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
 @operation(_WRITE, object_of(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
     """Reject an application and email the applicant; only the brand sees the reason. 200 with the affiliate."""
-    wanted_id = _check_exists(affiliate_id)
+    affiliate_uuid = _check_exists(affiliate_id)
     reason = (body.load_optional()["reason"] or "").strip() or None
-    return _run_once(lambda: _reject(wanted_id, reason))
+    return _run_once(lambda: _reject(affiliate_uuid, reason))
 
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
@@ -85,10 +85,10 @@ def pause_affiliates() -> Response:
 
 
 def _check_exists(affiliate_id: str) -> UUID:
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
-    return wanted_id
+        management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
+    return affiliate_uuid
 
 
 def _run_once(work: Callable[[], _Answer]) -> Response:

@@ -33,10 +33,10 @@ _RECORD = AffiliateLinkRecord()
 @operation(_READ, array(_RECORD), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_links(affiliate_id: str) -> list[Any]:
     """List an affiliate's links, the default one first."""
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        _check_exists(wanted_id)
-        links = serializers.list_links(wanted_id)
+        _check_exists(affiliate_uuid)
+        links = serializers.list_links(affiliate_uuid)
     return [serializers.serialize_link(link) for link in links]
 
 
@@ -50,11 +50,11 @@ def list_affiliate_links(affiliate_id: str) -> list[Any]:
 )
 def create_affiliate_link(affiliate_id: str) -> Response:
     """Add a link to an affiliate. 201 with the link."""
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        _check_exists(wanted_id)
+        _check_exists(affiliate_uuid)
     requested = body.load_optional()
-    return idempotency.run_once(lambda: _create(wanted_id, requested))
+    return idempotency.run_once(lambda: _create(affiliate_uuid, requested))
 
 
 def _create(affiliate_id: UUID, requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -71,11 +71,11 @@ def _create(affiliate_id: UUID, requested: Mapping[str, Any]) -> tuple[int, Mapp
 def delete_affiliate_link(affiliate_id: str, link_id: str) -> Response:
     """Delete a link; the default link cannot be deleted. 204."""
     now, organization_id = clock.now(), guards.organization_id()
-    wanted_id, wanted_link = path.uuid(affiliate_id, "affiliate"), path.uuid(link_id, "link")
+    affiliate_uuid, link_uuid = path.uuid(affiliate_id, "affiliate"), path.uuid(link_id, "link")
     with db.unit_of_work(organization_id):
-        _check_exists(wanted_id)
+        _check_exists(affiliate_uuid)
         link = affiliate_links.remove(
-            organization_id=organization_id, affiliate_id=wanted_id, link_id=wanted_link, now=now
+            organization_id=organization_id, affiliate_id=affiliate_uuid, link_id=link_uuid, now=now
         )
         audit.record("tracking_link.deleted", link.id, before=serializers.serialize_link(link), now=now)
     return Response(status=204)

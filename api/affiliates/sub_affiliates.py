@@ -79,11 +79,11 @@ def list_recruits() -> Mapping[str, object]:
 @operation(_READ, array(_SUB_AFFILIATE), refuses=("404 not_found",), may_lag="answer")
 def list_sub_affiliates(affiliate_id: str) -> Response:
     """List an affiliate's recruits, newest first, without those who were never accepted."""
-    wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
+    affiliate_uuid, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        if affiliates.find(organization_id=organization_id, affiliate_id=wanted_id) is None:
-            raise not_found("affiliate", wanted_id)
-        rows = recruits.list_of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
+        if affiliates.find(organization_id=organization_id, affiliate_id=affiliate_uuid) is None:
+            raise not_found("affiliate", affiliate_uuid)
+        rows = recruits.list_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_uuid)
         sums = recruitment.sum_earnings(rows)
     return jsonify(_serialize(_SUB_AFFILIATE, rows, sums))
 

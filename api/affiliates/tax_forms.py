@@ -39,12 +39,12 @@ _PRIVATE = {
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
 def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
     """Show an affiliate's tax form with a link that opens it for five minutes. Every read is audited."""
-    wanted_id, now = path.uuid(affiliate_id, "affiliate"), clock.now()
+    affiliate_uuid, now = path.uuid(affiliate_id, "affiliate"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        form = tax_forms.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
-        audit.record("tax_form.read", wanted_id, after={"found": form is not None}, now=now)
+        form = tax_forms.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
+        audit.record("tax_form.read", affiliate_uuid, after={"found": form is not None}, now=now)
     if form is None:  # after the commit, so that the audit entry stays
-        raise not_found("tax form of affiliate", wanted_id)
+        raise not_found("tax form of affiliate", affiliate_uuid)
     return _RECORD.dump(_fields(form, now))
 
 
@@ -65,10 +65,10 @@ def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:
 @operation(_OPEN, text("application/octet-stream"), asks=FileQuery(), refuses=("404",))
 def open_file(file_id: str) -> Response:
     """Open a private file by its signed link. 404 for any other link, and after it expires."""
-    wanted_id, link = path.uuid(file_id, "file"), body.query()
-    if not file_links.is_valid(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
+    file_uuid, link = path.uuid(file_id, "file"), body.query()
+    if not file_links.is_valid(file_uuid, expires=link["expires"], signature=link["signature"], now=clock.now()):
         raise Refused(404)
     with db.any_org_work():
-        opened = tax_form_files.any_org_open(wanted_id)
+        opened = tax_form_files.any_org_open(file_uuid)
     headers = {**_PRIVATE, "Content-Disposition": f'attachment; filename="{opened.name}"'}
     return Response(opened.content, content_type=opened.content_type, headers=headers)

@@ -71,12 +71,12 @@ def _subscribe(requested: Mapping[str, Any], refusal: Refused | None) -> idempot
 def delete_automation_hook(hook_id: str) -> Response:
     """Delete a hook. 204, also if it does not exist: switching a workflow off twice does not fail."""
     try:
-        wanted_id = path.uuid(hook_id, "hook")
+        hook_uuid = path.uuid(hook_id, "hook")
     except Refused:
         return Response(status=204)
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        removed = hooks.remove(organization_id=guards.organization_id(), hook_id=wanted_id, at=now)
+        removed = hooks.remove(organization_id=guards.organization_id(), hook_id=hook_uuid, at=now)
         if removed is not None:
             audit.record("webhook_endpoint.deleted", removed.id, before=_AUDITED.dump(removed), now=now)
     return Response(status=204)

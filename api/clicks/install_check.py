@@ -30,10 +30,10 @@ _CHECKS = "/api/v1/programs/<program_id>/install-check"
 @operation(_READ, object_of(_STATUS), refuses=("404 not_found",))
 def get_install_status(program_id: str) -> Mapping[str, object]:
     """Show the status of a program's installation. Cheap enough to poll. Budget: 1 statement."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         body: Mapping[str, object] = _STATUS.dump(
-            install_check.find(organization_id=guards.organization_id(), program_id=wanted_id)
+            install_check.find(organization_id=guards.organization_id(), program_id=program_uuid)
         )
     return body
 
@@ -58,17 +58,17 @@ def check_installation(program_id: str) -> Response:
     The page is fetched with redirects, its scripts do not run. Only the values of the answer are stored, until the next
     check.
     """
-    wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
+    program_uuid, organization_id = path.uuid(program_id, "program"), guards.organization_id()
     with db.unit_of_work(organization_id):  # a missing program is reported before a malformed body
         prepared = install_check.find_tag(
-            organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
+            organization_id=organization_id, program_id=program_uuid, base_url=settings.current().web.url
         )
     url = body.load()["url"]
     replay = idempotency.find_replay()
     if replay is not None:
         return replay
     result = install_check.check_page(url, prepared, now=clock.now())
-    return idempotency.run_once(lambda: _store(wanted_id, result))
+    return idempotency.run_once(lambda: _store(program_uuid, result))
 
 
 def _store(program_id: UUID, result: InstallCheck) -> idempotency.Answer:

@@ -29,14 +29,14 @@ _RECORD = AttributionRecord()
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",), writes=True)
 def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
     """Show the result of each step of the attribution order. A conversion that is not settled yet is settled first."""
-    wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
+    conversion_uuid, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settlement.settle_if_waiting(
-            organization_id=organization_id, conversion_id=wanted_id, now=clock.now()
+            organization_id=organization_id, conversion_id=conversion_uuid, now=clock.now()
         )
-        explanation = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
+        explanation = credit.explain(organization_id=organization_id, conversion_id=conversion_uuid)
     if explanation is None:
-        raise not_found("conversion", wanted_id)
+        raise not_found("conversion", conversion_uuid)
     if was_waiting:
         wake_relay()
     return _RECORD.dump(explanation)

@@ -54,15 +54,15 @@ def list_conversions() -> Mapping[str, object]:
 @operation(_READ, object_of(ConversionDetail()), refuses=("404 not_found",), writes=True)
 def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. A conversion that is not settled yet is settled first."""
-    wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
+    conversion_uuid, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settlement.settle_if_waiting(
-            organization_id=organization_id, conversion_id=wanted_id, now=clock.now()
+            organization_id=organization_id, conversion_id=conversion_uuid, now=clock.now()
         )
-        conversion = lists.find(organization_id=organization_id, conversion_id=wanted_id)
-        history = conversions.list_history(organization_id=organization_id, conversion_id=wanted_id)
+        conversion = lists.find(organization_id=organization_id, conversion_id=conversion_uuid)
+        history = conversions.list_history(organization_id=organization_id, conversion_id=conversion_uuid)
     if conversion is None:
-        raise not_found("conversion", wanted_id)
+        raise not_found("conversion", conversion_uuid)
     if was_waiting:
         wake_relay()
     return {**_RECORD.dump(conversion), "events": _EVENTS.dump(history, many=True)}

@@ -57,8 +57,8 @@ def deny_conversion(conversion_id: str) -> Response:
 
 
 def _run_review(conversion_id: str, action: Action) -> Response:
-    wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    return idempotency.run_once(lambda: _review(wanted_id, action, now), wakes_relay=True)
+    conversion_uuid, now = path.uuid(conversion_id, "conversion"), clock.now()
+    return idempotency.run_once(lambda: _review(conversion_uuid, action, now), wakes_relay=True)
 
 
 def _review(conversion_id: UUID, action: Action, now: datetime) -> idempotency.Answer:

@@ -57,18 +57,18 @@ def summarize_uncredited_conversions() -> Mapping[str, object]:
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found",))
 def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
     """Dismiss a sale. 200, also if it is dismissed already."""
-    wanted_id = path.uuid(uncredited_id, "uncredited conversion")
-    return idempotency.run_once(lambda: _dismiss(wanted_id))
+    uncredited_uuid = path.uuid(uncredited_id, "uncredited conversion")
+    return idempotency.run_once(lambda: _dismiss(uncredited_uuid))
 
 
-def _dismiss(wanted_id: UUID) -> idempotency.Answer:
+def _dismiss(uncredited_uuid: UUID) -> idempotency.Answer:
     organization_id = guards.organization_id()
-    sale = uncredited_sales.lock(organization_id=organization_id, uncredited_id=wanted_id)
+    sale = uncredited_sales.lock(organization_id=organization_id, uncredited_id=uncredited_uuid)
     if sale is None:
-        raise not_found("uncredited conversion", wanted_id)
+        raise not_found("uncredited conversion", uncredited_uuid)
     if sale.status == "dismissed":
         return 200, _RECORD.dump(sale)
-    uncredited_sales.stage_dismissal(organization_id=organization_id, uncredited_id=wanted_id)
+    uncredited_sales.stage_dismissal(organization_id=organization_id, uncredited_id=uncredited_uuid)
     before, after = _RECORD.dump(sale), _RECORD.dump(dataclasses.replace(sale, status="dismissed"))
-    audit.record("uncredited_conversion.dismissed", wanted_id, before=before, after=after, now=clock.now())
+    audit.record("uncredited_conversion.dismissed", uncredited_uuid, before=before, after=after, now=clock.now())
     return 200, after

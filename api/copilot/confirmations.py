@@ -36,13 +36,13 @@ _TEMPORARY = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
 def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     """Run a proposed action exactly as it was shown. An action that was decided before does not run again."""
     toolbox.check_is_on()
-    wanted_id, wanted_act_id = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
+    conversation_uuid, act_uuid = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
     member = toolbox.asker_without_tools()
     with db.unit_of_work(member.organization_id):
-        act = questions.claim(member, wanted_id, wanted_act_id, now=clock.now())
+        act = questions.claim(member, conversation_uuid, act_uuid, now=clock.now())
     if act is not None:
         _execute(member, act)
-    return serializers.find_conversation(wanted_id)
+    return serializers.find_conversation(conversation_uuid)
 
 
 @blueprint.post(f"{_ACT}/decline")
@@ -50,11 +50,11 @@ def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
 def decline_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     """Decline a proposed action. An action that was decided before stays as it is."""
     toolbox.check_is_on()
-    wanted_id, wanted_act_id = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
+    conversation_uuid, act_uuid = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
     member = toolbox.asker_without_tools()
     with db.unit_of_work(member.organization_id):
-        questions.decline(member, wanted_id, wanted_act_id, now=clock.now())
-    return serializers.find_conversation(wanted_id)
+        questions.decline(member, conversation_uuid, act_uuid, now=clock.now())
+    return serializers.find_conversation(conversation_uuid)
 
 
 def _execute(member: CopilotUser, act: CopilotAct) -> None:

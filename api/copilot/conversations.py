@@ -78,14 +78,14 @@ def get_copilot_conversation(conversation_id: str) -> Mapping[str, Any]:
 def delete_copilot_conversation(conversation_id: str) -> Response:
     """Delete one of your conversations with its messages. Actions that were run stay in effect. 204."""
     toolbox.check_is_on()
-    wanted_id, caller = path.uuid(conversation_id, _NOUN), guards.caller()
+    conversation_uuid, caller = path.uuid(conversation_id, _NOUN), guards.caller()
     with db.unit_of_work(caller.organization_id):
         is_gone = conversations.delete(
-            organization_id=caller.organization_id, member_id=caller.member_id, conversation_id=wanted_id
+            organization_id=caller.organization_id, member_id=caller.member_id, conversation_id=conversation_uuid
         )
         if not is_gone:
-            raise not_found(_NOUN, wanted_id)
-        audit.record("copilot_conversation.deleted", wanted_id, now=clock.now())
+            raise not_found(_NOUN, conversation_uuid)
+        audit.record("copilot_conversation.deleted", conversation_uuid, now=clock.now())
     return Response(status=204)
 
 
@@ -99,12 +99,12 @@ def delete_copilot_conversation(conversation_id: str) -> Response:
 def send_copilot_message(conversation_id: str) -> Response:
     """Send another question in a conversation. Proposals that are not decided yet are declined."""
     toolbox.check_is_on()
-    wanted_id, requested = path.uuid(conversation_id, _NOUN), body.load()
-    return idempotency.run_once(lambda: _ask(wanted_id, requested))
+    conversation_uuid, requested = path.uuid(conversation_id, _NOUN), body.load()
+    return idempotency.run_once(lambda: _ask(conversation_uuid, requested))
 
 
-def _ask(wanted_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
-    conversation = questions.ask(toolbox.asker_with_tools(), wanted_id, requested["text"], now=clock.now())
+def _ask(conversation_uuid: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
+    conversation = questions.ask(toolbox.asker_with_tools(), conversation_uuid, requested["text"], now=clock.now())
     return 200, serializers.serialize_conversation(conversation)
 
 
@@ -117,11 +117,13 @@ def _ask(wanted_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
 def retry_copilot_question(conversation_id: str) -> Response:
     """Send the model a question again that it did not answer."""
     toolbox.check_is_on()
-    wanted_id = path.uuid(conversation_id, _NOUN)
+    conversation_uuid = path.uuid(conversation_id, _NOUN)
     return idempotency.run_once(
         lambda: (
             200,
-            serializers.serialize_conversation(questions.retry(toolbox.asker_with_tools(), wanted_id, now=clock.now())),
+            serializers.serialize_conversation(
+                questions.retry(toolbox.asker_with_tools(), conversation_uuid, now=clock.now())
+            ),
         )
     )
 
@@ -134,11 +136,11 @@ def run_copilot_steps(conversation_id: str) -> Mapping[str, Any]:
     Does nothing without pending calls, so it can be polled. Budget: 4 statements then.
     """
     toolbox.check_is_on()
-    wanted_id, member = path.uuid(conversation_id, _NOUN), toolbox.asker_without_tools()
+    conversation_uuid, member = path.uuid(conversation_id, _NOUN), toolbox.asker_without_tools()
     with db.unit_of_work(member.organization_id):
-        pending = tool_calls.take(member, wanted_id, now=clock.now())
+        pending = tool_calls.take(member, conversation_uuid, now=clock.now())
     if pending is not None:
         outcomes = tool_runs.run_calls(list(pending.calls))
         with db.unit_of_work(member.organization_id):
             tool_calls.record(member, pending, outcomes, now=clock.now())
-    return serializers.find_conversation(wanted_id)
+    return serializers.find_conversation(conversation_uuid)

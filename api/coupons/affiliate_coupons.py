@@ -49,9 +49,9 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
     With `external` the code exists elsewhere and is only registered: it credits the affiliate, wins over clicks and
     has no cap. After a 503 it may exist: repeat the request, or look at the list in a minute.
     """
-    wanted_id = path.uuid(affiliate_id, "affiliate")
+    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
-        affiliate = _find(wanted_id)
+        affiliate = _find(affiliate_uuid)
     requested = body.load()
     if requested["external"]:
         return idempotency.run_once(lambda: _register(affiliate, requested["code"], requested["campaign_coupon_id"]))
@@ -80,11 +80,11 @@ def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) ->
 @operation(_READ, page(code_requests.RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
     """List an affiliate's codes, revoked ones too, newest first."""
-    wanted_id, page_request = path.uuid(affiliate_id, "affiliate"), paging.read_page_request(body.query())
+    affiliate_uuid, page_request = path.uuid(affiliate_id, "affiliate"), paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        _find(wanted_id)
+        _find(affiliate_uuid)
         rows = affiliate_coupons.page(
-            organization_id=guards.organization_id(), affiliate_id=wanted_id, **page_request.window
+            organization_id=guards.organization_id(), affiliate_id=affiliate_uuid, **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda page: [code_requests.RECORD.dump(row) for row in page])
 
@@ -94,13 +94,13 @@ def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
 def revoke_affiliate_coupon(affiliate_id: str, code_id: str) -> Response:
     """Revoke a code here and where it was minted; its text can be used again. 204."""
     organization_id, now = guards.organization_id(), clock.now()
-    wanted_id, wanted_code = path.uuid(affiliate_id, "affiliate"), path.uuid(code_id, "code")
+    affiliate_uuid, code_uuid = path.uuid(affiliate_id, "affiliate"), path.uuid(code_id, "code")
     with db.unit_of_work(organization_id):
-        _find(wanted_id)
+        _find(affiliate_uuid)
         revoked = revocation.revoke(
             organization_id=organization_id,
-            code_id=wanted_code,
-            affiliate_id=wanted_id,
+            code_id=code_uuid,
+            affiliate_id=affiliate_uuid,
             by_affiliate=False,
             now=now,
         )

@@ -136,9 +136,9 @@ def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_campaign_coupon(program_id: str, coupon_id: str) -> Mapping[str, object]:
     """Show one coupon."""
-    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
+    of_program, coupon_uuid = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
-        return _find(of_program, wanted_id)
+        return _find(of_program, coupon_uuid)
 
 
 @blueprint.patch(_COUPON)
@@ -153,11 +153,11 @@ def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
 
     The discount cannot change. Affiliates who are removed from the allow-list lose the codes that they minted.
     """
-    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
+    of_program, coupon_uuid = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
-        _find(of_program, wanted_id)
+        _find(of_program, coupon_uuid)
     requested = body.load()
-    return idempotency.run_once(lambda: _change(of_program, wanted_id, requested), wakes_relay=True)
+    return idempotency.run_once(lambda: _change(of_program, coupon_uuid, requested), wakes_relay=True)
 
 
 def _change(of_program: Mapping[str, UUID], coupon_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
@@ -184,8 +184,8 @@ def _refuse_changed_discount(fixed: Mapping[str, Any], record: Mapping[str, Any]
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "409 invalid_status_transition"))
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """End a coupon and all its codes. 200 with the coupon; `archive.pending` counts codes still live at the gateway."""
-    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
-    return idempotency.run_once(lambda: _archive(of_program, wanted_id), wakes_relay=True)
+    of_program, coupon_uuid = _program_key(program_id), path.uuid(coupon_id, "coupon")
+    return idempotency.run_once(lambda: _archive(of_program, coupon_uuid), wakes_relay=True)
 
 
 def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Answer:
@@ -206,13 +206,13 @@ def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Ans
 )
 def delete_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """Delete a coupon that never had a code, here and at the processor. 204."""
-    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
+    of_program, coupon_uuid = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
-        coupon = campaign_coupons.lock(organization_id=of_program["organization_id"], coupon_id=wanted_id)
-        before = _find(of_program, wanted_id)
+        coupon = campaign_coupons.lock(organization_id=of_program["organization_id"], coupon_id=coupon_uuid)
+        before = _find(of_program, coupon_uuid)
         assert coupon is not None  # `_find` found it
         families.delete(coupon, now=clock.now())
-        audit.record("campaign_coupon.deleted", wanted_id, before=before, now=clock.now())
+        audit.record("campaign_coupon.deleted", coupon_uuid, before=before, now=clock.now())
     wake_relay()
     return Response(status=204)
 

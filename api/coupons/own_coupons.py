@@ -111,12 +111,12 @@ def list_mintable_coupons() -> Response:
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def delete_own_coupon(code_id: str) -> Response:
     """Delete one of the caller's codes here and where it was minted. 204."""
-    wanted_id, now = path.uuid(code_id, "code"), clock.now()
+    code_uuid, now = path.uuid(code_id, "code"), clock.now()
     account_id, email = _caller()
     with db.any_org_work():
-        code = affiliate_coupons.any_org_find_own(account_id=account_id, email=email, code_id=wanted_id)
+        code = affiliate_coupons.any_org_find_own(account_id=account_id, email=email, code_id=code_uuid)
     if code is None:
-        raise _not_found("code", wanted_id)
+        raise _not_found("code", code_uuid)
     with db.unit_of_work(code.organization_id):
         revoked = revocation.revoke(
             organization_id=code.organization_id,
@@ -142,5 +142,5 @@ def _caller() -> tuple[UUID | None, str | None]:
     return account.id, account.email if account.is_email_verified else None
 
 
-def _not_found(noun: str, wanted_id: UUID) -> Refused:
-    return Refused(404, "not_found", f"You have no {noun} {wanted_id}.")
+def _not_found(noun: str, entity_id: UUID) -> Refused:
+    return Refused(404, "not_found", f"You have no {noun} {entity_id}.")

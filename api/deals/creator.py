@@ -43,12 +43,12 @@ def list_own_deals() -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_own_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal that was offered to the caller."""
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
-        rows = lists.any_org_page(account_id=account_id, email=email, deal_id=wanted_id, limit=1)
+        rows = lists.any_org_page(account_id=account_id, email=email, deal_id=deal_uuid, limit=1)
     if not rows:
-        raise not_found("deal", wanted_id)
+        raise not_found("deal", deal_uuid)
     return _RECORD.dump(rows[0])
 
 
@@ -114,16 +114,16 @@ def _decide(
     lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], object], **details: object
 ) -> Response:
     """Lock a deal of the caller, run `act` on it, record an audit entry, and return the deal."""
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
-        organization_id = deals.any_org_find_organization(deal_id=wanted_id, account_id=account_id, email=email)
+        organization_id = deals.any_org_find_organization(deal_id=deal_uuid, account_id=account_id, email=email)
     if organization_id is None:
-        raise not_found("deal", wanted_id)
+        raise not_found("deal", deal_uuid)
 
     def work() -> idempotency.Answer:
         now = clock.now()
-        deal = lock(organization_id=organization_id, deal_id=wanted_id)
+        deal = lock(organization_id=organization_id, deal_id=deal_uuid)
         act(deal, now)
         return 200, _audit(action, deal, now, details)
 

@@ -84,9 +84,9 @@ def list_deals() -> Mapping[str, object]:
 @operation(_READ, object_of(RECORD), refuses=("404 not_found",))
 def get_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal with its milestones."""
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
     with db.unit_of_work(guards.organization_id()):
-        return serialize(wanted_id)
+        return serialize(deal_uuid)
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/offer")
@@ -105,12 +105,12 @@ def cancel_deal(deal_id: str) -> Response:
 
 def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
     """Lock a deal, run `act(deal, now=)`, record an audit entry, and return the deal."""
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
     body.load_optional()
 
     def work() -> idempotency.Answer:
         now = clock.now()
-        deal = offer.lock(organization_id=guards.organization_id(), deal_id=wanted_id)
+        deal = offer.lock(organization_id=guards.organization_id(), deal_id=deal_uuid)
         act(deal, now=now)
         return 200, audit_change(action, deal, now)
 

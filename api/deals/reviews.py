@@ -120,11 +120,11 @@ def _decide(
     lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **details: object
 ) -> Response:
     """Lock a deal with `lock`, run `act` on it, record an audit entry, and return the deal."""
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
 
     def work() -> idempotency.Answer:
         now = clock.now()
-        deal = lock(organization_id=guards.organization_id(), deal_id=wanted_id)
+        deal = lock(organization_id=guards.organization_id(), deal_id=deal_uuid)
         act(deal, now)
         return 200, audit_change(action, deal, now, **details)
 

@@ -114,7 +114,7 @@ def _template_values(routes: list[Route]) -> dict[str, Any]:
         "sizes": _sizes(routes),
         "most_cents": money.MAX_AMOUNT_CENTS,
         "currencies": len(currencies.EXPONENTS),
-        "site_times": limits.SITE_TIMES,
+        "site_times": limits.SITE_LIMIT_FACTOR,
         "default_take": paging.DEFAULT_TAKE,
         "most_take": paging.MAX_TAKE,
         "key_minutes": idempotency.KEY_WINDOW_S // 60,

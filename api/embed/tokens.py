@@ -102,12 +102,12 @@ def list_embed_tokens() -> Mapping[str, object]:
 @operation(_GUARD, status=204, refuses=("404 not_found",))
 def delete_embed_token(token_id: str) -> Response:
     """Revoke a token at once: its page disappears, and requests with it are refused. 204."""
-    now, wanted_id = clock.now(), path.uuid(token_id, "embed token")
+    now, token_uuid = clock.now(), path.uuid(token_id, "embed token")
     with db.unit_of_work(guards.organization_id()):
-        ended = embed_tokens.revoke(organization_id=guards.organization_id(), token_id=wanted_id, at=now)
+        ended = embed_tokens.revoke(organization_id=guards.organization_id(), token_id=token_uuid, at=now)
         if ended is None:
-            raise not_found("embed token", wanted_id)
-        audit.record("embed_token.revoked", wanted_id, before=_AUDITED.dump(ended), now=now)
+            raise not_found("embed token", token_uuid)
+        audit.record("embed_token.revoked", token_uuid, before=_AUDITED.dump(ended), now=now)
     callers.clear_cache()
     return Response(status=204)
 

@@ -49,11 +49,11 @@ def list_imports() -> Mapping[str, object]:
 @operation(_READ, object_of(_DETAIL), refuses=("404 not_found",))
 def get_import(import_id: str) -> Mapping[str, object]:
     """Show one import."""
-    wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
+    import_uuid, organization_id = path.uuid(import_id, "import"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        job = imports.find(organization_id=organization_id, job_id=wanted_id)
+        job = imports.find(organization_id=organization_id, job_id=import_uuid)
     if job is None:
-        raise not_found("import", wanted_id)
+        raise not_found("import", import_uuid)
     return _DETAIL.dump(job)
 
 
@@ -61,9 +61,9 @@ def get_import(import_id: str) -> Mapping[str, object]:
 @operation(_LOOK, object_of(_UNDO_PREVIEW), refuses=("404 not_found",))
 def preview_import_undo(import_id: str) -> Mapping[str, object]:
     """Show the effect of undoing an import now, or what prevents it."""
-    wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
+    import_uuid, organization_id = path.uuid(import_id, "import"), guards.organization_id()
     with db.unit_of_work(organization_id):
-        preview = undo.preview(organization_id=organization_id, import_id=wanted_id)
+        preview = undo.preview(organization_id=organization_id, import_id=import_uuid)
     record: Mapping[str, object] = _UNDO_PREVIEW.dump(
         {
             "job_id": preview.job.id,
@@ -92,8 +92,8 @@ def preview_import_undo(import_id: str) -> Mapping[str, object]:
 )
 def undo_import(import_id: str) -> Response:
     """Undo an import: delete all its conversions, or its affiliates without any activity."""
-    wanted_id = path.uuid(import_id, "import")
-    return idempotency.run_once(lambda: _undo(wanted_id))
+    import_uuid = path.uuid(import_id, "import")
+    return idempotency.run_once(lambda: _undo(import_uuid))
 
 
 def _undo(import_id: UUID) -> tuple[int, Mapping[str, object]]:

@@ -174,12 +174,12 @@ def resend_invite(invite_id: str) -> Response:
 
 
 def _resend(invite_id: str) -> idempotency.Answer:
-    now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
-    outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+    now, invite_uuid = clock.now(), path.uuid(invite_id, "invite")
+    outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=invite_uuid, now=now)
     _record_replaced(outcome, now)
     (sent_invite,) = outcome.invites
     record = invite_record(sent_invite.invite, now=now)
-    audit.record("affiliate_invite.resent", wanted_id, after=record, now=now)
+    audit.record("affiliate_invite.resent", invite_uuid, after=record, now=now)
     return 200, {"invite": record, "acceptUrl": sent_invite.accept_url}
 
 
@@ -187,9 +187,9 @@ def _resend(invite_id: str) -> idempotency.Answer:
 @operation(_REVOKE, status=204, refuses=("404 not_found", "409 invite_not_pending"))
 def revoke_invite(invite_id: str) -> Response:
     """Revoke a pending or expired invite. 204; its link stops working."""
-    now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
+    now, invite_uuid = clock.now(), path.uuid(invite_id, "invite")
     with db.unit_of_work(guards.organization_id()):
-        invite = invitations.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
+        invite = invitations.revoke(organization_id=guards.organization_id(), invite_id=invite_uuid, now=now)
         _record_revoked(invite, now)
     return Response(status=204)
 

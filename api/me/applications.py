@@ -51,16 +51,16 @@ def list_own_applications() -> list[dict[str, Any]]:
 )
 def submit_own_answers(affiliate_id: str) -> Response:
     """Submit the second step of an application, for the first time or again. 200 with the stored answers."""
-    wanted_id, account = path.uuid(affiliate_id, "application"), guards.account()
+    affiliate_uuid, account = path.uuid(affiliate_id, "application"), guards.account()
     with db.any_org_work():
         organization_id = own_applications.any_org_find_organization(
-            account_id=account.id, email=account.email, affiliate_id=wanted_id
+            account_id=account.id, email=account.email, affiliate_id=affiliate_uuid
         )
     if organization_id is None:
-        raise not_found("application", wanted_id)
+        raise not_found("application", affiliate_uuid)
     submitted = body.load()["answers"]
     return idempotency.run_once(
-        lambda: _submit(organization_id, wanted_id, submitted), organization_id=organization_id, wakes_relay=True
+        lambda: _submit(organization_id, affiliate_uuid, submitted), organization_id=organization_id, wakes_relay=True
     )
 
 

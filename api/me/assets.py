@@ -43,11 +43,11 @@ def list_own_assets() -> Mapping[str, object]:
 @operation(_READ, text("image/*"), refuses=("404 not_found",))
 def get_own_asset_file(asset_id: str) -> Response:
     """Download a listed image; its file name comes from the asset's name."""
-    wanted_id, account = path.uuid(asset_id, "asset"), guards.account()
+    asset_uuid, account = path.uuid(asset_id, "asset"), guards.account()
     with db.any_org_work():
-        file = assets.any_org_find_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
+        file = assets.any_org_find_own_file(account_id=account.id, email=account.email, asset_id=asset_uuid)
     if file is None:
-        raise Refused(404, "not_found", f"You have no image {wanted_id}.")
+        raise Refused(404, "not_found", f"You have no image {asset_uuid}.")
     return asset_files.download_response(file.content, name=file.name, content_type=file.content_type)
 
 

@@ -84,14 +84,14 @@ def _create(membership: CallerAffiliate, values: Mapping[str, Any]) -> idempoten
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 default_link_required"))
 def delete_own_link(link_id: str) -> Response:
     """Delete one of the caller's links. The default link of a program cannot be deleted. 204."""
-    wanted_id, account, now = path.uuid(link_id, "link"), guards.account(), clock.now()
+    link_uuid, account, now = path.uuid(link_id, "link"), guards.account(), clock.now()
     with db.any_org_work():
-        owner = own_links.any_org_find_owner(account_id=account.id, email=account.email, link_id=wanted_id)
+        owner = own_links.any_org_find_owner(account_id=account.id, email=account.email, link_id=link_uuid)
     if owner is None:
-        raise not_found("link", wanted_id)
+        raise not_found("link", link_uuid)
     with db.unit_of_work(owner.organization_id):
         link = affiliate_links.remove(
-            organization_id=owner.organization_id, affiliate_id=owner.affiliate_id, link_id=wanted_id, now=now
+            organization_id=owner.organization_id, affiliate_id=owner.affiliate_id, link_id=link_uuid, now=now
         )
         audit.record(
             "tracking_link.deleted",

@@ -63,9 +63,9 @@ def list_network_programs() -> Mapping[str, Any]:
 @operation(_READ, object_of(NetworkProgramRecord()), refuses=("404 not_found",))
 def get_network_program(program_id: str) -> Mapping[str, Any]:
     """Show one program of the network with its full description. Budget: 1 statement."""
-    wanted_id, account = path.uuid(program_id, "program"), guards.account()
+    program_uuid, account = path.uuid(program_id, "program"), guards.account()
     with db.any_org_work():
-        program = network_listing.any_org_find(wanted_id, account_id=account.id, email=account.email)
+        program = network_listing.any_org_find(program_uuid, account_id=account.id, email=account.email)
     return network_records([program], base_url=settings.current().web.url)[0]
 
 
@@ -88,13 +88,13 @@ def apply_to_network_program(program_id: str) -> Response:
 
     The brand gets the event `affiliate.created` once the application is approved.
     """
-    wanted_id, application = path.uuid(program_id, "program"), body.load()
+    program_uuid, application = path.uuid(program_id, "program"), body.load()
     with db.any_org_work():
-        organization_id = programs.any_org_find_organization(wanted_id)
+        organization_id = programs.any_org_find_organization(program_uuid)
     if organization_id is None:
         raise network_listing.not_listed_refusal()
     return idempotency.run_once(
-        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id, wakes_relay=True
+        lambda: _apply(organization_id, program_uuid, application), organization_id=organization_id, wakes_relay=True
     )
 
 

@@ -36,10 +36,10 @@ def list_own_payouts() -> Mapping[str, object]:
 @operation(_READ, object_of(OwnPayoutDetail()), refuses=("404 not_found",))
 def get_own_payout(payout_id: str) -> Mapping[str, Any]:
     """Show one payout to the caller with its conversions and the amounts held back. Budget: 2 statements."""
-    wanted_id, account = path.uuid(payout_id, "payout"), guards.account()
+    payout_uuid, account = path.uuid(payout_id, "payout"), guards.account()
     with db.any_org_work():
-        payout = receipts.any_org_find_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
+        payout = receipts.any_org_find_receipt(account_id=account.id, email=account.email, payout_id=payout_uuid)
         if payout is None:
-            raise not_found("payout", wanted_id)
-        lines = receipts.list_lines(organization_id=UUID(payout.organization_id), payout_id=wanted_id)
+            raise not_found("payout", payout_uuid)
+        lines = receipts.list_lines(organization_id=UUID(payout.organization_id), payout_id=payout_uuid)
     return own_payout_detail(payout, lines)

@@ -41,9 +41,9 @@ def get_whole_deal(deal_id: str) -> Mapping[str, object]:
 
     Budget: 5 round trips, for any number of them.
     """
-    wanted_id = path.uuid(deal_id, "deal")
+    deal_uuid = path.uuid(deal_id, "deal")
     with db.any_org_work():
-        return _serialize(wanted_id)
+        return _serialize(deal_uuid)
 
 
 @blueprint.post(f"{_MILESTONE}/settle")
@@ -54,16 +54,16 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
     It cannot be undone. 200 with the deal; both amounts are sent as soon as possible. The brand's audit log keeps the
     reason.
     """
-    wanted_id, number, settlement = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()
+    deal_uuid, number, settlement = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()
 
     def settle() -> idempotency.Answer:
         now = clock.now()
         deal, settled = deal_disputes.any_org_settle(
-            deal_id=wanted_id, seq=number, to_affiliate_cents=settlement["to_affiliate_cents"], now=now
+            deal_id=deal_uuid, seq=number, to_affiliate_cents=settlement["to_affiliate_cents"], now=now
         )
         details = {**deal_disputes.audit_data(deal, settled), "why": settlement["why"]}
-        audit.record("deal.settled", wanted_id, after=details, organization_id=deal.organization_id, now=now)
-        return 200, _serialize(wanted_id)
+        audit.record("deal.settled", deal_uuid, after=details, organization_id=deal.organization_id, now=now)
+        return 200, _serialize(deal_uuid)
 
     return idempotency.run_once_for_operator(settle, wakes_relay=True)
 
@@ -72,14 +72,14 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
 @operation(DECIDE, object_of(_WHOLE), takes=WhyBody(), refuses=_DECISION_REFUSALS)
 def retry_milestone_refund(deal_id: str, seq: str) -> Response:
     """Retry the refund of a settled milestone that its funding source refused, under a new key. 200 with the deal."""
-    wanted_id, number, why = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()["why"]
+    deal_uuid, number, why = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()["why"]
 
     def retry() -> idempotency.Answer:
         now = clock.now()
-        deal = deal_disputes.any_org_retry_refund(deal_id=wanted_id, seq=number)
+        deal = deal_disputes.any_org_retry_refund(deal_id=deal_uuid, seq=number)
         details = {"seq": number, "why": why}
-        audit.record("deal.refund_asked", wanted_id, after=details, organization_id=deal.organization_id, now=now)
-        return 200, _serialize(wanted_id)
+        audit.record("deal.refund_asked", deal_uuid, after=details, organization_id=deal.organization_id, now=now)
+        return 200, _serialize(deal_uuid)
 
     return idempotency.run_once_for_operator(retry, wakes_relay=True)
 

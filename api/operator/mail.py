@@ -53,13 +53,13 @@ def list_letters() -> Mapping[str, object]:
 @operation(READ, object_of(_OPENED), refuses=("404 not_found", "409 cannot_open"), shows_secret=True, writes=True)
 def open_letter(message_id: str) -> Mapping[str, object]:
     """Show one email with its text. The audit log records the reader. Budget: 2 round trips."""
-    wanted_id = path.uuid(message_id, "email")
+    message_uuid = path.uuid(message_id, "email")
     with db.any_org_work():
-        opened = mail.any_org_open(wanted_id)
+        opened = mail.any_org_open(message_uuid)
         message = opened.message
         audit.record(
             "mail.read",
-            wanted_id,
+            message_uuid,
             after={"kind": message.kind},
             organization_id=message.organization_id,
             now=clock.now(),
@@ -74,19 +74,21 @@ def open_letter(message_id: str) -> Mapping[str, object]:
 )
 def retry_letter(message_id: str) -> Response:
     """Queue a Kept or Failed email again, once there is a mail server or the cause is fixed."""
-    wanted_id = path.uuid(message_id, "email")
+    message_uuid = path.uuid(message_id, "email")
     body.load_optional()
 
     def retry() -> idempotency.Answer:
-        letter = mail.any_org_find(wanted_id)
-        if not mail.any_org_retry([wanted_id]):
+        letter = mail.any_org_find(message_uuid)
+        if not mail.any_org_retry([message_uuid]):
             raise Refused(
                 409,
                 "not_retryable",
                 "This email is neither Kept nor Failed, or its text was deleted.",
             )
-        details = {"message": str(wanted_id)}
-        audit.record("mail.retried", wanted_id, after=details, organization_id=letter.organization_id, now=clock.now())
+        details = {"message": str(message_uuid)}
+        audit.record(
+            "mail.retried", message_uuid, after=details, organization_id=letter.organization_id, now=clock.now()
+        )
         return 202, None
 
     return idempotency.run_once_for_operator(retry, wakes_relay=True)

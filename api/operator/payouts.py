@@ -62,13 +62,13 @@ def list_runs_to_review() -> Response:
 )
 def submit_run_review(run_id: str) -> Response:
     """Approve the payouts of a run that waits for a review, or fail them. The brand's audit log keeps the reason."""
-    wanted_id, values = path.uuid(run_id, "run"), body.load()
+    run_uuid, values = path.uuid(run_id, "run"), body.load()
 
     def review() -> idempotency.Answer:
         now = clock.now()
-        done = payout_reviews.any_org_review(run_id=wanted_id, is_approved=values["decision"] == "approve", now=now)
+        done = payout_reviews.any_org_review(run_id=run_uuid, is_approved=values["decision"] == "approve", now=now)
         details = {"reviewStatus": done.status, "why": values["why"], "payouts": done.payouts}
-        audit.record("payout.reviewed", wanted_id, after=details, organization_id=done.organization_id, now=now)
+        audit.record("payout.reviewed", run_uuid, after=details, organization_id=done.organization_id, now=now)
         return 200, _REVIEWED.dump(done)
 
     return idempotency.run_once_for_operator(review, wakes_relay=True)
@@ -92,9 +92,9 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
 
     Budget: 3 round trips, for any number of attempts.
     """
-    wanted_id = path.uuid(payout_id, "payout")
+    payout_uuid = path.uuid(payout_id, "payout")
     with db.any_org_work():
-        payout, rows = payout_reviews.any_org_find(wanted_id)
+        payout, rows = payout_reviews.any_org_find(payout_uuid)
     now = clock.now()
     attempts = [{**asdict(row), "asked_at": now - row.age} for row in rows]
     return _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
@@ -124,12 +124,12 @@ def mark_payout_settled(payout_id: str) -> Response:
 
     `failedBecause` allows the payout to be sent again under a new key, which pays twice if the rail has paid.
     """
-    wanted_id, values = path.uuid(payout_id, "payout"), body.load()
+    payout_uuid, values = path.uuid(payout_id, "payout"), body.load()
     paid_as, failed_because = values["paid_as"], values["failed_because"]
     if (paid_as is None) == (failed_because is None):
         raise ValidationError({"paidAs": ["Send either paidAs or failedBecause."]})
 
-    return _settle(wanted_id, paid_as, failed_because)
+    return _settle(payout_uuid, paid_as, failed_because)
 
 
 def _settle(payout_id: UUID, paid_as: str | None, failed_because: str | None) -> Response:

@@ -43,9 +43,9 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
 
     Budget: 5 round trips.
     """
-    wanted_id = path.uuid(organization_id, "organization")
+    organization_uuid = path.uuid(organization_id, "organization")
     with db.any_org_work():
-        return _serialize(_find(wanted_id))
+        return _serialize(_find(organization_uuid))
 
 
 @blueprint.patch("/api/operator/organizations/<organization_id>")
@@ -63,19 +63,19 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
 )
 def change_tenant(organization_id: str) -> Response:
     """Change settings that only operators change, all of them or none. Running processes apply them within seconds."""
-    wanted_id, values = path.uuid(organization_id, "organization"), body.load()
+    organization_uuid, values = path.uuid(organization_id, "organization"), body.load()
 
     def change() -> idempotency.Answer:
         now = clock.now()
-        before = operator_settings.to_text(_find(wanted_id))
-        tenancy.change(organization_id=wanted_id, assignments=values["settings"], now=now)
-        after = _find(wanted_id)
+        before = operator_settings.to_text(_find(organization_uuid))
+        tenancy.change(organization_id=organization_uuid, assignments=values["settings"], now=now)
+        after = _find(organization_uuid)
         audit.record(
             "organization.changed",
-            wanted_id,
+            organization_uuid,
             before={name: before[name] for name in values["settings"]},
             after={**values["settings"], "why": values["why"]},
-            organization_id=wanted_id,
+            organization_id=organization_uuid,
             now=now,
         )
         return 200, _serialize(after)

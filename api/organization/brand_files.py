@@ -20,9 +20,9 @@ _YEAR_S = 31_536_000
 @operation(Guard(audience="public", bucket="anonymous"), text("image/*"), refuses=("404 not_found",))
 def get_brand_file(file_id: str) -> Response:
     """Show a logo or favicon. Public; a new image has a new address, so this one never changes."""
-    wanted_id = path.uuid(file_id, "file")
+    file_uuid = path.uuid(file_id, "file")
     with db.any_org_work():
-        file = stored_files.any_org_find_public(wanted_id)
+        file = stored_files.any_org_find_public(file_uuid)
     if file is None:
         raise Refused(404, "not_found", "This file does not exist.")
     answer = Response(file.content, content_type=file.content_type)
@@ -32,7 +32,7 @@ def get_brand_file(file_id: str) -> Response:
     answer.cache_control.public = True
     answer.cache_control.max_age = _YEAR_S
     answer.cache_control.immutable = True
-    answer.set_etag(str(wanted_id))
+    answer.set_etag(str(file_uuid))
     answer.make_conditional(request)
     return answer
 

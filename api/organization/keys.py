@@ -88,11 +88,11 @@ def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def revoke_api_key(key_id: str) -> Response:
     """Revoke a key permanently. 204."""
-    now, wanted_id = clock.now(), path.uuid(key_id, "API key")
+    now, key_uuid = clock.now(), path.uuid(key_id, "API key")
     with db.unit_of_work(guards.organization_id()):
-        if not api_keys.revoke(organization_id=guards.organization_id(), key_id=wanted_id, at=now):
-            raise not_found("API key", wanted_id)
-        audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_find(wanted_id)), now=now)
+        if not api_keys.revoke(organization_id=guards.organization_id(), key_id=key_uuid, at=now):
+            raise not_found("API key", key_uuid)
+        audit.record("api_key.revoked", key_uuid, after=_AUDITED.dump(_find(key_uuid)), now=now)
     callers.clear_cache()
     return Response(status=204)
 

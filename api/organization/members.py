@@ -73,14 +73,14 @@ def revoke_member_sessions(member_id: str) -> Response:
 
 
 def _end(member_id: str) -> tuple[int, Mapping[str, object]]:
-    wanted_id, organization_id = path.uuid(member_id, "member"), guards.organization_id()
-    member = members.find_by_id(organization_id=organization_id, member_id=wanted_id)
+    member_uuid, organization_id = path.uuid(member_id, "member"), guards.organization_id()
+    member = members.find_by_id(organization_id=organization_id, member_id=member_uuid)
     if member is None:
-        raise not_found("member", wanted_id)
+        raise not_found("member", member_uuid)
     ended = (
         web_sessions.end_of_member(organization_id=organization_id, subject=member.subject)
         if member.subject is not None
         else 0
     )
-    audit.record("member.signed_out", wanted_id, after={"sessions": ended}, now=clock.now())
+    audit.record("member.signed_out", member_uuid, after={"sessions": ended}, now=clock.now())
     return 200, _ENDED.dump({"ended": ended})

@@ -52,18 +52,18 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 pay
 )
 def retry_payout(payout_id: str) -> Response:
     """Send a Failed payout again, to its affiliate's current payout account. 200 with it, Pending."""
-    wanted_id = _check_exists(payout_id)
+    payout_uuid = _check_exists(payout_id)
     body.load_optional()
-    return idempotency.run_once(lambda: _decide(wanted_id, "payout.retry", decisions.retry), wakes_relay=True)
+    return idempotency.run_once(lambda: _decide(payout_uuid, "payout.retry", decisions.retry), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
 @operation(_DECIDE, object_of(_RECORD), takes=Nothing(), refuses=(*_DECISION_REFUSALS, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
     """Void a Failed payout, or one listed to be paid by hand: its amount is due again. 200 with it."""
-    wanted_id = _check_exists(payout_id)
+    payout_uuid = _check_exists(payout_id)
     body.load_optional()
-    return idempotency.run_once(lambda: _decide(wanted_id, "payout.void", decisions.void), wakes_relay=True)
+    return idempotency.run_once(lambda: _decide(payout_uuid, "payout.void", decisions.void), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/mark-paid")
@@ -75,22 +75,22 @@ def void_payout(payout_id: str) -> Response:
 )
 def mark_payout_paid(payout_id: str) -> Response:
     """Mark a Pending or Failed payout as paid by the brand itself, with the id of that payment. 200 with it."""
-    wanted_id = _check_exists(payout_id)
+    payout_uuid = _check_exists(payout_id)
     reference = body.load()["external_transaction_id"].strip()
 
     def pay(payout: Payout, *, now: datetime) -> None:
         decisions.pay_by_hand(payout, external_transaction_id=reference, now=now)
 
-    return idempotency.run_once(lambda: _decide(wanted_id, "payout.mark_paid", pay), wakes_relay=True)
+    return idempotency.run_once(lambda: _decide(payout_uuid, "payout.mark_paid", pay), wakes_relay=True)
 
 
 def _check_exists(payout_id: str) -> UUID:
     """Return the id of a payout of the caller's organization. Raises Refused 404 not_found."""
-    wanted_id = path.uuid(payout_id, "payout")
+    payout_uuid = path.uuid(payout_id, "payout")
     with db.unit_of_work(guards.organization_id()):
-        if payouts.find(organization_id=guards.organization_id(), payout_id=wanted_id) is None:
-            raise not_found("payout", wanted_id)
-    return wanted_id
+        if payouts.find(organization_id=guards.organization_id(), payout_id=payout_uuid) is None:
+            raise not_found("payout", payout_uuid)
+    return payout_uuid
 
 
 def _decide(payout_id: UUID, action: str, decide: Callable[..., None]) -> tuple[int, Mapping[str, object]]:

@@ -39,10 +39,10 @@ def list_payout_drafts() -> list[object]:
 @operation(_DISMISS, status=204, refuses=("404 not_found",))
 def dismiss_payout_draft(draft_id: str) -> Response:
     """Dismiss a draft; its amounts stay due, and the next automatic payout prepares them again. 204."""
-    wanted_id, now = path.uuid(draft_id, "draft"), clock.now()
+    draft_uuid, now = path.uuid(draft_id, "draft"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        draft = proposals.dismiss(organization_id=guards.organization_id(), proposal_id=wanted_id, at=now)
+        draft = proposals.dismiss(organization_id=guards.organization_id(), proposal_id=draft_uuid, at=now)
         if draft is None:
-            raise not_found("draft", wanted_id)
-        audit.record("payout.draft_dismissed", wanted_id, before=_RECORD.dump(draft), now=now)
+            raise not_found("draft", draft_uuid)
+        audit.record("payout.draft_dismissed", draft_uuid, before=_RECORD.dump(draft), now=now)
     return Response(status=204)

@@ -52,11 +52,11 @@ def list_payouts() -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), asks=PayoutQuery(), refuses=("404 not_found",))
 def get_payout(payout_id: str) -> Mapping[str, object]:
     """Show one payout with its conversions."""
-    wanted_id, with_lines = path.uuid(payout_id, "payout"), body.query()["line_items"]
+    payout_uuid, with_lines = path.uuid(payout_id, "payout"), body.query()["line_items"]
     with db.unit_of_work(guards.organization_id()):
-        payout = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
+        payout = lists.find(organization_id=guards.organization_id(), payout_id=payout_uuid, with_lines=with_lines)
     if payout is None:
-        raise not_found("payout", wanted_id)
+        raise not_found("payout", payout_uuid)
     return (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
 
 
@@ -64,12 +64,12 @@ def get_payout(payout_id: str) -> Mapping[str, object]:
 @operation(_READ, page(_LINE), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_payout_lines(payout_id: str) -> Mapping[str, object]:
     """List the conversions of a payout with their amounts."""
-    wanted_id, page_request = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
-    where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
+    payout_uuid, page_request = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
+    where = {"organization_id": guards.organization_id(), "payout_id": payout_uuid}
     with db.unit_of_work(guards.organization_id()):
         rows = lists.lines_page(**where, **page_request.window)
         if not rows and payouts.find(**where) is None:
-            raise not_found("payout", wanted_id)
+            raise not_found("payout", payout_uuid)
     return paging.serialize_page(page_request, rows, _serialize_lines)
 
 

@@ -39,11 +39,11 @@ def list_payout_runs() -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_payout_run(run_id: str) -> Mapping[str, object]:
     """Show one run with the status of its payouts; list the payouts themselves by `runId`."""
-    wanted_id = path.uuid(run_id, "run")
+    run_uuid = path.uuid(run_id, "run")
     with db.unit_of_work(guards.organization_id()):
-        run = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
+        run = run_lists.find(organization_id=guards.organization_id(), run_id=run_uuid)
     if run is None:
-        raise not_found("run", wanted_id)
+        raise not_found("run", run_uuid)
     return _RECORD.dump(run)
 
 

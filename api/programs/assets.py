@@ -71,11 +71,11 @@ def _create(values: Mapping[str, Any], image: Image | None) -> idempotency.Answe
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def delete_asset(asset_id: str) -> Response:
     """Delete a text or an image. 204."""
-    wanted_id = path.uuid(asset_id, "asset")
+    asset_uuid = path.uuid(asset_id, "asset")
     with db.unit_of_work(guards.organization_id()):
-        before = _find(wanted_id)
-        brand_assets.remove(organization_id=guards.organization_id(), asset_id=wanted_id)
-        audit.record("asset.deleted", wanted_id, before=before, now=clock.now())
+        before = _find(asset_uuid)
+        brand_assets.remove(organization_id=guards.organization_id(), asset_id=asset_uuid)
+        audit.record("asset.deleted", asset_uuid, before=before, now=clock.now())
     return Response(status=204)
 
 
@@ -83,11 +83,11 @@ def delete_asset(asset_id: str) -> Response:
 @operation(_READ, text("image/*"), refuses=("404 not_found",))
 def get_asset_file(asset_id: str) -> Response:
     """Download an image; its file name comes from the asset's name."""
-    wanted_id = path.uuid(asset_id, "asset")
+    asset_uuid = path.uuid(asset_id, "asset")
     with db.unit_of_work(guards.organization_id()):
-        file = assets.find_file(organization_id=guards.organization_id(), asset_id=wanted_id)
+        file = assets.find_file(organization_id=guards.organization_id(), asset_id=asset_uuid)
     if file is None:
-        raise not_found("image", wanted_id)
+        raise not_found("image", asset_uuid)
     return asset_files.download_response(file.content, name=file.name, content_type=file.content_type)
 
 

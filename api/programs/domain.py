@@ -32,9 +32,9 @@ _DOMAIN = "/api/v1/programs/<program_id>/domain"
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_program_domain(program_id: str) -> Mapping[str, object]:
     """Show the DNS records that prove a program's custom domain, and the last check's result. Budget: 1 statement."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        domain = checks.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        domain = checks.find(organization_id=guards.organization_id(), program_id=program_uuid)
     return _RECORD.dump(domain)
 
 
@@ -56,14 +56,14 @@ def check_program_domain(program_id: str) -> Response:
 
     A verified domain stays verified until its record was missing for three days.
     """
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        domain = checks.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
+        domain = checks.prepare(organization_id=guards.organization_id(), program_id=program_uuid)
     repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     reading = checks.read_dns(domain)
-    return idempotency.run_once(lambda: _record_check(wanted_id, domain, reading))
+    return idempotency.run_once(lambda: _record_check(program_uuid, domain, reading))
 
 
 def _record_check(program_id: UUID, domain: HostStatus, reading: DnsReading) -> idempotency.Answer:

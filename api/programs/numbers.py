@@ -49,10 +49,10 @@ def list_program_stats() -> Response:
 @operation(_READ, object_of(_TRACKING), refuses=("404 not_found",))
 def get_tracking_status(program_id: str) -> dict[str, Any]:
     """Show whether a program's tracking works: its last click and conversion."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         status = numbers.find_tracking_status(
-            organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now()
+            organization_id=guards.organization_id(), program_id=program_uuid, now=clock.now()
         )
     return _TRACKING.dump(status)
 
@@ -61,10 +61,12 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
 @operation(_READ, array(_EVENT), asks=_EVENTS_QUERY, refuses=("404 not_found",), may_lag="answer")
 def list_recent_events(program_id: str) -> Response:
     """List a program's last clicks and conversions, newest first."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     limit = event_limit(body.query())
     with db.unit_of_work(guards.organization_id()):
-        events = numbers.list_recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
+        events = numbers.list_recent_events(
+            organization_id=guards.organization_id(), program_id=program_uuid, limit=limit
+        )
     return jsonify(recent_events(events))
 
 
@@ -72,7 +74,7 @@ def list_recent_events(program_id: str) -> Response:
 @operation(_READ, object_of(_BUDGET), refuses=("404 not_found",))
 def get_budget_status(program_id: str) -> dict[str, Any]:
     """Show a program's budget for clicks and leads, and the amount spent."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        status = numbers.compute_budget(organization_id=guards.organization_id(), program_id=wanted_id)
+        status = numbers.compute_budget(organization_id=guards.organization_id(), program_id=program_uuid)
     return _BUDGET.dump(status)

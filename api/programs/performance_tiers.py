@@ -33,10 +33,10 @@ _TIERS = "/api/v1/programs/<program_id>/performance-tiers"
 @operation(_READ, array(_RECORD), refuses=("404 not_found",))
 def list_performance_tiers(program_id: str) -> list[Any]:
     """List a program's tiers, lowest first."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-        return _list_tiers(wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=program_uuid)
+        return _list_tiers(program_uuid)
 
 
 @blueprint.put(_TIERS)
@@ -55,11 +55,11 @@ def list_performance_tiers(program_id: str) -> list[Any]:
 )
 def put_performance_tiers(program_id: str) -> Response:
     """Set a program's tiers as a whole, ascending; a bare array is accepted too. 200 with them."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
-        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=program_uuid)
     requested = body.load_list("tiers")
-    return idempotency.run_once(lambda: _set(wanted_id, requested))
+    return idempotency.run_once(lambda: _set(program_uuid, requested))
 
 
 def _set(program_id: UUID, requested: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:

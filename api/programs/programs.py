@@ -92,9 +92,9 @@ def list_programs() -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_program(program_id: str) -> Mapping[str, object]:
     """Show one program, archived or not."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        program = lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        program = lifecycle.find(organization_id=guards.organization_id(), program_id=program_uuid)
     return _RECORD.dump(program)
 
 
@@ -113,13 +113,13 @@ def get_program(program_id: str) -> Mapping[str, object]:
 )
 def change_program(program_id: str) -> Response:
     """Change the fields of a program that are sent. 200 with it."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
-        lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
+        lifecycle.find(organization_id=guards.organization_id(), program_id=program_uuid)
     changes = body.load()
     if changes.get("custom_domain"):
         _check_domain(changes["custom_domain"])
-    return idempotency.run_once(lambda: _change(wanted_id, changes))
+    return idempotency.run_once(lambda: _change(program_uuid, changes))
 
 
 def _change(program_id: UUID, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -147,13 +147,13 @@ def _check_domain(host: str) -> None:
 @operation(_ARCHIVE, status=204, refuses=("404 not_found",))
 def archive_program(program_id: str) -> Response:
     """Archive a program: it stays readable and earns nothing from now on. 204, also if it is already archived."""
-    wanted_id, now = path.uuid(program_id, "program"), clock.now()
+    program_uuid, now = path.uuid(program_id, "program"), clock.now()
     with db.unit_of_work(guards.organization_id()):
-        before = lifecycle.lock(organization_id=guards.organization_id(), program_id=wanted_id)
+        before = lifecycle.lock(organization_id=guards.organization_id(), program_id=program_uuid)
         after = lifecycle.archive(program=before, now=now)
         if after != before:
             old, new = _serialize([before, after])
-            audit.record("program.archived", wanted_id, before=old, after=new, now=now)
+            audit.record("program.archived", program_uuid, before=old, after=new, now=now)
     return Response(status=204)
 
 

@@ -44,8 +44,8 @@ def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
 )
 def put_sub_affiliate_config(program_id: str) -> Response:
     """Set whether a program pays for recruiting, and at which percent. 200 with both."""
-    wanted_id = _program_id(program_id)
-    return idempotency.run_once(lambda: _set_config(wanted_id))
+    program_uuid = _program_id(program_id)
+    return idempotency.run_once(lambda: _set_config(program_uuid))
 
 
 def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:

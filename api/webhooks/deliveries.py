@@ -76,12 +76,12 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
     """
     with db.unit_of_work(guards.organization_id()):
         endpoint = find_endpoint(endpoint_id)
-        wanted_id = path.uuid(delivery_id, "delivery")
+        delivery_uuid = path.uuid(delivery_id, "delivery")
         delivery = attempts.find_delivery(
-            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, delivery_id=wanted_id
+            organization_id=endpoint.organization_id, endpoint_id=endpoint.id, delivery_id=delivery_uuid
         )
         if delivery is None:
-            raise not_found("delivery", wanted_id)
+            raise not_found("delivery", delivery_uuid)
         event = attempts.find_event(organization_id=endpoint.organization_id, event_id=delivery.event_id)
         made_attempts = attempts.list_of_delivery(delivery, organization_id=endpoint.organization_id)
     return {
@@ -102,10 +102,10 @@ def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
 
 def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
     now, endpoint = clock.now(), find_endpoint(endpoint_id)
-    wanted_id = path.uuid(delivery_id, "delivery")
-    manage.redeliver(endpoint=endpoint, delivery_id=wanted_id, now=now)
-    audit.record("delivery.redelivered", wanted_id, after={"endpointId": str(endpoint.id)}, now=now)
-    return 200, {"deliveryId": str(wanted_id)}
+    delivery_uuid = path.uuid(delivery_id, "delivery")
+    manage.redeliver(endpoint=endpoint, delivery_id=delivery_uuid, now=now)
+    audit.record("delivery.redelivered", delivery_uuid, after={"endpointId": str(endpoint.id)}, now=now)
+    return 200, {"deliveryId": str(delivery_uuid)}
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/redeliver")

@@ -181,5 +181,5 @@ def _serialize(rows: Sequence[WebhookEndpoint]) -> list[Any]:
 
 def find_endpoint(endpoint_id: str) -> WebhookEndpoint:
     """Return an endpoint of the caller's organization. Raises Refused 404 not_found."""
-    wanted_id = path.uuid(endpoint_id, "webhook endpoint")
-    return manage.find(organization_id=guards.organization_id(), endpoint_id=wanted_id)
+    endpoint_uuid = path.uuid(endpoint_id, "webhook endpoint")
+    return manage.find(organization_id=guards.organization_id(), endpoint_id=endpoint_uuid)

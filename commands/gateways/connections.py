@@ -81,8 +81,8 @@ def check_credentials(connection_id: UUID, as_json: bool) -> None:
     now = clock.now()
     try:
         refusal = check.check_credentials(connection, now=now)
-    except Refused as away:
-        raise click.ClickException(away.message) from away
+    except Refused as error:
+        raise click.ClickException(error.message) from error
     with output.operator_transaction():
         after = check.record(connection, refusal, now=now)
     document = {"id": str(after.id), "gateway": after.gateway, "status": after.status, "refusal": refusal}
@@ -158,7 +158,7 @@ def list_events(connection_id: UUID, status: str | None, limit: int, as_json: bo
 def _finish(run: ReconcileRun, progress: ReconcileResult, *, as_json: bool) -> None:
     with output.reporting_database_errors(), db.unit_of_work(run.connection.organization_id):
         reconcile.finish(run, progress, now=clock.now())
-    error = progress.refusal or progress.error or progress.away
+    error = progress.refusal or progress.error or progress.unreachable_reason
     document = {
         "connection": str(run.connection.id),
         "since": run.since,

@@ -74,7 +74,7 @@ def _read(source: str) -> RateFile:
             return fx_intake.fetch(source, now=now)
         with Path(source).open("rb") as file:
             content = file.read(fx_feed.MAX_BYTES + 1)
-    except (fx_feed.FeedAway, BadRates) as error:
+    except (fx_feed.FeedUnavailable, BadRates) as error:
         raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
     except OSError as error:
         raise click.ClickException(f"{source}: {error.strerror}") from error

@@ -53,8 +53,8 @@ def check_credentials(connection_id: UUID, as_json: bool) -> None:
         connection = _find(connection_id)
     try:
         word = check.check_credentials(connection)
-    except Refused as away:
-        raise click.ClickException(away.message) from away
+    except Refused as error:
+        raise click.ClickException(error.message) from error
     with output.operator_transaction():
         after = check.record(connection, word, now=clock.now())
         if after is None:

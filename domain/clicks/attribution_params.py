@@ -1,4 +1,4 @@
-"""The query parameters that name an affiliate: the service's defaults, and those an organization puts before them.
+"""The query parameters that identify an affiliate: an organization's own parameters, then the defaults.
 
 Source: tracking spec, "Attribution parameters" and section 8 "Limits".
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refusals import Refused
 
-#: In order of priority: of several in one URL the first listed here counts.
+#: In order of priority: if a URL has several of them, the first in this list counts.
 DEFAULTS = (
     "via",
     "ref",
@@ -54,12 +54,12 @@ class Params:
 
     @property
     def printable(self) -> "Params":
-        """Return these without invalid ones, safe to write into scripts and pages."""
+        """Return the valid parameters, which are safe to write into scripts and pages."""
         return Params(",".join(entry for entry in _entries(self.custom or "") if _PARAM.fullmatch(entry)) or None)
 
 
 def normalize(text: str | None) -> str | None:
-    """Return the custom parameters as they are stored: trimmed, each once, in the order text; None clears them.
+    """Return the custom parameters as they are stored: trimmed, each once, in the given order; None clears them.
 
     Raises Refused 400: attribution_params_too_long, too_many_attribution_params, invalid_attribution_param (with the
     list `invalid`), checked in that order.

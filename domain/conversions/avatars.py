@@ -1,4 +1,4 @@
-"""The picture of a buyer by their email, for a sale without one.
+"""The picture of a buyer, derived from the email address, for a sale without a picture.
 
 Source: tracking spec, "Server-to-server sale body", customerAvatarUrl.
 """

@@ -1,4 +1,4 @@
-"""The effect of a person's decision about a conversion on it and on the override above it.
+"""The effect of a user's decision about a conversion on that conversion and on its override.
 
 Source: core spec, section 3 "States" (Conversion); tracking spec, section 3 "States and transitions" (Override
 conversion). `refund` decides how much a refund takes back.
@@ -32,9 +32,9 @@ _NEXT = {
 
 @dataclass(frozen=True, slots=True)
 class AppliedRefund:
-    """A refund that applies to a row: the running total of the sale's refunds (minor units), and if it completes them.
+    """A refund that applies to a row: the running total of the sale's refunds (minor units), and whether it is full.
 
-    `taken_cents` is what it has taken back from the row so far, negative where a restoration gave back.
+    `taken_cents` is what it has reversed on the row so far; negative for a restoration.
     """
 
     refund_id: UUID
@@ -66,10 +66,10 @@ def override_status(action: Action, status: str) -> ConversionStatus | None:
 def late_reversals(
     *, commission_cents: int, reversed_cents: int, parent_amount_cents: int, refunds: Sequence[AppliedRefund]
 ) -> list[tuple[UUID, int]]:
-    """Return what applied refund takes back from a row that earns again, in their order.
+    """Return the amount that each refund reverses on a row that earns again, in their order, in minor units.
 
-    Refunds that take nothing are left out; a restoration gives back and is negative. `refunds` are all refunds of the
-    row in order of acceptance; `reversed_cents` is reversed so far. Units: minor units.
+    Refunds that reverse nothing are left out; the amount of a restoration is negative. `refunds` are all refunds of the
+    row in order of acceptance; `reversed_cents` is the amount reversed so far.
     """
     reversals = []
     reversed_cents -= sum(applied.taken_cents for applied in refunds)

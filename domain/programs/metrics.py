@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from domain.programs.days import DayRange
-from domain.programs.numbers import Money, Part, total
+from domain.programs.numbers import Money, SumPart, total
 
 #: Two years; one row per day is the largest result by time.
 MAX_DAYS = 731
@@ -143,7 +143,7 @@ def _sum_money(parts: Iterable[MetricsPart], name: str) -> Money:
     sums: Iterable[tuple[str, ValuedSum]] = (
         (part.currency, getattr(part, name)) for part in parts if part.currency is not None
     )
-    return total(Part(currency, valued.home_cents, valued.held_cents) for currency, valued in sums)
+    return total(SumPart(currency, valued.home_cents, valued.held_cents) for currency, valued in sums)
 
 
 def _list_time_keys(days: DayRange, group: MetricsGroup) -> Iterable[str] | None:

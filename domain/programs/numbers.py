@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SumPart:
     """A part of a sum: the valued part in home-currency minor units, and the part without a rate in native minor units.
 
     Either is None when that part is missing, and negative when it is subtracted from the rest.
@@ -27,7 +27,7 @@ class Money:
     held: Mapping[str, int] | None
 
 
-def total(parts: Iterable[Part]) -> Money:
+def total(parts: Iterable[SumPart]) -> Money:
     """Return the sum of the valued parts, with the native sums of the others."""
     home, unvalued = 0, dict[str, int]()
     for part in parts:

@@ -37,7 +37,7 @@ class InstallState:
 
 
 _ROWS = Rows(InstallState)
-_LAST_CLICK, _LAST_CONVERSION, _CHECK = numbers.LAST_CLICK, numbers.LAST_CONVERSION, columns(InstallCheck, "c")
+_LAST_CLICK, _LAST_CONVERSION, _CHECK = numbers.LAST_CLICK_AT, numbers.LAST_CONVERSION_AT, columns(InstallCheck, "c")
 _STATE = f"""
 select {columns(InstallState, "p", last_click_at=_LAST_CLICK, last_conversion_at=_LAST_CONVERSION, check=_CHECK)}
 from program p left join install_check c on c.organization_id = p.organization_id and c.program_id = p.id

@@ -57,7 +57,7 @@ where r.organization_id = %s and r.conversion_id = %s order by r.place
 """
 
 
-def list_reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[AppliedRefund]:
+def list_applied_refunds(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[AppliedRefund]:
     """Return the refunds of a parent that reached a row (its own or its override's), in order of acceptance."""
     return _REACHED_ROWS.all(_REACHED, (conversion_id, organization_id, parent_id))
 

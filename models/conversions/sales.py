@@ -44,8 +44,8 @@ _REFERRAL = f"""
 """
 _LOOK_UP = Lookup(
     f"""
-select (select id from sale where organization_id = %(organization_id)s and external_event_id = %(event)s), found.*
-from (select) one left join lateral ({_REFERRAL}) found on true
+select (select id from sale where organization_id = %(organization_id)s and external_event_id = %(event)s), referral.*
+from (select) one left join lateral ({_REFERRAL}) referral on true
 """,
     null_columns=2,
 )

@@ -43,7 +43,7 @@ select id from (
     when c.source = 'import' then 2 when c.source = 'manual' then 3 else 4 end
   from ({IDS_BY_EXTERNAL_ID}) known join conversion c on c.organization_id = %(organization_id)s and c.id = known.id
   where c.parent_id is null
-) found order by rank, since, id limit 1
+) candidates order by rank, since, id limit 1
 """
 
 

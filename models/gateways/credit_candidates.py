@@ -12,7 +12,7 @@ from domain.gateways.facts import RedeemedCode
 from models.conditions import OPEN_PROGRAM, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
-from models.gateways.naming import claims, codes, doors, history, leads
+from models.gateways.credit_sources import claims, codes, doors, history, leads
 from models.prepared_statements import FreshSelect
 from models.table import Rows
 
@@ -111,7 +111,7 @@ class PaymentOrigin:
 def list_candidates(origin: PaymentOrigin, *, organization_id: UUID) -> list[CreditCandidate]:
     """Return the affiliates named by slugs, redeemed codes, earlier payments, checkout doors and leads.
 
-    Claims come in the order of `slugs`, codes in that of `codes` (`naming.codes` explains how codes are matched),
+    Claims come in the order of `slugs`, codes in that of `codes` (`credit_sources.codes` explains how codes are matched),
     earlier earners in the order subscription, customer, email.
     Budget: 1 statement.
     """

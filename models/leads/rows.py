@@ -65,7 +65,7 @@ _LOOK_UPS = Rows(LeadLookUp)
 _BY_SLUG = Lookup(
     f"""
 select (select id from lead where organization_id = %(org)s and event_id = %(event)s),
-  found.* from (select) one left join lateral (
+  referral.* from (select) one left join lateral (
   select {_REFERRAL}
   from tracking_link l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
@@ -74,7 +74,7 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
   where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
     and (%(program)s::uuid is null or l.program_id = %(program)s)
   order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
-  ) found on true
+  ) referral on true
 """,
     null_columns=2,
 )

@@ -37,7 +37,7 @@ _USD_CENTS = f"coalesce({fx_sums.narrow_sql(cents='c.cents')}, ({fx_sums.wide_sq
 _DRAFT = """
 create temp table payout_draft on commit drop as
 select payee.payout_id, payee.program_id, payee.affiliate_id, payee.method, payee.destination,
-  payee.currencies::text[] as currencies, payee.cents, made.first, made.last, made.conversion_ids
+  payee.currencies::text[] as currencies, payee.cents, claimed.first, claimed.last, claimed.conversion_ids
 from unnest(%(payouts)s::uuid[], %(programs)s::uuid[], %(affiliates)s::uuid[], %(methods)s::text[],
   %(destinations)s::text[], %(currencies_of)s::text[], %(cents)s::bigint[])
   payee (payout_id, program_id, affiliate_id, method, destination, currencies, cents)
@@ -48,7 +48,7 @@ join (
   join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
     on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
   group by c.affiliate_id
-) made on made.affiliate_id = payee.affiliate_id
+) claimed on claimed.affiliate_id = payee.affiliate_id
 """
 
 

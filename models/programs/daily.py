@@ -17,7 +17,7 @@ _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
 @dataclass(frozen=True, slots=True)
 class DayScope:
-    """Whose days are read: None is every program, archived ones too, and every affiliate."""
+    """The program and the affiliate whose days are read. None means all, including archived programs."""
 
     organization_id: UUID
     program_id: UUID | None = None
@@ -73,7 +73,7 @@ select day, sum(number)::bigint from (
     and (%(affiliate)s::uuid is null or h.affiliate_id = %(affiliate)s)
     and h.last_at >= %(since)s and h.hour < %(until)s and not h.is_duplicate and h.outcome <> 'blocked'
   group by 1
-) found group by day
+) clicks group by day
 """
 
 

@@ -1,6 +1,6 @@
-"""Numbers of programs: counts, traffic, last events and spending. Money is in minor units.
+"""Statistics of programs: counts, traffic, last events and spending. Money is in minor units.
 
-Rows of test keys never count. Overrides do not count as conversions.
+Rows of test keys are never counted. Overrides are not counted as conversions.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from domain.money.valuation import Factors
-from domain.programs.numbers import Part
+from domain.programs.numbers import SumPart
 from models import conditions
 from models.db import allowing_table_scans, db
 from models.money import fx_sums
@@ -34,7 +34,7 @@ def _since_sql(figures: str, one_by_one: str) -> str:
     {later_days.format("day_change")}
     union all
     {one_by_one}
-  ) came group by program_id
+  ) counts group by program_id
 """
 
 
@@ -52,7 +52,7 @@ _EARNING = _since_sql(
     from program p join conversion c on c.organization_id = p.organization_id and c.program_id = p.id
     where p.organization_id = %(org)s and {_ON_FIRST_DAY} and {_COUNTED} and not c.is_test group by c.program_id""",
 )
-# A row that pays for clicks combines those of an hour, so paid clicks are counted separately.
+# One conversion pays for all clicks of an hour, so paid clicks are counted by click.
 _PAID_CLICKS = f"""
 from click k join conversion c on c.organization_id = k.organization_id and c.id = k.conversion_id
 where k.organization_id = %(org)s and k.occurred_at >= %(since)s and k.conversion_id is not null
@@ -126,9 +126,9 @@ class _SumRow(NamedTuple):
     home: Decimal | None
     unvalued: Decimal | None
 
-    def part(self) -> Part:
-        """Return it in whole minor units."""
-        return Part(
+    def to_part(self) -> SumPart:
+        """Return the sums in whole minor units."""
+        return SumPart(
             self.currency,
             None if self.home is None else int(self.home),
             None if self.unvalued is None else int(self.unvalued),
@@ -168,17 +168,17 @@ class Traffic:
 
 #: The time of a program's last click, including deleted ones, and of its last tracked conversion: imported, manual and
 #: restored conversions are no evidence of tracking.
-LAST_CLICK = """greatest(
+LAST_CLICK_AT = """greatest(
     (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
     (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s))"""
-LAST_CONVERSION = """(select max(occurred_at) from conversion
+LAST_CONVERSION_AT = """(select max(occurred_at) from conversion
    where organization_id = %(org)s and program_id = %(program)s and parent_id is null
      and source not in ('import', 'manual', 'restore'))"""
 _TRAFFIC_ROWS = Rows(Traffic)
 _TRAFFIC = f"""
 select
-  {LAST_CLICK},
-  {LAST_CONVERSION},
+  {LAST_CLICK_AT},
+  {LAST_CONVERSION_AT},
   coalesce((select clicks from ({_VISITS}) k where program_id = %(program)s), 0),
   (select count(*) from conversion
    where organization_id = %(org)s and program_id = %(program)s and occurred_at >= %(since)s and {_COUNTED}
@@ -237,15 +237,15 @@ def list_recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[
     return _RECENT_ROWS.all(_RECENT, {"org": organization_id, "program": program_id, "limit": limit})
 
 
-class Spending(NamedTuple):
-    """The currencies in which a program's budget was spent, and when first (None: never)."""
+class SpendingCurrencies(NamedTuple):
+    """The currencies in which a program's budget was spent, and the time of the first spending (None: never)."""
 
     currencies: list[str]
     first_at: datetime | None
 
 
 _IS_SPEND = f"type in ('ClickReward', 'LeadReward') and status not in {conditions.EARNS_NOTHING} and not is_test"
-_SPENDING_ROWS = Rows(Spending)
+_SPENDING_ROWS = Rows(SpendingCurrencies)
 _SPENDING = f"""
 select coalesce(array_agg(distinct currency), '{{}}'), min(occurred_at) from conversion
 where organization_id = %s and program_id = %s and {_IS_SPEND}
@@ -257,14 +257,14 @@ where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} gro
 """
 
 
-def find_spending(*, organization_id: UUID, program_id: UUID) -> Spending:
-    """Return the currencies of a program's spending, and since when."""
+def find_spending_currencies(*, organization_id: UUID, program_id: UUID) -> SpendingCurrencies:
+    """Return the currencies of a program's spending and the time of the first."""
     program_spending = _SPENDING_ROWS.first(_SPENDING, (organization_id, program_id))
     assert program_spending is not None
     return program_spending
 
 
-def list_spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
+def list_spending_by_currency(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[SumPart]:
     """Return a program's spending, by currency."""
     params = {"org": organization_id, "program": program_id, **fx_sums.value_params(factors)}
-    return [row.part() for row in _SPEND_ROWS.all(_SPEND, params)]
+    return [row.to_part() for row in _SPEND_ROWS.all(_SPEND, params)]

@@ -28,10 +28,10 @@ class EndpointRow:
         return "failing" if self.failing_since is not None else "ok"
 
 
-_MADE = {name: f"made.{name}" for name in ("delivered", "failed", "pending")}
+_COUNTS = {name: f"deliveries.{name}" for name in ("delivered", "failed", "pending")}
 _ENDPOINT_ROWS = Rows(EndpointRow)
 _ENDPOINTS = f"""
-select {columns(EndpointRow, "w", organization="o.name", told_at="w.failure_told_at", **_MADE)}
+select {columns(EndpointRow, "w", organization="o.name", told_at="w.failure_told_at", **_COUNTS)}
 from webhook_endpoint w
 join organization o on o.id = w.organization_id
 cross join lateral (
@@ -40,7 +40,7 @@ cross join lateral (
     count(*) filter (where d.status = 'Pending') as pending
   from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
     and d.created_at >= now() - interval '1 day'
-) made
+) deliveries
 where w.deleted_at is null and (%(org)s::uuid is null or w.organization_id = %(org)s)
   and (%(id)s::uuid is null or w.id = %(id)s) and (not %(failing)s or w.failing_since is not null)
 order by w.failing_since nulls last, w.created_at desc, w.id desc

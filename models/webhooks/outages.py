@@ -49,8 +49,8 @@ _COLUMNS = columns(
     "w",
     endpoint_id="w.id",
     organization="o.name",
-    failed="coalesce(told.failed, 0)",
-    first_failed_at="told.first_failed_at",
+    failed="coalesce(since_outage.failed, 0)",
+    first_failed_at="since_outage.first_failed_at",
     last_status="last.response_status",
     last_reason="last.failure_reason",
 )
@@ -67,14 +67,14 @@ left join lateral (
     bool_or(d.status = 'Delivered' and d.settled_at > w.failing_since) as was_reached
   from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
     and d.created_at >= w.failing_since - interval '2 hours'
-) told on true
+) since_outage on true
 left join lateral (
   select d.response_status, d.failure_reason from delivery d
   where d.organization_id = w.organization_id and d.endpoint_id = w.id and d.attempt_count > 0
   order by d.created_at desc, d.id desc limit 1
 ) last on true
 where w.failing_since <= %s and w.failure_told_at is null and w.deleted_at is null
-  and not coalesce(told.was_reached, false)
+  and not coalesce(since_outage.was_reached, false)
 order by w.organization_id, w.failing_since
 limit %s
 for update of w skip locked

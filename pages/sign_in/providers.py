@@ -29,31 +29,39 @@ _COOKIE_NAME = re.compile(f"{_COOKIE_PREFIX}[0-9a-f]{{16}}")
 @blueprint.get("/sign-in/with/<by>")
 @open_page(bucket="anonymous")
 def sign_in_with(by: str) -> Response:
-    """Redirect to the provider of the dashboard's people, of affiliates or of operators; `again`: for a fresh login."""
+    """Redirect to the provider of dashboard users, of affiliates or of operators; `again` requires a new login."""
     if redirects.is_prefetch():
         return redirects.render_prefetch()
-    is_again = request.args.get("again") == "1"
+    needs_new_login = request.args.get("again") == "1"
     try:
-        trip = provider_sign_in.start(by, back=redirects.read_next_page(request.args), is_again=is_again)
+        provider_redirect = provider_sign_in.start(
+            by, return_to=redirects.read_next_page(request.args), needs_new_login=needs_new_login
+        )
     except SignInFailed as error:
         return _render_refusal(error)
-    if trip is None:
+    if provider_redirect is None:
         raise Refused(404, "not_found", "Nobody signs in there.")
-    answer = screens.redirect(trip.address)
+    answer = screens.redirect(provider_redirect.address)
     others = [name for name in request.cookies if _COOKIE_NAME.fullmatch(name.removeprefix(session.cookie_prefix()))]
     for name in others if len(others) >= _MAX_PENDING else ():
         _delete_cookie(answer, name)
     lasts_s = int(provider_sign_in.LIFETIME.total_seconds())
     is_secure = session.is_secure()
     answer.set_cookie(
-        _cookie_name(trip.state), trip.sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
+        _cookie_name(provider_redirect.state),
+        provider_redirect.sealed,
+        lasts_s,
+        path=_PATH,
+        secure=is_secure,
+        httponly=True,
+        samesite="Lax",
     )
     return answer
 
 
 @blueprint.get("/sign-in/callback")
 @open_page(bucket="anonymous")
-def come_back() -> Response:
+def finish_sign_in() -> Response:
     """Sign in a person who returns from a provider, in the browser that started the sign-in.
 
     Budget: 3 round trips and the call to the provider, one more if this browser had a session; a first sign-in also
@@ -75,7 +83,7 @@ def come_back() -> Response:
 
 
 def _render_refusal(error: SignInFailed) -> Response:
-    query = f"?{urlencode({'next': error.back})}" if error.back else ""
+    query = f"?{urlencode({'next': error.return_to})}" if error.return_to else ""
     status = 503 if error.why == "away" else 403
     return screens.render("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")
 

@@ -44,7 +44,7 @@ def score(waiting_clicks: WaitingClicks) -> dict[str, Verdict] | None:
     """Return the scorer's verdict on each click; None when it is unavailable."""
     try:
         return {click_id: scorer.judge(facts) for click_id, facts in waiting_clicks.facts.items()}
-    except scorer.ScorerAway:
+    except scorer.ScorerUnavailable:
         return None
 
 

@@ -141,7 +141,7 @@ def _reversal_changes(before: Conversion, commission_cents: int, parent: Convers
     changes = adjust.reversal_changes(
         commission_cents=commission_cents,
         amount_cents=parent.amount_cents,
-        refunds=reviews.list_reached(
+        refunds=reviews.list_applied_refunds(
             organization_id=before.organization_id, parent_id=parent.id, conversion_id=before.id
         ),
     )

@@ -1,7 +1,7 @@
-"""Decisions of people about a conversion: validate, invalidate, approve, deny; the override follows its sale.
+"""Decisions of users about a conversion: validate, invalidate, approve, deny; the override follows its sale.
 
-Every row gets its status, ledger entry and event in one transaction. A row that stops earning gives back its remaining
-commission; a row that earns again gets it back, and refunds from the time between take their share: the ledger always
+Every row gets its status, ledger entry and event in one transaction. A row that stops earning loses its remaining
+commission; a row that earns again regains it, less the refunds that were accepted in between. So the ledger always
 equals the columns.
 Source: core spec, section 3 "States"; tracking spec, section 3 and section 6.
 """
@@ -105,7 +105,7 @@ def _apply_to_override(decision: _Decision, parent: Conversion) -> None:
 def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
     """Stage one row's new status with its ledger entries and event; `parent` is the row itself for a sale."""
     if conversion.status in EARNS_NOTHING and status not in EARNS_NOTHING:
-        after = _earn_again(decision, conversion, status, parent)
+        after = _restore_earning(decision, conversion, status, parent)
     else:
         after = _set_status(decision, conversion, status)
     if conversion.type == ConversionType.LeadReward and decision.action in (Action.validate, Action.invalidate):
@@ -125,7 +125,7 @@ def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus
 
 
 def _set_status(decision: _Decision, conversion: Conversion, status: ConversionStatus) -> Conversion:
-    """Stage another status; a row that stops earning gives back its remaining commission."""
+    """Stage another status; a row that stops earning loses its remaining commission."""
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
         _stage_entry(decision, conversion, -conversion.net_commission_cents)
@@ -133,10 +133,10 @@ def _set_status(decision: _Decision, conversion: Conversion, status: ConversionS
     return dataclasses.replace(conversion, status=status.value)
 
 
-def _earn_again(
+def _restore_earning(
     decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion
 ) -> Conversion:
-    """Stage that a row earns again: its own amounts less what later refunds take."""
+    """Stage the amounts of a row that earns again: its commission less the refunds accepted while it did not earn."""
     _stage_entry(decision, conversion, conversion.net_commission_cents)
     late_cents = _stage_late_reversals(decision, conversion, parent)
     status_after = _status_after(conversion, late_cents, status)
@@ -162,12 +162,12 @@ def _status_after(conversion: Conversion, late_cents: int, status: ConversionSta
 
 
 def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: Conversion) -> int:
-    """Stage the reversals of refunds made while the row earned nothing; return their sum."""
-    applied = reviews.list_reached(
+    """Stage the reversals of refunds accepted while the row earned nothing; return their sum."""
+    applied = reviews.list_applied_refunds(
         organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
     )
     own = refunds.find_own(conversion)
-    if own is not None and own.is_full:  # a refund of the override itself takes what its sale's refunds leave
+    if own is not None and own.is_full:  # a full refund of the override itself reverses what its sale's refunds leave
         applied = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,

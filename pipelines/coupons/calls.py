@@ -1,11 +1,11 @@
-"""Calls that create a coupon or code at a gateway: created, refused with a code, or without a usable answer."""
+"""Calls that create a coupon or code at a gateway. The result: created, refused or, if the answer is lost, unknown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from adapters.coupons.base import CodeTaken, DiscountNotHeld
+from adapters.coupons.base import CodeTaken, UnsupportedDiscount
 from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from domain.gateways.facts import UnreadableEvent
 from domain.refusals import Refused
@@ -18,18 +18,19 @@ from pipelines.coupons.places import MintingPlace
 class GatewayResult:
     """The result of a call that creates something at a gateway.
 
-    `gateway_id` is its id there. If the result is not known (`is_known`), the answer was lost: it may exist or not.
-    `is_refused` means that the gateway did not accept the credentials; `message` is its answer.
+    `gateway_id` is its id there; `refusal` is what the API returns if the gateway refused. Not `is_known`: the answer
+    was lost, and the object may exist or not. `credentials_refused`: the gateway did not accept the credentials, and
+    `message` is its answer.
     """
 
     gateway_id: str | None = None
     refusal: Refused | None = None
-    is_refused: bool = False
+    credentials_refused: bool = False
     is_known: bool = True
     message: str = ""
 
 
-def make(
+def create_at_gateway(
     place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_retry: bool = False
 ) -> GatewayResult:
     """Create something at a gateway; if the answer is lost, look once whether it exists. Calls the gateway.
@@ -48,8 +49,8 @@ def make(
         return GatewayResult(refusal=Refused(422, "code_already_taken", message, field="code"))
     except CredentialsRefused as error:
         refusal = places.reconnect_refusal(label) if place.is_store else _create_failed(label, error)
-        return GatewayResult(refusal=refusal, is_refused=True, message=str(error))
-    except (DiscountNotHeld, GatewayRejected) as error:
+        return GatewayResult(refusal=refusal, credentials_refused=True, message=str(error))
+    except (UnsupportedDiscount, GatewayRejected) as error:
         return GatewayResult(refusal=_create_failed(label, error))
     except GatewayBusy as error:
         return GatewayResult(is_known=False) if is_retry else GatewayResult(refusal=_create_failed(label, error))
@@ -64,7 +65,7 @@ def look_up(place: MintingPlace, find: Callable[[], str | None]) -> GatewayResul
     try:
         return GatewayResult(find())
     except CredentialsRefused as error:
-        return GatewayResult(is_refused=True, is_known=False, message=str(error))
+        return GatewayResult(credentials_refused=True, is_known=False, message=str(error))
     except (GatewayRejected, GatewayUnreachable, UnreadableEvent) as error:
         return GatewayResult(is_known=False, message=f"{place.connection.gateway}: {error}")
 
@@ -80,7 +81,7 @@ def unreachable_refusal(place: MintingPlace) -> Refused:
 def stage_audit(
     action: str, *, organization_id: UUID, entity_id: UUID, after: Mapping[str, object], now: datetime
 ) -> None:
-    """Stage the audit entry of a request that a job finished."""
+    """Stage the audit log entry of a request that a job finished."""
     audit.stage(
         organization_id=organization_id,
         action=action,

@@ -123,7 +123,7 @@ def create_at_processor(started: StartedFamily) -> GatewayResult:
     if started.coupon.processor_coupon_id is not None:
         return GatewayResult(started.coupon.processor_coupon_id)
     rail, account, order = registry.processor(), started.place.account, places.family_order(started.coupon)
-    return calls.make(
+    return calls.create_at_gateway(
         started.place,
         lambda: rail.create(account, order),
         lambda: rail.find_coupon(account, order),
@@ -142,7 +142,7 @@ def settle(
     coupon = campaign_coupons.lock(organization_id=before.organization_id, coupon_id=before.id)
     if coupon is None or coupon.state != "minting":
         return coupon
-    if result.is_refused:
+    if result.credentials_refused:
         connections.stage_refusal(
             organization_id=coupon.organization_id,
             connection_id=started.place.connection.id,

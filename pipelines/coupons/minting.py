@@ -145,7 +145,7 @@ def mint(started: StartedCode) -> GatewayResult:
         return GatewayResult(started.code.processor_promotion_code_id)
     if started.code.status == CodeStatus.Revoked:
         return calls.look_up(started.place, lambda: rail.find_code(account, order))
-    return calls.make(
+    return calls.create_at_gateway(
         started.place,
         lambda: rail.mint(account, order),
         lambda: rail.find_code(account, order),
@@ -165,7 +165,7 @@ def settle(
     code = affiliate_coupons.lock(organization_id=before.organization_id, code_id=before.id)
     if code is None or code.status == CodeStatus.Active:
         return code
-    if result.is_refused:
+    if result.credentials_refused:
         connections.stage_refusal(
             organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.message, at=now
         )

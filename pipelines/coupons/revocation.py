@@ -122,7 +122,7 @@ def switch_off(revoked: RevokedCode) -> SwitchOffResult:
     try:
         minted_id = revoked.code.processor_promotion_code_id or rail.find_code(account, order)
         if minted_id is not None:
-            rail.switch_off(account, order, minted_id)
+            rail.deactivate(account, order, minted_id)
         is_id_free = rail.gateway in registry.NAMED_BY_TEXT and rail.find_code(account, order) is None
         return SwitchOffResult(is_done=True, minted_id=minted_id, is_id_free=is_id_free)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent):

@@ -36,14 +36,15 @@ class ReconcileRun:
 class ReconcileResult:
     """How many payments and refunds were listed, how many were new, and why the run ended early if it did.
 
-    The gateway refused the credentials (`refusal`), rejected a request (`error`), or was unreachable (`away`).
+    The reasons: the gateway refused the credentials (`refusal`), rejected a request (`error`) or was unreachable
+    (`unreachable_reason`).
     """
 
     listed: int = 0
     new: int = 0
     refusal: str | None = None
     error: str | None = None
-    away: str | None = None
+    unreachable_reason: str | None = None
 
 
 def any_org_start(*, only_polled: bool) -> None:
@@ -85,7 +86,7 @@ def list_pages(run: ReconcileRun, result: ReconcileResult) -> Iterator[Sequence[
     except (GatewayRejected, UnreadableEvent) as error:
         result.error = str(error)
     except GatewayUnreachable as error:
-        result.away = str(error)
+        result.unreachable_reason = str(error)
 
 
 def store_page(run: ReconcileRun, page: Sequence[GatewayDelivery], result: ReconcileResult, *, now: datetime) -> None:
@@ -112,7 +113,7 @@ def store_page(run: ReconcileRun, page: Sequence[GatewayDelivery], result: Recon
 
 def finish(run: ReconcileRun, result: ReconcileResult, *, now: datetime) -> datetime | None:
     """Store how a run ended; return when to try again where the gateway was unreachable."""
-    if result.away is not None:
+    if result.unreachable_reason is not None:
         return now + timedelta(minutes=10)
     connection = check.record(run.connection, result.refusal, now=now)
     if result.refusal is not None:

@@ -119,7 +119,7 @@ def judge(case: LeadCase) -> Verdict | None:
     )
     try:
         return fraud.add_verdicts(fraud.score(facts), scorer.judge(facts))
-    except scorer.ScorerAway as error:
+    except scorer.ScorerUnavailable as error:
         message = "The lead could not be checked and was not recorded. Send it again."
         raise Refused(503, "fraud_scoring_unavailable", message) from error
 

@@ -12,7 +12,7 @@ import structlog
 import settings
 from adapters import sealing
 from adapters.identity import oidc, tokens
-from adapters.identity.oidc import OidcAway, OidcClient, OidcRefused, OidcTokens, ProviderKind
+from adapters.identity.oidc import OidcClient, OidcRefused, OidcTokens, OidcUnavailable, ProviderKind
 from adapters.identity.tokens import Claims
 from models import db
 from models.organization import audit, web_sessions
@@ -110,7 +110,7 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
         # Not through the cache of sealed secrets, which lives as long as the process.
         token = sealing.unseal.__wrapped__(session.refresh_sealed, belongs_to=session.id_hash.hex())
         provider_tokens = oidc.refresh(provider, token)
-    except OidcAway as error:
+    except OidcUnavailable as error:
         _log.warning("session.provider_away", issuer=provider.issuer, why=str(error))
         if now - session.refreshed_at > _MAX_STALENESS:
             _end(session, now=now)

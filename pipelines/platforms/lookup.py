@@ -67,7 +67,7 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
     return PreparedLookup(pending, payment, payment.origin.email, crediting)
 
 
-def ask(prepared: PreparedLookup) -> list[PlatformAnswer]:
+def ask_platforms(prepared: PreparedLookup) -> list[PlatformAnswer]:
     """Ask every platform for the buyer, each within its time limit. Calls the platforms."""
     return [_ask_one(connection, prepared.email) for connection in prepared.connections]
 
@@ -147,12 +147,12 @@ def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
 
 def _end(pending: PendingLookup, answers: Sequence[PlatformAnswer]) -> None:
     """Stage the end of a look-up without a credit; if a platform never answered, it waits as a dead letter."""
-    away = [
+    unreachable = [
         f"{answer.connection.platform}: {answer.unreachable_reason}"
         for answer in answers
         if answer.unreachable_reason is not None
     ]
-    if not away:
+    if not unreachable:
         lookups.stage_end(pending)
         return
     rows.stage_dead_letter(
@@ -160,5 +160,5 @@ def _end(pending: PendingLookup, answers: Sequence[PlatformAnswer]) -> None:
         organization_id=pending.organization_id,
         args={"lookup_id": str(pending.id)},
         fair_key=str(pending.organization_id),
-        error=f"who brought the buyer of payment {pending.payment_id} could not be asked; {', '.join(away)}",
+        error=f"who brought the buyer of payment {pending.payment_id} could not be asked; {', '.join(unreachable)}",
     )

@@ -126,11 +126,13 @@ def _convert_budget(program: programs.Program, home: str) -> int | None:
 
 
 def _compute_spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
-    spending = numbers.find_spending(organization_id=organization_id, program_id=program_id)
+    spending = numbers.find_spending_currencies(organization_id=organization_id, program_id=program_id)
     if spending.first_at is None:
         return total([])
     factors = home_rate.read_factors(home=home, currencies=spending.currencies, first=spending.first_at.date())
-    return total(numbers.list_spend(organization_id=organization_id, program_id=program_id, factors=factors))
+    return total(
+        numbers.list_spending_by_currency(organization_id=organization_id, program_id=program_id, factors=factors)
+    )
 
 
 def _find(organization_id: UUID, program_id: UUID) -> programs.Program:

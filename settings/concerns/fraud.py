@@ -1,4 +1,4 @@
-"""The sources by which clicks and leads are judged."""
+"""Settings of the fraud rules for clicks and leads."""
 
 from dataclasses import dataclass
 from pathlib import Path

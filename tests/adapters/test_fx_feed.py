@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from adapters import fx_feed
-from adapters.fx_feed import FeedAway
+from adapters.fx_feed import FeedUnavailable
 
 
 @contextmanager
@@ -65,13 +65,16 @@ def test_file_without_a_length_ends_with_the_connection():
 
 def test_redirect_is_not_followed():
     elsewhere = _answer(b"", "302 Found", Location="http://127.0.0.1:1/")
-    with _server(elsewhere) as (url, _), pytest.raises(FeedAway, match=r"^it responded 302$"):
+    with _server(elsewhere) as (url, _), pytest.raises(FeedUnavailable, match=r"^it responded 302$"):
         fx_feed.fetch(url)
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified", "404 Not Found", "500 Oh", "301 x"])
 def test_status_other_than_200_raises(status):
-    with _server(_answer(b"", status)) as (url, _), pytest.raises(FeedAway, match=f"^it responded {status[:3]}$"):
+    with (
+        _server(_answer(b"", status)) as (url, _),
+        pytest.raises(FeedUnavailable, match=f"^it responded {status[:3]}$"),
+    ):
         fx_feed.fetch(url)
 
 
@@ -85,19 +88,22 @@ def test_status_other_than_200_raises(status):
     ],
 )
 def test_garbage_response_raises(pieces):
-    with _server(*pieces) as (url, _), pytest.raises(FeedAway):
+    with _server(*pieces) as (url, _), pytest.raises(FeedUnavailable):
         fx_feed.fetch(url)
 
 
 def test_oversized_response_raises():
-    with _server(_answer(b"x" * 5_000)) as (url, _), pytest.raises(FeedAway, match="longer than 4999 bytes"):
+    with _server(_answer(b"x" * 5_000)) as (url, _), pytest.raises(FeedUnavailable, match="longer than 4999 bytes"):
         fx_feed.fetch(url, max_bytes=4_999)
     with _server(_answer(b"x" * 5_000)) as (url, _):
         assert len(fx_feed.fetch(url, max_bytes=5_000)) == 5_000
 
 
 def test_endless_response_raises():
-    with _server(b"HTTP/1.1 200 OK\r\n\r\n", *[b"x" * 1000] * 50) as (url, _), pytest.raises(FeedAway, match="longer"):
+    with (
+        _server(b"HTTP/1.1 200 OK\r\n\r\n", *[b"x" * 1000] * 50) as (url, _),
+        pytest.raises(FeedUnavailable, match="longer"),
+    ):
         fx_feed.fetch(url, max_bytes=10_000)
 
 
@@ -112,17 +118,17 @@ def test_endless_response_raises():
 def test_slow_response_ends_in_time(pieces):
     with _server(*pieces, pause_s=0.1, hold=True) as (url, _):
         started = time.monotonic()
-        with pytest.raises(FeedAway, match=r"no complete response|too slowly"):
+        with pytest.raises(FeedUnavailable, match=r"no complete response|too slowly"):
             fx_feed.fetch(url, whole_call_s=0.4)
         assert time.monotonic() - started < 60  # the whole response would take two minutes
 
 
 def test_unreachable_host_is_reported_without_details():
-    with pytest.raises(FeedAway, match=r"^the call failed: ConnectionError$"):
+    with pytest.raises(FeedUnavailable, match=r"^the call failed: ConnectionError$"):
         fx_feed.fetch("http://127.0.0.1:1/")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://example.com/x", "://", "example.com", ""])
 def test_url_must_be_http_or_https(url):
-    with pytest.raises(FeedAway, match="neither https nor http"):
+    with pytest.raises(FeedUnavailable, match="neither https nor http"):
         fx_feed.fetch(url)

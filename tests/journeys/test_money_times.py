@@ -34,7 +34,7 @@ _TIMES = {
 
 _COPY_RUN = """
 insert into payout_run select (jsonb_populate_record(r, jsonb_build_object('id', uuidv7(), 'created_at', at))).*
-from payout_run r, (select %s::uuid as org, %s::timestamptz as at) given where organization_id = org
+from payout_run r, (select %s::uuid as org, %s::timestamptz as at) copy where organization_id = org
 """
 
 

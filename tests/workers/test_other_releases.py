@@ -203,10 +203,10 @@ def test_sign_in_started_by_a_newer_release_is_completed(app):
     stored = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
     newer_stored = stored | _NEWER | {"begin": stored["begin"] | _NEWER}
 
-    sign_in = provider_sign_in._unseal(_cookie(newer_stored, provider_sign_in._USE))
+    pending = provider_sign_in._unseal(_cookie(newer_stored, provider_sign_in._USE))
 
-    assert sign_in is not None
-    assert sign_in.begin == begin
+    assert pending is not None
+    assert pending.sign_in == begin
     assert provider_sign_in._unseal(_cookie(_NEWER, provider_sign_in._USE)) is None
 
 

@@ -49,5 +49,5 @@ register_calling_job(
     prepare=_begin,
     call=_list,
     record=lambda run, totals: reconcile.finish(run, totals, now=clock.now()),
-    why=lambda run, totals: totals.away,
+    why=lambda run, totals: totals.unreachable_reason,
 )

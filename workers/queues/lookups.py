@@ -1,4 +1,4 @@
-"""The `lookups` queue: newsletter and CRM platforms are asked who referred a buyer. A slow one delays no sale here."""
+"""The `lookups` queue: asks newsletter and CRM platforms who referred a buyer. A slow platform delays no sale."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -21,7 +21,7 @@ def _reason(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAn
 register_calling_job(
     jobs.PLATFORM_LOOKUP,
     prepare=lambda job: lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"])),
-    call=lookup.ask,
+    call=lookup.ask_platforms,
     record=lambda prepared, answers: lookup.record(prepared, answers, now=clock.now()),
     why=_reason,
 )

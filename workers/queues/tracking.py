@@ -13,8 +13,8 @@ from pipelines.leads import page_leads
 from pipelines.leads.page_leads import PageLead
 from workers.actor import database_job, register_calling_job
 
-_SCORER_AGAIN_AFTER = timedelta(seconds=60)
-_SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
+_SCORER_RETRY_AFTER = timedelta(seconds=60)
+_SCORER_UNAVAILABLE = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 
 
 @database_job(jobs.LEAD_CAPTURE)
@@ -43,14 +43,14 @@ def write_late_click(job: ClaimedJob) -> None:
 
 
 @database_job(jobs.CLICK_UNREADABLE)
-def read_click_again(job: ClaimedJob) -> None:
+def replay_unreadable_click(job: ClaimedJob) -> None:
     """Write a click that an operator replays after it could not be written."""
     unwritten_clicks.replay(job.args, now=clock.now())
 
 
 def _record_scores(clicks: scores.WaitingClicks, verdicts: Mapping[str, Verdict] | None) -> datetime | None:
     if verdicts is None:
-        return clock.now() + _SCORER_AGAIN_AFTER
+        return clock.now() + _SCORER_RETRY_AFTER
     scores.settle(organization_id=clicks.organization_id, verdicts=verdicts, now=clock.now())
     return None
 
@@ -60,5 +60,5 @@ register_calling_job(
     prepare=lambda job: scores.find_waiting(organization_id=job.tenant, clicks_json=job.args["clicks"]),
     call=scores.score,
     record=_record_scores,
-    why=lambda clicks, verdicts: _SCORER_AWAY,
+    why=lambda clicks, verdicts: _SCORER_UNAVAILABLE,
 )

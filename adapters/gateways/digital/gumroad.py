@@ -94,10 +94,10 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
         subscriptions = self.make_webhooks(account, map(make_subscription, _RESOURCES))
         return Subscribed({"sellerId": seller, self.webhooks_key: " ".join(subscriptions)})
 
-    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         api = self.api(account)
         for webhook in webhooks:
-            api.drop(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
+            api.delete(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Accept any POST to the address, which only they know: nothing counts that the API does not confirm."""

@@ -86,10 +86,10 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         webhooks = self.make_webhooks(account, make_each())
         return Subscribed({self.webhooks_key: " ".join(webhooks), "hookToken": token})
 
-    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         api = self.api(account)
         for webhook in webhooks:
-            api.drop(f"/v3/hooks/{webhook}")
+            api.delete(f"/v3/hooks/{webhook}")
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check our own token, and the Standard Webhooks signature, five minutes either way.

@@ -106,7 +106,7 @@ class Shopify(ManyWebhooksAdapter):
         webhooks = self.make_webhooks(account, make_missing())
         return Subscribed({self.webhooks_key: " ".join(webhooks)}, setup)
 
-    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         for webhook in webhooks:
             with suppress(GatewayRejected):
                 shopify_api.graphql(account, _UNHOOK, {"id": webhook})

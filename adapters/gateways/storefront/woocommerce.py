@@ -94,7 +94,7 @@ class WooCommerce(ManyWebhooksAdapter):
             return Subscribed({"webhookSecret": secret}, setup)
         return Subscribed({self.webhooks_key: " ".join(webhooks), "webhookSecret": secret})
 
-    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         for webhook in webhooks:
             with suppress(GatewayRejected):
                 ask(account, "DELETE", f"/webhooks/{webhook}", {"force": "true"})

@@ -50,9 +50,9 @@ def list_network_reviews() -> Mapping[str, Any]:
 @operation(READ, object_of(NetworkListingRecord()), refuses=("404 not_found",))
 def get_network_review(program_id: str) -> Mapping[str, Any]:
     """Show one submitted program with all its public texts. Budget: 1 round trip."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.any_org_work():
-        return _serialize(wanted_id)
+        return _serialize(program_uuid)
 
 
 @blueprint.post(f"{_REVIEW}/approve")
@@ -85,19 +85,19 @@ def revoke_network_program(program_id: str) -> Response:
 
 
 def _decide(program_id: str, action: str, act: Callable[..., Program]) -> Response:
-    wanted_id, values = path.uuid(program_id, "program"), body.load()
+    program_uuid, values = path.uuid(program_id, "program"), body.load()
 
     def decide() -> idempotency.Answer:
         now = clock.now()
-        before = supervision.any_org_lock(wanted_id)
+        before = supervision.any_org_lock(program_uuid)
         after = act(program=before, by=guards.operator().name, now=now, **values)
         details = {
             "networkVisibility": after.network_visibility,
             "networkReview": after.network_review,
             "why": values["why"],
         }
-        audit.record(action, wanted_id, after=details, organization_id=after.organization_id, now=now)
-        return 200, _serialize(wanted_id)
+        audit.record(action, program_uuid, after=details, organization_id=after.organization_id, now=now)
+        return 200, _serialize(program_uuid)
 
     return idempotency.run_once_for_operator(decide, wakes_relay=True)
 

@@ -38,9 +38,9 @@ def list_supervised_programs() -> Mapping[str, object]:
 @operation(READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_supervised_program(program_id: str) -> Mapping[str, object]:
     """Show one program with its organization. Budget: 1 round trip."""
-    wanted_id = path.uuid(program_id, "program")
+    program_uuid = path.uuid(program_id, "program")
     with db.any_org_work():
-        return _serialize(wanted_id)
+        return _serialize(program_uuid)
 
 
 @blueprint.post("/api/operator/programs/<program_id>/suspend")
@@ -61,17 +61,17 @@ def resume_program(program_id: str) -> Response:
 
 
 def _change_status(program_id: str, action: str, act: Callable[..., Program]) -> Response:
-    wanted_id, why = path.uuid(program_id, "program"), body.load()["why"]
+    program_uuid, why = path.uuid(program_id, "program"), body.load()["why"]
 
     def change() -> idempotency.Answer:
         now = clock.now()
-        before = supervision.any_org_lock(wanted_id)
+        before = supervision.any_org_lock(program_uuid)
         after = act(program=before, now=now)
         if after != before:
             suspended_at = after.suspended_at.isoformat() if after.suspended_at else None
             details = {"suspendedAt": suspended_at, "why": why}
-            audit.record(action, wanted_id, after=details, organization_id=after.organization_id, now=now)
-        return 200, _serialize(wanted_id)
+            audit.record(action, program_uuid, after=details, organization_id=after.organization_id, now=now)
+        return 200, _serialize(program_uuid)
 
     return idempotency.run_once_for_operator(change)
 

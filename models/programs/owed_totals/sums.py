@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from domain.money.valuation import Factors
-from domain.programs.numbers import Part
+from domain.programs.numbers import SumPart
 from models.money import fx_sums
 from models.programs.owed_totals import due_sql
 from models.table import Rows
@@ -23,10 +23,10 @@ class _SumRow(NamedTuple):
     home: Decimal | None
     unvalued: Decimal | None
 
-    def part(self) -> Part:
+    def part(self) -> SumPart:
         """Return it in whole minor units."""
         home, unvalued = (None if cents is None else int(cents) for cents in (self.home, self.unvalued))
-        return Part(self.currency, home, unvalued)
+        return SumPart(self.currency, home, unvalued)
 
 
 class ProgramSum(NamedTuple):
@@ -37,7 +37,7 @@ class ProgramSum(NamedTuple):
 
     program_id: UUID
     bucket: str
-    money: Part
+    money: SumPart
 
 
 # An amount on hold is pending until the hold ends.

@@ -25,19 +25,19 @@ def read_filters() -> dict[str, str | None]:
 def payout_view(payout: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payout of the API with additional values for display.
 
-    `state` is the word of its chip, `whom` its affiliate, `by` its method; `may_…` are decisions that its state allows.
+    `state` is the text of its chip, `state_detail` its explanation; `may_…` are the decisions that its state allows.
     """
-    status, voided = payout["status"], payout["voidedAt"] is not None
+    status, is_voided = payout["status"], payout["voidedAt"] is not None
     is_listed = status == PayoutStatus.Pending and payout["exportedAt"] is not None
-    is_open = status in (PayoutStatus.Pending, PayoutStatus.Failed) and not voided
+    is_open = status in (PayoutStatus.Pending, PayoutStatus.Failed) and not is_voided
     return {
         **payout,
-        "state": "Voided" if voided else status,
-        "whom": payout["affiliateName"] or payout["affiliateEmail"],
-        "by": METHODS.get(payout["method"], payout["method"]),
-        "says": _describe_state(payout, is_listed=is_listed),
-        "may_retry": status == PayoutStatus.Failed and not voided,
-        "may_void": (status == PayoutStatus.Failed or is_listed) and not voided,
+        "state": "Voided" if is_voided else status,
+        "affiliate_label": payout["affiliateName"] or payout["affiliateEmail"],
+        "method_label": METHODS.get(payout["method"], payout["method"]),
+        "state_detail": _describe_state(payout, is_listed=is_listed),
+        "may_retry": status == PayoutStatus.Failed and not is_voided,
+        "may_void": (status == PayoutStatus.Failed or is_listed) and not is_voided,
         "may_mark": is_open and payout["reviewStatus"] in (None, ReviewStatus.Approved),
     }
 

@@ -48,10 +48,10 @@ def test_switched_off_code_is_disabled_before_deletion(simulated_rail):
     simulated_rail.stage.faults.extend(["", "fail"])
 
     with pytest.raises(GatewayUnreachable):
-        simulated_rail.switch_off(order, minted)
+        simulated_rail.deactivate(order, minted)
 
     assert simulated_rail.books.list_live_ids("JANE15") == []
-    simulated_rail.switch_off(order, minted)
+    simulated_rail.deactivate(order, minted)
     assert simulated_rail.books.rows == []
 
 
@@ -61,6 +61,6 @@ def test_switch_off_keeps_another_code_with_the_same_text(simulated_rail):
     simulated_rail.books.rows.clear()
     other_id = simulated_rail.books.create_as_brand("JANE15")
 
-    simulated_rail.switch_off(order, minted)
+    simulated_rail.deactivate(order, minted)
 
     assert simulated_rail.books.list_live_ids("JANE15") == [other_id]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.coupons.base import CodeTaken, DiscountNotHeld
+from adapters.coupons.base import CodeTaken, UnsupportedDiscount
 from domain.coupons.discounts import DiscountDuration, DiscountType
 
 
@@ -54,7 +54,7 @@ def test_item_prices_are_grouped_by_item_type(simulated_rail):
 
 
 def test_unknown_item_price_is_reported(simulated_rail):
-    with pytest.raises(DiscountNotHeld, match="no item price prod_1"):
+    with pytest.raises(UnsupportedDiscount, match="no item price prod_1"):
         simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))
 
 
@@ -68,7 +68,7 @@ def test_redeemed_coupon_keeps_its_code_reserved(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
     simulated_rail.books.redeemed.add(minted)
-    simulated_rail.switch_off(order, minted)
+    simulated_rail.deactivate(order, minted)
 
     assert simulated_rail.books.list_live_ids("JANE15") == []
     with pytest.raises(CodeTaken):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.coupons import registry
-from adapters.coupons.base import CodeTaken, DiscountNotHeld
+from adapters.coupons.base import CodeTaken, UnsupportedDiscount
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
@@ -35,7 +35,7 @@ def _mint_or_expect_refusal(simulated_rail, is_held, **discount):
         simulated_rail.mint(order)
         assert len(simulated_rail.books.list_live_ids(order.code)) == 1
         return simulated_rail.books.terms(order.code), terms_from_order(order)
-    with pytest.raises(DiscountNotHeld, match=r"[a-z ]{9}.*\.$"):
+    with pytest.raises(UnsupportedDiscount, match=r"[a-z ]{9}.*\.$"):
         simulated_rail.mint(order)
     assert simulated_rail.books.list_live_ids(order.code) == []
     return None, None
@@ -240,7 +240,7 @@ def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
     minted = simulated_rail.mint(order)
 
     for _ in range(2):  # switching off a deleted code succeeds
-        simulated_rail.switch_off(order, minted)
+        simulated_rail.deactivate(order, minted)
         assert simulated_rail.books.list_live_ids("JANE15") == []
 
     again = simulated_rail.order()
@@ -256,7 +256,7 @@ def test_switch_off_leaves_other_codes_alone(simulated_rail):
     order, other = simulated_rail.order(), simulated_rail.order("OTHER15")
     minted, other_minted = simulated_rail.mint(order), simulated_rail.mint(other)
 
-    simulated_rail.switch_off(order, minted)
+    simulated_rail.deactivate(order, minted)
 
     assert simulated_rail.find(other) == other_minted
     assert len(simulated_rail.books.list_live_ids("OTHER15")) == 1
@@ -271,7 +271,7 @@ def test_rejected_credentials_raise_credentials_refused(simulated_rail, fault):
     for act in (
         lambda: simulated_rail.mint(simulated_rail.order("OTHER15")),
         lambda: simulated_rail.find(order),
-        lambda: simulated_rail.switch_off(order, minted),
+        lambda: simulated_rail.deactivate(order, minted),
     ):
         simulated_rail.stage.faults.extend([fault] * 9)
         with pytest.raises(CredentialsRefused):
@@ -289,7 +289,7 @@ def test_unusable_response_raises_gateway_unreachable(simulated_rail, fault):
 
     for act in (
         lambda: simulated_rail.find(order),
-        lambda: simulated_rail.switch_off(order, minted),
+        lambda: simulated_rail.deactivate(order, minted),
         lambda: simulated_rail.mint(order),
     ):
         simulated_rail.stage.faults.extend([fault] * 9)

@@ -16,19 +16,19 @@ def test_custom_data_contains_the_code_id(simulated_rail):
 
 def test_switched_off_code_is_archived(simulated_rail):
     order = simulated_rail.order()
-    simulated_rail.switch_off(order, simulated_rail.mint(order))
+    simulated_rail.deactivate(order, simulated_rail.mint(order))
     assert simulated_rail.books.get_by_code("JANE15")["status"] == "archived"
 
 
 def test_own_code_is_found_among_codes_with_the_same_text(simulated_rail):
     first = simulated_rail.order()
-    simulated_rail.switch_off(first, simulated_rail.mint(first))
+    simulated_rail.deactivate(first, simulated_rail.mint(first))
     second = simulated_rail.order()
     assert simulated_rail.find(first) != simulated_rail.mint(second) == simulated_rail.find(second)
 
 
 def test_switch_off_of_a_missing_discount_succeeds(simulated_rail):
-    simulated_rail.switch_off(simulated_rail.order(), "dsc_gone")
+    simulated_rail.deactivate(simulated_rail.order(), "dsc_gone")
 
 
 def test_amount_is_in_the_currencys_minor_units(simulated_rail):

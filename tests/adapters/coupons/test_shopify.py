@@ -27,7 +27,7 @@ def test_permission_denied_with_200_raises_credentials_refused(simulated_rail):
     for act in (
         lambda: simulated_rail.mint(simulated_rail.order("OTHER15")),
         lambda: simulated_rail.find(order),
-        lambda: simulated_rail.switch_off(order, minted),
+        lambda: simulated_rail.deactivate(order, minted),
     ):
         with pytest.raises(CredentialsRefused, match="scope"):
             act()

@@ -42,5 +42,5 @@ def test_shop_without_permalinks_mints_and_switches_off(simulated_rail):
     simulated_rail.stage.has_permalinks = False
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
-    simulated_rail.switch_off(order, minted)
+    simulated_rail.deactivate(order, minted)
     assert simulated_rail.books.rows == []

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from adapters.fraud import scorer as fraud_scorer
-from adapters.fraud.scorer import Scorer, ScorerAway
+from adapters.fraud.scorer import Scorer, ScorerUnavailable
 from commands.demo.prompt_handler import PromptHandler
 from domain import fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict
@@ -146,7 +146,7 @@ def test_response_is_a_verdict_with_unique_reasons(scorer_server):
 def test_malformed_response_raises_scorer_away(scorer_server, response_body, reason):
     scorer_server.answer = _respond_with(response_body)
 
-    with pytest.raises(ScorerAway, match=reason):
+    with pytest.raises(ScorerUnavailable, match=reason):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
 
@@ -154,14 +154,14 @@ def test_malformed_response_raises_scorer_away(scorer_server, response_body, rea
 def test_unexpected_status_raises_scorer_away(scorer_server, status):
     scorer_server.answer = _respond_with({"score": 1, "reasons": []}, status)
 
-    with pytest.raises(ScorerAway, match=f"it responded {status}"):
+    with pytest.raises(ScorerUnavailable, match=f"it responded {status}"):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
 
 def test_redirect_is_not_followed(scorer_server):
     scorer_server.answer = _respond_with(b"", 302, Location=scorer_server.url + "/elsewhere")
 
-    with pytest.raises(ScorerAway, match="it responded 302"):
+    with pytest.raises(ScorerUnavailable, match="it responded 302"):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
     assert len(scorer_server.requests) == 1
@@ -170,14 +170,14 @@ def test_redirect_is_not_followed(scorer_server):
 def test_oversized_response_raises_scorer_away(scorer_server):
     scorer_server.answer = _respond_with(b" " * 10_000_000)
 
-    with pytest.raises(ScorerAway, match="longer than 16384 bytes"):
+    with pytest.raises(ScorerUnavailable, match="longer than 16384 bytes"):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
 
 def test_malformed_response_does_not_suspend_the_scorer(scorer_server):
     scorer = Scorer(scorer_server.url, None)
     scorer_server.answer = _respond_with(b"garbage")
-    with pytest.raises(ScorerAway):
+    with pytest.raises(ScorerUnavailable):
         scorer.judge(_CLICK)
     scorer_server.answer = _respond_with({"score": 7, "reasons": []})
 
@@ -215,10 +215,10 @@ def test_slow_scorer_is_suspended_for_five_seconds(scorer_server, monkeypatch):
 
     def call(scorer):
         started = time.monotonic()
-        with pytest.raises(ScorerAway):
+        with pytest.raises(ScorerUnavailable):
             scorer.judge(_CLICK)
         took_s.append(time.monotonic() - started)
-        with pytest.raises(ScorerAway, match="a moment ago"):
+        with pytest.raises(ScorerUnavailable, match="a moment ago"):
             scorer.judge(_CLICK)
         suspended.append(scorer)
 
@@ -248,7 +248,7 @@ def test_slow_body_suspends_the_scorer_even_if_it_is_read_late(scorer_server, mo
     scorer = Scorer(scorer_server.url, None, clock=lambda: 0.0)
 
     for reason in ("no complete response", "a moment ago"):
-        with pytest.raises(ScorerAway, match=reason):
+        with pytest.raises(ScorerUnavailable, match=reason):
             scorer.judge(_CLICK)
 
 
@@ -256,14 +256,14 @@ def test_slow_body_suspends_the_scorer_even_if_it_is_read_late(scorer_server, mo
 def test_dropped_connection_raises_scorer_away(scorer_server):
     scorer_server.answer = _hang_up
 
-    with pytest.raises(ScorerAway, match="the call failed"):
+    with pytest.raises(ScorerUnavailable, match="the call failed"):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nowhere.invalid/", "https://127.0.0.1:1/"])
 def test_unreachable_server_raises_scorer_away(url, monkeypatch):
     monkeypatch.setattr(fraud_scorer, "_WHOLE_CALL_S", 2.0)
-    with pytest.raises(ScorerAway, match=r"the call failed|within 2 s"):
+    with pytest.raises(ScorerUnavailable, match=r"the call failed|within 2 s"):
         Scorer(url, None).judge(_CLICK)
 
 
@@ -277,7 +277,7 @@ def test_concurrent_calls_are_limited(scorer_server, monkeypatch):
     while not scorer_server.requests:
         time.sleep(0.01)
 
-    with pytest.raises(ScorerAway, match="too many calls"):
+    with pytest.raises(ScorerUnavailable, match="too many calls"):
         scorer.judge(_CLICK)
     gate.set()
     first.join()

@@ -148,7 +148,7 @@ def test_mapped_ipv4_addresses_are_counted_separately(strict_app, brand):
 
 def test_networks_of_one_ipv6_site_share_a_wider_window(app):
     limiter = _create_limiter()
-    site_limit = 3 * limits.SITE_TIMES
+    site_limit = 3 * limits.SITE_LIMIT_FACTOR
 
     spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(site_limit + 2)]
     other_site = limiter.allows("standard", "2001:db8:8::")
@@ -160,7 +160,7 @@ def test_networks_of_one_ipv6_site_share_a_wider_window(app):
 def test_one_network_cannot_use_up_its_site_limit(app):
     limiter = _create_limiter()
 
-    greedy = [limiter.allows("standard", "2001:db8:7:1::") for _ in range(3 * limits.SITE_TIMES + 10)]
+    greedy = [limiter.allows("standard", "2001:db8:7:1::") for _ in range(3 * limits.SITE_LIMIT_FACTOR + 10)]
 
     assert sum(greedy) == 3
     assert limiter.allows("standard", "2001:db8:7:2::")

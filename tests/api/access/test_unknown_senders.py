@@ -1,4 +1,4 @@
-"""Cost limits for unknown keys and origins, and no effect of those limits on other callers."""
+"""Rate limits for unknown API keys and origins, which never affect callers with valid keys."""
 
 import time
 from contextlib import contextmanager
@@ -79,7 +79,7 @@ def test_repeated_wrong_key_is_counted_once_and_returns_401(app, low_limit):
     assert sum(b"from api_key" in trip for trip in trips) == 1
 
 
-def test_known_key_works_from_a_stopped_address(app, low_limit, brand, monkeypatch):
+def test_known_key_works_from_a_rate_limited_address(app, low_limit, brand, monkeypatch):
     assert _try(app, brand.api_key) == 200
     for number in range(5):
         _try(app, f"ff_live_{number}")
@@ -90,14 +90,14 @@ def test_known_key_works_from_a_stopped_address(app, low_limit, brand, monkeypat
     assert _try(app, brand.api_key) == 200
 
 
-def test_uncached_valid_key_works_from_a_stopped_address(app, low_limit, brand):
+def test_uncached_valid_key_works_from_a_rate_limited_address(app, low_limit, brand):
     for number in range(5):
         _try(app, f"ff_live_{number}")
 
     assert _try(app, brand.api_key) == 200
 
 
-def test_new_key_works_from_a_stopped_address_after_the_cache_expires(app, low_limit, brand):
+def test_new_key_works_from_a_rate_limited_address_after_the_cache_expires(app, low_limit, brand):
     for number in range(5):
         _try(app, f"ff_live_{number}")
     other = brand.other_key()
@@ -107,7 +107,7 @@ def test_new_key_works_from_a_stopped_address_after_the_cache_expires(app, low_l
     assert _try(app, other.api_key) == 200
 
 
-def test_other_addresses_are_not_stopped(app, low_limit, brand):
+def test_other_addresses_are_not_rate_limited(app, low_limit, brand):
     for number in range(5):
         _try(app, f"ff_live_{number}")
 
@@ -115,7 +115,7 @@ def test_other_addresses_are_not_stopped(app, low_limit, brand):
     assert _try(app, "ff_live_other", ip="10.0.0.2") == 401
 
 
-def test_networks_of_one_site_are_stopped_together(app, low_limit):
+def test_ipv6_networks_of_one_48_block_share_a_limit(app, low_limit):
     for number in range(3 * 16 + 1):
         _try(app, f"ff_live_{number}", ip=f"2001:db8:0:{number:x}::1")
     with _record_round_trips() as trips:

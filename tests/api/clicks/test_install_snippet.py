@@ -76,10 +76,10 @@ def test_snippet_without_id_is_for_the_newest_open_program(brand):
 
 
 def test_snippet_is_available_before_the_program_opens(brand):
-    wanted_id = brand.program(is_active=False)
+    program_id = brand.program(is_active=False)
     brand.program()
 
-    assert _get_script_attributes(brand.get(f"{URL}?programId={wanted_id}"))["data-program-id"] == str(wanted_id)
+    assert _get_script_attributes(brand.get(f"{URL}?programId={program_id}"))["data-program-id"] == str(program_id)
 
 
 def test_snippet_without_any_program_returns_404(brand, rival):

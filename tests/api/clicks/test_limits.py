@@ -57,10 +57,12 @@ def test_addresses_of_one_ipv6_network_share_a_window(app, slug, monkeypatch):
 def test_networks_of_one_ipv6_site_share_a_wider_window(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
 
-    statuses = [post_click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_TIMES + 2)]
+    statuses = [
+        post_click(app, slug, ip=f"2001:db8:7:{n:x}::1").status_code for n in range(limits.SITE_LIMIT_FACTOR + 2)
+    ]
 
-    assert statuses == [200] * limits.SITE_TIMES + [429, 429]
-    assert len(list_stream_clicks()) == limits.SITE_TIMES
+    assert statuses == [200] * limits.SITE_LIMIT_FACTOR + [429, 429]
+    assert len(list_stream_clicks()) == limits.SITE_LIMIT_FACTOR
     assert app.extensions["limiter"].is_full("anonymous_tracking", "2001:db8:7:ffff::"), "and this process remembers"
     assert post_click(app, slug, ip="2001:db8:8::1").status_code == 200
 

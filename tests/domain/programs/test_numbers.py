@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.money import fx, money, valuation
 from domain.money.valuation import PublishedRate
-from domain.programs.numbers import Budget, Money, Part, total
+from domain.programs.numbers import Budget, Money, SumPart, total
 
 _MONDAY = date(2026, 3, 2)
 
@@ -25,13 +25,13 @@ def _factor(
 
 
 def test_total_lists_amounts_without_a_rate_separately():
-    parts = [Part("USD", 100, None), Part("EUR", 50, 7), Part("EUR", None, 3), Part("JPY", None, 900)]
+    parts = [SumPart("USD", 100, None), SumPart("EUR", 50, 7), SumPart("EUR", None, 3), SumPart("JPY", None, 900)]
 
     assert total(parts) == Money(150, {"EUR": 10, "JPY": 900})
 
 
 def test_total_with_all_rates_has_no_separate_amounts():
-    assert total([Part("USD", 100, None)]) == Money(100, None)
+    assert total([SumPart("USD", 100, None)]) == Money(100, None)
     assert total([]) == Money(0, None)
 
 

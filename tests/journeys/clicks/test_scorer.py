@@ -30,7 +30,7 @@ def scorer(monkeypatch):
     def judge(facts):
         requests.append(facts)
         if not answers:
-            raise fraud_scorer.ScorerAway("away")
+            raise fraud_scorer.ScorerUnavailable("away")
         return answers.pop(0)
 
     monkeypatch.setattr(fraud_scorer, "is_configured", lambda: True)

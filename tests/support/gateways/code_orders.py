@@ -51,9 +51,9 @@ class PlayedRail:
         """Find the code of an order, or None."""
         return self.rail.find_code(build_account(self.stage), order)
 
-    def switch_off(self, order: CodeOrder, minted_id: str) -> None:
+    def deactivate(self, order: CodeOrder, minted_id: str) -> None:
         """Deactivate a code."""
-        self.rail.switch_off(build_account(self.stage), order, minted_id)
+        self.rail.deactivate(build_account(self.stage), order, minted_id)
 
 
 def build_rail(stage: Stage) -> PlayedRail:

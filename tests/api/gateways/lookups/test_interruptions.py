@@ -90,7 +90,7 @@ def test_crediting_switched_on_again_applies_to_later_sales(shop, platform, skip
 def test_answer_received_before_crediting_ends_credits_no_one(shop, platform, method, body):
     platform.add_person(ANN, slug="jane")
     prepared = _prepare_lookup(shop)
-    answer = lookup.ask(prepared)
+    answer = lookup.ask_platforms(prepared)
     shop.brand.person("Owner").call(method, _build_path(platform), body)
     with db.unit_of_work(shop.brand.id):
         assert lookup.record(prepared, answer, now=clock.now()) is None
@@ -101,7 +101,7 @@ def test_refusal_of_replaced_credentials_leaves_the_platform_active(shop, platfo
     platform.add_person(ANN, slug="jane")
     prepared = _prepare_lookup(shop)
     platform.faults.append("refuse")
-    answer = lookup.ask(prepared)
+    answer = lookup.ask_platforms(prepared)
     shop.brand.person("Owner").call("PATCH", _build_path(platform), {"credentials": dict(platform.credentials)})
     with db.unit_of_work(shop.brand.id):
         assert lookup.record(prepared, answer, now=clock.now()) is not None
@@ -155,7 +155,7 @@ def test_sale_credited_otherwise_during_look_up_stays_and_ends_it(shop, platform
 def test_answer_for_an_already_credited_sale_changes_nothing(shop, platform):
     platform.add_person(ANN, slug="jane")
     prepared = _prepare_lookup(shop)
-    answer = lookup.ask(prepared)
+    answer = lookup.ask_platforms(prepared)
     drain()
     assert len(shop.conversions()) == 1
     with db.unit_of_work(shop.brand.id):
@@ -167,7 +167,7 @@ def test_answer_for_an_already_credited_sale_changes_nothing(shop, platform):
 def test_concurrent_answers_credit_once(shop, platform):
     platform.add_person(ANN, slug="jane")
     prepared = _prepare_lookup(shop)
-    answer = lookup.ask(prepared)
+    answer = lookup.ask_platforms(prepared)
 
     def record(_):
         with db.unit_of_work(shop.brand.id):

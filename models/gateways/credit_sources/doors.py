@@ -1,9 +1,9 @@
-"""Names the affiliate through whose checkout door the buyer's email came."""
+"""The select of the affiliate through whose checkout door the buyer's email came."""
 
 from datetime import timedelta
 
 from models.conditions import SELLING_PROGRAM
-from models.gateways.naming.columns import NO_CODE, NO_LEAD, SECOND_AFTER
+from models.gateways.credit_sources.columns import NO_CODE, NO_LEAD, SECOND_AFTER
 
 # Clocks of gateways differ from ours, and many report whole seconds.
 _CLOCKS = timedelta(minutes=5)

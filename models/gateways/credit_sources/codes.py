@@ -1,4 +1,4 @@
-"""Names the owners of the codes that the buyer redeemed.
+"""The select of the affiliates whose codes the buyer redeemed.
 
 A payment that contains the gateway's id of a code is matched by that id alone, among the codes minted at its account; a
 revoked code still belongs to its owner. The text counts if the payment contains no id, and for external codes, whose id
@@ -7,8 +7,8 @@ Among codes with the same text one in force comes before a revoked one. A code t
 its own gateway: elsewhere the same text may belong to another person.
 """
 
-from models.gateways.naming import accounts
-from models.gateways.naming.columns import NO_LEAD
+from models.gateways.credit_sources import accounts
+from models.gateways.credit_sources.columns import NO_LEAD
 
 # An account's name may change; its identity at the gateway does not, but older connections lack it.
 _AT_ACCOUNT = """exists (
@@ -22,7 +22,7 @@ _BY_TEXT = f"""c.organization_id = %(org)s and c.code = redeemed.text
         and (not {_HAS_CERTAIN_ID} or c.origin = 'external'
           or c.processor_promotion_code_id is null and c.switched_off_at is null and {_AT_ACCOUNT})"""
 SELECT = f"""
-select redeemed.place, 'code', null, found.*
+select redeemed.place, 'code', null, matched.*
 from unnest(%(code_texts)s::text[], %(code_ids)s::text[], %(code_ids_certain)s::boolean[]) with ordinality
   as redeemed (text, id, is_id_certain, place)
 cross join lateral (
@@ -50,5 +50,5 @@ cross join lateral (
   left join gateway_connection g on g.organization_id = %(org)s and g.id = k.connection_id
   where k.origin <> 'self_minted' or g.gateway = %(gateway)s
   order by k.place limit 1
-) found
+) matched
 """

@@ -1,4 +1,4 @@
-"""Names the affiliates who were credited for earlier payments of the same buyer, from any source.
+"""The select of the affiliates who were credited for earlier payments of the same buyer, from any source.
 
 By subscription, else by customer id, else by email; of each the newest payment whose conversion still earns. Ids of
 imports and signed sales do not contain a gateway: they match any gateway, but an id of digits only matches if the
@@ -6,7 +6,7 @@ emails agree or one is unknown.
 """
 
 from models.conditions import EARNS_NOTHING
-from models.gateways.naming.columns import NO_CODE, NO_LEAD
+from models.gateways.credit_sources.columns import NO_CODE, NO_LEAD
 
 _PAID = f"""select p.affiliate_id, g.paid_at from gateway_payment g
     join lateral (select status, affiliate_id from conversion

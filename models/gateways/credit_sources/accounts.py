@@ -1,10 +1,10 @@
-"""The affiliate credited with a sale that names another campaign of the same account."""
+"""SQL for the affiliate credited with a sale that refers to another campaign of the same account."""
 
 from models.conditions import SELLING_PROGRAM
 
 
 def seller_sql(alias: str) -> str:
-    """Return SQL for the id of the affiliate who is credited if a sale names the affiliate of this table alias.
+    """Return SQL for the id of the affiliate who is credited if a sale refers to the affiliate of this table alias.
 
     The affiliate itself, unless its campaign does not pay for sales and the account has an Approved affiliate in one
     that does: then the oldest of those. An account is identified by its id or, until the person signs in, its email.

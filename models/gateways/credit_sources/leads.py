@@ -1,11 +1,11 @@
-"""Names the affiliate of a lead that has the buyer's email."""
+"""The select of the affiliate credited by a lead that has the buyer's email."""
 
 from domain import leads
 from domain.attribution import email_match
 from domain.gateways.names import Gateway
 from models.conditions import SALE_RANK
-from models.gateways.naming import accounts
-from models.gateways.naming.columns import NO_CODE, SECOND_AFTER
+from models.gateways.credit_sources import accounts
+from models.gateways.credit_sources.columns import NO_CODE, SECOND_AFTER
 
 _CREDITS_OWN_EMAIL = ", ".join(f"'{gateway.value}'" for gateway in email_match.CREDITS_OWN_EMAIL)
 _GATEWAYS = ", ".join(f"'{gateway.value}'" for gateway in Gateway)
