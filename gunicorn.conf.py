@@ -49,7 +49,7 @@ def when_ready(server: object) -> None:
 
 
 def post_fork(server: object, worker: object) -> None:
-    """Give the forked worker connections of its own."""
+    """Discard the inherited database connections, so that the forked worker opens its own."""
     from models import db
 
     db.db.forget_connections()

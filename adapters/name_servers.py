@@ -38,7 +38,7 @@ class TooManyReadings(Exception):
 
 @contextmanager
 def reading_slot() -> Iterator[None]:
-    """Take one of this process's reading slots. Raises TooManyReadings."""
+    """Acquire one of this process's reading slots. Raises TooManyReadings."""
     if not _free.acquire(timeout=_SLOT_WAIT_S):
         raise TooManyReadings
     try:

@@ -39,7 +39,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def start(deadline: Deadline) -> None:
-    """Make a deadline that of the current request."""
+    """Set the deadline of the current request."""
     _current.set(deadline)
 
 

@@ -84,7 +84,7 @@ def stage_gateway_names_lock(*, organization_id: UUID, gateway: str, names: Sequ
 
 
 def take_payout_run_lock(organization_id: UUID) -> None:
-    """Take the lock of deciding a payout run, which also keeps money from being taken back meanwhile."""
+    """Take the lock for deciding a payout run; it also blocks reversals of commission meanwhile."""
     db.stage("set local statement_timeout = %s", (_PAYOUT_RUN_TIMEOUT,))
     db.stage("set local lock_timeout = %s", (_PAYOUT_RUN_TIMEOUT,))
     db.run(_LOCK, (_payout_run(organization_id),))

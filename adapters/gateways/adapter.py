@@ -61,7 +61,7 @@ class GatewayAdapter(ABC):
         """Prove the credentials by the cheapest call. Raises CredentialsRefused and GatewayUnreachable."""
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhooks to `address` where the gateway allows it, else return steps for the brand. Repeatable.
+        """Create the webhooks to `address` if the gateway allows it, else return steps for the brand. Repeatable.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; no webhook is left behind then.
         """
@@ -238,7 +238,7 @@ class OneWebhookAdapter(StoredWebhookAdapter):
         """Return the gateway's answer to making a webhook. Raises as `GatewayWire.ask`."""
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhook, unless the brand gave the secret of one. The brand makes it where the key may not."""
+        """Create the webhook, unless the brand gave the secret of one. Without permission, the brand creates it."""
         if account.credentials.get("webhookSecret"):
             return Subscribed(setup=self.setup_by_hand(address, *self.own_by_hand))
         try:

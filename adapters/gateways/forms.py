@@ -35,7 +35,7 @@ def _path(name: str) -> list[str]:
 
 
 def _set_at_path(fields: dict[str, Any], path: list[str], value: str) -> None:
-    """Put a value at a path, unless a value that is no table is in the way."""
+    """Set a value at a path, unless a value on the path is not a table."""
     for step in path[:-1]:
         inner = fields.setdefault(step or str(len(fields)), {})
         if not isinstance(inner, dict):

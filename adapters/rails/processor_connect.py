@@ -33,7 +33,7 @@ class ProcessorConnectRail:
         self._client = stripe_client.StripeClient(url=url, key=key, webhook_secret=webhook_secret, timeout_s=timeout_s)
 
     def send(self, transfer: Transfer) -> Answer:
-        """Make the transfer. Raises RailMisconfigured and KeyTaken."""
+        """Create the transfer. Raises RailMisconfigured and KeyTaken."""
         body: Any = {
             "amount": transfer.amount_cents,
             "currency": "usd",

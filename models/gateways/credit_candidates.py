@@ -111,7 +111,7 @@ class PaymentOrigin:
 def list_candidates(origin: PaymentOrigin, *, organization_id: UUID) -> list[CreditCandidate]:
     """Return the affiliates named by slugs, redeemed codes, earlier payments, checkout doors and leads.
 
-    Claims come in the order of `slugs`, codes in that of `codes` (`credit_sources.codes` explains how codes are matched),
+    Claims come in the order of `slugs`, codes in that of `codes` (see `credit_sources.codes`),
     earlier earners in the order subscription, customer, email.
     Budget: 1 statement.
     """

@@ -146,7 +146,7 @@ returning job.id
 
 
 def requeue_uncalled(jobs: Sequence[ClaimedJob]) -> set[int]:
-    """Make jobs whose call was not made due at once, with one attempt more to use; return their ids, locked.
+    """Set jobs whose call was not made due at once and give back their attempt; return their ids, locked.
 
     A job that has moved on to another attempt since stays as it is: its call may have been made by now.
     """

@@ -30,7 +30,7 @@ where failed_at is null and deadline > now() and (run_at < deadline or name <> a
 
 
 def any_org_release(*, process_id: UUID, fetched: Collection[HeldJob], full_lease: Sequence[str]) -> set[HeldJob]:
-    """Make the jobs of a silent process due at once: those it `fetched` from the broker, and the calls that it started.
+    """Set the jobs of a silent process due at once: those it `fetched` from the broker, and the calls that it started.
 
     Started calls of the kinds `full_lease` stay its own until their lease ends. Returns those of `fetched` that it
     still holds: their rows are locked.

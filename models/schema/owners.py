@@ -10,7 +10,7 @@ from peewee import OperationalError
 
 @contextmanager
 def connect(owner_url: str) -> Iterator[Any]:
-    """Give a connection as the owner of the tables, on which each statement is committed by itself."""
+    """Yield a connection as the owner of the tables, in autocommit mode."""
     try:
         connection = psycopg2.connect(owner_url, connect_timeout=5)
     except psycopg2.OperationalError as error:

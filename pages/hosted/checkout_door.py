@@ -58,7 +58,7 @@ def open_door(program: str, slug: str) -> Response:
 @blueprint.post("/door/<program>/<slug>", strict_slashes=False)
 @operation(_SUBMISSION, documents.HTML, status=303, refuses=("404",))
 def send_door_form(program: str, slug: str) -> Response:
-    """Take a buyer's email and send them on, or show the form again with what is wrong."""
+    """Store a buyer's email and redirect the buyer, or show the form again with its errors."""
     link = checkout_door.find_link(program, slug)
     if link is None:
         return _render_not_found()

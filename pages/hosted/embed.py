@@ -91,7 +91,7 @@ def show_embedded_page(embed_id: str) -> Response:
 @blueprint.get("/embed.js")
 @operation(_SCRIPT, text("text/javascript"))
 def get_embed_script() -> Response:
-    """Give the script that makes the frame in a brand's page, lets it grow and shrink, and renews its token."""
+    """Return the script that creates the frame in a brand's page, resizes it and renews its token."""
     answer = Response(static_files.read_file("embed.js"), content_type="text/javascript; charset=utf-8")
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -33,7 +33,7 @@ _LINKS = {
     refuses=("404", "429"),
 )
 def show_front_page() -> Response:
-    """Say that the service runs, and where its documentation and its health are; or show the campaign of this host.
+    """Show that the service runs, with links to its documentation and health; on a brand's host show its campaign.
 
     Budget: no statement at the service's own host, 2 at a brand's.
     """

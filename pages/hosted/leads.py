@@ -52,14 +52,14 @@ def show_lead_form_of_program(program: str, slug: str) -> Response:
 @blueprint.post("/lead/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSALS)
 def send_lead_form(slug: str) -> Response:
-    """Take what the form sends and say thank you, or show the form again with what is wrong."""
+    """Accept the form and show a thank-you, or show the form again with its errors."""
     return _send(slug, None)
 
 
 @blueprint.post("/lead/<program>/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSALS)
 def send_lead_form_of_program(program: str, slug: str) -> Response:
-    """Take what the form of one campaign sends, and answer as the form of the slug alone does."""
+    """Accept the form of one campaign, and respond as the form of the slug alone does."""
     return _send(slug, program)
 
 

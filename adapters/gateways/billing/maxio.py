@@ -84,7 +84,7 @@ class Maxio(ApiAdapter):
         return Known(subdomain, is_live, (subdomain, region.strip().lower()))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the endpoint and switch webhooks on; the brand does the acts that the key may not."""
+        """Create the endpoint and enable webhooks; the brand does what the key has no permission for."""
         api = self.api(account)
         endpoint = {"endpoint": {"url": address, "webhook_subscriptions": list(_EVENTS)}}
         try:
@@ -102,7 +102,7 @@ class Maxio(ApiAdapter):
         return Subscribed(stored)
 
     def unsubscribe(self, account: GatewayAccount) -> None:
-        """Take all events from the endpoint: the API cannot delete one."""
+        """Unsubscribe the endpoint from all events, because the API cannot delete an endpoint."""
         if endpoint := account.made.get("endpoint"):
             silent = {"endpoint": {"url": account.made.get("address", ""), "webhook_subscriptions": []}}
             with ignoring_gone():

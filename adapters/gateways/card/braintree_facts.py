@@ -55,7 +55,7 @@ def _settlement(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
 
 
 def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-    """Take back a charge of a subscription, which counted before it was settled. Nothing else did."""
+    """Reverse a subscription charge that failed after it had been counted; only these count before they settle."""
     transaction = shapes.get(subject, "transaction")
     transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:

@@ -108,7 +108,7 @@ class Paypal(StoredWebhookAdapter):
         return Known(client, account.mode == "live", (client,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhook, or take the one that exists for this address."""
+        """Create the webhook, or reuse the one that exists for this address."""
         api = self.api(account)
         webhook = {"url": address, "event_types": [{"name": name} for name in paypal_facts.READERS]}
         try:

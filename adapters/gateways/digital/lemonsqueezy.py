@@ -100,7 +100,7 @@ class LemonSqueezy(StoredWebhookAdapter):
         return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhook, with a secret of ours; where that is refused, the brand makes it with the same secret."""
+        """Create the webhook with a secret of ours; if that is refused, the brand creates it with the same secret."""
         secret, is_test = secrets.token_hex(_SECRET_BYTES), account.mode == "test"
         webhook = {
             "type": "webhooks",

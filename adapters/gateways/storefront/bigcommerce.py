@@ -74,7 +74,7 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(),))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make a webhook for each scope, with a token of ours that every callback brings back."""
+        """Create a webhook for each scope, with a token of ours that every callback contains."""
 
         def make_each() -> Iterator[str]:
             yield from (_hook(api, {"scope": scope, **hook}) for scope in _NEEDED)

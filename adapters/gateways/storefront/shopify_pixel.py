@@ -41,7 +41,7 @@ class _ExistingPixel:
 
 
 def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
-    """Make or change the app's pixel at the shop to these settings, and return its id there. Repeatable.
+    """Create or update the app's pixel at the shop with these settings, and return its id there. Repeatable.
 
     Raises CredentialsRefused, GatewayRejected (also where the app lacks the extension or a scope) and
     GatewayUnreachable: the change may have been made then.

@@ -80,7 +80,7 @@ class WooCommerce(ManyWebhooksAdapter):
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhooks, with a secret of ours. The brand makes them where the key may only read."""
+        """Create the webhooks with a secret of ours. The brand creates them if the key may only read."""
 
         def make_hook(topic: str) -> str:
             hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret, "status": "active"}
