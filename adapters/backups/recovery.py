@@ -15,10 +15,10 @@ _SETTINGS = "postgresql.auto.conf"
 _ORIGINAL_SETTINGS = "postgresql.auto.conf.before"
 
 
-def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callable[[str], None]) -> None:
+def restore(backup: Backup, data_dir: Path, *, to: datetime | None, report: Callable[[str], None]) -> None:
     """Restore a backup as a data folder's embedded PostgreSQL, up to a time (None: all of the log), and stop it.
 
-    Raises places.DidNotStart, also if the folder has a database; OSError.
+    Raises ServerNotStarted, also if the folder has a database; OSError.
     """
     place = data_folder.resolve(data_dir)
     if place.postgres.exists() and any(place.postgres.iterdir()):
@@ -28,10 +28,10 @@ def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callab
     with data_folder.exclusive_lock(place.lock):
         fresh = place.home / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        prepare(backup, fresh, to=to, tell=tell)
+        prepare(backup, fresh, to=to, report=report)
         fresh.rename(place.postgres)
         place.owner_password.unlink(missing_ok=True)  # of another cluster; the next start creates one
-        tell("replaying the log")
+        report("replaying the log")
         try:
             postgres_server.recover(place)
         except BaseException:
@@ -40,7 +40,7 @@ def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callab
             raise
 
 
-def prepare(backup: Backup, folder: Path, *, to: datetime | None, tell: Callable[[str], None]) -> None:
+def prepare(backup: Backup, folder: Path, *, to: datetime | None, report: Callable[[str], None]) -> None:
     """Copy a backup into an empty folder; a PostgreSQL started there replays the log up to a time (None: all of it).
 
     The recovery settings are removed when it is done. If this runs as root, the files get the owner of the folder or of
@@ -48,7 +48,7 @@ def prepare(backup: Backup, folder: Path, *, to: datetime | None, tell: Callable
     """
     owner = (folder if folder.exists() else folder.parent).stat()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    tell(f"copying {backup.name}, {backup.size_bytes >> 20} MB")
+    report(f"copying {backup.name}, {backup.size_bytes >> 20} MB")
     try:
         shutil.copytree(backup.path, folder, dirs_exist_ok=True)
         folder.chmod(0o700)

@@ -79,7 +79,7 @@ _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 def start(place: data_folder.DataFolder, *, durable: bool) -> None:
     """Start the server unless it runs, and return once it responds; wait for a starting or stopping one first.
 
-    `durable` is ignored if it runs already. Raises DidNotStart, OSError.
+    `durable` is ignored if it runs already. Raises ServerNotStarted, OSError.
     """
     settled = data_folder.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
     if is_ready(place):
@@ -107,7 +107,7 @@ def start(place: data_folder.DataFolder, *, durable: bool) -> None:
 
 
 def recover(place: data_folder.DataFolder) -> None:
-    """Start a restored cluster, wait until it has replayed its log, and stop it. Raises DidNotStart.
+    """Start a restored cluster, wait until it has replayed its log, and stop it. Raises ServerNotStarted.
 
     Replaying the log of days has no time limit: only a server that ends is a failure.
     """

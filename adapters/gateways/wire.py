@@ -156,7 +156,7 @@ class GatewayWire(ApiWire):
         """Make one call, once. `content` is sent as it is, under the Content-Type of `headers`.
 
         Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 5xx; GatewayBusy for 429) and
-        GatewayRejected; and WouldAsk in a block that is `unasked`.
+        GatewayRejected; and WouldAsk in a block of `without_calls`.
         """
         if not _may_ask.get():
             raise WouldAsk

@@ -82,7 +82,7 @@ def _check_options(forward_to: str | None, types: tuple[str, ...]) -> None:
 
 def _start_receiver(port: int, forward_to: str | None, say: Callable[[ReceivedDelivery], None]) -> forwarding.Receiver:
     try:
-        return forwarding.Receiver(port=port, forward_to=forward_to, tell=say)
+        return forwarding.Receiver(port=port, forward_to=forward_to, on_delivery=say)
     except OSError as error:
         raise click.ClickException(f"Cannot listen on port {port}: {error.strerror}") from error
 

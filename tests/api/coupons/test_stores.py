@@ -139,7 +139,7 @@ def test_what_the_store_cannot_hold_is_said_and_not_kept(shop, store):
     assert (too_long.status_code, too_long.json["error"]) == (400, "code_not_supported")
     assert "20 characters" in too_long.json["message"]
     assert (not_held.status_code, not_held.json["error"]) == (422, "processor_create_failed")
-    assert "one order only" in not_held.json["message"]
+    assert "only one order" in not_held.json["message"]
     assert shop.brand.get(shop.codes).json["items"] == playing.codes.rows == []
 
 
