@@ -54,9 +54,9 @@ def run(command: Sequence[str], *, report: Callable[[str], None]) -> None:
 
 
 def _programs_folder() -> Path:
-    chosen = settings.current().servers.postgres_programs
-    if chosen is not None:
-        return chosen
+    folder = settings.current().servers.postgres_programs
+    if folder is not None:
+        return folder
     try:
         return runners.find_programs()
     except data_folder.ServerNotStarted as failure:

@@ -129,7 +129,7 @@ class GatewayWire(ApiWire):
         return self.ask("GET", path, params=params).json
 
     def find(self, path: str, params: Params | None = None) -> Any | None:
-        """Return the JSON at a path, or None when the gateway has nothing there. Raises as `ask`."""
+        """Return the JSON at a path, None if the gateway has nothing there. Raises the same errors as `ask`."""
         try:
             return self.get(path, params)
         except GatewayRejected as error:
@@ -138,7 +138,7 @@ class GatewayWire(ApiWire):
             raise
 
     def drop(self, path: str) -> None:
-        """Delete the object at a path; one that is already gone is no error. Raises as `ask`."""
+        """Delete the object at a path, if it still exists. Raises the same errors as `ask`."""
         with ignoring_gone():
             self.ask("DELETE", path)
 

@@ -151,8 +151,8 @@ def _serialize_plan(plan: TablePlan) -> dict[str, object]:
 
 def apply_migrations() -> list[str]:
     """Apply pending migrations and return their names. Raises ClickException."""
-    chosen = settings.current().servers
-    if chosen.is_pooled and chosen.database_owner_url is None:
+    config = settings.current().servers
+    if config.is_pooled and config.database_owner_url is None:
         raise click.ClickException(
             "DATABASE_OWNER_URL is not set. Migrations hold a lock across transactions, which a transaction pool"
             " does not keep. Next: set it to the address of PostgreSQL itself."

@@ -37,16 +37,16 @@ def reload_changed_environment() -> None:
 
 def build_settings(**concerns: Mapping[str, Any]) -> settings.Settings:
     """Return this process's settings with some of them changed: `turned(web={"port": 8123})`."""
-    chosen = settings.current()
-    changed = {name: dataclasses.replace(getattr(chosen, name), **lines) for name, lines in concerns.items()}
-    return dataclasses.replace(chosen, **changed)
+    config = settings.current()
+    changed = {name: dataclasses.replace(getattr(config, name), **lines) for name, lines in concerns.items()}
+    return dataclasses.replace(config, **changed)
 
 
 def override_settings(monkeypatch: pytest.MonkeyPatch, **concerns: Mapping[str, Any]) -> settings.Settings:
     """Do so until the patch ends, which may be before or after an earlier one does."""
-    chosen = build_settings(**concerns)
-    monkeypatch.setitem(_overrides, object(), chosen)
-    return chosen
+    config = build_settings(**concerns)
+    monkeypatch.setitem(_overrides, object(), config)
+    return config
 
 
 _current_settings.cache_clear = _cached_settings.cache_clear  # type: ignore[attr-defined]  # as of the function that it stands for

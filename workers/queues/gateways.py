@@ -16,7 +16,7 @@ from pipelines.gateways import check, process, web_pixel
 from workers.actor import register_calling_job
 from workers.batching import call_slots
 
-_AWAY = "the gateway is away, or refuses our credentials"
+_UNREACHABLE = "the gateway did not answer, or refused our credentials"
 
 
 def _prepare(job: ClaimedJob) -> process.PreparedEvent | None:
@@ -80,7 +80,7 @@ register_calling_job(
 
 
 def _why_unclear(begun: object, result: GatewayResult) -> str:
-    return f"the gateway gave no clear answer: {result.message}" if result.message else _AWAY
+    return f"the gateway gave no clear answer: {result.message}" if result.message else _UNREACHABLE
 
 
 def _prepare_family(job: ClaimedJob) -> families.StartedFamily | None:
@@ -100,8 +100,8 @@ register_calling_job(
 )
 
 
-def _why_away(prepared: object, result: object) -> str:
-    return _AWAY
+def _explain_unreachable(prepared: object, result: object) -> str:
+    return _UNREACHABLE
 
 
 def _prepare_deletion(job: ClaimedJob) -> families.DeletedCoupon | None:
@@ -123,7 +123,7 @@ register_calling_job(
     prepare=_prepare_deletion,
     call=families.delete_at_processor,
     record=_record_deletion,
-    why=_why_away,
+    why=_explain_unreachable,
 )
 
 
@@ -151,5 +151,5 @@ register_calling_job(
     prepare=_prepare_switch_off,
     call=revocation.switch_off,
     record=_record_switch_off,
-    why=_why_away,
+    why=_explain_unreachable,
 )

@@ -56,7 +56,7 @@ def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
 
 
 def remove(account: GatewayAccount, of_account: str) -> None:
-    """Delete the app's pixel of this account at the shop; one that is gone or of another account is no error.
+    """Delete the app's pixel at the shop, if it still exists and belongs to this account.
 
     Raises as `settle`.
     """

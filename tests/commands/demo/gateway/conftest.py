@@ -79,7 +79,7 @@ class Demo:
     def playing(self) -> Iterator[None]:
         """Play the gateway; `said` has what it says."""
         self.said.clear()
-        with server.running(settings.current(), say=self.said.append):
+        with server.running(settings.current(), echo=self.said.append):
             yield
 
     @contextmanager
@@ -141,10 +141,10 @@ class _Keeps(PromptHandler):
 def playing(tmp_path, monkeypatch):
     held = ports.hold_ports(3)  # the gateway's port is the second after the listener's
     listener = _Listener(ports.port_number(held[0]))
-    chosen = override_settings(
+    config = override_settings(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
-    with server.running(chosen, say=lambda _: None):
+    with server.running(config, echo=lambda _: None):
         yield listener
     listener.shutdown()
     listener.server_close()
@@ -155,9 +155,9 @@ def playing(tmp_path, monkeypatch):
 @pytest.fixture
 def client(playing):
     """stripe's own client."""
-    chosen = settings.current()
-    key = object_store.read_key(chosen.servers.data_dir)
-    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
+    config = settings.current()
+    key = object_store.read_key(config.servers.data_dir)
+    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(config)}, max_network_retries=0)
 
 
 @pytest.fixture
