@@ -1,4 +1,4 @@
-"""Pages of affiliates and operators, and what both ask of the API: round trips with few rows and with many."""
+"""Round trips of affiliates' and operators' pages and API reads, with few rows and with many."""
 
 import re
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from domain import jobs
 from tests.budgets.counting import Reads
 from tests.support.job_queues import drain
 from tests.support.outside.console import Console, stage_failed_job
-from tests.support.outside.post_office import stage
+from tests.support.outside.post_office import stage_messages
 from tests.support.rows.brands import Brand, Partner
 from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.payroll import Payroll
@@ -44,7 +44,7 @@ class Portal(Reads):
 
 
 class OwnRows(Reads):
-    """What an affiliate of several brands asks of the API; nothing is cached, so two trips find the caller."""
+    """API reads of an affiliate of several brands; without a cache two round trips find the caller."""
 
     costs = {
         "/api/me": 3,
@@ -131,7 +131,7 @@ class ConsolePages(Reads):
             "letter": letters[0],
             "payout": payroll.create_stuck_payout(),
             "run": reviewed.create_run_under_review(),
-            "message": stage(payroll.brand, "One", "Two")[0],
+            "message": stage_messages(payroll.brand, "One", "Two")[0],
             "organization": payroll.brand.id,
             "program": payroll.brand.programs[0],
             "deal": deal,
@@ -186,7 +186,7 @@ def test_address_costs_its_round_trips_with_few_rows_and_with_many(app, brand, f
         reads(app, brand, flask, stack).assert_costs_stay()
 
 
-def test_every_question_of_operators_has_a_budget(app):
+def test_every_operator_read_has_a_budget(app):
     addresses = {
         re.sub("<[^>]*>", "{}", rule.rule)
         for rule in app.url_map.iter_rules()

@@ -1,4 +1,4 @@
-"""Payouts as the brand reads them. Source: core spec, "Payouts" and "Payout"."""
+"""The brand's list of payouts and single payouts. Source: core spec, "Payouts" and "Payout"."""
 
 import re
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.api.lists import assert_foreign_cursors_refused
-from tests.support.api.payouts import NOBODY, URL, create_payout, problem_fields, run_payouts
+from tests.support.api.payouts import UNKNOWN_ID, URL, create_payout, problem_fields, run_payouts
 from tests.support.rows.payroll import Payroll
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -153,7 +153,7 @@ def test_list_is_newest_first_in_pages(payroll):
     assert all(len(item["lineItems"]) == 1 for item in first["items"])
 
 
-def test_lines_can_be_left_out_of_the_list(payroll):
+def test_list_can_omit_lines(payroll):
     create_payout(payroll)
 
     (payout,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
@@ -176,7 +176,7 @@ def test_list_filters_by_affiliate_status_and_run(payroll):
     assert ids("status=Paid") == [first]
     assert ids(f"runId={run_id}") == [second]
     assert ids(f"runId={run_id}&status=Paid") == []
-    assert ids(f"affiliateId={NOBODY}") == []
+    assert ids(f"affiliateId={UNKNOWN_ID}") == []
 
 
 def test_empty_list_is_a_page(payroll):
@@ -213,16 +213,16 @@ def test_other_tenants_payouts_return_404(payroll, rival):
 
 def test_list_refuses_foreign_cursors(app, payroll):
     other = Payroll.create(app)
-    for each_payroll in (payroll, other):
-        create_payout(each_payroll, "ann")
-        create_payout(each_payroll, "ben")
+    for tenant in (payroll, other):
+        create_payout(tenant, "ann")
+        create_payout(tenant, "ben")
 
     assert_foreign_cursors_refused(
         payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions")
     )
 
 
-@pytest.mark.parametrize("payout_id", ["x", NOBODY, "0", "%00", "a" * 300, "é"])
+@pytest.mark.parametrize("payout_id", ["x", UNKNOWN_ID, "0", "%00", "a" * 300, "é"])
 def test_unknown_payout_returns_404(payroll, payout_id):
     answer = payroll.brand.get(f"{URL}/{payout_id}")
 
@@ -240,7 +240,7 @@ def test_every_member_and_a_read_key_may_read(payroll):
 def test_key_needs_the_starter_plan_and_a_person_does_not(payroll):
     payroll.brand.set(plan="Free")
 
-    for path in (URL, f"{URL}/{NOBODY}", f"{URL}/funding/status"):
+    for path in (URL, f"{URL}/{UNKNOWN_ID}", f"{URL}/funding/status"):
         answer = payroll.brand.get(path)
         assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
         assert set(answer.json) == {"error", "message", "required", "current", "trialing"}

@@ -25,7 +25,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.paypal import sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
@@ -82,7 +82,7 @@ SUBSCRIPTION = {
 
 
 def _read_event(stage, kind: str, resource: dict) -> list:
-    return facts(stage, stage.event(kind, resource))
+    return read_facts(stage, stage.event(kind, resource))
 
 
 def _slugs(fact) -> list[str]:
@@ -162,7 +162,7 @@ def test_undecided_dispute_is_ignored(stage):
     assert _read_event(stage, "CUSTOMER.DISPUTE.RESOLVED", undecided) == [IgnoredFact("not_decided")]
 
 
-def test_trial_subscription_is_a_start_and_paid_one_a_referral(stage):
+def test_trial_subscription_is_a_start_and_paid_subscription_a_referral(stage):
     (start,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", SUBSCRIPTION)
     billing_info = {"last_payment": {"amount": {"value": "9.99"}}}
     (referral,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", {**SUBSCRIPTION, "billing_info": billing_info})
@@ -205,17 +205,17 @@ def test_verification_request_contains_the_unchanged_body(stage):
 
 
 @pytest.mark.parametrize("body", [b'{},"webhook_id":"WH-OTHER"', b"{}}", b'{"a":1}{"b":2}', b"[]", b"7"])
-def test_body_that_is_not_one_object_is_rejected_without_a_request(stage, body):
+def test_non_object_body_is_rejected_without_a_request(stage, body):
     with pytest.raises(NotProved):
         list_deliveries(stage, sign(body))
     assert stage.calls == []
 
 
 def test_missing_signature_header_is_rejected(stage):
-    (sent,) = stage.pay(Purchase()).notifications
-    for name in sent.headers:
+    (notification,) = stage.pay(Purchase()).notifications
+    for name in notification.headers:
         with pytest.raises(NotProved):
-            list_deliveries(stage, Notification(sent.body, {**sent.headers, name: ""}))
+            list_deliveries(stage, Notification(notification.body, {**notification.headers, name: ""}))
     assert stage.calls == []
 
 
@@ -251,11 +251,11 @@ def test_token_that_expires_soon_is_not_cached(stage):
 def test_missing_webhook_raises_credentials_refused(stage):
     stage.objects.clear()
     with pytest.raises(CredentialsRefused, match="webhook"):
-        GATEWAY.check(account(stage))
+        GATEWAY.check(build_account(stage))
 
 
 def test_subscribing_again_reuses_the_existing_webhook(stage):
-    own_account, address = account(stage), "https://finderfee.example/api/gateways/paypal/token"
+    own_account, address = build_account(stage), "https://finderfee.example/api/gateways/paypal/token"
     first, second = (GATEWAY.subscribe(own_account, address) for _ in range(2))
     assert first.made == second.made != {}
     for _ in range(2):
@@ -308,4 +308,4 @@ def test_missing_search_permission_raises_gateway_rejected(stage):
 def test_proof_with_the_former_app_is_valid(stage):
     former = {**stage.credentials, **stage.subscription}
     rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.subscription, (former,))
-    assert GATEWAY.prove(rotated, inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries
+    assert GATEWAY.prove(rotated, build_inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries

@@ -24,7 +24,7 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, sign
 
@@ -69,7 +69,7 @@ def stage(stage):
 
 
 def _read_payment_event(stage, **other):
-    return facts(stage, stage.notify(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
+    return read_facts(stage, stage.notify(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
 
 
 def _claims(**other):
@@ -83,55 +83,57 @@ def _encode_segment(value):
 
 
 class TestProof:
-    def _refused(self, stage, body):
+    def _assert_rejected(self, stage, body):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Notification(body)))
+            GATEWAY.prove(build_account(stage), build_inbound(Notification(body)))
 
     def test_token_without_an_algorithm_is_rejected(self, stage):
         for header in ({"alg": "none"}, {"alg": "None", "typ": "JWT"}, {}, {"alg": None}, []):
             for signature in (b"", b"AA"):
-                self._refused(stage, b".".join([_encode_segment(header), _encode_segment(_claims()), signature]))
+                self._assert_rejected(
+                    stage, b".".join([_encode_segment(header), _encode_segment(_claims()), signature])
+                )
 
     def test_public_key_is_not_accepted_as_a_shared_secret(self, stage):
         for algorithm in ("HS256", "hs256"):
             signed_part = b".".join([_encode_segment({"alg": algorithm}), _encode_segment(_claims())])
             digest = hmac.new(stage.credentials["publicKey"].encode(), signed_part, hashlib.sha256).digest()
-            self._refused(stage, signed_part + b"." + base64.urlsafe_b64encode(digest).rstrip(b"="))
+            self._assert_rejected(stage, signed_part + b"." + base64.urlsafe_b64encode(digest).rstrip(b"="))
 
     def test_token_of_another_key_or_algorithm_is_rejected(self, stage):
-        self._refused(stage, sign(_claims(), key=RSAKey.generate_key(2048)).body)
+        self._assert_rejected(stage, sign(_claims(), key=RSAKey.generate_key(2048)).body)
         payload = json.dumps(_claims()).encode()
         for algorithm in ("RS512", "PS256"):
             token = jws.serialize_compact({"alg": algorithm}, payload, KEY, algorithms=[algorithm])
-            self._refused(stage, token.encode())
+            self._assert_rejected(stage, token.encode())
 
     def test_token_without_a_valid_expiry_is_rejected(self, stage):
         claims = _claims()
         for expires_at in (None, "later", 1.5):
             payload = json.dumps({**claims, "exp": expires_at}).encode()
-            self._refused(stage, jws.serialize_compact({"alg": "RS256"}, payload, KEY).encode())
+            self._assert_rejected(stage, jws.serialize_compact({"alg": "RS256"}, payload, KEY).encode())
 
     def test_token_of_another_site_is_rejected(self, stage):
-        self._refused(stage, sign(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
+        self._assert_rejected(stage, sign(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
 
     def test_large_order_is_verified_without_a_request(self, stage):
         lines = [{"id": str(number), "name": "x" * 200} for number in range(2_000)]
-        sent = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
-        assert len(sent.body) > 500_000
-        (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
+        notification = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
+        assert len(notification.body) > 500_000
+        (delivery,) = GATEWAY.prove(build_account(stage), build_inbound(notification)).deliveries
         assert stage.calls == []
-        assert isinstance(GATEWAY.facts(account(stage), delivery)[0], PaymentFact)
+        assert isinstance(GATEWAY.facts(build_account(stage), delivery)[0], PaymentFact)
 
     def test_stored_event_does_not_contain_the_token(self, stage):
-        sent = stage.notify(PAID, {"order": _ORDER})
-        (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
+        notification = stage.notify(PAID, {"order": _ORDER})
+        (delivery,) = GATEWAY.prove(build_account(stage), build_inbound(notification)).deliveries
         assert delivery.type == PAID
         assert json.loads(delivery.raw)["data"]["id"] == delivery.id == delivery.key
-        assert sent.body not in delivery.raw
+        assert notification.body not in delivery.raw
 
     def test_public_key_pasted_on_one_line_is_read(self, stage):
-        one_line_account = account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
-        assert GATEWAY.prove(one_line_account, inbound(stage.notify(PAID, {"order": _ORDER}))).deliveries
+        one_line_account = build_account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
+        assert GATEWAY.prove(one_line_account, build_inbound(stage.notify(PAID, {"order": _ORDER}))).deliveries
 
 
 def test_paid_order_is_a_payment(stage):
@@ -157,7 +159,7 @@ def test_alternative_field_names_and_text_bodies_are_read(stage):
     for name in ("id", "createdDate", "purchasedDate"):
         order.pop(name)
     event = {"id": "e1", "actionEvent": {"bodyAsJson": json.dumps({"order": order})}}
-    (payment,) = facts(stage, sign(_claims(data=json.dumps(event))))
+    (payment,) = read_facts(stage, sign(_claims(data=json.dumps(event))))
     assert (payment.external_id, payment.amount_cents) == ("0d-3", 11_800)
 
 
@@ -186,7 +188,7 @@ def test_cancelled_or_declined_order_is_reported_as_cancelled(stage, other):
 def test_imported_and_anonymized_orders_are_ignored(stage):
     assert _read_payment_event(stage, imported=True) == [IgnoredFact("imported")]
     event = stage.notify(PAID, {"order": _ORDER}, triggeredByAnonymizeRequest=True)
-    assert facts(stage, event) == [IgnoredFact("anonymized")]
+    assert read_facts(stage, event) == [IgnoredFact("anonymized")]
 
 
 def test_amount_without_decimals_is_read(stage):
@@ -207,11 +209,11 @@ def test_oversized_id_is_unreadable(stage):
 
 
 class TestRefunds:
-    def _told(self, stage, **other):
-        return facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
+    def _read_refund(self, stage, **other):
+        return read_facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
 
     def test_refund_is_cumulative(self, stage):
-        (refund,) = self._told(stage)
+        (refund,) = self._read_refund(stage)
         assert refund == RefundFact(
             refund_id=_REFUND["id"],
             sale_ids=(_ID,),
@@ -226,40 +228,40 @@ class TestRefunds:
             {"amount": {"amount": "40.00"}, "refundStatus": "PENDING"},
             {"amount": {"amount": "7.20"}, "refundStatus": "SUCCEEDED"},
         ]
-        assert self._told(stage, transactions=parts)[0].amount_cents == 720
+        assert self._read_refund(stage, transactions=parts)[0].amount_cents == 720
         zero_summary = {"refunded": {"amount": "0"}}
-        assert self._told(stage, transactions=parts[:1], summary=zero_summary) == [IgnoredFact("no_money_moved")]
+        assert self._read_refund(stage, transactions=parts[:1], summary=zero_summary) == [IgnoredFact("no_money_moved")]
 
     @pytest.mark.parametrize("order_id", ["unknown", "../search", "7" * 300, None])
     def test_refund_of_an_unknown_order_is_unreadable(self, stage, order_id):
         with pytest.raises(UnreadableEvent):
-            facts(stage, stage.notify(REFUND, {"orderId": order_id, "refund": _REFUND}))
+            read_facts(stage, stage.notify(REFUND, {"orderId": order_id, "refund": _REFUND}))
 
 
 def test_approved_chargeback_is_a_lost_dispute(stage):
     chargeback = {"id": "c4", "amount": {"amount": "118.00"}, "status": "APPROVED"}
     kind = "wix.ecom.v1.order_transactions_chargeback_approved"
-    (dispute,) = facts(stage, stage.notify(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
+    (dispute,) = read_facts(stage, stage.notify(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("c4", (_ID,), DisputeState.Lost)
 
 
 class TestCredentials:
     def test_token_is_requested_once_and_replaced_when_rejected(self, stage):
-        assert GATEWAY.check(account(stage)).account == SITE
+        assert GATEWAY.check(build_account(stage)).account == SITE
         stage.token = "another"
         for _ in range(3):
-            facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": _REFUND}))
+            read_facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": _REFUND}))
         assert stage.tokens_given == 2
 
     @pytest.mark.parametrize("typed", ["", "a key", KEY.as_pem(private=True).decode()])
     def test_malformed_public_key_is_rejected_without_a_request(self, stage, typed):
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, publicKey=typed))
+            GATEWAY.check(build_account(stage, publicKey=typed))
         assert stage.calls == []
 
     def test_webhooks_are_created_manually(self, stage):
-        values = dict(GATEWAY.subscribe(account(stage), "https://finderfee.example/x").setup.values)
+        values = dict(GATEWAY.subscribe(build_account(stage), "https://finderfee.example/x").setup.values)
         assert values["webhookUrl"] == "https://finderfee.example/x"
         assert {PAID, REFUND, "AppRemoved"} <= set(values["events"].split(", "))
 
@@ -268,7 +270,7 @@ class TestCredentials:
         new_credentials = {**stage.credentials, "publicKey": new_key.as_pem(private=False).decode()}
         rotated = GatewayAccount("live", new_credentials, {}, (stage.credentials,))
         for key in (new_key, KEY):
-            assert GATEWAY.prove(rotated, inbound(sign(_claims(), key=key))).deliveries
+            assert GATEWAY.prove(rotated, build_inbound(sign(_claims(), key=key))).deliveries
 
 
 def test_all_pages_of_changed_orders_are_read(stage):
@@ -289,5 +291,5 @@ def test_unreadable_order_does_not_end_the_list(stage):
     sales = [stage.pay(Purchase(customer=str(number))) for number in range(3)]
     stage.orders[sales[0].id]["purchasedDate"] = "some day"
     stage.orders[sales[1].id].update(currency="XTS", paymentStatus="FULLY_REFUNDED")
-    pages = list(GATEWAY.list_payments(account(stage), stage.now - timedelta(hours=1)))
+    pages = list(GATEWAY.list_payments(build_account(stage), stage.now - timedelta(hours=1)))
     assert [delivery.key for page in pages for delivery in page] == [f"reconcile:{sale.id}" for sale in sales]

@@ -1,4 +1,4 @@
-"""A door that asks for the email first. Source: core spec, "Program" (hostedCheckoutDoorMode email)."""
+"""Checkout doors that ask for the email address. Source: core spec, "Program" (hostedCheckoutDoorMode email)."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +16,14 @@ from tests.support.api.doors import (
     token_from_page,
     visit_door,
 )
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.link_visits import create_limiter, list_stream_clicks, visit
 
 _ADA = "ada@example.org"
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch):
+def _accept_fast_forms(monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
@@ -33,7 +33,7 @@ def slug(brand):
 
 
 def test_door_page_asks_for_the_email_with_the_purpose(brand, slug):
-    alter(brand, "update organization set name = '<i>Acme</i>'")
+    run_as_brand(brand, "update organization set name = '<i>Acme</i>'")
 
     answer = visit_door(brand, slug)
 
@@ -62,24 +62,24 @@ def test_door_page_runs_no_script_and_stores_nothing(brand, slug):
 
 @pytest.mark.parametrize("color", ["#ffff00", "#101030", "#777777", "#ff0000"])
 def test_brand_colour_has_readable_text(brand, slug, color):
-    alter(brand, "update organization set primary_brand_color = %s", color)
+    run_as_brand(brand, "update organization set primary_brand_color = %s", color)
 
-    found = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
+    button_style = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
 
-    assert found is not None
-    assert found[1] == color
-    assert colors.contrast(found[1], found[2]) >= 4.5
+    assert button_style is not None
+    assert button_style[1] == color
+    assert colors.contrast(button_style[1], button_style[2]) >= 4.5
 
 
 def test_door_page_loads_only_the_brands_logo(brand, slug):
-    alter(
+    run_as_brand(
         brand,
         "insert into stored_file (id, organization_id, kind, content_type, content, created_at)"
         " values (%s, %s, 'logo', 'image/png', 'x', now())",
         file_id := str(uuid4()),
         brand.id,
     )
-    alter(brand, "update organization set logo_file_id = %s", file_id)
+    run_as_brand(brand, "update organization set logo_file_id = %s", file_id)
 
     answer = visit_door(brand, slug)
 
@@ -93,20 +93,28 @@ def test_email_is_remembered_by_its_inbox_and_redirected(brand, slug):
     answer = submit_door_form(brand, slug, " Ada+Shop@Example.org ")
 
     assert answer.status_code == 303
-    site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
-    assert answer.headers["Location"] == site
+    target = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
+    assert answer.headers["Location"] == target
     assert list_door_visits(brand) == [(slug, False, _ADA)]
     assert list_door_visits(brand, "expires_at - last_at = interval '30 days'") == [(True,)]
 
 
 def test_known_and_unknown_buyers_get_the_same_redirect(brand, slug):
-    first, known, program = (
+    unknown_buyer, known_buyer, robot = (
         submit_door_form(brand, slug, _ADA),
         submit_door_form(brand, slug, _ADA),
         submit_door_form(brand, slug, _ADA, website="x"),
     )
 
-    assert len({(each.status_code, each.headers["Location"], each.data) for each in (first, known, program)}) == 1
+    assert (
+        len(
+            {
+                (answer.status_code, answer.headers["Location"], answer.data)
+                for answer in (unknown_buyer, known_buyer, robot)
+            }
+        )
+        == 1
+    )
     assert len(list_door_visits(brand)) == 1
 
 
@@ -150,9 +158,9 @@ def test_form_sent_too_early_or_too_late_is_shown_again(brand, slug, monkeypatch
 
 def test_odd_bodies_are_shown_again_and_huge_ones_refused(brand, slug):
     path = door_path(brand, slug)
-    odd = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
+    odd_bodies = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
 
-    assert [visit(brand.app, path, method="POST", **sent).status_code for sent in odd] == [400] * 3
+    assert [visit(brand.app, path, method="POST", **body).status_code for body in odd_bodies] == [400] * 3
     assert visit(brand.app, path, method="POST", data={"email": "x" * 100_000}).status_code == 413
     assert list_door_visits(brand) == []
 
