@@ -12,7 +12,7 @@ _ROOT = Path(__file__).parents[3]
 _RUN = """
 import pathlib, sys, time
 from tests.support.running import homes
-lock = homes.hold(pathlib.Path(sys.argv[1]))
+lock = homes.lock_home(pathlib.Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(600)
 """
