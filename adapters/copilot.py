@@ -1,4 +1,4 @@
-"""Calls the operator's model endpoint with the common chat completions API.
+"""Calls the operator's model endpoint over the chat completions API.
 
 The operator chose the host, which is often this machine, so it is called directly and not through the guard that keeps
 customers' URLs out of the private network (decision 38). It follows no redirect and uses no proxy.
@@ -6,7 +6,7 @@ customers' URLs out of the private network (decision 38). It follows no redirect
 
 import threading
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import TimeoutError as CallTimeout
 
 import settings
 from adapters import http_calls
@@ -16,8 +16,8 @@ from domain.copilot.states import CopilotFailure
 _PATH = "/chat/completions"
 
 
-class ModelAway(Exception):
-    """The endpoint gave no usable response: `failure` is the kind; the message has none of the endpoint's text."""
+class ModelUnavailable(Exception):
+    """The endpoint gave no usable response. `failure` is the kind; the message contains no text of the endpoint."""
 
     def __init__(self, failure: CopilotFailure, message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ def is_configured() -> bool:
 
 
 def complete(body_sent: bytes) -> bytes:
-    """Return the body of the endpoint's response to this body. Raises ModelAway, within COPILOT_TIMEOUT_S.
+    """Return the body of the endpoint's response to this body. Raises ModelUnavailable, within COPILOT_TIMEOUT_S.
 
     Make no such call inside a transaction.
     """
@@ -47,21 +47,21 @@ def complete(body_sent: bytes) -> bytes:
     threading.Thread(target=run, name="copilot", daemon=True).start()
     try:
         status, body = response.result(timeout_s)
-    except Late:
-        raise ModelAway(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
+    except CallTimeout:
+        raise ModelUnavailable(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
     except NoAnswer as error:
-        raise ModelAway(CopilotFailure.Away, str(error)) from error
+        raise ModelUnavailable(CopilotFailure.Away, str(error)) from error
     if status == 200:
         return body
     if status == 429:
-        raise ModelAway(CopilotFailure.Busy, "it responded 429")
-    raise ModelAway(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it responded {status}")
+        raise ModelUnavailable(CopilotFailure.Busy, "it responded 429")
+    raise ModelUnavailable(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it responded {status}")
 
 
 def _request(body_sent: bytes, timeout_s: float) -> tuple[int, bytes]:
-    chosen = settings.current().copilot
+    config = settings.current().copilot
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if chosen.key is not None:
-        headers["Authorization"] = f"Bearer {chosen.key}"
-    status, _, body = http_calls.call("POST", f"{chosen.url}{_PATH}", headers, body_sent, timeout_s=timeout_s)
+    if config.key is not None:
+        headers["Authorization"] = f"Bearer {config.key}"
+    status, _, body = http_calls.call("POST", f"{config.url}{_PATH}", headers, body_sent, timeout_s=timeout_s)
     return status, body

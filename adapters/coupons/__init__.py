@@ -1,1 +1,1 @@
-"""Where codes are minted: the gateways that let us make discount codes."""
+"""Code rails: the gateways at which we create discount codes."""

@@ -1,7 +1,7 @@
-"""The base of every rail that mints codes at a gateway. Nothing here is called inside a transaction.
+"""The interface of a code rail: an adapter that creates discount codes at one gateway. Never call it in a transaction.
 
-A call whose answer is lost may have worked: `find_code` and `find_coupon` look for our ids in its objects.
-So `mint` and `create` may be repeated, and never make a second one.
+A call without a response may have succeeded. `find_code` and `find_coupon` then search the gateway's objects for our
+id, and `mint` and `create_coupon` can be repeated: they never create a second object.
 """
 
 from abc import ABC, abstractmethod
@@ -17,16 +17,16 @@ from domain.gateways.names import Gateway
 
 
 class CodeTaken(Exception):
-    """The gateway has a code with this text that is not ours."""
+    """The gateway already has a code with this text, which was not created for this order."""
 
 
-class DiscountNotHeld(Exception):
-    """The gateway cannot express such a discount. The message names the missing feature, for people."""
+class DiscountUnsupported(Exception):
+    """The gateway cannot express this discount. The brand sees the message: what is missing and what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class CouponOrder:
-    """A coupon to make at the processor. Its key there is `coupon:{coupon_id}`, and its metadata hold the id."""
+    """A coupon to create at the processor, with the idempotency key `coupon:{coupon_id}` and the id in its metadata."""
 
     coupon_id: UUID
     name: str
@@ -35,9 +35,10 @@ class CouponOrder:
 
 @dataclass(frozen=True, slots=True)
 class CodeOrder:
-    """A code to mint. Its key is `coupon:{code_id}`, and the made object holds the id where it can.
+    """A code to create, with the idempotency key `coupon:{code_id}` and, where the gateway has a field for it, the id.
 
-    `processor_coupon_id` is of the family at the processor; other gateways make what they need with each code.
+    `family` is the coupon that the code belongs to. `processor_coupon_id` is that coupon's id at the processor; other
+    gateways get all terms with each code.
     """
 
     code_id: UUID
@@ -48,37 +49,37 @@ class CodeOrder:
 
 @dataclass(frozen=True, slots=True)
 class ExistingCode:
-    """A code at a gateway under the text of an order: its id there, and whether it is the one that was ordered.
+    """A code at a gateway with the text of an order: its id there, and whether it was created for this order.
 
-    One that is over (archived, expired) may or may not keep its text from others: the gateway decides on the next.
+    `has_ended` means archived or expired. Whether its text can be used again is known only by creating another code.
     """
 
     id: str
     is_ours: bool
-    is_over: bool = False
+    has_ended: bool = False
 
 
 def own_id(code: ExistingCode | None) -> str | None:
-    """Return the id of a code that was made for its order; None for another's, or for none."""
+    """Return the id of a code if it was created for its order, else None."""
     return code.id if code is not None and code.is_ours else None
 
 
-def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: Callable[[], str]) -> str:
-    """Make a code where its text is free; return the one that was made for this order before.
+def mint_once(order: CodeOrder, find: Callable[[], ExistingCode | None], create: Callable[[], str]) -> str:
+    """Create a code and return its id; if it was created for this order before, return that one.
 
-    Only `make` refuses a discount that the gateway cannot hold: an existing code was held once, whatever became of its
-    products since. Raises CodeTaken, and as `look` and `make`.
+    Only `create` checks whether the gateway supports the discount: a code that exists was accepted once, even if its
+    products have changed since. Raises CodeTaken, and what `find` and `create` raise.
     """
-    code = look()
+    code = find()
     if code is not None and code.is_ours:
         return code.id
-    if code is not None and not code.is_over:
+    if code is not None and not code.has_ended:
         raise CodeTaken(order.code)
     try:
-        return make()
+        return create()
     except GatewayRejected as refused:
-        # The words of "taken" are not the same everywhere; the existing code proves it.
-        code = look()
+        # Gateways report a taken text in different words, so look for the code instead.
+        code = find()
         if code is None:
             raise
         if not code.is_ours:
@@ -87,70 +88,70 @@ def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: C
 
 
 class CodeRail(ABC):
-    """One gateway at which codes are minted. A rail has no state."""
+    """Creates and ends the codes of one gateway. A rail has no state."""
 
     gateway: Gateway
     shape = CodeShape()
 
     @abstractmethod
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code and return its id there; one that was made for this order before is returned as it is.
+        """Create a code and return its id there; if it was created for this order before, return that one unchanged.
 
-        Raises CodeTaken, DiscountNotHeld, CredentialsRefused, GatewayRejected and GatewayUnreachable.
+        Raises CodeTaken, DiscountUnsupported, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code that was made for this order; None for none.
+        """Return the id of the code that was created for this order, None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """End a code, so that buyers cannot redeem it any more; one that is already gone is no error.
+        """End a code, so that buyers can no longer redeem it. Does nothing if it no longer exists.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
 
 class UniqueCodeRail(CodeRail):
-    """A gateway at which a code is one object, found by its text and made by one function."""
+    """The rail of a gateway where a code is one object that can be found by its text."""
 
     @abstractmethod
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return the gateway's code with the text of an order. Raises as `find_code`."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the gateway's code with the text of an order. Raises the same errors as `find_code`."""
 
     @abstractmethod
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code and return its id there. Raises as `mint`, but for CodeTaken."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a code and return its id there. Raises the same errors as `mint`, except CodeTaken."""
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a code where its text is free; one that was made for this order before is returned as it is."""
-        return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
+        """Create a code; if it was created for this order before, return that one unchanged."""
+        return mint_once(order, lambda: self.find_by_text(account, order), lambda: self.create_code(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code with the text of this order if it was made for it."""
-        return own_id(self.look(account, order))
+        """Return the id of the code with the text of this order if it was created for it."""
+        return own_id(self.find_by_text(account, order))
 
 
 class ProcessorRail(Protocol):
-    """The rail at which families of codes are made as well: the processor's."""
+    """The rail of the processor, which has coupons (families of codes) in addition to codes."""
 
-    def create(self, account: GatewayAccount, order: CouponOrder) -> str:
-        """Make a coupon and return its id there; one that was made for this order before is returned as it is.
+    def create_coupon(self, account: GatewayAccount, order: CouponOrder) -> str:
+        """Create a coupon and return its id there; if it was created for this order before, return that one unchanged.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of the coupon that was made for this order; None for none.
+        """Return the id of the coupon that was created for this order, None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
-    def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon there; one that is already gone is no error.
+    def delete_coupon(self, account: GatewayAccount, processor_coupon_id: str) -> None:
+        """Delete a coupon there. Does nothing if it no longer exists.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """

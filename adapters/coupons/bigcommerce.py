@@ -1,6 +1,6 @@
 """bigcommerce: each code is the only one of a promotion of its own, whose name ends with our id.
 
-It is made in two steps; a promotion that has no code yet is completed. The promotion's id is the code's.
+A code is created in two steps; a promotion left without its code is completed. The promotion's id identifies the code.
 """
 
 from collections.abc import Mapping
@@ -21,49 +21,49 @@ class BigCommerceCodes(CodeRail):
     gateway = Gateway.BigCommerce
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a promotion, then its code."""
+        """Create a promotion, then its code."""
         discount, api = order.family.discount, bigcommerce.GATEWAY.api(account)
         promotion = _promotion(api, order)
-        if promotion is not None and _holds(api, promotion, order):
+        if promotion is not None and _has_code(api, promotion, order):
             return promotion
         if _is_taken(api, order):
-            _withdraw(api, promotion)
+            _delete_promotion(api, promotion)
             raise CodeTaken(order.code)
         if promotion is None:
             terms.require_first_payment_only(discount)
             terms.require_currency(discount, lambda: shapes.text(api.get("/v2/store"), "currency"))
-            response = api.ask("POST", "/v3/promotions", json=_promotion_of(order)).json
+            response = api.ask("POST", "/v3/promotions", json=_promotion_fields(order)).json
             promotion = shapes.require(response, "data", "id")
         try:
-            api.ask("POST", f"{_path(promotion)}/codes", json=_code_of(order))
+            api.ask("POST", f"{_path(promotion)}/codes", json=_code_fields(order))
         except GatewayRejected as refused:
-            if _holds(api, promotion, order):
+            if _has_code(api, promotion, order):
                 return promotion
-            _withdraw(api, promotion)
+            _delete_promotion(api, promotion)
             if _is_taken(api, order):
                 raise CodeTaken(order.code) from refused
             raise
         return promotion
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Look at the promotion that is named by our id, and whether it holds the code."""
+        """Return the id of the promotion that was created for this order, if it has the code."""
         api = bigcommerce.GATEWAY.api(account)
         promotion = _promotion(api, order)
-        return promotion if promotion is not None and _holds(api, promotion, order) else None
+        return promotion if promotion is not None and _has_code(api, promotion, order) else None
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Disable a promotion, then take its code away, so that its text is free."""
+        """Disable a promotion, then delete its code, so that its text is free."""
         api = bigcommerce.GATEWAY.api(account)
         with ignoring_gone():
             api.ask("PUT", _path(minted_id), json={"status": "DISABLED"})
-            if _holds(api, minted_id, order):
+            if _has_code(api, minted_id, order):
                 api.ask("DELETE", "/v3/promotions/codes", params={"code": order.code})
 
 
 RAIL = BigCommerceCodes()
 
 
-def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
+def _promotion_fields(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     promotion: dict[str, object] = {
         "name": terms.marked_name(order),
@@ -78,7 +78,7 @@ def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
     return promotion | terms.optional(end_date=terms.ends_at(discount))
 
 
-def _code_of(order: CodeOrder) -> Mapping[str, object]:
+def _code_fields(order: CodeOrder) -> Mapping[str, object]:
     return {"code": order.code, **terms.optional(max_uses=order.family.discount.max_redemptions_per_code)}
 
 
@@ -89,7 +89,7 @@ def _discount_fields(discount: Discount) -> Mapping[str, str]:
 
 
 def _promotion(api: GatewayWire, order: CodeOrder) -> str | None:
-    """Return the promotion that was made for an order."""
+    """Return the id of the promotion that was created for an order."""
     page = api.get("/v3/promotions", {"name": terms.marked_name(order), "redemption_type": "coupon"})
     for promotion in shapes.items(page, "data"):
         if terms.is_marked(shapes.text(promotion, "name"), order.code_id):
@@ -97,20 +97,20 @@ def _promotion(api: GatewayWire, order: CodeOrder) -> str | None:
     return None
 
 
-def _holds(api: GatewayWire, promotion: str, order: CodeOrder) -> bool:
-    return _has(api.find(f"{_path(promotion)}/codes"), order)
+def _has_code(api: GatewayWire, promotion: str, order: CodeOrder) -> bool:
+    return _contains(api.find(f"{_path(promotion)}/codes"), order)
 
 
 def _is_taken(api: GatewayWire, order: CodeOrder) -> bool:
-    return _has(api.find("/v3/promotions/codes", {"code": order.code}), order)
+    return _contains(api.find("/v3/promotions/codes", {"code": order.code}), order)
 
 
-def _has(listed: Any, order: CodeOrder) -> bool:
+def _contains(listed: Any, order: CodeOrder) -> bool:
     return any(terms.is_text_of(order, shapes.text(code, "code")) for code in shapes.items(listed, "data"))
 
 
-def _withdraw(api: GatewayWire, promotion: str | None) -> None:
-    """Take a promotion back that never had a code; without one it cannot be redeemed."""
+def _delete_promotion(api: GatewayWire, promotion: str | None) -> None:
+    """Delete a promotion without a code, which cannot be redeemed."""
     if promotion is not None:
         with suppress(GatewayRejected):
             api.drop(_path(promotion))

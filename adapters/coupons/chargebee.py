@@ -1,7 +1,7 @@
 """chargebee: each code is a coupon, whose id is the code; our id is in its meta data and in the idempotency key.
 
-The codes of a coupon's set are good for one use each, so none is used. A coupon that was redeemed is archived when it
-is deleted, and keeps its id: its text is not free again.
+Coupon sets are not used, because each code of a set can be redeemed only once. Deleting a coupon that was redeemed
+archives it; its id, and so its text, stays taken.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import orjson
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, DiscountNotHeld, ExistingCode, UniqueCodeRail
+from adapters.coupons.base import CodeOrder, DiscountUnsupported, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import chargebee, chargebee_facts
@@ -25,17 +25,17 @@ _NAME_CHARACTERS = 50
 class ChargebeeCodes(UniqueCodeRail):
     gateway = Gateway.Chargebee
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon whose id is the code."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon whose id is the code."""
         coupon = shapes.get(chargebee.GATEWAY.api(account).find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
         if coupon is None:
             return None
         is_ours = shapes.text(coupon, "meta_data", terms.OUR_ID) == str(order.code_id)
-        is_over = shapes.get(coupon, "status") in ("archived", "deleted")
-        return ExistingCode(shapes.require(coupon, "id"), is_ours, is_over)
+        has_ended = shapes.get(coupon, "status") in ("archived", "deleted")
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, has_ended)
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon; the same key makes no second one."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon; the idempotency key prevents a second one."""
         api = chargebee.GATEWAY.api(account)
         form = {**_coupon(order), **_items(api, order.family.discount.product_refs)}
         headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
@@ -69,7 +69,7 @@ def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
         return {"discount_type": "percentage", "discount_percentage": discount.value}
     currency = discount.currency or ""
     if currency in chargebee_facts.UNKNOWN_SCALE:
-        raise DiscountNotHeld(f"how it counts {currency} is not known; take percents off.")
+        raise DiscountUnsupported(f"its unit for amounts in {currency} is unknown; use a percentage discount.")
     units = amounts.to_minor(discount.value, currency, chargebee_facts.EXPONENTS)
     return {"discount_type": "fixed_amount", "discount_amount": units, "currency_code": currency}
 
@@ -81,7 +81,7 @@ def _duration(discount: Discount) -> Mapping[str, str | int]:
 
 
 def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
-    """Return what a coupon is off: the whole invoice, or item prices, by the kind of item of each."""
+    """Return the fields for what a coupon applies to: the whole invoice, or item prices grouped by kind of item."""
     if not item_prices:
         return {"apply_on": "invoice_amount"}
     kinds: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
         answer = api.find(f"/item_prices/{shapes.segment(price)}")
         kind = shapes.text(answer, "item_price", "item_type")
         if kind is None:
-            raise DiscountNotHeld(f"it has no item price {price}; productRefs are ids of item prices.")
+            raise DiscountUnsupported(f"it has no item price {price}; productRefs must be ids of item prices.")
         kinds.setdefault(kind, []).append(price)
     form = {"apply_on": "each_specified_item"}
     for number, (kind, prices) in enumerate(kinds.items()):

@@ -18,8 +18,8 @@ class LemonSqueezyCodes(UniqueCodeRail):
     gateway = Gateway.LemonSqueezy
     shape = CodeShape(allowed_signs="")
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look through the store's discounts: they cannot be searched by code."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code, from all of the store's: they cannot be searched by code."""
         api = lemonsqueezy.GATEWAY.api(account)
         for page in lemonsqueezy.read_list(api, "/discounts", _store(account), max_pages=_MAX_PAGES):
             for discount in page:
@@ -29,8 +29,8 @@ class LemonSqueezyCodes(UniqueCodeRail):
                     return ExistingCode(shapes.require(discount, "id"), is_ours)
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a discount with this code."""
 
         def currency() -> str | None:
             store = api.get(f"/stores/{shapes.segment(_store(account))}")

@@ -1,4 +1,4 @@
-"""paddle: each code is a discount, with our id in its custom data. One that ends is archived; none is deleted."""
+"""paddle: each code is a discount, with our id in its custom data. A code that ends is archived, never deleted."""
 
 from collections.abc import Mapping
 
@@ -20,22 +20,22 @@ class PaddleCodes(UniqueCodeRail):
     gateway = Gateway.Paddle
     shape = CodeShape(allowed_signs="")
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the discounts with this code: ours goes before one in force, and that before one that is over."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code: ours if there is one, else an active one, else an ended one."""
         page = paddle.GATEWAY.api(account).get("/discounts", {"code": order.code, "status": _STATES})
         existing = [
             ExistingCode(
                 shapes.require(discount, "id"),
                 is_ours=shapes.text(discount, "custom_data", terms.OUR_ID) == str(order.code_id),
-                is_over=shapes.get(discount, "status") != "active",
+                has_ended=shapes.get(discount, "status") != "active",
             )
             for discount in shapes.items(page, "data")
             if terms.is_text_of(order, shapes.text(discount, "code"))
         ]
-        return min(existing, key=lambda code: (not code.is_ours, code.is_over), default=None)
+        return min(existing, key=lambda code: (not code.is_ours, code.has_ended), default=None)
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a discount with this code."""
         terms.require_no_months(order.family.discount)
         answer = paddle.GATEWAY.api(account).ask("POST", "/discounts", json=_discount(order)).json
         return shapes.require(answer, "data", "id")
@@ -53,18 +53,18 @@ RAIL = PaddleCodes()
 def _discount(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        off = {"type": "percentage", "amount": str(discount.value)}
+        amount = {"type": "percentage", "amount": str(discount.value)}
     else:
         currency = discount.currency or ""
         units = amounts.to_minor(discount.value, currency)
-        off = {"type": "flat", "amount": str(units), "currency_code": currency}
+        amount = {"type": "flat", "amount": str(units), "currency_code": currency}
     return {
         "description": order.family.name,
         "code": order.code,
         "enabled_for_checkout": True,
         "recur": discount.duration == DiscountDuration.Forever,
         "custom_data": {terms.OUR_ID: str(order.code_id)},
-        **off,
+        **amount,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
         **terms.optional(expires_at=terms.ends_at(discount)),
         **terms.optional(restrict_to=list(discount.product_refs)),

@@ -1,7 +1,7 @@
 """shopify: each code is a discount of its own, whose title ends with our id.
 
-A discount that is only deactivated keeps its text, so one that ends is deleted; orders keep the code they were placed
-with. An act that the app may not do is answered with 200 and ACCESS_DENIED.
+A deactivated discount would keep its text taken, so a code that ends is deleted; orders keep the code they were placed
+with. Shopify responds 200 with ACCESS_DENIED to a call that the app has no permission for.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from adapters.gateways.storefront import shopify_api
 from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways.names import Gateway
 
-_LOOK = """query CodeStanding($code: String!) {
+_FIND = """query CodeStanding($code: String!) {
   codeDiscountNodeByCode(code: $code) { id codeDiscount { ... on DiscountCodeBasic { title status } } }
 }"""
 _CURRENCY = """query ShopCurrency { shop { currencyCode } }"""
-_MAKE = """mutation CodeMake($discount: DiscountCodeBasicInput!) {
+_CREATE = """mutation CodeMake($discount: DiscountCodeBasicInput!) {
   discountCodeBasicCreate(basicCodeDiscount: $discount) { codeDiscountNode { id } userErrors { code message } }
 }"""
 _DELETE = """mutation CodeDelete($id: ID!) {
@@ -33,9 +33,9 @@ _DENIED = 403
 class ShopifyCodes(UniqueCodeRail):
     gateway = Gateway.Shopify
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the discount with this code."""
-        node = shapes.get(_query(account, _LOOK, {"code": order.code}), "codeDiscountNodeByCode")
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code."""
+        node = shapes.get(_query(account, _FIND, {"code": order.code}), "codeDiscountNodeByCode")
         if node is None:
             return None
         is_ours = terms.is_marked(shapes.text(node, "codeDiscount", "title"), order.code_id)
@@ -43,17 +43,17 @@ class ShopifyCodes(UniqueCodeRail):
             shapes.require(node, "id"), is_ours, shapes.get(node, "codeDiscount", "status") == "EXPIRED"
         )
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a discount with this code."""
 
         def currency() -> str | None:
             return shapes.text(_query(account, _CURRENCY, {}), "shop", "currencyCode")
 
         terms.require_no_months(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        result = shapes.get(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
+        result = shapes.get(_query(account, _CREATE, {"discount": _discount(order)}), "discountCodeBasicCreate")
         if errors := shapes.items(result, "userErrors"):
-            raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
+            raise GatewayRejected(422, shapes.text(errors[0], "message") or "no reason given")
         return shapes.require(result, "codeDiscountNode", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
@@ -61,7 +61,7 @@ class ShopifyCodes(UniqueCodeRail):
         deleted = shapes.get(_query(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
         errors = shapes.items(deleted, "userErrors")
         if errors and self.find_code(account, order) is not None:
-            raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
+            raise GatewayRejected(422, shapes.text(errors[0], "message") or "no reason given")
 
 
 RAIL = ShopifyCodes()
@@ -69,9 +69,9 @@ RAIL = ShopifyCodes()
 
 def _discount(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
-    gets: dict[str, object] = {"value": _discount_fields(discount), "items": {"all": True}}
+    benefit: dict[str, object] = {"value": _discount_fields(discount), "items": {"all": True}}
     if discount.duration == DiscountDuration.Forever:
-        gets |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
+        benefit |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
     return {
         "title": terms.marked_name(order),
         "code": order.code,
@@ -80,7 +80,7 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
         "usageLimit": discount.max_redemptions_per_code,
         "recurringCycleLimit": 0 if discount.duration == DiscountDuration.Forever else 1,
         "context": {"all": "ALL"},
-        "customerGets": gets,
+        "customerGets": benefit,
     }
 
 

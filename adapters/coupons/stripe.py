@@ -1,7 +1,7 @@
-"""stripe, the processor: a family is a coupon, a code a promotion code of it.
+"""stripe, the processor: a family is a coupon, and a code is one of its promotion codes.
 
-Both carry our id in their metadata, and each POST our id as its Idempotency-Key, so that a repeat makes nothing twice.
-The promotion code alone has the maximum number of redemptions; both have the time at which they expire.
+Both have our id in their metadata, and each POST has it as its Idempotency-Key, so that a repeat creates nothing twice.
+Only the promotion code has the maximum number of redemptions; both have the expiry time.
 """
 
 import itertools
@@ -28,8 +28,8 @@ class StripeCodes(CodeRail):
     gateway = Gateway.Stripe
     shape = CodeShape(allowed_signs="-")
 
-    def create(self, account: GatewayAccount, order: CouponOrder) -> str:
-        """Make a coupon."""
+    def create_coupon(self, account: GatewayAccount, order: CouponOrder) -> str:
+        """Create a coupon."""
         discount = order.discount
         form: dict[str, str | int | list[str]] = {
             "name": order.name[:_NAME_CHARACTERS],
@@ -40,18 +40,18 @@ class StripeCodes(CodeRail):
         }
         if discount.product_refs:
             form["applies_to[products][]"] = list(discount.product_refs)
-        return _make(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
+        return _create(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Look through the coupons, the newest first."""
+        """Return the id of our coupon; searches the list, the newest first."""
         return _find_ours(_list(stripe.GATEWAY.api(account), "/v1/coupons", {}), str(order.coupon_id))
 
-    def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon; discounts that were given already stay."""
+    def delete_coupon(self, account: GatewayAccount, processor_coupon_id: str) -> None:
+        """Delete a coupon; discounts already applied stay."""
         stripe.GATEWAY.api(account).drop(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a promotion code of the family's coupon."""
+        """Create a promotion code of the family's coupon."""
         discount, api = order.family.discount, stripe.GATEWAY.api(account)
         form: dict[str, str | int] = {
             "promotion[type]": "coupon",
@@ -61,9 +61,9 @@ class StripeCodes(CodeRail):
             **terms.optional(max_redemptions=discount.max_redemptions_per_code, expires_at=terms.ends_at_s(discount)),
         }
         try:
-            return _make(api, "/v1/promotion_codes", form, str(order.code_id))
+            return _create(api, "/v1/promotion_codes", form, str(order.code_id))
         except GatewayRejected as refused:
-            # The words of "taken" have no stable code; the existing codes prove it.
+            # Stripe has no stable error code for a taken text, so look for the code instead.
             existing = list(_list(api, "/v1/promotion_codes", {"code": order.code, "active": "true"}))
             if (minted := _find_ours(existing, str(order.code_id))) is not None:
                 return minted
@@ -72,7 +72,7 @@ class StripeCodes(CodeRail):
             raise
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Look at the promotion codes with this text."""
+        """Return the id of our promotion code with this text."""
         codes = _list(stripe.GATEWAY.api(account), "/v1/promotion_codes", {"code": order.code})
         return _find_ours(codes, str(order.code_id))
 
@@ -94,13 +94,13 @@ def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
     return {"amount_off": units, "currency": currency.lower()}
 
 
-def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
+def _create(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
     try:
         return shapes.require(api.ask("POST", path, form=form, headers=headers).json, "id")
     except GatewayRejected as refused:
         if refused.status == _KEY_IN_USE:
-            raise GatewayUnreachable("the same is being made there right now") from refused
+            raise GatewayUnreachable("another request is creating the same object there") from refused
         raise
 
 

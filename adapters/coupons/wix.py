@@ -1,6 +1,6 @@
 """wix: each code is a coupon of the site's store, whose name ends with our id.
 
-A coupon is for all products of the store, off one order.
+A coupon applies to all products of the store and discounts one order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,8 +27,8 @@ class WixCodes(UniqueCodeRail):
     gateway = Gateway.Wix
     shape = CodeShape(max_length=20)
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon with this code."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon with this code."""
         for coupon in _coupons(account, order):
             specification = shapes.get(coupon, "specification")
             if terms.is_text_of(order, shapes.text(specification, "code")):
@@ -36,8 +36,8 @@ class WixCodes(UniqueCodeRail):
                 return ExistingCode(shapes.require(coupon, "id"), is_ours)
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon with this code."""
 
         def currency() -> str | None:
             return shapes.text(wix.ask(account, "GET", "/apps/v1/instance"), "site", "paymentCurrency")
@@ -47,7 +47,7 @@ class WixCodes(UniqueCodeRail):
         return shapes.require(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon; one that is only inactive would keep its text."""
+        """Delete a coupon: an inactive one would keep its text taken."""
         with ignoring_gone():
             wix.ask(account, "DELETE", f"{_COUPONS}/{shapes.segment(minted_id)}")
 

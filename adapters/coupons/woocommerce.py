@@ -1,6 +1,6 @@
 """woocommerce: each code is a coupon of the shop, with our id in its meta data.
 
-The shop keeps codes in lower case. Its own coupons are off one order; discounts off renewals belong to plugins.
+The shop stores codes in lower case. Its own coupons discount one order; discounts of renewals need plugins.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ _OUR_ID = "_affiliate_coupon_id"
 class WooCommerceCodes(UniqueCodeRail):
     gateway = Gateway.WooCommerce
 
-    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Look at the coupon with this code."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the coupon with this code."""
         coupons = woocommerce.ask(account, "GET", "/coupons", {"code": order.code.lower()}).json
         for coupon in shapes.items({"coupons": coupons}, "coupons"):
             if terms.is_text_of(order, shapes.text(coupon, "code")):
@@ -28,8 +28,8 @@ class WooCommerceCodes(UniqueCodeRail):
                 return ExistingCode(shapes.require(coupon, "id"), our_id == str(order.code_id))
         return None
 
-    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon with this code."""
+    def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Create a coupon with this code."""
 
         def currency() -> str | None:
             return shapes.text(woocommerce.ask(account, "GET", "/data/currencies/current").json, "code")
@@ -39,7 +39,7 @@ class WooCommerceCodes(UniqueCodeRail):
         return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon(order)).json, "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon, past the bin, in which it would keep its text."""
+        """Delete a coupon for good: in the bin it would keep its text taken."""
         with ignoring_gone():
             woocommerce.ask(account, "DELETE", f"/coupons/{shapes.segment(minted_id)}", {"force": "true"})
 
@@ -50,14 +50,14 @@ RAIL = WooCommerceCodes()
 def _coupon(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        off = {"discount_type": "percent", "amount": str(discount.value)}
+        amount = {"discount_type": "percent", "amount": str(discount.value)}
     else:
-        off = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
+        amount = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
     return {
         "code": order.code,
         "description": order.family.name,
         "meta_data": [{"key": _OUR_ID, "value": str(order.code_id)}],
-        **off,
+        **amount,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
         **terms.optional(date_expires_gmt=(terms.ends_at(discount) or "").removesuffix("Z")),
     }

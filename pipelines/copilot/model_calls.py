@@ -12,7 +12,7 @@ import structlog
 
 import settings
 from adapters import copilot
-from adapters.copilot import ModelAway
+from adapters.copilot import ModelUnavailable
 from domain.copilot import prompts, replies
 from domain.copilot.prompts import PromptEntry
 from domain.copilot.replies import ModelReply, NotAReply
@@ -76,9 +76,9 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
     """Call the endpoint and return its reply, or the reason for the failure."""
     try:
         answer = copilot.complete(prepared.body)
-    except ModelAway as away:
-        _log.warning("copilot.away", why=str(away))
-        return away.failure
+    except ModelUnavailable as error:
+        _log.warning("copilot.away", why=str(error))
+        return error.failure
     try:
         reply = replies.read(answer)
     except NotAReply as error:

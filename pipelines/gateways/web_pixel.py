@@ -53,11 +53,11 @@ class PreparedPixel:
 
 @dataclass(frozen=True, slots=True)
 class PixelAnswer:
-    """A store's answer: its id of the pixel (None: deleted), or the error. `is_away`: the store was unreachable."""
+    """A store's answer: its id of the pixel (None: deleted), or the error. `is_unreachable`: there was no answer."""
 
     external_id: str | None = None
     error: str | None = None
-    is_away: bool = False
+    is_unreachable: bool = False
 
 
 def has_pixel(connection: GatewayConnection) -> bool:
@@ -122,7 +122,7 @@ def apply(prepared: PreparedPixel) -> PixelAnswer:
     except (CredentialsRefused, GatewayRejected) as error:
         return PixelAnswer(error=str(error))
     except GatewayUnreachable as error:
-        return PixelAnswer(error=str(error), is_away=True)
+        return PixelAnswer(error=str(error), is_unreachable=True)
 
 
 def record(prepared: PreparedPixel, answer: PixelAnswer, *, now: datetime) -> datetime | None:
@@ -142,15 +142,15 @@ def record(prepared: PreparedPixel, answer: PixelAnswer, *, now: datetime) -> da
             pixel, {"state": "active", "external_id": answer.external_id, "error": None, "settled_at": now}
         )
         return None
-    if not (answer.is_away and pixel.state == "active"):  # an existing pixel most likely still exists
+    if not (answer.is_unreachable and pixel.state == "active"):  # an existing pixel most likely still exists
         web_pixels.change(pixel, {"state": "failed", "error": answer.error})
-    return _retry_at(pixel.settled_at or pixel.wanted_at, now) if answer.is_away else None
+    return _retry_at(pixel.settled_at or pixel.wanted_at, now) if answer.is_unreachable else None
 
 
 def _record_deletion(pixel: WebPixel, answer: PixelAnswer, now: datetime) -> datetime | None:
     assert pixel.ended_at is not None  # it has to be deleted
     # A store that refuses our credentials has removed our app, and the pixel with it; else it cannot be deleted at all.
-    if answer.is_away and now - pixel.ended_at < _DELETE_WITHIN:
+    if answer.is_unreachable and now - pixel.ended_at < _DELETE_WITHIN:
         return _retry_at(pixel.ended_at, now)
     web_pixels.change(pixel, {"state": "ended", "credentials_sealed": None, "error": answer.error})
     return None

@@ -1,4 +1,4 @@
-"""The `lookups` queue: newsletter and CRM platforms are asked who referred a buyer. A slow one delays no sale here."""
+"""The `lookups` queue: searches newsletter and CRM platforms for a buyer's referrer. A slow one delays no sale."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -171,7 +171,7 @@ def _seller(api: GatewayWire) -> str:
     """Return the id of the seller, as deliveries spell it."""
     answer = api.get("/user")
     if shapes.get(answer, "success") is not True:
-        raise CredentialsRefused(shapes.text(answer, "message") or "the token is of nobody")
+        raise CredentialsRefused(shapes.text(answer, "message") or "the token belongs to no user")
     return shapes.identity(answer, "user", "user_id") or shapes.require(answer, "user", "id")
 
 

@@ -166,7 +166,7 @@ def _hook(account: GatewayAccount, topic: str, address: str) -> str:
     data = shopify_api.graphql(account, _HOOK, {"topic": topic, "uri": address})
     result = shapes.get(data, "webhookSubscriptionCreate")
     if errors := shapes.items(result, "userErrors"):
-        raise GatewayRejected(422, f"{topic}: {shapes.text(errors[0], 'message') or 'it says no'}")
+        raise GatewayRejected(422, f"{topic}: {shapes.text(errors[0], 'message') or 'no reason given'}")
     hook = shapes.identity(result, "webhookSubscription", "id")
     if hook is None:
         raise GatewayUnreachable(f"no webhook came for {topic}")

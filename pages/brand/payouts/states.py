@@ -25,7 +25,8 @@ def read_filters() -> dict[str, str | None]:
 def payout_view(payout: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payout of the API with additional values for display.
 
-    `state` is the word of its chip, `whom` its affiliate, `by` its method; `may_…` are decisions that its state allows.
+    `state` is the text of its badge, `whom` its affiliate, `by` its method, `says` the sentence on its state;
+    `may_…` are the decisions that its state allows.
     """
     status, voided = payout["status"], payout["voidedAt"] is not None
     is_listed = status == PayoutStatus.Pending and payout["exportedAt"] is not None

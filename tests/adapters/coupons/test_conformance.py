@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.coupons import registry
-from adapters.coupons.base import CodeTaken, DiscountNotHeld
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
@@ -35,7 +35,7 @@ def _mint_or_expect_refusal(simulated_rail, is_held, **discount):
         simulated_rail.mint(order)
         assert len(simulated_rail.books.list_live_ids(order.code)) == 1
         return simulated_rail.books.terms(order.code), terms_from_order(order)
-    with pytest.raises(DiscountNotHeld, match=r"[a-z ]{9}.*\.$"):
+    with pytest.raises(DiscountUnsupported, match=r"[a-z ]{9}.*\.$"):
         simulated_rail.mint(order)
     assert simulated_rail.books.list_live_ids(order.code) == []
     return None, None

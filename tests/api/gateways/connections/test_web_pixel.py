@@ -136,7 +136,7 @@ def test_pixel_created_concurrently_is_found_by_the_retry(shop):
     shop.stage.pixels._webPixelCreate = lambda variables: create(variables) and create(variables)
     result = web_pixel.apply(run)
 
-    assert (result.external_id, result.is_away) == (None, True)
+    assert (result.external_id, result.is_unreachable) == (None, True)
     assert web_pixel.apply(run).external_id == shop.stage.pixels.pixel["id"]
 
 
