@@ -26,8 +26,8 @@ class BraintreeStage(Stage):
     gateway = GATEWAY
     credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
     cannot = {
-        "trial": "Trials are not told.",
-        "code": "Braintree's discounts are no codes.",
+        "trial": "Trials are not reported.",
+        "code": "Braintree's discounts are not codes.",
         "test_flag": missing_acts.APART,
         "time": missing_acts.TIMELESS,
         "pay_again": missing_acts.VOID,

@@ -26,7 +26,7 @@ class PaypalStage(Stage):
     cannot = {
         "code": "PayPal has no discount codes.",
         "test_flag": missing_acts.APART,
-        "dispute_opened": "A dispute is told when it is decided.",
+        "dispute_opened": "A dispute is reported only when it is decided.",
         "uninstall": missing_acts.SILENT,
         "cancel": missing_acts.FINAL,
         "pay_again": missing_acts.FINAL,

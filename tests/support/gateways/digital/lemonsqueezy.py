@@ -20,9 +20,9 @@ class LemonSqueezyStage(Stage):
     credentials = {"apiKey": KEY, "storeId": "1"}
     subscription = {"webhookSecret": SECRET}
     cannot = {
-        "dispute_opened": "Chargebacks are not told as such.",
-        "dispute_lost": "Chargebacks are not told as such.",
-        "dispute_won": "Chargebacks are not told as such.",
+        "dispute_opened": "Chargebacks are not reported as such.",
+        "dispute_lost": "Chargebacks are not reported as such.",
+        "dispute_won": "Chargebacks are not reported as such.",
         "uninstall": missing_acts.SILENT,
         "time": missing_acts.TIMELESS,
         "cancel": missing_acts.FINAL,

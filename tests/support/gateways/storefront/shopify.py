@@ -24,7 +24,7 @@ class ShopifyStage(Stage):
     gateway = GATEWAY
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
     cannot = {
-        "trial": "Trials of subscription apps are not told.",
+        "trial": "Trials of subscription apps are not reported.",
         "time": missing_acts.TIMELESS,
         "pay_part": missing_acts.WHOLE,
     }
