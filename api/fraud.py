@@ -67,8 +67,7 @@ def get_fraud_summary() -> Mapping[str, object]:
         numbers = summary.summarize(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
         )
-    record: Mapping[str, object] = _NUMBERS.dump(numbers)
-    return record
+    return _NUMBERS.dump(numbers)
 
 
 @blueprint.patch("/api/v1/fraud-events/<event_id>")

@@ -61,9 +61,7 @@ def list_platform_connections() -> Mapping[str, object]:
     """List the connected platforms, newest first."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = connections.page(organization_id=guards.organization_id(), **page_request.window)
     return paging.serialize_page(page_request, rows, lambda page: [_serialize(row) for row in page])
 
 
@@ -182,8 +180,7 @@ def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
     values = {name: getattr(connection, name) for name in _FIELDS} | {
         "slug_field": connect.list_slug_fields(connection)[0]
     }
-    record: Mapping[str, Any] = _RECORD.dump(values)
-    return record
+    return _RECORD.dump(values)
 
 
 _FIELDS = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")

@@ -128,7 +128,6 @@ def _record(action: str, session: WebSession, member_id: UUID | None, after: Map
     audit.stage(
         organization_id=session.organization_id,
         action=action,
-        entity_type="session",
         entity_id=session.id_hash.hex(),
         actor_type=_ACTORS[session.kind],
         actor_user_id=member_id,
@@ -136,7 +135,6 @@ def _record(action: str, session: WebSession, member_id: UUID | None, after: Map
         ip=request.remote_addr,
         user_agent=user_agent(),
         request_id=g.request_id,
-        before=None,
         after=after,
         at=clock.now(),
     )

@@ -12,15 +12,9 @@ def record(action: str, after: Mapping[str, object], *, about: object, organizat
     audit.stage(
         organization_id=organization_id,
         action=action,
-        entity_type=action.split(".", 1)[0],
         entity_id=str(about),
         actor_type="operator",
-        actor_user_id=None,
         actor_label="flask",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
         after=after,
         at=clock.now(),
     )

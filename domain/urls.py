@@ -1,5 +1,6 @@
-"""Valid URLs of web pages."""
+"""Valid URLs of web pages, and hosts that are this machine."""
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -28,3 +29,11 @@ def is_http(text: str) -> bool:
         and _HOST.fullmatch(host) is not None
         and port != 0
     )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

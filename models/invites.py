@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from models import advisory_locks
@@ -47,14 +47,11 @@ class InviteWithProgram(AffiliateInvite):
 
 
 _TABLE = Table("affiliate_invite", AffiliateInvite)
+#: Stage the insert of invites, in one statement.
+stage = _TABLE.stage_inserts
 _NAMED_ROWS = Rows(InviteWithProgram)
 _NAMED = columns(InviteWithProgram, "i", program_name="p.name")
 _OF_ITS_PROGRAM = "p.organization_id = i.organization_id and p.id = i.program_id"
-
-
-def stage(invites: Sequence[Mapping[str, Any]]) -> None:
-    """Stage the insert of invites, in one statement."""
-    _TABLE.stage_inserts(invites)
 
 
 _SELECT = (

@@ -1,9 +1,7 @@
 """Small files of organizations, stored in the database so that they survive the loss of a machine."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -28,9 +26,9 @@ class StoredFile:
 _TABLE = Table("stored_file", StoredFile)
 
 
-def insert(values: Mapping[str, Any]) -> None:
+def insert(file: StoredFile) -> None:
     """Insert a file."""
-    _TABLE.insert(values)
+    _TABLE.insert(asdict(file))
 
 
 _DELETE = """

@@ -115,7 +115,7 @@ def _send(
     return internal_requests.send(
         _find_endpoint(app, view),
         path=path,
-        query=_encode_query(query or {}),
+        query=urlencode({name: value for name, value in (query or {}).items() if value is not None}),
         body=_encode_body(body) if body is not None else b"",
         headers={"Idempotency-Key": key} if key is not None else None,
         extra_environ=carried,
@@ -184,10 +184,6 @@ def _encode_body(body: Mapping[str, Any]) -> bytes:
         return orjson.dumps(body)
     except orjson.JSONEncodeError:
         return json.dumps(body).encode()
-
-
-def _encode_query(query: Mapping[str, object]) -> str:
-    return urlencode({name: value for name, value in query.items() if value is not None})
 
 
 def _read_response(response: Response) -> ApiResult:

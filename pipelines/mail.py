@@ -113,7 +113,7 @@ def deliver(prepared: PreparedMail) -> MailOutcome:
     if prepared.wait_until is not None:
         return MailOutcome()
     try:
-        _transport(prepared).send(_message_from_row(prepared.message))
+        smtp.Smtp(prepared.server, sender=settings.current().mail.sender).send(_message_from_row(prepared.message))
     except (smtp.MailRejected, sealing.CannotUnseal) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
@@ -181,10 +181,6 @@ def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
         return None
     mail.stage_slot(organization_id=message.organization_id, message_id=message.id, slot_at=slot_at)
     return slot_at
-
-
-def _transport(prepared: PreparedMail) -> smtp.Transport:
-    return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
 def _message_from_row(message: mail.QueuedMessage) -> smtp.OutgoingEmail:

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, overload
 
 import email_validator
 from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
@@ -63,6 +63,12 @@ class Wire(Schema):
             names = {field.data_key or name for name, field in self.load_fields.items()}
             raise ValidationError({name: ["Unknown field."] for name in data if name not in names})
 
+    @overload
+    def dump(self, obj: Any, *, many: Literal[True]) -> list[Any]: ...
+    @overload
+    def dump(self, obj: Any, *, many: Literal[False] | None = None) -> dict[str, Any]: ...
+    @overload
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any: ...
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan
         return plan.render_all(obj) if (self.many if many is None else many) else plan.render(obj)

@@ -28,10 +28,8 @@ class TrackingDomainBody(Wire):
         return {"tracking_domain": name.lower() if name else None}
 
 
-class DomainRecordStep(Wire):
+class DomainStepRecord(Wire):
     """A record to set up, and the record that exists in its place."""
-
-    wire_name = "DomainStep"
 
     type = one_of((ProofKind.Cname.value, ProofKind.Txt.value))
     name = fields.String()
@@ -45,7 +43,7 @@ class DomainProofRecord(Wire):
     domain = fields.String(allow_none=True)
     state = one_of(tuple(DomainState))
     proved_by = one_of(tuple(ProofKind), allow_none=True)
-    steps = fields.List(fields.Nested(DomainRecordStep))
+    steps = fields.List(fields.Nested(DomainStepRecord))
     checked_at = Instant(allow_none=True)
     next_check_at = Instant(allow_none=True)
     missing_since = Instant(allow_none=True)

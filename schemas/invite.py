@@ -188,10 +188,8 @@ class InvitePreview(Wire):
     expires_at = Instant()
 
 
-class AcceptAnswer(Wire):
+class InviteAcceptance(Wire):
     """The result of accepting an invite; `warning` is present if the slug of the invite was unavailable."""
-
-    wire_name = "InviteAcceptance"
 
     affiliate_id = fields.UUID()
     program_id = fields.UUID()

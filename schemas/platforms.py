@@ -3,29 +3,17 @@
 from marshmallow import fields
 
 from domain.platforms.names import Platform, PlatformStatus
-from schemas.base import Flag, Instant, Wire, line, one_of, text
-from schemas.collection_fields import Entries
+from schemas.base import Flag, Instant, Wire, line, one_of
+from schemas.gateways.connection import GatewayFieldRecord, credential_values
 
-_MAX_CREDENTIAL_CHARS = 4_096
-_MAX_CREDENTIALS = 20
 _MAX_FIELD_CHARS = 100
-
-
-def _credentials(*, required: bool) -> Entries:
-    return Entries(
-        most=_MAX_CREDENTIALS,
-        least=1,
-        keys=text(shortest=1, longest=64),
-        values=text(shortest=1, longest=_MAX_CREDENTIAL_CHARS),
-        required=required,
-    )
 
 
 class PlatformBody(Wire):
     """A platform to connect; the catalogue lists its credentials."""
 
     platform = one_of(Platform, required=True)
-    credentials = _credentials(required=True)
+    credentials = credential_values(required=True)
     slug_field = line(longest=_MAX_FIELD_CHARS, allow_none=True, load_default=None)
 
 
@@ -34,25 +22,15 @@ class PlatformChanges(Wire):
 
     credit_sales = Flag()
     slug_field = line(longest=_MAX_FIELD_CHARS, allow_none=True)
-    credentials = _credentials(required=False)
+    credentials = credential_values(required=False)
 
 
-class PlatformFieldRecord(Wire):
+class PlatformFieldRecord(GatewayFieldRecord):
     """One credential of a platform."""
-
-    wire_name = "PlatformField"
-
-    name = fields.String()
-    label = fields.String()
-    secret = Flag()
-    required = Flag()
-    help = fields.String()
 
 
 class PlatformRecord(Wire):
     """A platform that can be connected."""
-
-    wire_name = "Platform"
 
     name = fields.String()
     label = fields.String()
@@ -62,8 +40,6 @@ class PlatformRecord(Wire):
 
 class PlatformConnectionRecord(Wire):
     """A connection to a platform, without its credentials."""
-
-    wire_name = "PlatformConnection"
 
     id = fields.UUID()
     platform = one_of(Platform)

@@ -11,6 +11,7 @@ from email.utils import getaddresses
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from domain import urls
 from domain.mail import smtp_address
 
 # A sender that every mail server accepts: ASCII only.
@@ -173,7 +174,7 @@ def is_safe_url(url: str) -> bool:
     except ValueError:
         return False
     is_plain = bool(host) and not parts.fragment and "@" not in parts.netloc
-    return is_plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host or "")))
+    return is_plain and (parts.scheme == "https" or (parts.scheme == "http" and urls.is_loopback(host or "")))
 
 
 def _is_address_with_port(text: str) -> bool:
@@ -203,10 +204,3 @@ def _is_safe_host_url(url: str) -> bool:
         return False
     parts = urlsplit(url)
     return parts.path in ("", "/") and not parts.query
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

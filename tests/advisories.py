@@ -1,8 +1,8 @@
-"""`python -m tests.advisories`: is a release that we lock older than the mend of a hole that is known in it?
+"""`python -m tests.advisories`: report locked releases with a known vulnerability, and fail if a fix exists.
 
-Asks a database of security advisories once for the whole lock. Exit 1: there is such a release, and its mend is named.
-Exit 0: there is none, or the database could not be asked, and one line says which. A hole that nothing mends yet is
-named and passes: no update helps.
+Queries a database of security advisories once for the whole lock. Exit 1: a locked release is older than its fix,
+which is printed. Exit 0: there is no such release, or the database cannot be reached, and one line says which. A
+vulnerability without a fix is printed and passes, because no update helps.
 """
 
 import sys
@@ -19,58 +19,57 @@ from tests.support import locks
 
 _DATABASE = "https://api.osv.dev"
 _ECOSYSTEM = "PyPI"
-# To connect, and between two parts of an answer.
+# Connect timeout, and read timeout between two parts of a response.
 _TIMEOUT_S = (3, 5)
-# All in all; a name server that does not answer is bounded by nothing else.
-_WHOLE_TIMEOUT_S = 20
+# For all requests together; nothing else limits a name server that does not respond.
+_TOTAL_TIMEOUT_S = 20
 
 
 class DatabaseUnreachable(Exception):
-    """The database cannot be reached, or answers nothing that can be read; says why."""
+    """The database cannot be reached or its response is invalid; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vulnerability:
-    """A release in the lock with an advisory about it, and the later releases that mend it, if any."""
+    """A locked release, an advisory about it, and the later releases that fix it, if any."""
 
     name: str
     version: str
     advisory: str
-    mended_in: tuple[str, ...]
+    fixed_in: tuple[str, ...]
 
     def __str__(self) -> str:
-        remedy = f"mended in {', '.join(self.mended_in)}" if self.mended_in else "not mended yet"
+        remedy = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "not fixed yet"
         return f"{self.name} {self.version}: {self.advisory}, {remedy}"
 
 
 def find_vulnerabilities(lock: Path, *, database: str = _DATABASE) -> list[Vulnerability]:
-    """Return what is known against the releases of a lock; raises NotAsked."""
+    """Return the known vulnerabilities of the releases of a lock. Raises DatabaseUnreachable."""
     pinned = [(name, entry.version) for name, entry in locks.read_lock(lock).items()]
     queries = [{"package": {"ecosystem": _ECOSYSTEM, "name": name}, "version": version} for name, version in pinned]
-    found = []
+    vulnerabilities = []
     try:
-        answers = _answer("POST", f"{database}/v1/querybatch", {"queries": queries})["results"]
-        for (name, version), answer in zip(pinned, answers, strict=True):
-            for known in answer.get("vulns", ()):
-                advisory = _answer("GET", f"{database}/v1/vulns/{known['id']}")
+        results = _request("POST", f"{database}/v1/querybatch", {"queries": queries})["results"]
+        for (name, version), result in zip(pinned, results, strict=True):
+            for hit in result.get("vulns", ()):
+                advisory = _request("GET", f"{database}/v1/vulns/{hit['id']}")
                 if "withdrawn" not in advisory:
-                    found.append(
-                        Vulnerability(name, version, known["id"], _fixed_versions(advisory, name, Version(version)))
-                    )
+                    fixed_in = _list_fixed_versions(advisory, name, Version(version))
+                    vulnerabilities.append(Vulnerability(name, version, hit["id"], fixed_in))
     except requests.RequestException as error:
         raise DatabaseUnreachable(type(error).__name__) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DatabaseUnreachable(f"the answer cannot be read: {error!r}") from error
-    return found
+        raise DatabaseUnreachable(f"the response cannot be read: {error!r}") from error
+    return vulnerabilities
 
 
-def _answer(method: str, url: str, body: object = None) -> Any:
+def _request(method: str, url: str, body: object = None) -> Any:
     response = requests.request(method, url, json=body, timeout=_TIMEOUT_S)
     response.raise_for_status()
     return response.json()
 
 
-def _fixed_versions(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
+def _list_fixed_versions(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
     return tuple(
         event["fixed"]
         for affected in advisory["affected"]
@@ -82,28 +81,28 @@ def _fixed_versions(advisory: Any, name: str, version: Version) -> tuple[str, ..
     )
 
 
-def main(*, database: str = _DATABASE, within_s: float = _WHOLE_TIMEOUT_S) -> int:
-    """Print what is known against the lock of who develops, which holds all that runs; returns the exit code."""
-    found: list[Vulnerability] = []
+def main(*, database: str = _DATABASE, within_s: float = _TOTAL_TIMEOUT_S) -> int:
+    """Print the vulnerabilities of the development lock, which contains all packages; return the exit code."""
+    vulnerabilities: list[Vulnerability] = []
     reasons = [f"no response within {within_s:g} s"]
 
-    def ask() -> None:
+    def query() -> None:
         try:
-            found.extend(find_vulnerabilities(locks.DEV, database=database))
+            vulnerabilities.extend(find_vulnerabilities(locks.DEV, database=database))
             reasons.clear()
         except DatabaseUnreachable as reason:
             reasons[:] = [str(reason)]
 
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(within_s)
+    thread = threading.Thread(target=query, daemon=True)
+    thread.start()
+    thread.join(within_s)
     if reasons:
-        print(f"Security advisories: not asked ({reasons[0]})")
+        print(f"Security advisories: not checked ({reasons[0]})")
         return 0
-    for hole in found:
-        print(f"Security advisories: {hole}")
-    print(f"Security advisories: {len(found)} about what is locked")
-    return 1 if any(hole.mended_in for hole in found) else 0
+    for vulnerability in vulnerabilities:
+        print(f"Security advisories: {vulnerability}")
+    print(f"Security advisories: {len(vulnerabilities)} about the locked releases")
+    return 1 if any(vulnerability.fixed_in for vulnerability in vulnerabilities) else 0
 
 
 if __name__ == "__main__":

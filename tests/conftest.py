@@ -1,12 +1,13 @@
-"""Fixtures: real servers, an application, brands to test with, and `drain` to run the queued work.
+"""Fixtures: real servers, an application, brands, and `drain` to run the queued jobs.
 
-Every test makes organizations of its own, so nothing is cleaned up between tests but the queues: another test's
-rows are another tenant's rows.
+Every test creates its own organizations, so only the queues are emptied between tests: the rows of other tests belong
+to other tenants.
 """
 
 import dataclasses
 import gc
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
@@ -24,12 +25,12 @@ from tests.support.outside import receiver as receivers
 from tests.support.running import bytecode, clusters, file_scheduler, homes, hours, names, results, sockets
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-# The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
+# The first process of a run chooses the folder and the others inherit it, so that the last one can stop the servers.
 _HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/{homes.PREFIX}{os.getpid()}"))
 
 _HOME_LOCK = pytest.StashKey[TextIOWrapper]()
 
-# What a developer may have set for a server of their own.
+# Settings that a developer may have set for their own server; the tests remove them.
 _UNSET = {
     "PORT",
     "DATABASE_READ_URL",
@@ -79,9 +80,9 @@ _UNLIMITED = " ".join(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Point this process at servers of its own before anything reads the settings."""
-    # How long it takes to make an example says how busy the machine is, and nothing of the product. Examples are the
-    # same in every run: what one in a thousand finds is looked for with FINDERFEE_LONG_MACHINE, beside nobody's change.
+    """Point this process at the tests' servers before anything reads the settings."""
+    # The time to create an example shows the load of the machine, not a defect of the product. Examples are the same in
+    # every run; FINDERFEE_LONG_MACHINE searches with random ones, apart from any change under test.
     hypothesis.settings.register_profile(
         "any",
         deadline=None,
@@ -91,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("any")
     sockets.close_when_reset()
     names.forbid_name_lookups()
-    gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
+    gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay in memory; scanning them again costs 10 %
     if not hasattr(config, "workerinput"):
         homes.remove_abandoned(_HOME.parent)
         config.stash[_HOME_LOCK] = homes.hold(_HOME)
@@ -102,15 +103,13 @@ def pytest_configure(config: pytest.Config) -> None:
             bytecode.compile_sources(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
-        _be_patient()
+        _extend_timeouts()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop the servers when the last process that used them is done."""
+    """Stop the servers when the last process that used them ends."""
     if not hasattr(config, "workerinput"):
         server_pair.stop(_HOME)
-        import shutil
-
         shutil.rmtree(_HOME, ignore_errors=True)
         if _HOME_LOCK in config.stash:
             config.stash[_HOME_LOCK].close()
@@ -118,36 +117,36 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Say which tests go to one process."""
+    """Return the scheduler that assigns whole files to processes."""
     return file_scheduler.ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest in one process, so that nobody waits for it in the end."""
+    """Start with the tests that take longest in one process, so that the run does not wait for them at the end."""
     items.sort(key=lambda item: not file_scheduler.reads_trees(item.nodeid.partition("::")[0]))
 
 
-def _servers() -> server_pair.EmbeddedServers:
-    """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
+def _start_servers() -> server_pair.EmbeddedServers:
+    """Start the tests' servers and return their addresses; with DATABASE_URL set, use its database server instead.
 
-    The broker is always private: the tests empty it.
+    The broker is always private, because the tests empty it.
     """
-    given = os.environ.get("DATABASE_URL")
-    started = server_pair.start(_HOME, postgres=given is None, durable=False)
-    if given is None:
-        return started
-    owner_url = os.environ.get("DATABASE_OWNER_URL") or given
-    return dataclasses.replace(started, database_url=given, database_owner_url=owner_url)
+    external_url = os.environ.get("DATABASE_URL")
+    servers = server_pair.start(_HOME, postgres=external_url is None, durable=False)
+    if external_url is None:
+        return servers
+    owner_url = os.environ.get("DATABASE_OWNER_URL") or external_url
+    return dataclasses.replace(servers, database_url=external_url, database_owner_url=owner_url)
 
 
 def _is_distributed(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "numprocesses", None))
 
 
-def _be_patient() -> None:
-    """Wait longer than the product does for a server that is there: a busy machine is no outage.
+def _extend_timeouts() -> None:
+    """Wait longer than the product does for a running server: a busy machine is no outage.
 
-    One that is away is not waited for at all. A URL whose name nobody could look up in time would pass.
+    A connection to a stopped server still fails at once. A URL whose name could not be looked up in time would pass.
     """
     from adapters import broker
     from adapters.safe_http import client
@@ -159,13 +158,13 @@ def _be_patient() -> None:
 def _point_at_servers() -> None:
     for name in [name for name in os.environ if name in _UNSET or "_JWT_" in name or "PAYOUT_RAIL_" in name]:
         os.environ.pop(name, None)
-    found = _servers()
+    servers = _start_servers()
     name = f"finderfee_test_{_WORKER}"
     number = int(_WORKER.removeprefix("gw")) % 16
     os.environ.update(
-        DATABASE_URL=urlsplit(found.database_url)._replace(path=f"/{name}").geturl(),
-        DATABASE_OWNER_URL=databases.create_database(found.database_owner_url, name),
-        REDIS_URL=found.redis_url.replace("db=0", f"db={number}"),
+        DATABASE_URL=urlsplit(servers.database_url)._replace(path=f"/{name}").geturl(),
+        DATABASE_OWNER_URL=databases.create_database(servers.database_owner_url, name),
+        REDIS_URL=servers.redis_url.replace("db=0", f"db={number}"),
         SECRET_KEY="a key for the tests that is long enough",
         DATA_DIR=str(_HOME / f"data-{_WORKER}"),
         KEY_CACHE_S="0",
@@ -182,7 +181,7 @@ def _point_at_servers() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let no test begin just before an hour is over, or with the settings of another."""
+    """Delay a test that would start just before a full hour, and reload settings that another test changed."""
     from tests.support import settings_overrides
 
     hours.note_test_start()
@@ -191,32 +190,32 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def app() -> object:
-    """Return the application, with every actor declared on a broker of this process."""
+    """Return the application, with every actor declared on this process's broker."""
     import importlib
 
     from app import create_app
     from tests.support.api_description import Description
 
     importlib.import_module("workers.fleet").load()
-    made = create_app()
-    made.extensions["description"] = Description(made)
-    gc.freeze()  # pytest collects several times at the end, and need not look through all that was imported
-    return made
+    created = create_app()
+    created.extensions["description"] = Description(created)
+    gc.freeze()  # pytest runs the collector several times at the end; it need not scan all imported modules
+    return created
 
 
 @pytest.fixture(autouse=True)
 def _check_answers_against_description(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail the test to whom something was answered that the description does not have."""
+    """Fail a test that received a response that does not match the OpenAPI description."""
     yield
     if "app" in request.fixturenames:
-        described = request.getfixturevalue("app").extensions["description"]
-        wrong, described.wrong = described.wrong, []
+        description = request.getfixturevalue("app").extensions["description"]
+        wrong, description.wrong = description.wrong, []
         assert wrong == []
 
 
 @pytest.fixture(autouse=True)
 def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Start every test that uses the application with empty queues and no memory of rates and keys."""
+    """Start every test that uses the application with empty queues, rate limits and key caches."""
     if "app" not in request.fixturenames:
         yield
         return
@@ -238,7 +237,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
         for table in ("job", "tick", "worker_process", "queue_pause", "stored_answer"):
             db.db.stage(f"delete from {table}")
     yield
-    if db.in_transaction():  # a new connection costs more than most tests; only one in disorder is not passed on
+    if db.in_transaction():  # keep the connection for the next test unless a transaction is still open
         db.db.drop_connection()
 
 
@@ -252,7 +251,7 @@ def brand(app: object) -> object:
 
 @pytest.fixture
 def rival(app: object) -> object:
-    """Return another organization that has nothing to do with `brand`."""
+    """Return another organization, unrelated to `brand`."""
     from tests.support.rows.brands import Brand
 
     return Brand.create(app, name="Rival")
@@ -268,7 +267,7 @@ def drain(app: object) -> Callable[[], int]:
 
 @pytest.fixture
 def flask(app: object) -> object:
-    """Return what runs operator commands: `flask("jobs", "dead")`, or `flask.json("jobs", "dead")` for the document."""
+    """Return a runner of operator commands: `flask("jobs", "dead")`, or `flask.json("jobs", "dead")` for the JSON."""
     from tests.support.operators import Operator
 
     return Operator(app)
@@ -276,18 +275,18 @@ def flask(app: object) -> object:
 
 @pytest.fixture
 def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
-    """Return a scriptable HTTPS server that keeps what it is sent."""
-    started = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)
-    yield started
-    started.stop()
+    """Yield a scriptable HTTPS server that records its requests; check their events against the description."""
+    server = receivers.Receiver(Path(os.environ["WEBHOOK_CA_BUNDLE"]).parent)
+    yield server
+    server.stop()
     if "app" in request.fixturenames:
-        described = request.getfixturevalue("app").extensions["description"]
-        for received in started.received:
-            described.check_event(received.body)
+        description = request.getfixturevalue("app").extensions["description"]
+        for received in server.received:
+            description.check_event(received.body)
 
 
 @pytest.fixture
 def isolated_database(app: object) -> Iterator[str]:
-    """Give the owner's URL of a database without the organizations of other tests, in which this one's are."""
+    """Yield the owner's URL of a database that contains only this test's organizations."""
     with databases.isolated_database() as owner_url:
         yield owner_url

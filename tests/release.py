@@ -1,7 +1,7 @@
-"""Release what is committed: `make release VERSION=0.3.0`.
+"""Release the committed tree: `make release VERSION=0.3.0`.
 
 Checks the version, the changelog, the tree and the locks. Then writes the version and the schema that the next release
-has to leave in place (docs/upgrades.md), commits them and makes the annotated tag `v0.3.0`. Pushing is left to you.
+must keep (docs/upgrades.md), commits them and creates the annotated tag `v0.3.0`. It does not push.
 """
 
 import re
@@ -47,18 +47,18 @@ def main(root: Path, version: str, *, today: date) -> None:
     _check_clean(root, "`make lock` changed these files; review and commit them first:")
     write_version(root, version)
     schema.make(root, version)
-    if _changes(root):
+    if _list_changes(root):
         _run(root, "git", "commit", "--quiet", "--all", "--message", f"Release {version}")
-    _run(root, "git", "tag", "--annotate", "--cleanup=whitespace", "--file=-", _tag(version), stdin=text)
+    _run(root, "git", "tag", "--annotate", "--cleanup=whitespace", "--file=-", _tag_name(version), stdin=text)
 
 
 def check_order(root: Path, version: str) -> None:
     """Raise ReleaseRefused unless the version has three numbers and is higher than every tag."""
-    numbers = _numbers(version)
-    tags = _run(root, "git", "tag", "--list", _tag("*")).split()
-    released = [tag.removeprefix(_tag("")) for tag in tags if _VERSION.fullmatch(tag.removeprefix(_tag("")))]
-    newest = max([*released, read_version(root, "settings/version.py")], key=_numbers)
-    if version in released or numbers < _numbers(newest):
+    numbers = _parse_version(version)
+    tags = _run(root, "git", "tag", "--list", _tag_name("*")).split()
+    released = [tag.removeprefix(_tag_name("")) for tag in tags if _VERSION.fullmatch(tag.removeprefix(_tag_name("")))]
+    newest = max([*released, read_version(root, "settings/version.py")], key=_parse_version)
+    if version in released or numbers < _parse_version(newest):
         raise ReleaseRefused(f"{version} is not higher than {newest}. Choose the next version.")
 
 
@@ -67,12 +67,12 @@ def check_changelog(root: Path, version: str, *, today: date) -> str:
 
     Raises ReleaseRefused unless it follows an empty chapter "Unreleased", has a date, and precedes lower versions.
     """
-    first, *released = chapters(root)
+    first, *released = read_chapters(root)
     if first.version != _UNRELEASED or first.text:
         raise ReleaseRefused(f'Move the lines of "{_UNRELEASED}" in CHANGELOG.md into the chapter of {version}.')
     if not released or released[0].version != version or not released[0].text:
         raise ReleaseRefused(f'CHANGELOG.md needs "## [{version}] - {today}" with text after "{_UNRELEASED}".')
-    numbers = [_numbers(chapter.version) for chapter in released]
+    numbers = [_parse_version(chapter.version) for chapter in released]
     if numbers != sorted(set(numbers), reverse=True):
         raise ReleaseRefused("CHANGELOG.md: each version needs one chapter, the highest version first.")
     for chapter in released:
@@ -81,7 +81,7 @@ def check_changelog(root: Path, version: str, *, today: date) -> str:
     return f"Finderfee {version}\n\n{released[0].text}\n"
 
 
-def chapters(root: Path) -> list[Chapter]:
+def read_chapters(root: Path) -> list[Chapter]:
     """Return the changelog's chapters from the top. Raises ReleaseRefused without any."""
     parts = re.split(r"^## \[(.+?)\](?: - (.+))?$", (root / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
     if not parts:
@@ -92,24 +92,24 @@ def chapters(root: Path) -> list[Chapter]:
 
 def read_version(root: Path, name: str) -> str:
     """Return the version in one of the files of VERSIONS."""
-    return _version_line(root, name)[1]
+    return _find_version_line(root, name)[1]
 
 
 def write_version(root: Path, version: str) -> None:
     """Write the version into every file of VERSIONS."""
     for name in VERSIONS:
-        line = _version_line(root, name)
+        line = _find_version_line(root, name)
         (root / name).write_text(f"{line.string[: line.start(1)]}{version}{line.string[line.end(1) :]}")
 
 
-def _version_line(root: Path, name: str) -> re.Match[str]:
+def _find_version_line(root: Path, name: str) -> re.Match[str]:
     line = re.search(VERSIONS[name], (root / name).read_text(), re.MULTILINE)
     if line is None:
         raise ReleaseRefused(f"{name} contains no version.")
     return line
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     parts = _VERSION.fullmatch(version)
     if parts is None:
         raise ReleaseRefused(f"{version!r} is not a version. Write three numbers: make release VERSION=0.3.0")
@@ -124,29 +124,29 @@ def _parse_date(text: str) -> date | None:
         return None
 
 
-def _tag(version: str) -> str:
+def _tag_name(version: str) -> str:
     return f"v{version}"
 
 
-def _changes(root: Path) -> str:
+def _list_changes(root: Path) -> str:
     return _run(root, "git", "status", "--porcelain").rstrip()
 
 
 def _check_clean(root: Path, reason: str) -> None:
-    if changes := _changes(root):
+    if changes := _list_changes(root):
         raise ReleaseRefused(f"{reason}\n{changes}")
 
 
 def _run(root: Path, *command: str, stdin: str = "") -> str:
-    ended = subprocess.run(command, cwd=root, input=stdin, capture_output=True, text=True)
-    if ended.returncode != 0:
-        raise ReleaseRefused(f"{' '.join(command)} failed:\n{ended.stderr.strip()}")
-    return ended.stdout
+    process = subprocess.run(command, cwd=root, input=stdin, capture_output=True, text=True)
+    if process.returncode != 0:
+        raise ReleaseRefused(f"{' '.join(command)} failed:\n{process.stderr.strip()}")
+    return process.stdout
 
 
 if __name__ == "__main__":
     try:
         main(trees.ROOT, " ".join(sys.argv[1:]), today=datetime.now(UTC).date())
-    except ReleaseRefused as refused:
-        sys.exit(f"No release was made. {refused}")
+    except ReleaseRefused as refusal:
+        sys.exit(f"No release was made. {refusal}")
     print(f"Version {sys.argv[1]} is committed and tagged. Next: git push --follow-tags")

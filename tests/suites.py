@@ -1,10 +1,10 @@
-"""Run suites one after another, then run alone, once more, each test that failed: `make check` and CI.
+"""Run suites one after another, then run each failed test once more, alone: `make check` and CI.
 
 python -m tests.suites NAME...     NAME is a target of the Makefile, or an executable file in .ci
 
-A suite that fails does not stop the next one. What fails twice fails the run. What passes the second time does not: it
-is printed as FLAKY with its first failure and listed at the end of the log, for a defect that shows seldom is still a
-defect. When many tests fail, something is broken and none is run again.
+A failed suite does not stop the next one. A test that fails twice fails the run. One that passes the second time does
+not: it is printed as FLAKY with its first failure and listed at the end of the log, because a rare defect is still a
+defect. If many tests fail, something is broken and none is run again.
 """
 
 import os
@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.support.running.results import RESULTS_FILE, Failure, SuiteResults
 
 _ROOT = Path(__file__).parents[1]
-#: More failures than this are no chance, and running them again would take longer than CI may.
+#: More failures than this are not chance, and running them again would exceed CI's time limit.
 MAX_RERUNS = 20
 _SLOWEST_S = 600
 _WIDTH = 80
@@ -27,7 +27,7 @@ _WIDTH = 80
 
 @dataclass(slots=True)
 class Verdict:
-    """The results of all suites, and of the second runs of what failed."""
+    """The results of all suites, and of the second runs of failed tests."""
 
     seconds: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def main(names: list[str]) -> int:
-    """Run the suites and print the verdict; returns 0 if nothing failed twice."""
+    """Run the suites and print the verdict; return 0 if nothing failed twice."""
     verdict = Verdict()
     with tempfile.TemporaryDirectory(prefix="finderfee-results-") as folder:
         for name in names:
@@ -53,7 +53,7 @@ def main(names: list[str]) -> int:
 
 
 def _run_suite(name: str, results_file: Path) -> SuiteResults:
-    """Run one suite and return its results; without a results file, the suite itself is what took time or failed."""
+    """Run one suite and return its results; without a results file they are the time and status of the whole suite."""
     script = _ROOT / ".ci" / name
     command = [str(script)] if script.is_file() else ["make", name]
     print(f"\n=== {name} ===", flush=True)
@@ -63,7 +63,7 @@ def _run_suite(name: str, results_file: Path) -> SuiteResults:
     print(f"=== {name}: {'passed' if status == 0 else 'failed'} after {took_s:.0f} s ===", flush=True)
     results = SuiteResults.load(results_file) if results_file.exists() else SuiteResults({name: took_s})
     if status and not results.failures:
-        # A script is run again as a whole; pytest that did not reach its end is broken, not unlucky.
+        # A script is run again as a whole; a pytest run that did not finish is broken, not flaky.
         rerun = command if script.is_file() else []
         results.failures.append(Failure(name, f"{' '.join(command)} ended with status {status}", rerun))
     return results
@@ -89,12 +89,12 @@ def _rerun_failures(verdict: Verdict) -> None:
 def _print_slowest(seconds: Counter[str]) -> None:
     """Print the slowest files until they make up ten minutes, with the time of all."""
     print(f"\n{' the slowest ten minutes ':=^{_WIDTH}}")
-    shown_s = 0.0
+    printed_s = 0.0
     for name, took_s in seconds.most_common():
-        if shown_s >= _SLOWEST_S:
+        if printed_s >= _SLOWEST_S:
             break
         print(f"{took_s:7.1f} s  {name}")
-        shown_s += took_s
+        printed_s += took_s
     print(f"{seconds.total():7.1f} s  everything, over all processes")
 
 

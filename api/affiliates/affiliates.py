@@ -15,7 +15,6 @@ from api.access.guards import Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -58,9 +57,7 @@ _RECORD = AffiliateRecord()
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
     requested = body.load()
-    answer = idempotency.run_once(lambda: _create(requested))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _create(requested), wakes_relay=True)
 
 
 def _create(requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
@@ -134,9 +131,7 @@ def change_affiliate(affiliate_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         seen = management.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     changes = body.load()
-    answer = idempotency.run_once(lambda: _change(seen, changes))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _change(seen, changes), wakes_relay=True)
 
 
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -34,5 +34,4 @@ def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
         by_affiliate = balances.list_of_affiliates(
             organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now()
         )
-    body: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": by_affiliate[wanted_id]})
-    return body
+    return _RECORD.dump({"affiliate_id": wanted_id, "balances": by_affiliate[wanted_id]})

@@ -15,7 +15,6 @@ from api.access.guards import Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
@@ -93,9 +92,7 @@ def _check_exists(affiliate_id: str) -> UUID:
 
 
 def _run_once(work: Callable[[], _Answer]) -> Response:
-    answer = idempotency.run_once(work)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, wakes_relay=True)
 
 
 def _approve(affiliate_id: UUID) -> _Answer:

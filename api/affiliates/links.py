@@ -19,14 +19,14 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from pipelines.affiliates import affiliate_links, management
-from schemas.affiliates.affiliate import LinkRecord
-from schemas.affiliates.link import LinkBody
+from schemas.affiliates.affiliate import AffiliateLinkRecord
+from schemas.affiliates.link import AffiliateLinkBody
 
 blueprint = Blueprint("affiliate_links", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-_RECORD = LinkRecord()
+_RECORD = AffiliateLinkRecord()
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/links")
@@ -45,7 +45,7 @@ def list_affiliate_links(affiliate_id: str) -> list[Any]:
     _WRITE,
     object_of(_RECORD),
     status=201,
-    takes=LinkBody(),
+    takes=AffiliateLinkBody(),
     refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
 def create_affiliate_link(affiliate_id: str) -> Response:

@@ -70,9 +70,7 @@ def list_recruits() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = recruits.any_org_page(
-            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
-        )
+        rows = recruits.any_org_page(account_id=account_id, email=email, **page_request.window)
         sums = recruitment.sum_earnings(rows[: page_request.take])
     return paging.serialize_page(page_request, rows, lambda page_rows: _serialize(_RECRUIT, page_rows, sums))
 

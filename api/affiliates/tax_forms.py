@@ -45,8 +45,7 @@ def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
         audit.record("tax_form.read", wanted_id, after={"found": form is not None}, now=now)
     if form is None:  # after the commit, so that the audit entry stays
         raise not_found("tax form of affiliate", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(_fields(form, now))
-    return record
+    return _RECORD.dump(_fields(form, now))
 
 
 def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:

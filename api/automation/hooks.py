@@ -17,8 +17,8 @@ from models.webhooks import hooks
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.automation.hooks import subscribe
 from pipelines.webhooks import manage
-from schemas.automation.hook import HookBody, HookRecord
-from schemas.webhooks.webhook import EndpointRecord
+from schemas.automation.hook import AutomationHookRecord, HookBody
+from schemas.webhooks.webhook import WebhookEndpointRecord
 
 blueprint = Blueprint("automation_hooks", __name__)
 
@@ -26,8 +26,8 @@ _SUBSCRIBE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter
 # A workflow can be switched off on any plan.
 _LEAVE = Guard(audience="brand", scope="read_write")
 
-_RECORD = HookRecord()
-_AUDITED = EndpointRecord()
+_RECORD = AutomationHookRecord()
+_AUDITED = WebhookEndpointRecord()
 
 
 @blueprint.post("/api/v1/automation/hooks")
@@ -84,5 +84,4 @@ def delete_automation_hook(hook_id: str) -> Response:
 
 def _serialize(hook: WebhookEndpoint) -> dict[str, object]:
     (event,) = hook.events
-    record: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
-    return record
+    return _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})

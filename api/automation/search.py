@@ -52,8 +52,7 @@ def search_campaigns() -> list[Any]:
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
         rows = programs.find_matching(organization_id=guards.organization_id(), limit=_MAX_RESULTS, **query)
-    records: list[Any] = _CAMPAIGN.dump(rows, many=True)
-    return records
+    return _CAMPAIGN.dump(rows, many=True)
 
 
 @blueprint.get("/api/v1/automation/search/conversions")
@@ -69,8 +68,7 @@ def search_conversions() -> list[Any]:
         rows = conversion_lists.find_matching(organization_id=organization_id, limit=_MAX_RESULTS, **query)
     if was_waiting:
         wake_relay()
-    records: list[Any] = _CONVERSION.dump(rows, many=True)
-    return records
+    return _CONVERSION.dump(rows, many=True)
 
 
 @blueprint.get("/api/v1/automation/search/payouts")
@@ -85,5 +83,4 @@ def search_payouts() -> list[Any]:
             affiliate_id=query["affiliate_id"],
             limit=_MAX_RESULTS,
         )
-    records: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
-    return records
+    return _WITHOUT_LINES.dump(rows, many=True)

@@ -56,8 +56,7 @@ def find_explainer(
 
     def explain(is_sent: bool) -> Mapping[str, object]:
         lost = _Verdict(False, "none", verdict.score, [*verdict.reasons, "not_taken"])
-        body: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_sent else verdict)
-        return body
+        return _VERDICT.dump(lost if verdict.is_recorded and not is_sent else verdict)
 
     return explain
 

@@ -39,5 +39,4 @@ def get_install_snippet() -> Mapping[str, object]:
             captures_emails=query["email_capture"],
             base_url=settings.current().web.url,
         )
-    record: Mapping[str, object] = _SNIPPET.dump(snippet)
-    return record
+    return _SNIPPET.dump(snippet)

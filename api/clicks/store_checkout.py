@@ -40,5 +40,4 @@ def record_store_checkout() -> Mapping[str, object]:
             checkouts.store_claim(
                 link, token=checkout["checkout_token"], sub_id=subid.normalize(checkout["sub_id"]), now=clock.now()
             )
-    answer: Mapping[str, object] = _ANSWER.dump({"ok": True})
-    return answer
+    return _ANSWER.dump({"ok": True})

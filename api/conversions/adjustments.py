@@ -15,7 +15,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.conversions.refund import RefundOrigin
 from domain.organization import plans
 from domain.organization.access import Role
@@ -49,9 +48,7 @@ def refund_conversion(conversion_id: str) -> Response:
     """Refund a conversion of any source in part or in full. 200 with this refund and the running total."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
-    answer = idempotency.run_once(lambda: _refund(id_in_path, requested, now))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _refund(id_in_path, requested, now), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/conversions/<conversion_id>/refund/restore")
@@ -59,9 +56,7 @@ def refund_conversion(conversion_id: str) -> Response:
 def restore_refund(conversion_id: str) -> Response:
     """Undo all refunds that the brand recorded, but none that a gateway reported."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
-    answer = idempotency.run_once(lambda: _restore(id_in_path, now))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _restore(id_in_path, now), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/conversions/<conversion_id>/adjust")
@@ -80,9 +75,7 @@ def adjust_conversion(conversion_id: str) -> Response:
     """Set the commission of a Pending or Approved conversion, after refunds."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
-    answer = idempotency.run_once(lambda: _adjust(id_in_path, requested, now))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _adjust(id_in_path, requested, now), wakes_relay=True)
 
 
 def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> idempotency.Answer:
@@ -99,7 +92,7 @@ def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) ->
     after = {name: value for name, value in summary.items() if name not in ("ok", "conversionId")}
     why = {"reason": requested["reason"], "note": requested["note"]}
     audit.record(
-        "conversion.refunded", conversion_id, before=_RECORD.dump(subject.conversion), after=after | why, now=now
+        "conversion.refunded", conversion_id, before=_RECORD.dump(subject.conversion), after={**after, **why}, now=now
     )
     return 200, summary
 
@@ -126,5 +119,5 @@ def _record_change(
     action: str, subject: review.ReviewedConversion, result: Conversion, why: Mapping[str, object], now: datetime
 ) -> idempotency.Answer:
     before, after = _RECORD.dump(subject.conversion), _RECORD.dump(result)
-    audit.record(action, subject.conversion.id, before=before, after=after | why, now=now)
+    audit.record(action, subject.conversion.id, before=before, after={**after, **why}, now=now)
     return 200, after

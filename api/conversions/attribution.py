@@ -39,5 +39,4 @@ def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
         raise not_found("conversion", wanted_id)
     if was_waiting:
         wake_relay()
-    record: Mapping[str, object] = _RECORD.dump(explanation)
-    return record
+    return _RECORD.dump(explanation)

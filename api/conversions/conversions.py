@@ -19,14 +19,14 @@ from models import db
 from models.conversions import conversions, lists
 from models.conversions.lists import ConversionFilters
 from pipelines.conversions import settlement
-from schemas.conversions.conversion import ConversionDetail, ConversionRecord, ConversionsQuery, EventRecord
+from schemas.conversions.conversion import ConversionDetail, ConversionEventRecord, ConversionRecord, ConversionsQuery
 
 blueprint = Blueprint("conversions", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = ConversionRecord()
 _WIRE = _RECORD.wire
-_EVENTS = EventRecord(many=True)
+_EVENTS = ConversionEventRecord()
 # More than other lists by default.
 _DEFAULT_TAKE = 100
 
@@ -65,4 +65,4 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
         raise not_found("conversion", wanted_id)
     if was_waiting:
         wake_relay()
-    return {**_RECORD.dump(conversion), "events": _EVENTS.dump(history)}
+    return {**_RECORD.dump(conversion), "events": _EVENTS.dump(history, many=True)}

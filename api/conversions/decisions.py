@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.conversions.review import Action
 from domain.organization import plans
 from domain.organization.access import Role
@@ -59,9 +58,7 @@ def deny_conversion(conversion_id: str) -> Response:
 
 def _run_review(conversion_id: str, action: Action) -> Response:
     wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    answer = idempotency.run_once(lambda: _review(wanted_id, action, now))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _review(wanted_id, action, now), wakes_relay=True)
 
 
 def _review(conversion_id: UUID, action: Action, now: datetime) -> idempotency.Answer:

@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.conversions import manual_conversions
@@ -58,9 +57,7 @@ _RECORD = ConversionRecord()
 def create_conversion() -> Response:
     """Record a sale or a bonus by hand. 201; a repeated request without an Idempotency-Key records another one."""
     requested = body.load()
-    answer = idempotency.run_once(lambda: _create(requested))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _create(requested), wakes_relay=True)
 
 
 def _create(requested: Mapping[str, Any]) -> idempotency.Answer:

@@ -52,9 +52,7 @@ _REFUND_ANSWER = RefundAnswer()
 def record_sale() -> Response:
     """Accept a signed sale. 200 with the conversion id, or `deduped` if the sale was recorded before."""
     posted = body.load(code="invalid_body")
-    answer = idempotency.run_once(lambda: _record(posted), is_single=True)
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _record(posted), is_single=True, wakes_relay=True)
 
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

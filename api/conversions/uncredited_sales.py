@@ -20,13 +20,13 @@ from domain.organization.access import Role
 from domain.refusals import not_found
 from models import db
 from models.conversions import uncredited_sales
-from schemas.conversions.uncredited import UncreditedQuery, UncreditedRecord, UncreditedSummary
+from schemas.conversions.uncredited import UncreditedConversionRecord, UncreditedQuery, UncreditedSummary
 
 blueprint = Blueprint("uncredited", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-_RECORD = UncreditedRecord()
+_RECORD = UncreditedConversionRecord()
 _SUMMARY = UncreditedSummary()
 _MAX_ROWS = 500
 
@@ -38,8 +38,7 @@ def list_uncredited_conversions() -> list[Any]:
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         rows = uncredited_sales.page(organization_id=organization_id, limit=_MAX_ROWS, **query)
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)
 
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")

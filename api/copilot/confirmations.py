@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from flask import Blueprint
 
@@ -83,15 +82,11 @@ def _call_operation(act: CopilotAct) -> ToolAnswer:
         request = arguments.place_arguments(bound, act.arguments)
     except Refused as refusal:
         return client.answer_from_refusal(refusal)
-    answer = toolbox.operation_caller().call(bound, request, idempotency_key=_idempotency_key(act.id))
+    answer = toolbox.operation_caller().call(bound, request, idempotency_key=f"copilot-{act.id}")
     code = answer.data.get("error") if answer.is_refusal else None
     if code in _TEMPORARY:
         raise Refused(_TEMPORARY[code], code if code != "rate_limited" else "", str(answer.data.get("message", "")))
     return answer
-
-
-def _idempotency_key(act_id: UUID) -> str:
-    return f"copilot-{act_id}"
 
 
 def _release(member: CopilotUser, act: CopilotAct) -> None:

@@ -38,10 +38,7 @@ def list_copilot_conversations() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(caller.organization_id):
         rows = conversations.page(
-            organization_id=caller.organization_id,
-            member_id=caller.member_id,
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=caller.organization_id, member_id=caller.member_id, **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda some: [_SUMMARY.dump(row) for row in some])
 

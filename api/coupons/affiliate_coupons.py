@@ -84,10 +84,7 @@ def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         _find(wanted_id)
         rows = affiliate_coupons.page(
-            organization_id=guards.organization_id(),
-            affiliate_id=wanted_id,
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=guards.organization_id(), affiliate_id=wanted_id, **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda page: [code_requests.RECORD.dump(row) for row in page])
 

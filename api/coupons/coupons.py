@@ -111,7 +111,7 @@ def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
     page_request, of_program = paging.read_page_request(body.query()), _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
-        rows = campaign_coupons.page(**of_program, after=page_request.after, limit=page_request.limit)
+        rows = campaign_coupons.page(**of_program, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda page: [serialize(row) for row in page])
 
 
@@ -125,9 +125,7 @@ def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
         lifecycle.find(**of_program)
         if coupon_id is not None:
             families.find(**of_program, coupon_id=coupon_id)
-        rows = campaign_coupons.list_pickable(
-            **of_program, coupon_id=coupon_id, after=page_request.after, limit=page_request.limit
-        )
+        rows = campaign_coupons.list_pickable(**of_program, coupon_id=coupon_id, **page_request.window)
     names = _PICKABLE.fields if coupon_id is not None else ("id", "email", "full_name")
     return paging.serialize_page(
         page_request, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]
@@ -159,9 +157,7 @@ def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         _find(of_program, wanted_id)
     requested = body.load()
-    answer = idempotency.run_once(lambda: _change(of_program, wanted_id, requested))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _change(of_program, wanted_id, requested), wakes_relay=True)
 
 
 def _change(of_program: Mapping[str, UUID], coupon_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
@@ -189,9 +185,7 @@ def _refuse_changed_discount(fixed: Mapping[str, Any], record: Mapping[str, Any]
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """End a coupon and all its codes. 200 with the coupon; `archive.pending` counts codes still live at the gateway."""
     of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
-    answer = idempotency.run_once(lambda: _archive(of_program, wanted_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _archive(of_program, wanted_id), wakes_relay=True)
 
 
 def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Answer:

@@ -15,13 +15,13 @@ from models import db
 from models.coupons import campaign_coupons, lists
 from models.coupons.lists import CodeFilters, CreditedCode
 from schemas.coupons.campaign import CampaignCouponRecord, CouponsQuery
-from schemas.coupons.code_list import CodesQuery, CreditedCodeRecord
+from schemas.coupons.code_list import CodesQuery, CouponCodeRecord
 
 blueprint = Blueprint("coupon_codes", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter, plan_for_people=True)
-_RECORD = CreditedCodeRecord()
-_CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
+_RECORD = CouponCodeRecord()
+_CODE = CouponCodeRecord(exclude=("earned_by_currency",))
 
 
 @blueprint.get("/api/v1/campaign-coupons")
@@ -32,10 +32,7 @@ def list_coupons_of_campaigns() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = campaign_coupons.page(
-            organization_id=organization_id,
-            program_id=query["program_id"],
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=organization_id, program_id=query["program_id"], **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda some: [coupons.serialize(row) for row in some])
 
@@ -51,9 +48,7 @@ def list_coupon_codes() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     filters = CodeFilters(**{name: query[name] for name in ("program_id", "coupon_id", "affiliate_id", "status")})
     with db.unit_of_work(organization_id):
-        rows = lists.page(
-            organization_id=organization_id, filters=filters, after=page_request.after, limit=page_request.limit
-        )
+        rows = lists.page(organization_id=organization_id, filters=filters, **page_request.window)
         return paging.serialize_page(page_request, rows, _serialize)
 
 

@@ -93,9 +93,7 @@ def list_own_coupons() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = affiliate_coupons.any_org_list_own(
-            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
-        )
+        rows = affiliate_coupons.any_org_list_own(account_id=account_id, email=email, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda page: [code_requests.RECORD.dump(row) for row in page])
 
 

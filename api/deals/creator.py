@@ -11,7 +11,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.deals.states import Side
 from domain.refusals import not_found
 from models import db
@@ -19,14 +18,14 @@ from models.deals import deals, lists
 from models.deals.deals import Deal
 from pipelines.deals import dispute, money, offer, submission
 from schemas.affiliates.affiliate import Nothing
-from schemas.deals.deal import DealRecord, DisputeBody, SubmissionBody
+from schemas.deals.deal import DisputeBody, OfferedDealRecord, SubmissionBody
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("creator_deals", __name__)
 
 _READ = Guard(audience="affiliate")
 _WRITE = Guard(audience="affiliate", scope="read_write")
-_RECORD = DealRecord()
+_RECORD = OfferedDealRecord()
 
 
 @blueprint.get("/api/me/deals")
@@ -36,9 +35,7 @@ def list_own_deals() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = lists.any_org_page(
-            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
-        )
+        rows = lists.any_org_page(account_id=account_id, email=email, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda some: _RECORD.dump(some, many=True))
 
 
@@ -52,8 +49,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
         rows = lists.any_org_page(account_id=account_id, email=email, deal_id=wanted_id, limit=1)
     if not rows:
         raise not_found("deal", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(rows[0])
-    return record
+    return _RECORD.dump(rows[0])
 
 
 @blueprint.post("/api/me/deals/<deal_id>/accept")
@@ -131,9 +127,7 @@ def _decide(
         act(deal, now)
         return 200, _audit(action, deal, now, details)
 
-    answer = idempotency.run_once(work, organization_id=organization_id)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, organization_id=organization_id, wakes_relay=True)
 
 
 def _audit(action: str, before: Deal, now: datetime, details: Mapping[str, object]) -> Mapping[str, object]:

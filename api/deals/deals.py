@@ -20,14 +20,14 @@ from models.deals import lists
 from models.deals.deals import Deal
 from pipelines.deals import offer
 from schemas.affiliates.affiliate import Nothing
-from schemas.deals.deal import BrandDealRecord, DealBody, DealsQuery
+from schemas.deals.deal import DealBody, DealRecord, DealsQuery
 
 blueprint = Blueprint("deals", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 #: The guard for drafting and offering deals and for deciding about milestones.
 WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
-RECORD = BrandDealRecord()
+RECORD = DealRecord()
 
 
 @blueprint.post("/api/v1/deals")
@@ -75,8 +75,7 @@ def list_deals() -> Mapping[str, object]:
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters={name: query[name] for name in ("program_id", "affiliate_id", "status")},
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda some: RECORD.dump(some, many=True))
 
@@ -131,5 +130,4 @@ def serialize(deal_id: UUID) -> Mapping[str, object]:
     deal = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
     if deal is None:
         raise not_found("deal", deal_id)
-    record: Mapping[str, object] = RECORD.dump(deal)
-    return record
+    return RECORD.dump(deal)

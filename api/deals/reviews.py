@@ -12,7 +12,6 @@ from api.access.guards import FRESH_S, Guard
 from api.deals.deals import RECORD, WRITE, audit_change
 from api.edge import body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATE_REFUSALS
 from domain.deals.states import Side
 from domain.organization.access import Role
@@ -129,6 +128,4 @@ def _decide(
         act(deal, now)
         return 200, audit_change(action, deal, now, **details)
 
-    answer = idempotency.run_once(work)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, wakes_relay=True)

@@ -159,7 +159,7 @@ def _describe_success(about: Operation, describer: Describer) -> Described:
     if gives.schema is None:
         return {
             "description": "The content.",
-            "content": {kind: _raw_with_sample(about, kind) for kind in _media_types(about)},
+            "content": {kind: _raw_with_sample(about, kind) for kind in (about.gives.media_type, *about.gives_as)},
         }
     if gives.shape == "page":
         described = describer.page(gives.schema)
@@ -173,10 +173,6 @@ def _describe_success(about: Operation, describer: Describer) -> Described:
         "description": "Done.",
         "content": content | {kind: _raw_with_sample(about, kind) for kind in about.gives_as},
     }
-
-
-def _media_types(about: Operation) -> tuple[str, ...]:
-    return (about.gives.media_type, *about.gives_as)
 
 
 def _raw_with_sample(about: Operation, kind: str) -> Described:

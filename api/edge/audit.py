@@ -33,9 +33,8 @@ def record(
     actor_type, user_id, label = _actor()
     channel = internal_requests.channel()
     audit.stage(
-        organization_id=organization_id or _organization_id(),
+        organization_id=organization_id or (None if "operator" in g else guards.organization_id()),
         action=action,
-        entity_type=action.split(".", 1)[0],
         entity_id=str(entity_id),
         actor_type=actor_type,
         actor_user_id=user_id,
@@ -49,10 +48,6 @@ def record(
         after=after,
         at=now,
     )
-
-
-def _organization_id() -> UUID | None:
-    return None if "operator" in g else guards.organization_id()
 
 
 def _actor() -> tuple[str, UUID | None, str | None]:

@@ -18,6 +18,7 @@ from flask import Response, g, request
 from adapters import sealing
 from api.access import guards
 from api.edge import errors
+from api.edge.relay_waker import wake_relay
 from domain.refusals import Refused
 from domain.webhooks import signing
 from models import db, ids, stored_answers
@@ -31,27 +32,39 @@ _MAX_KEY_LENGTH = 255
 Answer = tuple[int, Mapping[str, object] | Sequence[object] | None]
 
 
-def run_once(work: Callable[[], Answer], *, organization_id: UUID | None = None, is_single: bool = False) -> Response:
+def run_once(
+    work: Callable[[], Answer],
+    *,
+    organization_id: UUID | None = None,
+    is_single: bool = False,
+    wakes_relay: bool = False,
+) -> Response:
     """Run `work` in a unit of work and return its status and body; a repeated request gets the first answer.
 
     Without an Idempotency-Key header this is only the unit of work; pass `is_single` if `work` usually takes one
-    statement. `organization_id` is for routes whose caller has no organization.
+    statement, and `wakes_relay` if it stages jobs. `organization_id` is for routes whose caller has no organization.
     """
     tenant = organization_id or guards.organization_id()
-    answer_key = _key_from_header()
-    if answer_key is None:
-        with db.unit_of_work(tenant, is_single=is_single):
-            return _response(*work())
-    return _run_claimed(tenant, [answer_key], work)
+    return _run(db.unit_of_work(tenant, is_single=is_single), tenant, work, wakes_relay)
 
 
-def run_once_for_operator(work: Callable[[], Answer]) -> Response:
+def run_once_for_operator(work: Callable[[], Answer], *, wakes_relay: bool = False) -> Response:
     """Like `run_once` for an operator, who has no organization: `work` sees the rows of every tenant."""
+    return _run(db.any_org_work(), None, work, wakes_relay)
+
+
+def _run(
+    transaction: AbstractContextManager[None], tenant: UUID | None, work: Callable[[], Answer], wakes_relay: bool
+) -> Response:
     answer_key = _key_from_header()
     if answer_key is None:
-        with db.any_org_work():
-            return _response(*work())
-    return _run_claimed(None, [answer_key], work)
+        with transaction:
+            answer = _response(*work())
+    else:
+        answer = _run_claimed(tenant, [answer_key], work)
+    if wakes_relay:
+        wake_relay()
+    return answer
 
 
 def find_replay(organization_id: UUID | None = None) -> Response | None:

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 from uuid import UUID
 
 import orjson
@@ -37,9 +37,16 @@ _USE = "cursor"
 Row = TypeVar("Row")
 
 
+class RowWindow(TypedDict):
+    """The rows to read for a page: up to `limit` after a position, one more than are shown, to know if more follow."""
+
+    after: tuple[datetime, UUID] | None
+    limit: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A requested page: `take` rows after a position. Lists read `limit` rows, one more, to know if more follow.
+    """A requested page: `take` rows after a position. Lists read its `window`.
 
     `order` names the order of the list if it has several: a cursor of one order is invalid in another.
     """
@@ -49,9 +56,9 @@ class PageRequest:
     order: str = ""
 
     @property
-    def limit(self) -> int:
-        """How many rows to read."""
-        return self.take + 1
+    def window(self) -> RowWindow:
+        """The rows to read."""
+        return {"after": self.after, "limit": self.take + 1}
 
 
 def read_page_request(
@@ -75,7 +82,7 @@ def serialize_page(
     *,
     time_field: str = "created_at",
 ) -> dict[str, Any]:
-    """Return the answer for the up to `page.limit` rows that were read. Rows have an `id` and a `time_field`."""
+    """Return the answer for the rows that were read in the `window` of a page. Rows have an `id` and a `time_field`."""
     page_rows, has_more = rows[: page.take], len(rows) > page.take
     next_cursor = _cursor_of_row(page_rows[-1], time_field, page.order) if has_more else None
     return {"items": render(page_rows), "nextCursor": next_cursor, "hasMore": has_more}

@@ -29,10 +29,7 @@ def list_embedded_conversions() -> Mapping[str, object]:
     page_request, viewer, now = paging.read_page_request(body.query()), guards.viewer(), clock.now()
     with db.unit_of_work(viewer.organization_id):
         rows = earnings.list_of_affiliate(
-            organization_id=viewer.organization_id,
-            affiliate_id=viewer.affiliate_id,
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id, **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda some: embed_conversion_records(some, now=now))
 
@@ -44,9 +41,6 @@ def list_embedded_payouts() -> Mapping[str, object]:
     page_request, viewer = paging.read_page_request(body.query()), guards.viewer()
     with db.unit_of_work(viewer.organization_id):
         rows = receipts.list_of_affiliate(
-            organization_id=viewer.organization_id,
-            affiliate_id=viewer.affiliate_id,
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id, **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda some: _PAYOUT.dump(some, many=True))

@@ -93,10 +93,7 @@ def list_embed_tokens() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = embed_tokens.page(
-            organization_id=guards.organization_id(),
-            affiliate_id=query["affiliate_id"],
-            after=page_request.after,
-            limit=page_request.limit,
+            organization_id=guards.organization_id(), affiliate_id=query["affiliate_id"], **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda some: [_with_url(_RECORD.dump(row)) for row in some])
 

@@ -29,9 +29,9 @@ from pipelines.gateways import accounts, check, connect, receive, web_pixel
 from schemas.gateways.connection import (
     ConnectionBody,
     ConnectionChanges,
-    ConnectionRecord,
+    GatewayConnectionRecord,
     GatewayRecord,
-    NewConnection,
+    NewGatewayConnection,
 )
 from schemas.paging import PageQuery
 
@@ -40,8 +40,8 @@ blueprint = Blueprint("connections", __name__)
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True)
 
-_RECORD = ConnectionRecord()
-_NEW = NewConnection()
+_RECORD = GatewayConnectionRecord()
+_NEW = NewGatewayConnection()
 _GATEWAY = GatewayRecord()
 _ASKS_GATEWAY = ("422 gateway_credentials_refused", "503 gateway_unreachable")
 
@@ -59,9 +59,7 @@ def list_connections() -> Mapping[str, object]:
     """List the connections, including ended ones, newest first."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = connections.page(organization_id=guards.organization_id(), **page_request.window)
         pixels = _find_pixels(rows)
     return paging.serialize_page(
         page_request, rows, lambda page: [_serialize_with_pixel(row, pixels.get(row.id)) for row in page]

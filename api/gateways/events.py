@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.gateways.connections import find, lock_active
 from domain.organization import plans
 from domain.organization.access import Role
@@ -51,8 +50,7 @@ def list_gateway_events(connection_id: str) -> Mapping[str, object]:
             organization_id=connection.organization_id,
             connection_id=connection.id,
             status=query["status"],
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda page: _EVENT.dump(page, many=True))
 
@@ -61,9 +59,7 @@ def list_gateway_events(connection_id: str) -> Mapping[str, object]:
 @operation(_WRITE, object_of(_EVENT), status=202, refuses=("404 not_found", "409 raw_dropped"))
 def replay_gateway_event(connection_id: str, event_id: str) -> Response:
     """Process an event again. 202 with it; money that is already booked is not booked again."""
-    answer = idempotency.run_once(lambda: _replay(connection_id, event_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _replay(connection_id, event_id), wakes_relay=True)
 
 
 def _replay(connection_id: str, event_id: str) -> tuple[int, Mapping[str, object]]:
@@ -86,9 +82,7 @@ def reconcile_connection(connection_id: str) -> Response:
     Without `since` it starts an hour before the last complete import.
     """
     since = body.load_optional()["since"]
-    answer = idempotency.run_once(lambda: _reconcile(connection_id, since))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _reconcile(connection_id, since), wakes_relay=True)
 
 
 def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping[str, object]]:
@@ -105,5 +99,4 @@ def get_connection_stats(connection_id: str) -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
         counts = stats.count_events(organization_id=connection.organization_id, connection_id=connection.id)
-    record: Mapping[str, object] = _STATS.dump(counts)
-    return record
+    return _STATS.dump(counts)

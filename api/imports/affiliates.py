@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import affiliates
@@ -22,7 +21,7 @@ from schemas.imports.affiliates import (
     AffiliateImport,
     AffiliateImportPreview,
     AffiliatePreview,
-    ImportRecord,
+    ImportResultRecord,
     ImportTally,
 )
 
@@ -37,7 +36,7 @@ _IMPORT = Guard(
     max_body_bytes=4 * 1024 * KIB,
 )
 _PREVIEW = AffiliateImportPreview()
-_RECORD = ImportRecord()
+_RECORD = ImportResultRecord()
 _TALLY = ImportTally()
 _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
 
@@ -62,9 +61,7 @@ def preview_affiliate_import() -> Response:
 def import_affiliates() -> Response:
     """Import up to 1,000 affiliates; known and invalid rows are skipped. 200 with the counts."""
     values = body.load()
-    answer = idempotency.run_once(lambda: _import(values))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _import(values), wakes_relay=True)
 
 
 def _import(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -21,7 +21,7 @@ from pipelines.imports.conversions import ConversionImporter, ImportedConversion
 from schemas.imports.conversions import (
     ConversionImport,
     ConversionImportPreview,
-    ConversionImportRecord,
+    ConversionImportResultRecord,
     ConversionPreview,
 )
 
@@ -36,7 +36,7 @@ _IMPORT = Guard(
     max_body_bytes=4 * 1024 * KIB,
 )
 _PREVIEW = ConversionImportPreview()
-_RECORD = ConversionImportRecord()
+_RECORD = ConversionImportResultRecord()
 
 
 @blueprint.post("/api/v1/conversions/import/preview")

@@ -19,7 +19,7 @@ from domain.refusals import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
-from schemas.imports.affiliates import DetailedImport, ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
+from schemas.imports.affiliates import ImportDetail, ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
 
 blueprint = Blueprint("imports", __name__)
 
@@ -27,7 +27,7 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _LOOK = Guard(audience="dashboard", role=Role.Admin)
 _UNDO = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 _RECORD = PastImport()
-_DETAIL = DetailedImport()
+_DETAIL = ImportDetail()
 _UNDONE = UndoneImport()
 _UNDO_PREVIEW = ImportUndoPreview()
 
@@ -40,11 +40,7 @@ def list_imports() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = imports.page(
-            organization_id=guards.organization_id(),
-            kind=query["kind"],
-            status=query["status"],
-            limit=page_request.limit,
-            after=page_request.after,
+            organization_id=guards.organization_id(), kind=query["kind"], status=query["status"], **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
@@ -58,8 +54,7 @@ def get_import(import_id: str) -> Mapping[str, object]:
         job = imports.find(organization_id=organization_id, job_id=wanted_id)
     if job is None:
         raise not_found("import", wanted_id)
-    record: Mapping[str, object] = _DETAIL.dump(job)
-    return record
+    return _DETAIL.dump(job)
 
 
 @blueprint.get("/api/imports/<import_id>/undo")

@@ -17,7 +17,6 @@ from api.access.callers import Caller
 from api.access.guards import KIB, Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.invites import InviteState
 from domain.organization import plans
 from domain.organization.access import Role
@@ -66,7 +65,7 @@ _RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
 _REVOKE = Guard(audience="dashboard", scope="read_write")
 
 _RECORD = InviteRecord()
-_CONFLICTS = SlugConflict(many=True)
+_CONFLICTS = SlugConflict()
 _CREATE_REFUSALS = (
     "400 validation_failed",
     "409 program_inactive",
@@ -133,7 +132,7 @@ def _create_many(values: Mapping[str, Any]) -> idempotency.Answer:
         "created": len(records),
         "skipped": outcome.skipped,
         "invites": records,
-        "slugConflicts": _CONFLICTS.dump(outcome.conflicts),
+        "slugConflicts": _CONFLICTS.dump(outcome.conflicts, many=True),
     }
 
 
@@ -149,8 +148,7 @@ def list_invites() -> Mapping[str, object]:
             program_id=query["program_id"],
             state=query["state"],
             now=now,
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda rows: [invite_record(row, now=now) for row in rows])
 
@@ -204,9 +202,7 @@ def _body() -> Mapping[str, Any]:
 
 
 def _run_once(work: Callable[[], idempotency.Answer]) -> Response:
-    answer = idempotency.run_once(work)
-    wake_relay()
-    return answer
+    return idempotency.run_once(work, wakes_relay=True)
 
 
 def _inviter(caller: Caller) -> Inviter:

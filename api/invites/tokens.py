@@ -17,12 +17,12 @@ from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.invites import acceptance, dispatch
 from pipelines.invites.acceptance import Acceptance, OpenedInvite
-from schemas.invite import AcceptAnswer, InvitePreview, invite_record
+from schemas.invite import InviteAcceptance, InvitePreview, invite_record
 
 blueprint = Blueprint("invite_tokens", __name__)
 
 _PUBLIC = Guard(audience="public", bucket="anonymous")
-_ANSWER = AcceptAnswer()
+_ANSWER = InviteAcceptance()
 _PREVIEW = InvitePreview()
 
 #: The refusals of a link, and the further refusal of accepting it.

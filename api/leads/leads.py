@@ -46,9 +46,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 def record_lead() -> Response:
     """Record a signed lead. 200 with its id, or `deduped` if the lead is known."""
     posted = body.load(code="invalid_body")
-    answer = idempotency.run_once(lambda: _record(posted))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _record(posted), wakes_relay=True)
 
 
 def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

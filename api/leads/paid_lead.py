@@ -16,7 +16,6 @@ from adapters.fraud import human_check
 from api.access.guards import Guard
 from api.edge import body, idempotency
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.clicks import raw_click
 from domain.fraud import Verdict
 from domain.refusals import Refused
@@ -90,9 +89,7 @@ def take(link: Link, posted: Mapping[str, Any]) -> Response:
     with db.unit_of_work(link.organization_id):
         case = paid_leads.prepare(link=link, lead=posted, visit=_visit(), now=now)
     verdict = paid_leads.judge(case)
-    answer = idempotency.run_once(lambda: _record(case, verdict), organization_id=link.organization_id)
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _record(case, verdict), organization_id=link.organization_id, wakes_relay=True)
 
 
 def _record(case: LeadCase, verdict: Verdict | None) -> tuple[int, Mapping[str, object]]:

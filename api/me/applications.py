@@ -14,13 +14,12 @@ from api.access import guards
 from api.access.guards import KIB, Guard
 from api.edge import body, idempotency, path
 from api.edge.operations import array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.storefront import second_steps
 from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
 from schemas.me.application import (
-    HandedInRecord,
+    HandedInAnswersRecord,
     OwnApplicationRecord,
     SecondStepBody,
     own_application_records,
@@ -30,7 +29,7 @@ blueprint = Blueprint("own_applications", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _WRITE = Guard(audience="affiliate", scope="read_write", verified_email=True, max_body_bytes=256 * KIB)
-_ANSWER = HandedInRecord()
+_ANSWER = HandedInAnswersRecord()
 
 
 @blueprint.get("/api/me/applications")
@@ -60,11 +59,9 @@ def submit_own_answers(affiliate_id: str) -> Response:
     if organization_id is None:
         raise not_found("application", wanted_id)
     submitted = body.load()["answers"]
-    answer = idempotency.run_once(
-        lambda: _submit(organization_id, wanted_id, submitted), organization_id=organization_id
+    return idempotency.run_once(
+        lambda: _submit(organization_id, wanted_id, submitted), organization_id=organization_id, wakes_relay=True
     )
-    wake_relay()
-    return answer
 
 
 def _submit(organization_id: UUID, affiliate_id: UUID, submitted: Mapping[str, Any]) -> idempotency.Answer:

@@ -34,11 +34,7 @@ def list_own_assets() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     with db.any_org_work():
         rows = assets.any_org_list_own(
-            account_id=account.id,
-            email=account.email,
-            program_id=query["program_id"],
-            after=page_request.after,
-            limit=page_request.limit,
+            account_id=account.id, email=account.email, program_id=query["program_id"], **page_request.window
         )
     return paging.serialize_page(page_request, rows, lambda rows: [_serialize(row) for row in rows])
 

@@ -29,5 +29,4 @@ def get_own_balance() -> Mapping[str, object]:
     account, now = guards.account(), clock.now()
     with db.any_org_work():
         balance = balances.any_org_find_of_person(account_id=account.id, email=account.email, now=now, days=_MAX_DAYS)
-    record: Mapping[str, object] = _RECORD.dump(balance)
-    return record
+    return _RECORD.dump(balance)

@@ -57,8 +57,7 @@ def list_own_conversions() -> Mapping[str, object]:
             account_id=account.id,
             email=account.email,
             filters=EarningFilters(**query["filters"]),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda rows: own_conversion_records(rows, now=now))
 

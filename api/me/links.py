@@ -22,7 +22,7 @@ from models import db
 from models.affiliates import own_links, recruits
 from models.affiliates.recruits import CallerAffiliate
 from pipelines.affiliates import affiliate_links, management
-from schemas.affiliates.affiliate import LinkRecord
+from schemas.affiliates.affiliate import AffiliateLinkRecord
 from schemas.me.link import OwnLinkBody, OwnLinkRecord, own_link_records
 
 blueprint = Blueprint("own_links", __name__)
@@ -45,7 +45,7 @@ def list_own_links() -> list[dict[str, Any]]:
 @blueprint.post("/api/me/links")
 @operation(
     _WRITE,
-    object_of(LinkRecord()),
+    object_of(AffiliateLinkRecord()),
     status=201,
     takes=OwnLinkBody(),
     refuses=(

@@ -16,7 +16,6 @@ from api.access.guards import KIB, Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from models import db
 from models.programs import programs
 from pipelines.programs import network_listing
@@ -52,11 +51,7 @@ def list_network_programs() -> Mapping[str, Any]:
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
         rows = network_listing.any_org_list(
-            account_id=account.id,
-            email=account.email,
-            filters=filters,
-            after=page_request.after,
-            limit=page_request.limit,
+            account_id=account.id, email=account.email, filters=filters, **page_request.window
         )
     base_url = settings.current().web.url
     return paging.serialize_page(
@@ -98,11 +93,9 @@ def apply_to_network_program(program_id: str) -> Response:
         organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
         raise network_listing.not_listed_refusal()
-    answer = idempotency.run_once(
-        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id
+    return idempotency.run_once(
+        lambda: _apply(organization_id, wanted_id, application), organization_id=organization_id, wakes_relay=True
     )
-    wake_relay()
-    return answer
 
 
 def _apply(organization_id: UUID, program_id: UUID, application: Mapping[str, Any]) -> idempotency.Answer:

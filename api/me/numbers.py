@@ -15,12 +15,12 @@ from domain.programs import daily
 from domain.programs.daily import NumbersPart
 from models import db
 from models.programs import own_numbers
-from schemas.me.numbers import ChannelNumbersRecord, DayNumbersRecord, OwnNumbersQuery, days
+from schemas.me.numbers import OwnChannelRecord, OwnDayRecord, OwnNumbersQuery, days
 
 blueprint = Blueprint("own_numbers", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
-_DAY, _CHANNEL = DayNumbersRecord(), ChannelNumbersRecord()
+_DAY, _CHANNEL = OwnDayRecord(), OwnChannelRecord()
 _MAX_CHANNELS = 200
 
 

@@ -12,7 +12,7 @@ from api.edge.operations import array, object_of, operation
 from models import db
 from models.affiliates import memberships
 from schemas.me import person
-from schemas.me.person import JoinedProgramRecord, OwnAccountRecord, ProgramOfferRecord
+from schemas.me.person import OwnAccountRecord, OwnProgramRecord, ProgramOfferRecord
 
 blueprint = Blueprint("own_account", __name__)
 
@@ -32,7 +32,7 @@ def get_own_account() -> Mapping[str, Any]:
 
 
 @blueprint.get("/api/me/programs")
-@operation(_READ, array(JoinedProgramRecord()), may_lag="answer")
+@operation(_READ, array(OwnProgramRecord()), may_lag="answer")
 def list_own_programs() -> list[dict[str, Any]]:
     """List the programs that the caller is in or has applied to, with their commissions. Budget: 1 statement."""
     account = guards.account()

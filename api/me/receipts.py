@@ -28,9 +28,7 @@ def list_own_payouts() -> Mapping[str, object]:
     """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
     page_request, account = paging.read_page_request(body.query()), guards.account()
     with db.any_org_work():
-        rows = receipts.any_org_list_receipts(
-            account_id=account.id, email=account.email, after=page_request.after, limit=page_request.limit
-        )
+        rows = receipts.any_org_list_receipts(account_id=account.id, email=account.email, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 

@@ -25,5 +25,4 @@ def summarize_attention() -> Mapping[str, object]:
     """
     with db.any_org_work():
         counts = attention.any_org_count(now=clock.now())
-    record: Mapping[str, object] = _RECORD.dump(counts)
-    return record
+    return _RECORD.dump(counts)

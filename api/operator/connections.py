@@ -10,11 +10,11 @@ from models.gateways import admin_queries
 from models.gateways.admin_queries import ConnectionRow
 from models.platforms import admin_queries as platforms_desk
 from models.platforms.admin_queries import PlatformRow
-from schemas.operator.tenants import TroubledConnectionRecord, TroublesQuery
+from schemas.operator.tenants import OperatorConnectionRecord, TroublesQuery
 
 blueprint = Blueprint("operator_connections", __name__)
 
-_RECORD = TroubledConnectionRecord()
+_RECORD = OperatorConnectionRecord()
 _MAX_ROWS = 100
 
 

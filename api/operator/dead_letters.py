@@ -12,7 +12,6 @@ from adapters import clock
 from api.access import guards
 from api.edge import audit, body, idempotency, paging
 from api.edge.operations import EMPTY, object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import DECIDE, READ, WRITE
 from domain.refusals import Refused
 from models import db
@@ -58,7 +57,7 @@ def list_dead_letters() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     after = (page_request.after[0], page_request.after[1].int) if page_request.after else None
     with db.any_org_work():
-        rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=page_request.limit)
+        rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=page_request.take + 1)
     page_rows, has_more = rows[: page_request.take], len(rows) > page_request.take
     items = _RECORD.dump([_serialize(row) for row in page_rows], many=True)
     return {"items": items, "nextCursor": _cursor(page_rows) if has_more else None, "hasMore": has_more}
@@ -81,8 +80,7 @@ def summarize_dead_letters() -> Mapping[str, object]:
     """
     with db.any_org_work():
         kinds = discards.any_org_summarize(_filters(body.query()))
-    record: Mapping[str, object] = _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
-    return record
+    return _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
 
 
 @blueprint.get("/api/operator/dead-letters/<number>")
@@ -95,8 +93,7 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
     job_id = _job_id(number)
     with db.any_org_work():
         job = job_queues.any_org_find_dead(job_id)
-    record: Mapping[str, object] = _WHOLE.dump({**_serialize(job), "last_error": job.last_error})
-    return record
+    return _WHOLE.dump({**_serialize(job), "last_error": job.last_error})
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/replay")
@@ -119,9 +116,7 @@ def replay_dead_letter(number: str) -> Response:
         audit.record("job.replayed", str(job_id), after=details, organization_id=job.organization_id, now=clock.now())
         return 200, {"replayed": [job_id]}
 
-    answer = idempotency.run_once_for_operator(replay)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(replay, wakes_relay=True)
 
 
 @blueprint.post("/api/operator/dead-letters/<number>/discard")
@@ -160,9 +155,7 @@ def replay_dead_letters() -> Response:
         audit.record("job.replayed", "filter", after=details, now=clock.now())
         return 200, {"replayed": list(replayed)}
 
-    answer = idempotency.run_once_for_operator(replay)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(replay, wakes_relay=True)
 
 
 @blueprint.post("/api/operator/dead-letters/discard")

@@ -9,7 +9,6 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import DECIDE, READ
 from models import db
 from models.deals import admin_queries
@@ -66,9 +65,7 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
         audit.record("deal.settled", wanted_id, after=details, organization_id=deal.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
-    answer = idempotency.run_once_for_operator(settle)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(settle, wakes_relay=True)
 
 
 @blueprint.post(f"{_MILESTONE}/refund")
@@ -84,9 +81,7 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
         audit.record("deal.refund_asked", wanted_id, after=details, organization_id=deal.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
-    answer = idempotency.run_once_for_operator(retry)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(retry, wakes_relay=True)
 
 
 def _serialize(deal_id: UUID) -> Mapping[str, object]:
@@ -96,5 +91,4 @@ def _serialize(deal_id: UUID) -> Mapping[str, object]:
     paying = {payout.seq: payout.id for payout in whole.payouts if payout.voided_at is None}
     parts = [{**asdict(part), "payout_id": paying.get(part.seq)} for part in whole.milestones]
     lists = {"milestones": parts, "payouts": whole.payouts, "requests": whole.requests}
-    record: Mapping[str, object] = _WHOLE.dump({**asdict(whole.deal), **sides, **lists})
-    return record
+    return _WHOLE.dump({**asdict(whole.deal), **sides, **lists})

@@ -5,7 +5,6 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.ledger import results
@@ -38,6 +37,4 @@ def check_ledger() -> Response:
         audit.record("ledger.check_asked", about, organization_id=organization_id, now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(request_check)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(request_check, wakes_relay=True)

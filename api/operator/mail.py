@@ -10,7 +10,6 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import EMPTY, object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from domain.mail import sign_in_links
 from domain.refusals import Refused
@@ -46,12 +45,7 @@ def list_letters() -> Mapping[str, object]:
     query = body.query()
     page_request = paging.read_page_request(query)
     with db.any_org_work():
-        rows = any_org_page(
-            organization_id=query["organization_id"],
-            status=query["status"],
-            after=page_request.after,
-            limit=page_request.limit,
-        )
+        rows = any_org_page(organization_id=query["organization_id"], status=query["status"], **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: [_LETTER.dump(_serialize(row)) for row in rows])
 
 
@@ -71,8 +65,7 @@ def open_letter(message_id: str) -> Mapping[str, object]:
             now=clock.now(),
         )
     text = None if opened.text is None else sign_in_links.mask(opened.text)
-    record: Mapping[str, object] = _OPENED.dump({**_serialize(message), "text": text})
-    return record
+    return _OPENED.dump({**_serialize(message), "text": text})
 
 
 @blueprint.post("/api/operator/mail/<message_id>/retry")
@@ -96,9 +89,7 @@ def retry_letter(message_id: str) -> Response:
         audit.record("mail.retried", wanted_id, after=details, organization_id=letter.organization_id, now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(retry)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(retry, wakes_relay=True)
 
 
 def _serialize(message: MailMessage) -> dict[str, object]:

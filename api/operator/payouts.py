@@ -10,30 +10,29 @@ from marshmallow import ValidationError
 from adapters import clock
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import DECIDE, READ
 from models import db
 from models.payouts import admin_queries, rail_events
 from pipelines.operating import payout_reviews
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
+    OperatorRunRecord,
     PayoutAttemptsRecord,
     RailEventsQuery,
-    ReviewedRecord,
+    ReviewedRunRecord,
     ReviewRunsQuery,
-    RunForReviewRecord,
     RunReviewBody,
     SettleBody,
-    SettledRecord,
+    SettledPayoutRecord,
     ToldEventRecord,
 )
 
 blueprint = Blueprint("operator_payouts", __name__)
 
-_RUN = RunForReviewRecord()
-_REVIEWED = ReviewedRecord()
+_RUN = OperatorRunRecord()
+_REVIEWED = ReviewedRunRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
-_SETTLED = SettledRecord()
+_SETTLED = SettledPayoutRecord()
 _WITH_ATTEMPTS = PayoutAttemptsRecord()
 _RAIL_EVENT = ToldEventRecord()
 
@@ -72,9 +71,7 @@ def submit_run_review(run_id: str) -> Response:
         audit.record("payout.reviewed", wanted_id, after=details, organization_id=done.organization_id, now=now)
         return 200, _REVIEWED.dump(done)
 
-    answer = idempotency.run_once_for_operator(review)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(review, wakes_relay=True)
 
 
 @blueprint.get("/api/operator/payouts/doubtful")
@@ -100,8 +97,7 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
         payout, rows = payout_reviews.any_org_find(wanted_id)
     now = clock.now()
     attempts = [{**asdict(row), "asked_at": now - row.age} for row in rows]
-    record: Mapping[str, object] = _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
-    return record
+    return _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
 
 
 @blueprint.get("/api/operator/payouts/events")
@@ -146,6 +142,4 @@ def _settle(payout_id: UUID, paid_as: str | None, failed_because: str | None) ->
         audit.record("payout.settled", payout_id, after=details, organization_id=done.organization_id, now=now)
         return 200, _SETTLED.dump(done)
 
-    answer = idempotency.run_once_for_operator(settle)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(settle, wakes_relay=True)

@@ -5,7 +5,6 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.jobs import admin_queries
@@ -56,6 +55,4 @@ def resume_queue(queue: str) -> Response:
         audit.record("queue.resumed", name, after={"queue": name}, now=clock.now())
         return 204, None
 
-    answer = idempotency.run_once_for_operator(resume)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(resume, wakes_relay=True)

@@ -6,7 +6,6 @@ from adapters import clock
 from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import EMPTY, array, object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from domain.money.fx_files import BadRates
 from domain.refusals import Refused
@@ -14,12 +13,12 @@ from models import db
 from models.money import fx_rates
 from pipelines import fx_intake
 from schemas.affiliates.affiliate import Nothing
-from schemas.operator.money import LoadedRecord, RateAgeRecord, RateFileBody
+from schemas.operator.money import LoadedRatesRecord, RateAgeRecord, RateFileBody
 
 blueprint = Blueprint("operator_rates", __name__)
 
 _AGE = RateAgeRecord()
-_LOADED = LoadedRecord()
+_LOADED = LoadedRatesRecord()
 _FILE = Guard(audience="operator", scope="read_write", fresh_s=FRESH_S, max_body_bytes=5 * 1024 * KIB)
 
 
@@ -88,6 +87,4 @@ def request_rates() -> Response:
         audit.record("fx_rates.refresh_asked", "feed", now=clock.now())
         return 202, None
 
-    answer = idempotency.run_once_for_operator(request_refresh)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(request_refresh, wakes_relay=True)

@@ -32,7 +32,7 @@ def list_tenants() -> Mapping[str, object]:
     query = body.query()
     page_request = paging.read_page_request(query)
     with db.any_org_work():
-        rows = tenants.any_org_page(q=query["q"], after=page_request.after, limit=page_request.limit)
+        rows = tenants.any_org_page(q=query["q"], **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 

@@ -29,13 +29,13 @@ from models import db
 from models.listing import Position
 from models.organization import audit_log
 from models.organization.audit_log import AuditEntry, AuditFilters
-from schemas.organization.audit_log import AuditPage, AuditQuery, AuditRecord
+from schemas.organization.audit_log import AuditEntryRecord, AuditPage, AuditQuery
 
 blueprint = Blueprint("audit_log", __name__)
 
 _READ = Guard(audience="brand", role=Role.Owner, plan=plans.Tier.Pro)
 
-_RECORD = AuditRecord()
+_RECORD = AuditEntryRecord()
 _PAGE = AuditPage()
 
 _MAX_PER_PAGE = 100

@@ -19,7 +19,7 @@ from domain.refusals import not_found
 from models import db
 from models.organization import api_keys
 from pipelines.organization import key_creation
-from schemas.organization.key import KeyBody, KeyRecord, NewKey
+from schemas.organization.key import ApiKeyBody, ApiKeyRecord, NewApiKey
 
 blueprint = Blueprint("keys", __name__)
 
@@ -28,17 +28,17 @@ _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, fresh_
 # A key needs no verified email for anything, so only a person with a verified email can create one.
 _CREATE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True, fresh_s=FRESH_S)
 
-_RECORD = KeyRecord()
+_RECORD = ApiKeyRecord()
 # Integrations can read the audit log, and must not learn who a person is.
-_AUDITED = KeyRecord(exclude=("created_by", "created_by_email", "last_used_at"))
-_NEW = NewKey()
+_AUDITED = ApiKeyRecord(exclude=("created_by", "created_by_email", "last_used_at"))
+_NEW = NewApiKey()
 # Active keys come first, so only long-revoked ones are ever left out.
 _MAX_KEYS = 500
 
 
 @blueprint.post("/api/v1/api-keys")
 @operation(
-    _CREATE, object_of(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True
+    _CREATE, object_of(_NEW), status=201, takes=ApiKeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True
 )
 def create_api_key() -> Response:
     """Create a key that belongs to the caller. 201 with its two secrets, which are never shown again."""

@@ -23,7 +23,7 @@ from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization
 from pipelines.organization import brand_images, profile
-from schemas.organization.organization import ImageBody, ImageQuery, ProfileChanges, ProfileRecord
+from schemas.organization.organization import ImageBody, ImageQuery, OrganizationProfileRecord, ProfileChanges
 
 blueprint = Blueprint("organization", __name__)
 
@@ -37,7 +37,7 @@ _UPLOAD = Guard(
     max_body_bytes=brand_images.MAX_BYTES * 4 // 3 + KIB,
 )
 
-_RECORD = ProfileRecord()
+_RECORD = OrganizationProfileRecord()
 _Answer = tuple[int, Mapping[str, object]]
 
 

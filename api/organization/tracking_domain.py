@@ -37,8 +37,7 @@ def get_tracking_domain() -> Mapping[str, object]:
     """Show the DNS records that prove the tracking domain, and the result of the last check. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
         domain = checks.find(organization_id=guards.organization_id(), program_id=None)
-    record: Mapping[str, object] = _RECORD.dump(domain)
-    return record
+    return _RECORD.dump(domain)
 
 
 @blueprint.patch(_DOMAIN)

@@ -14,7 +14,6 @@ from api.access import guards
 from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATE_REFUSALS
 from domain.organization.access import Role
 from domain.refusals import not_found
@@ -55,9 +54,7 @@ def retry_payout(payout_id: str) -> Response:
     """Send a Failed payout again, to its affiliate's current payout account. 200 with it, Pending."""
     wanted_id = _check_exists(payout_id)
     body.load_optional()
-    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _decide(wanted_id, "payout.retry", decisions.retry), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
@@ -66,9 +63,7 @@ def void_payout(payout_id: str) -> Response:
     """Void a Failed payout, or one listed to be paid by hand: its amount is due again. 200 with it."""
     wanted_id = _check_exists(payout_id)
     body.load_optional()
-    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.void", decisions.void))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _decide(wanted_id, "payout.void", decisions.void), wakes_relay=True)
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/mark-paid")
@@ -86,9 +81,7 @@ def mark_payout_paid(payout_id: str) -> Response:
     def pay(payout: Payout, *, now: datetime) -> None:
         decisions.pay_by_hand(payout, external_transaction_id=reference, now=now)
 
-    answer = idempotency.run_once(lambda: _decide(wanted_id, "payout.mark_paid", pay))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _decide(wanted_id, "payout.mark_paid", pay), wakes_relay=True)
 
 
 def _check_exists(payout_id: str) -> UUID:

@@ -14,13 +14,13 @@ from domain.organization.access import Role
 from domain.refusals import not_found
 from models import db
 from models.payouts import proposals
-from schemas.payouts.draft import DraftRecord
+from schemas.payouts.draft import PayoutDraftRecord
 
 blueprint = Blueprint("payout_drafts", __name__)
 
 _READ = Guard(audience="dashboard", role=Role.Admin)
 _DISMISS = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
-_RECORD = DraftRecord()
+_RECORD = PayoutDraftRecord()
 
 
 @blueprint.get("/api/v1/payouts/drafts")

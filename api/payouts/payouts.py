@@ -19,17 +19,17 @@ from models import db
 from models.payouts import candidates, lists, payouts
 from pipelines.payouts import funding
 from schemas.paging import PageQuery
-from schemas.payouts.hold import HoldRecord
-from schemas.payouts.payout import FundingRecord, LineRecord, PayoutQuery, PayoutRecord, PayoutsQuery
+from schemas.payouts.hold import PayoutHoldRecord
+from schemas.payouts.payout import PayoutFundingRecord, PayoutLineRecord, PayoutQuery, PayoutRecord, PayoutsQuery
 
 blueprint = Blueprint("payouts", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = PayoutRecord()
 _WITHOUT_LINES = PayoutRecord(exclude=("line_items",))
-_LINE = LineRecord()
-_HOLD = HoldRecord()
-_FUNDING = FundingRecord()
+_LINE = PayoutLineRecord()
+_HOLD = PayoutHoldRecord()
+_FUNDING = PayoutFundingRecord()
 
 
 @blueprint.get("/api/v1/payouts")
@@ -42,8 +42,7 @@ def list_payouts() -> Mapping[str, object]:
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters=lists.PayoutFilters(query["affiliate_id"], query["status"], query["run_id"]),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             with_lines=with_lines,
         )
     return paging.serialize_page(page_request, rows, _serialize if with_lines else _serialize_without_lines)
@@ -58,8 +57,7 @@ def get_payout(payout_id: str) -> Mapping[str, object]:
         payout = lists.find(organization_id=guards.organization_id(), payout_id=wanted_id, with_lines=with_lines)
     if payout is None:
         raise not_found("payout", wanted_id)
-    record: Mapping[str, object] = (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
-    return record
+    return (_RECORD if with_lines else _WITHOUT_LINES).dump(payout)
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>/lines")
@@ -69,7 +67,7 @@ def list_payout_lines(payout_id: str) -> Mapping[str, object]:
     wanted_id, page_request = path.uuid(payout_id, "payout"), paging.read_page_request(body.query())
     where = {"organization_id": guards.organization_id(), "payout_id": wanted_id}
     with db.unit_of_work(guards.organization_id()):
-        rows = lists.lines_page(**where, after=page_request.after, limit=page_request.limit)
+        rows = lists.lines_page(**where, **page_request.window)
         if not rows and payouts.find(**where) is None:
             raise not_found("payout", wanted_id)
     return paging.serialize_page(page_request, rows, _serialize_lines)
@@ -81,8 +79,7 @@ def list_payout_holds() -> list[object]:
     """Show the amounts on hold, by due day and currency."""
     with db.unit_of_work(guards.organization_id()):
         holds = candidates.list_on_hold(organization_id=guards.organization_id(), now=clock.now())
-    records: list[object] = _HOLD.dump(holds, many=True)
-    return records
+    return _HOLD.dump(holds, many=True)
 
 
 @blueprint.get("/api/v1/payouts/funding/status")
@@ -91,20 +88,16 @@ def get_funding_status() -> Mapping[str, object]:
     """Show the funding of payouts, and whether a run is possible now, with the reason if not."""
     with db.unit_of_work(guards.organization_id()):
         status = funding.find_funding(organization_id=guards.organization_id(), now=clock.now())
-    record: Mapping[str, object] = _FUNDING.dump(status)
-    return record
+    return _FUNDING.dump(status)
 
 
 def _serialize(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)
 
 
 def _serialize_lines(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _LINE.dump(rows, many=True)
-    return records
+    return _LINE.dump(rows, many=True)
 
 
 def _serialize_without_lines(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
-    return records
+    return _WITHOUT_LINES.dump(rows, many=True)

@@ -14,12 +14,12 @@ from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.payouts import take_event
-from schemas.payouts.rail_event import TakenRecord
+from schemas.payouts.rail_event import RailEventAnswerRecord
 
 blueprint = Blueprint("rail_events", __name__)
 
 _RAIL = Guard(audience="public", bucket="s2s", max_body_bytes=256 * KIB)
-_TAKEN = TakenRecord()
+_TAKEN = RailEventAnswerRecord()
 
 
 @blueprint.post("/api/rails/<rail>/events")

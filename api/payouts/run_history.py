@@ -17,12 +17,12 @@ from domain.refusals import not_found
 from models import db
 from models.payouts import run_lists
 from schemas.paging import PageQuery
-from schemas.payouts.made_run import MadeRunRecord
+from schemas.payouts.made_run import PayoutRunProgressRecord
 
 blueprint = Blueprint("made_runs", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_RECORD = MadeRunRecord()
+_RECORD = PayoutRunProgressRecord()
 
 
 @blueprint.get("/api/v1/payouts/runs")
@@ -31,9 +31,7 @@ def list_payout_runs() -> Mapping[str, object]:
     """List runs, newest first, each with the status of its payouts."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = run_lists.page(
-            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
-        )
+        rows = run_lists.page(organization_id=guards.organization_id(), **page_request.window)
     return paging.serialize_page(page_request, rows, _serialize)
 
 
@@ -46,10 +44,8 @@ def get_payout_run(run_id: str) -> Mapping[str, object]:
         run = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
     if run is None:
         raise not_found("run", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(run)
-    return record
+    return _RECORD.dump(run)
 
 
 def _serialize(rows: Sequence[Any]) -> list[Any]:
-    records: list[Any] = _RECORD.dump(rows, many=True)
-    return records
+    return _RECORD.dump(rows, many=True)

@@ -15,7 +15,6 @@ from api.access import guards
 from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
@@ -27,7 +26,7 @@ from pipelines.payouts import run, run_filters, run_plan
 from pipelines.payouts.run import Receipt
 from pipelines.payouts.run_plan import PayoutPreview
 from schemas.base import Instant
-from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRecord
+from schemas.payouts.run import PayoutPreviewBody, PayoutPreviewRecord, PayoutRunBody, PayoutRunRecord
 
 blueprint = Blueprint("payout_runs", __name__)
 
@@ -45,7 +44,7 @@ _RUN = Guard(
     max_body_bytes=_MAX_BODY_BYTES,
 )
 _PREVIEW_RECORD = PayoutPreviewRecord()
-_RECEIPT = RunRecord()
+_RECEIPT = PayoutRunRecord()
 
 _FILTER_REFUSALS = (
     "400 unsupported_currency",
@@ -65,7 +64,7 @@ GATE_REFUSALS = (
 
 
 @blueprint.post("/api/v1/payouts/preview")
-@operation(_PREVIEW, object_of(_PREVIEW_RECORD), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+@operation(_PREVIEW, object_of(_PREVIEW_RECORD), takes=PayoutPreviewBody(), refuses=_FILTER_REFUSALS)
 def preview_payouts() -> Response:
     """Show the payouts of a run with these filters now, and write nothing."""
     values = body.load_optional()
@@ -89,8 +88,7 @@ def _preview_run(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def serialize_preview(preview: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
     """Return a preview as JSON, optionally with the method of each candidate."""
-    record: dict[str, Any] = _PREVIEW_RECORD.dump(_preview_values(preview, now, with_methods=with_methods))
-    return record
+    return _PREVIEW_RECORD.dump(_preview_values(preview, now, with_methods=with_methods))
 
 
 def _preview_values(preview: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
@@ -153,7 +151,7 @@ def _sum_by_currency(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 @operation(
     _RUN,
     object_of(_RECEIPT),
-    takes=RunBody(),
+    takes=PayoutRunBody(),
     refuses=(
         *_FILTER_REFUSALS,
         "409 payouts_on_hold",
@@ -172,9 +170,7 @@ def run_payouts() -> Response:
     request is refused, and nothing is written.
     """
     values = body.load()
-    answer = idempotency.run_once(lambda: _run(values))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _run(values), wakes_relay=True)
 
 
 def _run(values: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

@@ -40,12 +40,7 @@ def list_assets() -> Mapping[str, object]:
     query, organization_id = body.query(), guards.organization_id()
     page_request = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
-        rows = assets.page(
-            organization_id=organization_id,
-            program_id=query["program_id"],
-            after=page_request.after,
-            limit=page_request.limit,
-        )
+        rows = assets.page(organization_id=organization_id, program_id=query["program_id"], **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: [_serialize(row) for row in rows])
 
 

@@ -33,5 +33,4 @@ def get_daily_numbers() -> Mapping[str, object]:
         raise ValidationError({"from": [f"It must be the last day, or at most {days.MAX_DAYS - 1} days before it."]})
     with db.unit_of_work(organization_id):
         rows = daily_numbers.list_days(DayScope(organization_id, query["program_id"], query["affiliate_id"]), day_range)
-    record: Mapping[str, object] = _NUMBERS.dump({"first": day_range.first, "last": day_range.last, "days": rows})
-    return record
+    return _NUMBERS.dump({"first": day_range.first, "last": day_range.last, "days": rows})

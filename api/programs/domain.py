@@ -35,8 +35,7 @@ def get_program_domain(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         domain = checks.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(domain)
-    return record
+    return _RECORD.dump(domain)
 
 
 @blueprint.post(f"{_DOMAIN}/check")

@@ -20,13 +20,13 @@ from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
 from pipelines.programs import performance
-from schemas.programs.metrics import BoardRecord, LeaderboardQuery, MetricsAnswer, MetricsQuery
+from schemas.programs.metrics import LeaderboardEntryRecord, LeaderboardQuery, MetricsQuery, MetricsRecord
 
 blueprint = Blueprint("metrics", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_METRICS = MetricsAnswer()
-_ENTRY = BoardRecord()
+_METRICS = MetricsRecord()
+_ENTRY = LeaderboardEntryRecord()
 
 
 @blueprint.get("/api/v1/metrics")
@@ -44,8 +44,7 @@ def get_performance_metrics() -> Mapping[str, object]:
     subject = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
         metrics = performance.measure(subject, day_range, MetricsGroup(query["group_by"]))
-    record: Mapping[str, object] = _METRICS.dump(metrics)
-    return record
+    return _METRICS.dump(metrics)
 
 
 @blueprint.get("/api/v1/leaderboard")

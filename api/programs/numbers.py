@@ -54,8 +54,7 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
         status = numbers.find_tracking_status(
             organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now()
         )
-    record: dict[str, Any] = _TRACKING.dump(status)
-    return record
+    return _TRACKING.dump(status)
 
 
 @blueprint.get("/api/v1/programs/<program_id>/recent-events")
@@ -76,5 +75,4 @@ def get_budget_status(program_id: str) -> dict[str, Any]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         status = numbers.compute_budget(organization_id=guards.organization_id(), program_id=wanted_id)
-    record: dict[str, Any] = _BUDGET.dump(status)
-    return record
+    return _BUDGET.dump(status)

@@ -82,8 +82,7 @@ def list_programs() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = programs.page(
             organization_id=guards.organization_id(),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             includes_archived=query["include_archived"],
         )
     return paging.serialize_page(page_request, rows, _serialize)
@@ -96,8 +95,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         program = lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(program)
-    return record
+    return _RECORD.dump(program)
 
 
 @blueprint.patch("/api/v1/programs/<program_id>")

@@ -71,5 +71,4 @@ def _program_id(program_id: str) -> UUID:
 def _serialize_config(program: programs.Program | None) -> Mapping[str, object]:
     if program is None:
         raise Refused(404)
-    record: Mapping[str, object] = _CONFIG.dump(program)
-    return record
+    return _CONFIG.dump(program)

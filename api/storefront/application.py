@@ -14,7 +14,6 @@ from api.access.guards import KIB, Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
-from api.edge.relay_waker import wake_relay
 from models import db
 from pipelines.storefront import applications
 from schemas.storefront.application import ApplicationAnswer, ApplicationBody
@@ -47,11 +46,11 @@ def apply_to_program(program_id: str) -> Response:
         organization_id = applications.any_org_find_owner(campaign_id)
         application = body.load()
         has_account = applications.any_org_has_account(email=application["email"], program_id=campaign_id)
-    answer = idempotency.run_once(
-        lambda: _apply(organization_id, campaign_id, application, has_account), organization_id=organization_id
+    return idempotency.run_once(
+        lambda: _apply(organization_id, campaign_id, application, has_account),
+        organization_id=organization_id,
+        wakes_relay=True,
     )
-    wake_relay()
-    return answer
 
 
 def _apply(

@@ -42,8 +42,7 @@ def get_storefront_address() -> Mapping[str, object]:
     host = body.query()["host"]
     with db.any_org_work():
         address = lookup.any_org_find_by_domain(host)
-    record: Mapping[str, object] = _ADDRESS.dump(address)
-    return record
+    return _ADDRESS.dump(address)
 
 
 def _campaign_record(handle: str, campaign: str | None) -> Mapping[str, object]:

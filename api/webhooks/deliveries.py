@@ -12,7 +12,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.webhooks.endpoints import find_endpoint
 from domain.refusals import not_found
 from models import db
@@ -21,14 +20,14 @@ from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import deliver, manage, redelivery
 from schemas.webhooks.webhook import (
-    AttemptRecord,
     DeliveryQuery,
-    DeliveryRecord,
     RedeliveryAnswer,
     RedeliveryPortion,
     RedeliveryWindow,
     SentEvent,
-    WholeDelivery,
+    WebhookAttemptRecord,
+    WebhookDeliveryDetail,
+    WebhookDeliveryRecord,
 )
 
 blueprint = Blueprint("webhook_deliveries", __name__)
@@ -37,8 +36,8 @@ blueprint = Blueprint("webhook_deliveries", __name__)
 _READ = Guard(audience="brand")
 _KEEP = Guard(audience="brand", scope="read_write")
 
-_DELIVERY = DeliveryRecord()
-_EVENT, _ATTEMPT = SentEvent(), AttemptRecord()
+_DELIVERY = WebhookDeliveryRecord()
+_EVENT, _ATTEMPT = SentEvent(), WebhookAttemptRecord()
 _PORTION = RedeliveryPortion()
 _DELIVERIES_PER_PAGE = 50
 
@@ -62,14 +61,13 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
                 since=query["since"],
                 until=query["until"],
             ),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
         )
     return paging.serialize_page(page_request, rows, lambda rows: [_DELIVERY.dump(row) for row in rows])
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>")
-@operation(_READ, object_of(WholeDelivery()), refuses=("404 not_found",))
+@operation(_READ, object_of(WebhookDeliveryDetail()), refuses=("404 not_found",))
 def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, object]:
     """Show one delivery: the body, the headers, and the outcome of each attempt. 5 round trips.
 
@@ -99,9 +97,7 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
 @operation(_KEEP, object_of(RedeliveryAnswer()), refuses=("404 not_found", "409 invalid_status_transition"))
 def redeliver_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
     """Make one more attempt of a delivery under the same id, at once, even if a retry is scheduled. 200."""
-    answer = idempotency.run_once(lambda: _redeliver(endpoint_id, delivery_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _redeliver(endpoint_id, delivery_id), wakes_relay=True)
 
 
 def _redeliver(endpoint_id: str, delivery_id: str) -> _Answer:
@@ -119,9 +115,7 @@ def redeliver_webhook_deliveries(endpoint_id: str) -> Response:
 
     Each is sent under its own id with its own body. While `hasMore`, repeat the request with `nextCursor` as `cursor`.
     """
-    answer = idempotency.run_once(lambda: _redeliver_window(endpoint_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _redeliver_window(endpoint_id), wakes_relay=True)
 
 
 def _redeliver_window(endpoint_id: str) -> _Answer:

@@ -13,7 +13,6 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.refusals import Refused
 from domain.webhooks import events
@@ -24,11 +23,11 @@ from pipelines.webhooks import manage
 from schemas.webhooks.webhook import (
     EndpointBody,
     EndpointChanges,
-    EndpointRecord,
     EndpointsQuery,
     EndpointTest,
-    NewEndpoint,
-    TestAnswer,
+    NewWebhookEndpoint,
+    WebhookEndpointRecord,
+    WebhookTestAnswer,
 )
 
 blueprint = Blueprint("webhooks", __name__)
@@ -38,7 +37,7 @@ _READ = Guard(audience="brand")
 _KEEP = Guard(audience="brand", scope="read_write")
 _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
 
-_RECORD = EndpointRecord()
+_RECORD = WebhookEndpointRecord()
 _URL_REFUSALS = ("400 invalid_url", "400 https_required", "400 url_not_allowed")
 
 _Answer = tuple[int, Mapping[str, object]]
@@ -47,7 +46,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @blueprint.post("/api/v1/webhooks")
 @operation(
     _WRITE,
-    object_of(NewEndpoint()),
+    object_of(NewWebhookEndpoint()),
     shows_secret=True,
     status=201,
     takes=EndpointBody(),
@@ -79,8 +78,7 @@ def list_webhook_endpoints() -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         rows = endpoints.page(
             organization_id=guards.organization_id(),
-            after=page_request.after,
-            limit=page_request.limit,
+            **page_request.window,
             managed=query["managed"],
         )
     return paging.serialize_page(page_request, rows, _serialize)
@@ -140,7 +138,9 @@ def delete_webhook_endpoint(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/rotate-secret")
-@operation(_WRITE, object_of(NewEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True)
+@operation(
+    _WRITE, object_of(NewWebhookEndpoint()), refuses=("404 not_found", "409 endpoint_is_managed"), shows_secret=True
+)
 def rotate_webhook_secret(endpoint_id: str) -> Response:
     """Replace the signing secret at once. 200 with the endpoint and the new secret."""
     return idempotency.run_once(lambda: _rotate(endpoint_id))
@@ -156,15 +156,13 @@ def _rotate(endpoint_id: str) -> _Answer:
 @blueprint.post("/api/v1/webhooks/<endpoint_id>/test")
 @operation(
     _WRITE,
-    object_of(TestAnswer()),
+    object_of(WebhookTestAnswer()),
     takes=EndpointTest(),
     refuses=("400 unknown_event", "400 sample_not_available", "400 event_not_subscribed", "404 not_found"),
 )
 def test_webhook_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the id of the delivery in the history."""
-    answer = idempotency.run_once(lambda: _test(endpoint_id))
-    wake_relay()
-    return answer
+    return idempotency.run_once(lambda: _test(endpoint_id), wakes_relay=True)
 
 
 def _test(endpoint_id: str) -> _Answer:

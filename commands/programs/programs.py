@@ -1,7 +1,6 @@
 """`flask program`: list, suspend and resume brands' campaigns, and verify their domains."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -85,7 +84,7 @@ def _change(
         program = work(program=before, now=clock.now())
         if program != before:
             after = {
-                "suspendedAt": _isoformat(program.suspended_at),
+                "suspendedAt": program.suspended_at.isoformat() if program.suspended_at else None,
                 "customDomain": program.custom_domain,
                 "customDomainVerified": program.custom_domain_verified,
                 **extra,
@@ -108,7 +107,3 @@ def _state(program: programs.Program) -> str:
     if program.suspended_at:
         return "suspended"
     return "active" if program.is_active else "inactive"
-
-
-def _isoformat(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None

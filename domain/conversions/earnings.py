@@ -88,7 +88,7 @@ def explain(facts: EarningFacts, earning_state: EarningState) -> list[str]:
         return [_explain_credit(facts)]
     sentences = [
         _explain_credit(facts),
-        _explain_own_purchase(facts),
+        "The buyer's email address is your own." if facts.self_referral else None,
         _explain_rate(facts),
         _explain_reversal(facts),
         _explain_state(facts, earning_state),
@@ -144,10 +144,6 @@ def _explain_state(facts: EarningFacts, earning_state: EarningState) -> str | No
     if earning_state == EarningState.Held and facts.needs_approval:
         return _AWAITS_APPROVAL
     return _STATES.get(earning_state)
-
-
-def _explain_own_purchase(facts: EarningFacts) -> str | None:
-    return "The buyer's email address is your own." if facts.self_referral else None
 
 
 def _explain_credit(facts: EarningFacts) -> str:

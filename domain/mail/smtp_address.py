@@ -1,9 +1,10 @@
 """Parses the URL of an SMTP server: smtp://user:password@host:587 or smtps://host:465."""
 
-import ipaddress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from domain import urls
 
 _PORTS = {"smtp": 587, "smtps": 465}
 
@@ -75,15 +76,8 @@ def _security(scheme: str, host: str, query: str) -> Security:
         raise ValueError("only ?starttls=on or ?starttls=off may follow, and only after smtp://")
     if scheme == "smtps":
         return Security.Tls
-    is_plain = options == [("starttls", "off")] if options else _is_loopback(host)
+    is_plain = options == [("starttls", "off")] if options else urls.is_loopback(host)
     return Security.Plain if is_plain else Security.StartTls
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _decode_credential(raw: str | None, *, other: str | None) -> str | None:

@@ -82,13 +82,9 @@ def match(transfer: RailTransfer, facts: MatchingFacts, *, since: datetime) -> M
         return _to_undecided(Problem.known_came_back) if is_paid_by_it else Match(TransferOutcome.MovedNothing)
     if transfer.returned_cents:
         return _to_undecided(Problem.partly_returned)
-    if payout is not None and not _was_netted(payout):
+    if payout is not None and not (payout.is_voided and payout.failure_code == NETTED):
         return _match_known(transfer, payout)
     return _match_forgotten(transfer, facts, since)
-
-
-def _was_netted(payout: KnownPayout) -> bool:
-    return payout.is_voided and payout.failure_code == NETTED
 
 
 def _match_known(transfer: RailTransfer, payout: KnownPayout) -> Match:

@@ -1,9 +1,8 @@
 """Embed tokens: a brand's own site shows an affiliate their data with one. Each affiliate has at most one."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from models.db import db
@@ -32,6 +31,10 @@ class EmbedToken:
 
 
 _TABLE = Table("embed_token", EmbedToken)
+#: Insert a token and return it; None when its affiliate has one.
+insert = _TABLE.insert_returning
+#: Change columns of a locked token and return it as it is now.
+change = _TABLE.update_locked
 _LOCK = f"select {_TABLE.columns} from embed_token where organization_id = %s and affiliate_id = %s for no key update"
 _REVOKE = f"""
 update embed_token set revoked_at = %s where organization_id = %s and id = %s and revoked_at is null
@@ -39,19 +42,9 @@ returning {_TABLE.columns}
 """
 
 
-def insert(values: Mapping[str, Any]) -> EmbedToken | None:
-    """Insert a token and return it; None when its affiliate has one."""
-    return _TABLE.insert_returning(values)
-
-
 def lock(*, organization_id: UUID, affiliate_id: UUID) -> EmbedToken | None:
     """Return an affiliate's token, live or not, locked until the transaction ends."""
     return _TABLE.first(_LOCK, (organization_id, affiliate_id))
-
-
-def change(token: EmbedToken, changes: Mapping[str, Any]) -> EmbedToken:
-    """Change columns of a locked token and return it as it is now."""
-    return _TABLE.update_locked(token, changes)
 
 
 def revoke(*, organization_id: UUID, token_id: UUID, at: datetime) -> EmbedToken | None:

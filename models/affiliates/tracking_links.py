@@ -34,11 +34,8 @@ class TrackingLink:
 
 
 _TABLE = Table("tracking_link", TrackingLink)
-
-
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a tracking link; False when its program has one with this slug."""
-    return _TABLE.insert(values)
+#: Insert a tracking link; False when its program has one with this slug.
+insert = _TABLE.insert
 
 
 def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -45,6 +45,8 @@ class ListedConversation(NamedTuple):
 
 
 _TABLE = Table("copilot_conversation", CopilotConversation)
+#: Change columns of a locked conversation and return it as it is now.
+change = _TABLE.update_locked
 _LISTING = Listing("copilot_conversation", ListedConversation, condition="true")
 _FIND = f"""
 select {_TABLE.columns} from copilot_conversation where organization_id = %s and member_id = %s and id = %s
@@ -75,11 +77,6 @@ def lock(*, organization_id: UUID, member_id: UUID, conversation_id: UUID) -> Co
 def lock_any(*, organization_id: UUID, conversation_id: UUID) -> CopilotConversation | None:
     """Return a conversation of any member, locked until the transaction ends: for the job that calls the model."""
     return _TABLE.first(_LOCK_ANY, (organization_id, conversation_id))
-
-
-def change(conversation: CopilotConversation, changes: Mapping[str, Any]) -> CopilotConversation:
-    """Change columns of a locked conversation and return it as it is now."""
-    return _TABLE.update_locked(conversation, changes)
 
 
 def stage_tools(conversation: CopilotConversation, tools: str) -> None:

@@ -1,9 +1,7 @@
 """Codes that credit an affiliate."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
@@ -73,11 +71,10 @@ def processor_sql(alias: str) -> str:
 
 
 _TABLE = Table("affiliate_coupon", AffiliateCoupon, expressions={"processor": processor_sql("affiliate_coupon")})
-
-
-def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
-    """Insert a code and return it; None if a code in force has the same text, or any code the same id."""
-    return _TABLE.insert_returning(values)
+#: Insert a code and return it; None if a code in force has the same text, or any code the same id.
+insert = _TABLE.insert_returning
+#: Change columns of a locked code and return it as it is now.
+change = _TABLE.update_locked
 
 
 _ONE = f"select {_TABLE.columns} from affiliate_coupon where organization_id = %s and id = %s"
@@ -104,11 +101,6 @@ for no key update
 def lock_in_force(*, organization_id: UUID, code: str) -> AffiliateCoupon | None:
     """Return the code in force with this text, locked until the transaction ends."""
     return _TABLE.first(_LOCK_IN_FORCE, (organization_id, code))
-
-
-def change(code: AffiliateCoupon, changes: Mapping[str, Any]) -> AffiliateCoupon:
-    """Change columns of a locked code and return it as it is now."""
-    return _TABLE.update_locked(code, changes)
 
 
 def stage_remove(code: AffiliateCoupon) -> None:

@@ -1,10 +1,8 @@
 """Coupons: families of codes with one discount and one commission."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
@@ -93,6 +91,10 @@ class CountedCoupon:
 
 
 _TABLE = Table("campaign_coupon", CampaignCoupon)
+#: Insert a coupon; False when its id exists.
+insert = _TABLE.insert
+#: Change columns of a locked coupon and return it as it is now.
+change = _TABLE.update_locked
 _COUNTED = Rows(CountedCoupon)
 _SELECT_COUNTED = f"""
 select {
@@ -123,11 +125,6 @@ where c.organization_id = %(org)s
 _ITS_PROGRAM = "and c.program_id = %(program)s"
 
 
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a coupon; False when its id exists."""
-    return _TABLE.insert(values)
-
-
 _ONE = f"select {_TABLE.columns} from campaign_coupon where organization_id = %s and id = %s"
 _FIND = Lookup(_ONE)
 _LOCK = Lookup(f"{_ONE} for no key update")
@@ -141,11 +138,6 @@ def find(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
 def lock(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
     """Return one coupon of the organization, locked until the transaction ends; limits and grants require the lock."""
     return _TABLE.first(_LOCK, (organization_id, coupon_id))
-
-
-def change(coupon: CampaignCoupon, changes: Mapping[str, Any]) -> CampaignCoupon:
-    """Change columns of a locked coupon and return it as it is now."""
-    return _TABLE.update_locked(coupon, changes)
 
 
 def stage_remove(coupon: CampaignCoupon) -> None:

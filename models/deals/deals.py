@@ -3,10 +3,9 @@
 To change a deal or one of its milestones, lock the deal first, before any payout of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -39,16 +38,10 @@ class Deal:
 
 
 _TABLE = Table("deal", Deal)
-
-
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert a deal."""
-    _TABLE.insert(values)
-
-
-def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
-    """Change columns of a locked deal and return it as it is now."""
-    return _TABLE.update_locked(deal, changes)
+#: Insert a deal.
+insert = _TABLE.insert
+#: Change columns of a locked deal and return it as it is now.
+change = _TABLE.update_locked
 
 
 def any_org_find_status(deal_id: UUID) -> str | None:

@@ -1,6 +1,5 @@
 """Milestones of deals. To change one, lock its deal first."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -41,6 +40,10 @@ class Milestone:
 
 
 _TABLE = Table("deal_milestone", Milestone)
+#: Stage the milestones of a new deal.
+stage_all = _TABLE.stage_inserts
+#: Change columns of a milestone whose deal is locked and return it as it is now.
+change = _TABLE.update_locked
 _OF_DEAL = PreparedStatement(
     f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s order by seq"
 )
@@ -48,11 +51,6 @@ _BY_SEQ = Lookup(
     f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s and seq = %s"
 )
 _BY_ID = Lookup(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and id = %s")
-
-
-def stage_all(rows: Sequence[Mapping[str, object]]) -> None:
-    """Stage the milestones of a new deal."""
-    _TABLE.stage_inserts(rows)
 
 
 def list_of_deal(*, organization_id: UUID, deal_id: UUID) -> list[Milestone]:
@@ -68,11 +66,6 @@ def find_by_seq(*, organization_id: UUID, deal_id: UUID, seq: int) -> Milestone 
 def find(*, organization_id: UUID, milestone_id: UUID) -> Milestone | None:
     """Return a milestone of the organization, or None."""
     return _TABLE.first(_BY_ID, (organization_id, milestone_id))
-
-
-def change(milestone: Milestone, changes: Mapping[str, object]) -> Milestone:
-    """Change columns of a milestone whose deal is locked and return it as it is now."""
-    return _TABLE.update_locked(milestone, changes)
 
 
 _TAKE = "update deal_milestone set take_cents = %s where organization_id = %s and id = %s"

@@ -50,11 +50,8 @@ class GatewayConnection:
 
 
 _TABLE = Table("gateway_connection", GatewayConnection)
-
-
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a connection; False when the organization has one in force for this gateway and mode."""
-    return _TABLE.insert(values)
+#: Insert a connection; False when the organization has one in force for this gateway and mode.
+insert = _TABLE.insert
 
 
 def update(*, organization_id: UUID, connection_id: UUID, changes: Mapping[str, Any]) -> GatewayConnection | None:

@@ -1,9 +1,8 @@
 """Web pixels of stores: one per connection, with the same id, and the key that identifies its clicks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -38,6 +37,8 @@ class WebPixel:
 
 
 _TABLE = Table("web_pixel", WebPixel)
+#: Change a locked pixel and return it as it is now.
+change = _TABLE.update_locked
 _STAGE = """
 insert into web_pixel (id, organization_id, account, public_key, state, wanted_at)
 values (%(id)s, %(org)s, %(account)s, %(key)s, 'waiting', %(at)s)
@@ -57,11 +58,6 @@ _LOCK = Lookup(f"select {_TABLE.columns} from web_pixel where organization_id = 
 def lock(*, organization_id: UUID, connection_id: UUID) -> WebPixel | None:
     """Return the pixel of a connection, locked until the transaction ends."""
     return _TABLE.first(_LOCK, (organization_id, connection_id))
-
-
-def change(pixel: WebPixel, changes: Mapping[str, Any]) -> WebPixel:
-    """Change a locked pixel and return it as it is now."""
-    return _TABLE.update_locked(pixel, changes)
 
 
 _OF = f"select {_TABLE.columns} from web_pixel where organization_id = %s and id = any(%s)"

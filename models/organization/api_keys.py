@@ -1,9 +1,7 @@
 """API keys: stored as the hash of the bearer value and the sealed signing secret."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -29,6 +27,8 @@ class ApiKey:
 
 
 _TABLE = Table("api_key", ApiKey)
+#: Insert an API key.
+insert = _TABLE.insert
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,6 @@ class ListedKey:
     created_at: datetime
     revoked_at: datetime | None
     last_used_at: datetime | None
-
-
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert an API key."""
-    _TABLE.insert(values)
 
 
 _REVOKE = """

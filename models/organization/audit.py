@@ -18,23 +18,23 @@ def stage(
     *,
     organization_id: UUID | None,
     action: str,
-    entity_type: str,
     entity_id: str,
     actor_type: str,
-    actor_user_id: UUID | None,
     actor_label: str | None,
-    ip: str | None,
-    user_agent: str | None,
-    request_id: str | None,
-    before: Mapping[str, object] | None,
-    after: Mapping[str, object] | None,
     at: datetime,
+    actor_user_id: UUID | None = None,
+    ip: str | None = None,
+    user_agent: str | None = None,
+    request_id: str | None = None,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
     via: str | None = None,
     client: str | None = None,
 ) -> None:
     """Stage one audit entry in the transaction of what it records.
 
-    `via` is the interface if it is not the plain API, `client` the name that the client gave there.
+    The action (`program.created`) begins with the type of the entity. `via` is the interface if it is not the plain
+    API, `client` the name that the client gave there.
     """
     db.stage(
         _INSERT,
@@ -42,7 +42,7 @@ def stage(
             new_id(),
             organization_id,
             action,
-            entity_type,
+            action.split(".", 1)[0],
             entity_id,
             actor_type,
             actor_user_id,

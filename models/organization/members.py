@@ -1,9 +1,7 @@
 """Members of organizations. Every API key belongs to one; a member's keys share one rate-limit bucket."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -24,11 +22,8 @@ class Member:
 
 
 _TABLE = Table("member", Member)
-
-
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a member; False when a concurrent request inserted them."""
-    return _TABLE.insert(values)
+#: Insert a member; False when a concurrent request inserted them.
+insert = _TABLE.insert
 
 
 _FIND = f"""

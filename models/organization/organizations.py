@@ -79,6 +79,10 @@ class Organization:
 
 
 _TABLE = Table("organization", Organization, key=("id",))
+#: Insert an organization.
+insert = _TABLE.insert
+#: Change columns of a locked organization and return it as it is now.
+change = _TABLE.update_locked
 _FIND = f"select {_TABLE.columns} from organization where id = %s"
 _LOCK = f"{_FIND} for no key update"
 _ANY_ORG_LIST = f"select {_TABLE.columns} from organization order by created_at"
@@ -102,19 +106,9 @@ def lock(organization_id: UUID) -> Organization | None:
     return _TABLE.first(_LOCK, (organization_id,))
 
 
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert an organization."""
-    _TABLE.insert(values)
-
-
 def update(organization_id: UUID, changes: Mapping[str, Any]) -> Organization | None:
     """Change columns of an organization and return it as it is now; None when there is no such organization."""
     return _TABLE.update({"id": organization_id}, changes)
-
-
-def change(organization: Organization, changes: Mapping[str, Any]) -> Organization:
-    """Change columns of a locked organization and return it as it is now."""
-    return _TABLE.update_locked(organization, changes)
 
 
 _ANY_ORG_PARAMS_AT = """

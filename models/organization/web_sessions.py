@@ -1,9 +1,7 @@
 """Browser sessions, and the one-time links that start them. Both are stored under a hash."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -51,14 +49,11 @@ class SignInLink:
 
 
 _SESSIONS = Table("web_session", WebSession, key=("id_hash",))
+#: Insert a session.
+any_org_insert = _SESSIONS.insert
 _LINKS = Rows(SignInLink)
 # Expired rows are deleted a few at a time by later sign-ins.
 _MAX_DELETED = 100
-
-
-def any_org_insert(values: Mapping[str, Any]) -> None:
-    """Insert a session."""
-    _SESSIONS.insert(values)
 
 
 _FIND = f"select {_SESSIONS.columns} from web_session where id_hash = %s and expires_at > %s and seen_at > %s"

@@ -1,9 +1,7 @@
 """Connections to newsletter and CRM platforms, one for each platform of an organization."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from models.db import db
@@ -40,16 +38,10 @@ class PlatformConnection:
 
 
 _TABLE = Table("platform_connection", PlatformConnection)
-
-
-def insert(values: Mapping[str, Any]) -> PlatformConnection | None:
-    """Insert a connection and return it; None when the organization has one to this platform."""
-    return _TABLE.insert_returning(values)
-
-
-def change(connection: PlatformConnection, changes: Mapping[str, Any]) -> PlatformConnection:
-    """Change columns of a locked connection and return it as it is now."""
-    return _TABLE.update_locked(connection, changes)
+#: Insert a connection and return it; None when the organization has one to this platform.
+insert = _TABLE.insert_returning
+#: Change columns of a locked connection and return it as it is now.
+change = _TABLE.update_locked
 
 
 _ONE = f"select {_TABLE.columns} from platform_connection where organization_id = %s and id = %s"

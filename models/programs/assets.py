@@ -1,9 +1,8 @@
 """Assets: texts and images that a brand gives its affiliates, for one program or for all."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from models.conditions import OF_PERSON
@@ -55,11 +54,8 @@ class AssetFile(NamedTuple):
 
 
 _TABLE = Table("asset", Asset)
-
-
-def insert(values: Mapping[str, Any]) -> None:
-    """Insert an asset."""
-    _TABLE.insert(values)
+#: Insert an asset.
+insert = _TABLE.insert
 
 
 _MEASURE_USAGE = "select count(*), coalesce(sum(size_bytes), 0)::bigint from asset where organization_id = %s"

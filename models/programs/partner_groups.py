@@ -33,6 +33,8 @@ class CountedGroup(PartnerGroup):
 
 
 _TABLE = Table("partner_group", PartnerGroup)
+#: Insert a group; False if its program has one with this name.
+insert = _TABLE.insert
 _COUNTED_ROWS = Rows(CountedGroup)
 _COUNTED = f"""
 select {columns(CountedGroup, "g", affiliate_count="count(a.id)")}
@@ -67,11 +69,6 @@ def count(*, organization_id: UUID, program_id: UUID) -> int:
 def has_name(*, organization_id: UUID, program_id: UUID, name: str) -> bool:
     """Return whether a group of a program has this name."""
     return bool(db.run(_HAS_NAME, (organization_id, program_id, name)))
-
-
-def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a group; False if its program has one with this name."""
-    return _TABLE.insert(values)
 
 
 def update(*, organization_id: UUID, program_id: UUID, group_id: UUID, changes: Mapping[str, Any]) -> None:

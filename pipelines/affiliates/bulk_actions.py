@@ -6,10 +6,8 @@ Source: core spec, "Affiliates" (bulk-action) and section 3 (affiliate, bulk app
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from domain.webhooks import events
 from models.affiliates import bulk_actions, tracking_links
 from models.affiliates.bulk_actions import ChangedAffiliate
 from pipelines.affiliates import enrollment, status_emails
@@ -46,7 +44,10 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
             enrollment.emit_matches(matched, organization_id=organization_id, now=now)
         for affiliate in changed:
             emit.event(
-                organization_id=organization_id, type="affiliate.approved", data=_approved_data(affiliate), at=now
+                organization_id=organization_id,
+                type="affiliate.approved",
+                data=enrollment.approved_data(affiliate),
+                at=now,
             )
     elif action == "delete":
         tracking_links.stage_retire_all(
@@ -61,15 +62,3 @@ def _change(organization_id: UUID, action: str, ids: Sequence[UUID], now: dateti
     if action == "pause":
         return bulk_actions.pause(organization_id=organization_id, affiliate_ids=ids)
     return bulk_actions.delete(organization_id=organization_id, affiliate_ids=ids, at=now)
-
-
-def _approved_data(affiliate: ChangedAffiliate) -> dict[str, Any]:
-    assert affiliate.approved_at is not None  # the update has set it
-    return events.affiliate_approved(
-        affiliate_id=affiliate.id,
-        program_id=affiliate.program_id,
-        email=affiliate.email,
-        full_name=affiliate.full_name,
-        approved_at=affiliate.approved_at,
-        application_answers=affiliate.application_data,
-    )

@@ -180,6 +180,12 @@ def emit_events(affiliate: affiliates.Affiliate, *, slug: str, now: datetime) ->
         emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=data, at=now)
 
 
+def approved_data(affiliate: affiliates.Affiliate | ChangedAffiliate) -> dict[str, object]:
+    """Return the data of the affiliate.approved event of an affiliate who was approved by the brand."""
+    assert affiliate.approved_at is not None  # the change has set it
+    return events.affiliate_approved(**_event_fields(affiliate), approved_at=affiliate.approved_at)
+
+
 def is_network_match(*, source: str, approved_before: datetime | None) -> bool:
     """Return whether an approval is a match of the network: the first approval of an applicant from there."""
     return source == statuses.AffiliateSource.Network and approved_before is None

@@ -9,16 +9,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain.programs import terms
 from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
-from domain.webhooks import events
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.programs import programs
 from pipelines.affiliates import enrollment, status_emails
 from pipelines.payouts import decisions
-from pipelines.programs import home_rate
 from pipelines.webhooks import emit
 
 
@@ -104,15 +101,7 @@ def _rejects_application(before: Affiliate, status: str) -> bool:
 
 
 def _emit_approved(affiliate: Affiliate, now: datetime) -> None:
-    assert affiliate.approved_at is not None  # the change has set it
-    data = events.affiliate_approved(
-        affiliate_id=affiliate.id,
-        program_id=affiliate.program_id,
-        email=affiliate.email,
-        full_name=affiliate.full_name,
-        approved_at=affiliate.approved_at,
-        application_answers=affiliate.application_data,
-    )
+    data = enrollment.approved_data(affiliate)
     emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=data, at=now)
 
 
@@ -139,16 +128,7 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
         return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     assert program is not None  # it has this affiliate
-    home = home_rate.find(affiliate.organization_id)
-    terms.check_rate(
-        model=program.default_commission_model,
-        type=changes["custom_commission_type"],
-        value=changes["custom_commission_value"],
-        home=home,
-        prefix="custom",
-    )
-    currency = terms.rate_currency(changes["custom_commission_type"], home.currency)
-    return {"custom_commission_currency": currency}
+    return {"custom_commission_currency": enrollment.check_rate(program, changes)}
 
 
 def _status_columns(affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from domain.refusals import Refused, not_found
 from models import ids, stored_files
 from models.affiliates import affiliates, tax_forms
 from models.affiliates.tax_forms import TaxForm
+from models.stored_files import StoredFile
 
 MAX_BYTES = 5 * 1024 * 1024
 
@@ -63,16 +64,7 @@ def any_org_store(*, affiliate_id: UUID, type: str, content: bytes, now: datetim
     content_type = _content_type(content)
     file_id = ids.new_id()
     sealed = sealing.seal(base64.b64encode(content).decode(), belongs_to=str(file_id))
-    stored_files.insert(
-        {
-            "id": file_id,
-            "organization_id": organization_id,
-            "kind": "tax_form",
-            "content_type": content_type,
-            "content": sealed,
-            "created_at": now,
-        }
-    )
+    stored_files.insert(StoredFile(file_id, organization_id, "tax_form", content_type, sealed, now))
     return _replace(organization_id, affiliate_id, type=type, file_id=file_id, now=now)
 
 

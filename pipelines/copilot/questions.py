@@ -159,13 +159,19 @@ def _decline_proposed(conversation: CopilotConversation) -> Sequence[TranscriptE
     return new_entries
 
 
-def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> CopilotConversation:
-    """Return a user's idle conversation, locked. Raises Refused: 404; 409 copilot_busy."""
+def lock_conversation(user: CopilotUser, conversation_id: UUID) -> CopilotConversation:
+    """Return a user's conversation, locked. Raises Refused 404."""
     conversation = conversations.lock(
         organization_id=user.organization_id, member_id=user.member_id, conversation_id=conversation_id
     )
     if conversation is None:
         raise not_found("conversation", conversation_id)
+    return conversation
+
+
+def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> CopilotConversation:
+    """Return a user's idle conversation, locked. Raises Refused: 404; 409 copilot_busy."""
+    conversation = lock_conversation(user, conversation_id)
     if conversation.state in (ConversationState.Thinking, ConversationState.Working):
         if now - conversation.changed_at < MODEL_TIMEOUT:
             raise Refused(409, "copilot_busy", "The co-pilot is still working on the last question.")
@@ -174,11 +180,7 @@ def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> Co
 
 
 def _lock_act(user: CopilotUser, conversation_id: UUID, act_id: UUID) -> tuple[CopilotConversation, CopilotAct]:
-    conversation = conversations.lock(
-        organization_id=user.organization_id, member_id=user.member_id, conversation_id=conversation_id
-    )
-    if conversation is None:
-        raise not_found("conversation", conversation_id)
+    conversation = lock_conversation(user, conversation_id)
     act = acts.lock(organization_id=user.organization_id, conversation_id=conversation_id, act_id=act_id)
     if act is None:
         raise not_found("act", act_id)

@@ -18,11 +18,10 @@ from domain.copilot.states import (
     CopilotFailure,
     EntryKind,
 )
-from domain.refusals import not_found
 from models import ids
 from models.copilot import acts, conversations, entries
 from models.copilot.conversations import CopilotConversation
-from pipelines.copilot import transcript
+from pipelines.copilot import questions, transcript
 from pipelines.copilot.questions import CopilotUser
 from pipelines.copilot.transcript import TranscriptEntry
 
@@ -50,11 +49,7 @@ def take(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> TakenCal
     Calls taken by a request that died can be taken again after a minute. A model that is silent too long has failed.
     Raises Refused (404).
     """
-    conversation = conversations.lock(
-        organization_id=user.organization_id, member_id=user.member_id, conversation_id=conversation_id
-    )
-    if conversation is None:
-        raise not_found("conversation", conversation_id)
+    conversation = questions.lock_conversation(user, conversation_id)
     if conversation.state == ConversationState.Thinking and now - conversation.changed_at >= MODEL_TIMEOUT:
         transcript.fail(conversation, CopilotFailure.Silent, now=now)
     is_taken = conversation.begun_at is not None and now - conversation.begun_at < ACT_TIMEOUT

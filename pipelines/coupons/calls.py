@@ -84,15 +84,9 @@ def stage_audit(
     audit.stage(
         organization_id=organization_id,
         action=action,
-        entity_type=action.split(".", 1)[0],
         entity_id=str(entity_id),
         actor_type="system",
-        actor_user_id=None,
         actor_label="unfinished request",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
         after=after,
         at=now,
     )

@@ -68,15 +68,9 @@ def _stage_audit(result: HostCheck, action: str, now: datetime) -> None:
     audit.stage(
         organization_id=holder.organization_id,
         action=action,
-        entity_type=action.split(".", 1)[0],
         entity_id=str(holder.holder_id),
         actor_type="system",
-        actor_user_id=None,
         actor_label="domain check",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
         after=result.audit_data,
         at=now,
     )

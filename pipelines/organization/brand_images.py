@@ -6,6 +6,7 @@ from uuid import UUID
 from models import ids, stored_files
 from models.organization import organizations
 from models.organization.organizations import Organization
+from models.stored_files import StoredFile
 
 MAX_BYTES = 1024 * 1024
 
@@ -16,16 +17,7 @@ def store(organization: Organization, kind: str, *, content: bytes, content_type
     Returns the organization after it.
     """
     file_id = ids.new_id()
-    stored_files.insert(
-        {
-            "id": file_id,
-            "organization_id": organization.id,
-            "kind": kind,
-            "content_type": content_type,
-            "content": content,
-            "created_at": now,
-        }
-    )
+    stored_files.insert(StoredFile(file_id, organization.id, kind, content_type, content, now))
     return _set_file(organization, kind, file_id)
 
 

@@ -178,15 +178,9 @@ def _end(session: WebSession, *, now: datetime) -> None:
             audit.stage(
                 organization_id=session.organization_id,
                 action="session.ended",
-                entity_type="session",
                 entity_id=session.id_hash.hex(),
                 actor_type=_ACTORS[session.kind],
-                actor_user_id=None,
                 actor_label=session.email or session.subject,
-                ip=None,
-                user_agent=None,
-                request_id=None,
-                before=None,
                 after={"by": "provider"},
                 at=now,
             )

@@ -97,15 +97,9 @@ def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None
     audit.stage(
         organization_id=organization_id,
         action="payout.run",
-        entity_type="payout",
         entity_id=str(receipt.run.id),
         actor_type="system",
-        actor_user_id=None,
         actor_label="payout cadence",
-        ip=None,
-        user_agent=None,
-        request_id=None,
-        before=None,
         after={
             "totalCents": receipt.total_cents,
             "nativeTotalsForRun": dict(receipt.run.confirmed_totals),

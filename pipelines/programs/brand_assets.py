@@ -10,6 +10,7 @@ from domain.programs.assets import MAX_ASSETS, MAX_BYTES, MAX_IMAGE_BYTES, Asset
 from domain.refusals import Refused, not_found
 from models import advisory_locks, ids, stored_files
 from models.programs import assets
+from models.stored_files import StoredFile
 from pipelines.programs import lifecycle
 
 
@@ -73,14 +74,5 @@ def _check_room(organization_id: UUID, size_bytes: int) -> None:
 
 def _store_file(organization_id: UUID, image: images.Image, content: bytes, now: datetime) -> UUID:
     file_id = ids.new_id()
-    stored_files.insert(
-        {
-            "id": file_id,
-            "organization_id": organization_id,
-            "kind": "asset",
-            "content_type": image.content_type,
-            "content": content,
-            "created_at": now,
-        }
-    )
+    stored_files.insert(StoredFile(file_id, organization_id, "asset", image.content_type, content, now))
     return file_id

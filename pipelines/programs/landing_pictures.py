@@ -10,6 +10,7 @@ from domain.organization import images
 from domain.organization.images import Image
 from domain.refusals import Refused
 from models import advisory_locks, ids, stored_files
+from models.stored_files import StoredFile
 
 # An organization may try several pictures before it saves a page.
 _MAX_UNUSED = 20
@@ -33,16 +34,7 @@ def store(*, organization_id: UUID, content: bytes, image: Image, now: datetime)
     """Insert a checked picture and return its id. Only the newest of the unused pictures are kept."""
     advisory_locks.stage_landing_pictures_lock(organization_id)
     file_id = ids.new_id()
-    stored_files.insert(
-        {
-            "id": file_id,
-            "organization_id": organization_id,
-            "kind": "hero",
-            "content_type": image.content_type,
-            "content": content,
-            "created_at": now,
-        }
-    )
+    stored_files.insert(StoredFile(file_id, organization_id, "hero", image.content_type, content, now))
     stored_files.stage_delete_unused_heroes(organization_id, keep=_MAX_UNUSED)
     return file_id
 

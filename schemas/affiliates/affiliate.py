@@ -149,10 +149,8 @@ class Nothing(Wire):
     """An empty object."""
 
 
-class LinkRecord(Wire):
+class AffiliateLinkRecord(Wire):
     """A tracking link; `url` is what the affiliate shares."""
-
-    wire_name = "AffiliateLink"
 
     id = fields.UUID()
     affiliate_id = fields.UUID()
@@ -188,7 +186,7 @@ class AffiliateRecord(Wire):
     created_at = Instant()
     application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True, metadata=MAY_LACK)
     balances = fields.List(fields.Nested(BalanceRecord), metadata=MAY_LACK)
-    links = fields.List(fields.Nested(LinkRecord))
+    links = fields.List(fields.Nested(AffiliateLinkRecord))
 
 
 class AffiliatesQuery(SkippingPageQuery):
@@ -215,7 +213,7 @@ class ApplicationsQuery(Wire):
 
 _FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances"))
 _FOR_KEY = AffiliateRecord(exclude=("links", "balances", "application_data"))
-_LINK = LinkRecord(exclude=("url",))
+_LINK = AffiliateLinkRecord(exclude=("url",))
 
 #: The keys of affiliates that the database renders, for a person at the dashboard and for an API key, and of links.
 DASHBOARD_WIRE, KEY_WIRE = _FOR_DASHBOARD.wire, _FOR_KEY.wire

@@ -12,10 +12,8 @@ from schemas.affiliates.affiliate import alias
 from schemas.base import Wire, one_of
 
 
-class LinkBody(Wire):
+class AffiliateLinkBody(Wire):
     """A new link. Loads to `alias` (None: a random slug) and `format`."""
-
-    wire_name = "AffiliateLinkBody"
 
     alias = alias()
     format = one_of(LinkFormat, load_default=None, allow_none=True)

@@ -28,10 +28,8 @@ class HookBody(Wire):
         return hook
 
 
-class HookRecord(Wire):
+class AutomationHookRecord(Wire):
     """A hook; its secret is present only in the response to its creation."""
-
-    wire_name = "AutomationHook"
 
     id = fields.UUID()
     event = one_of(events.TESTABLE)

@@ -17,8 +17,6 @@ class InstallCheckBody(Wire):
 class InstallCheckRecord(Wire):
     """The result of the last check of a page; the directives are those that would allow the script."""
 
-    wire_name = "InstallCheck"
-
     page_url = fields.String()
     checked_at = Instant()
     finding = one_of(TagFinding)

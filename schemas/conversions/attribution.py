@@ -8,10 +8,8 @@ from marshmallow import fields
 from schemas.base import Instant, Wire
 
 
-class StepRecord(Wire):
+class AttributionStepRecord(Wire):
     """One step of the order; `code` is for machines and fixed, `detail` is for people and may be reworded."""
-
-    wire_name = "AttributionStep"
 
     step = fields.String()
     outcome = fields.String()
@@ -27,4 +25,4 @@ class AttributionRecord(Wire):
     affiliate_id = fields.UUID()
     attribution_method = fields.String(allow_none=True)
     decided_at = Instant()
-    steps = fields.List(fields.Nested(StepRecord))
+    steps = fields.List(fields.Nested(AttributionStepRecord))

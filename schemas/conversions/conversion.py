@@ -98,10 +98,8 @@ class ConversionRecord(Wire):
     payout_id = fields.UUID(allow_none=True, metadata=MAY_LACK)
 
 
-class EventRecord(Wire):
+class ConversionEventRecord(Wire):
     """One line of a conversion's history."""
-
-    wire_name = "ConversionEvent"
 
     id = fields.UUID()
     event_type = fields.String()
@@ -116,7 +114,7 @@ class EventRecord(Wire):
 class ConversionDetail(ConversionRecord):
     """A conversion with its history."""
 
-    events = fields.List(fields.Nested(EventRecord))
+    events = fields.List(fields.Nested(ConversionEventRecord))
 
 
 class ReviewBody(Wire):

@@ -9,7 +9,7 @@ from marshmallow import fields, post_load
 
 from domain import statuses
 from schemas.base import Instant, Wire, one_of
-from schemas.conversions.attribution import StepRecord
+from schemas.conversions.attribution import AttributionStepRecord
 
 _ALL = "all"
 
@@ -25,10 +25,8 @@ class UncreditedQuery(Wire):
         return query | {"status": None if query["status"] == _ALL else query["status"]}
 
 
-class UncreditedRecord(Wire):
+class UncreditedConversionRecord(Wire):
     """A sale whose affiliate could not earn at that time."""
-
-    wire_name = "UncreditedConversion"
 
     id = fields.UUID()
     affiliate_id = fields.UUID()
@@ -41,7 +39,7 @@ class UncreditedRecord(Wire):
     affiliate_status_at_drop = one_of(statuses.AffiliateStatus)
     status = one_of(("open", "dismissed"))
     occurred_at = Instant()
-    attribution = fields.List(fields.Nested(StepRecord))
+    attribution = fields.List(fields.Nested(AttributionStepRecord))
 
 
 class CurrencyTotal(Wire):

@@ -103,8 +103,6 @@ class AffiliateCouponRecord(Wire):
 class MintableCouponRecord(Wire):
     """A coupon of which an affiliate may mint codes; `codesHeld` is the number of their valid codes of it."""
 
-    wire_name = "MintableCoupon"
-
     id = fields.UUID()
     program_id = fields.UUID()
     program_name = fields.String()

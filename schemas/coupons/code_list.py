@@ -17,10 +17,8 @@ class CodesQuery(PageQuery):
     status = one_of(CodeStatus, load_default=None)
 
 
-class CreditedCodeRecord(AffiliateCouponRecord):
+class CouponCodeRecord(AffiliateCouponRecord):
     """A code, with its affiliate and the earnings of the sales that it credited."""
-
-    wire_name = "CouponCode"
 
     affiliate_name = fields.String()
     affiliate_email = fields.String()

@@ -109,10 +109,8 @@ class BrandMilestoneRecord(MilestoneRecord):
     returned_cents = fields.Integer()
 
 
-class DealRecord(Wire):
+class OfferedDealRecord(Wire):
     """A deal, as its affiliate sees it."""
-
-    wire_name = "OfferedDeal"
 
     id = fields.UUID()
     program_id = fields.UUID()
@@ -129,10 +127,8 @@ class DealRecord(Wire):
     ended_at = Instant(allow_none=True)
 
 
-class BrandDealRecord(DealRecord):
+class DealRecord(OfferedDealRecord):
     """A deal, as its brand sees it, with the state of its money and of its charge."""
-
-    wire_name = "Deal"
 
     milestones = fields.List(fields.Nested(BrandMilestoneRecord))
     is_test = Flag()

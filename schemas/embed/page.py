@@ -40,16 +40,12 @@ class EmbedLinkBody(Wire):
 class EmbedAffiliateRecord(Wire):
     """The affiliate."""
 
-    wire_name = "EmbedAffiliate"
-
     full_name = fields.String()
     status = one_of(statuses.AffiliateStatus)
 
 
 class EmbedProgramRecord(Wire):
     """Their program; `commission` is a sentence on what they earn."""
-
-    wire_name = "EmbedProgram"
 
     name = fields.String()
     commission = fields.String()
@@ -58,8 +54,6 @@ class EmbedProgramRecord(Wire):
 class EmbedBrandRecord(Wire):
     """The brand's name, colour and logo."""
 
-    wire_name = "EmbedBrand"
-
     name = fields.String()
     primary_brand_color = fields.String(allow_none=True)
     logo_url = fields.String(allow_none=True)
@@ -67,8 +61,6 @@ class EmbedBrandRecord(Wire):
 
 class EmbedLinkRecord(Wire):
     """A link of the affiliate."""
-
-    wire_name = "EmbedLink"
 
     id = fields.UUID()
     slug = fields.String()
@@ -79,8 +71,6 @@ class EmbedLinkRecord(Wire):
 class EmbedDayRecord(Wire):
     """The numbers of one day (UTC); what conversions still earn is by currency, including overrides."""
 
-    wire_name = "EmbedDay"
-
     date = day(attribute="key")
     clicks = fields.Integer()
     leads = fields.Integer()
@@ -90,8 +80,6 @@ class EmbedDayRecord(Wire):
 
 class EmbedMeRecord(Wire):
     """All data for the start of the page."""
-
-    wire_name = "EmbedMe"
 
     affiliate = fields.Nested(EmbedAffiliateRecord)
     program = fields.Nested(EmbedProgramRecord)
@@ -109,8 +97,6 @@ class EmbedMeRecord(Wire):
 class EmbedConversionRecord(Wire):
     """A conversion of the affiliate; `state` is the state of its money, `why` explains it in sentences."""
 
-    wire_name = "EmbedConversion"
-
     id = fields.UUID()
     type = one_of(statuses.ConversionType)
     status = one_of(statuses.ConversionStatus)
@@ -125,8 +111,6 @@ class EmbedConversionRecord(Wire):
 
 class EmbedPayoutRecord(Wire):
     """A payout to the affiliate, in US cents, without its destination."""
-
-    wire_name = "EmbedPayout"
 
     id = fields.UUID()
     amount_cents = fields.Integer()

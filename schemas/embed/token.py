@@ -30,8 +30,6 @@ class EmbedTokensQuery(PageQuery):
 class EmbedTokenRecord(Wire):
     """A token without its bearer value, which only `POST` returns; `embedUrl` is the page to frame."""
 
-    wire_name = "EmbedToken"
-
     id = fields.UUID()
     affiliate_id = fields.UUID()
     affiliate_name = fields.String()

@@ -13,13 +13,14 @@ _MAX_CREDENTIALS = 20
 _AT_CONNECTIONS = "It is under Connections on the dashboard."
 
 
-def _credentials() -> Entries:
+def credential_values(*, required: bool = True) -> Entries:
+    """Return the field of a connection's credentials by name."""
     return Entries(
         most=_MAX_CREDENTIALS,
         least=1,
         keys=text(shortest=1, longest=64),
         values=text(shortest=1, longest=_MAX_CREDENTIAL_CHARS),
-        required=True,
+        required=required,
     )
 
 
@@ -28,19 +29,17 @@ class ConnectionBody(Wire):
 
     gateway = one_of(Gateway, required=True)
     mode = one_of(_MODES, load_default="live")
-    credentials = _credentials()
+    credentials = credential_values()
 
 
 class ConnectionChanges(Wire):
     """Credentials to replace; the others stay."""
 
-    credentials = _credentials()
+    credentials = credential_values()
 
 
-class FieldRecord(Wire):
+class GatewayFieldRecord(Wire):
     """One credential of a gateway."""
-
-    wire_name = "GatewayField"
 
     name = fields.String()
     label = fields.String()
@@ -52,18 +51,14 @@ class FieldRecord(Wire):
 class GatewayRecord(Wire):
     """A gateway that can be connected."""
 
-    wire_name = "Gateway"
-
     name = fields.String()
     label = fields.String()
     kind = fields.String()
-    fields_ = fields.List(fields.Nested(FieldRecord()), attribute="fields", data_key="fields")
+    fields_ = fields.List(fields.Nested(GatewayFieldRecord()), attribute="fields", data_key="fields")
 
 
-class CapabilitiesRecord(Wire):
+class GatewayCapabilitiesRecord(Wire):
     """The features of a gateway."""
-
-    wire_name = "GatewayCapabilities"
 
     coupons = Flag()
     refunds = one_of(("webhook", "poll"))
@@ -73,17 +68,13 @@ class CapabilitiesRecord(Wire):
 class WebPixelRecord(Wire):
     """The web pixel that counts visits in a store: the key of its clicks, and the store's error, if any."""
 
-    wire_name = "WebPixel"
-
     status = one_of(("waiting", "active", "failed"))
     public_key = fields.String()
     error = fields.String(allow_none=True)
 
 
-class ConnectionRecord(Wire):
+class GatewayConnectionRecord(Wire):
     """A connection, without its credentials."""
-
-    wire_name = "GatewayConnection"
 
     id = fields.UUID()
     gateway = one_of(Gateway)
@@ -91,7 +82,7 @@ class ConnectionRecord(Wire):
     status = one_of(ConnectionStatus)
     account = fields.String()
     webhook_url = bearer_secret(found_at=_AT_CONNECTIONS)
-    capabilities = fields.Nested(CapabilitiesRecord())
+    capabilities = fields.Nested(GatewayCapabilitiesRecord())
     connected_at = Instant()
     disconnected_at = Instant(allow_none=True)
     last_event_at = Instant(allow_none=True)
@@ -101,27 +92,21 @@ class ConnectionRecord(Wire):
     web_pixel = fields.Nested(WebPixelRecord(), allow_none=True)
 
 
-class SetupValue(Wire):
+class GatewaySetupValue(Wire):
     """A value to paste at the gateway."""
-
-    wire_name = "GatewaySetupValue"
 
     name = fields.String()
     value = bearer_secret(found_at=_AT_CONNECTIONS)
 
 
-class SetupRecord(Wire):
+class GatewaySetupRecord(Wire):
     """The remaining steps at the gateway."""
 
-    wire_name = "GatewaySetup"
-
     steps = fields.List(fields.String())
-    values = fields.List(fields.Nested(SetupValue()))
+    values = fields.List(fields.Nested(GatewaySetupValue()))
 
 
-class NewConnection(ConnectionRecord):
+class NewGatewayConnection(GatewayConnectionRecord):
     """A new connection with the remaining steps."""
 
-    wire_name = "NewGatewayConnection"
-
-    setup = fields.Nested(SetupRecord())
+    setup = fields.Nested(GatewaySetupRecord())

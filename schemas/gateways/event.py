@@ -16,8 +16,6 @@ class GatewayEventsQuery(PageQuery):
 class GatewayEventRecord(Wire):
     """One event of a gateway, and its result."""
 
-    wire_name = "GatewayEvent"
-
     id = fields.UUID()
     gateway_event_id = fields.String(allow_none=True)
     type = fields.String()
@@ -31,8 +29,6 @@ class GatewayEventRecord(Wire):
 
 class ConnectionStatsRecord(Wire):
     """The counts of a connection's events."""
-
-    wire_name = "ConnectionStats"
 
     received = fields.Integer()
     credited = fields.Integer()
@@ -50,7 +46,5 @@ class ReconcileBody(Wire):
 
 class ReconcileAnswer(Wire):
     """The job that lists them."""
-
-    wire_name = "ReconcileAnswer"
 
     job_id = fields.String()

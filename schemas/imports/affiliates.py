@@ -18,8 +18,8 @@ from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
 from schemas.collection_fields import Items
 from schemas.imports.common import (
     CommissionBalance,
+    ImportJobWarning,
     ImportPreview,
-    ImportWarning,
     import_file,
     import_rows,
     parse_rows,
@@ -109,8 +109,6 @@ class AffiliateImportPreview(ImportPreview):
 class ImportTally(Wire):
     """The numbers of an import; `reasons` counts why rows were skipped. `source` is the service of conversions."""
 
-    wire_name = "ImportTally"
-
     job_id = fields.UUID(attribute="id")
     status = one_of(("Completed", "Undone"))
     kind = one_of(("Affiliates", "Conversions"))
@@ -123,12 +121,10 @@ class ImportTally(Wire):
     source = fields.String(allow_none=True)
 
 
-class ImportRecord(ImportTally):
+class ImportResultRecord(ImportTally):
     """The result of an import, with the values that differ from its rows."""
 
-    wire_name = "ImportResult"
-
-    warnings = fields.List(fields.Nested(ImportWarning))
+    warnings = fields.List(fields.Nested(ImportJobWarning))
 
 
 class PastImport(ImportTally):
@@ -138,12 +134,10 @@ class PastImport(ImportTally):
     undone_at = Instant(allow_none=True)
 
 
-class DetailedImport(PastImport):
+class ImportDetail(PastImport):
     """An import in the history, with its warnings."""
 
-    wire_name = "ImportDetail"
-
-    warnings = fields.List(fields.Nested(ImportWarning))
+    warnings = fields.List(fields.Nested(ImportJobWarning))
 
 
 class ImportsQuery(PageQuery):

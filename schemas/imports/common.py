@@ -65,10 +65,8 @@ class UnderstoodFile(Wire):
     columns = fields.List(fields.String())
 
 
-class RowWarningRecord(Wire):
+class ImportRowWarningRecord(Wire):
     """A changed value of a row: `value` is the one in the row, `replacement` the imported one."""
-
-    wire_name = "ImportRowWarning"
 
     code = one_of(CODES)
     message = fields.String()
@@ -76,23 +74,19 @@ class RowWarningRecord(Wire):
     replacement = fields.String(allow_none=True)
 
 
-class PreviewedRow(Wire):
+class ImportPreviewRow(Wire):
     """The preview of a row: `line` is its line in a file. Only a new one can have warnings."""
-
-    wire_name = "ImportPreviewRow"
 
     index = fields.Integer()
     line = fields.Integer(allow_none=True)
     outcome = one_of(("new", "known", "wrong", "leftOut"))
     reason = fields.String(allow_none=True)
     message = fields.String(allow_none=True)
-    warnings = fields.List(fields.Nested(RowWarningRecord))
+    warnings = fields.List(fields.Nested(ImportRowWarningRecord))
 
 
-class ImportWarning(RowWarningRecord):
+class ImportJobWarning(ImportRowWarningRecord):
     """A warning of an import, with the index of its row from 0 and its line in a file."""
-
-    wire_name = "ImportJobWarning"
 
     index = fields.Integer()
     line = fields.Integer(allow_none=True)
@@ -114,4 +108,4 @@ class ImportPreview(Wire):
     would_skip = fields.Integer()
     skip_reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
     understood = fields.Nested(UnderstoodFile, attribute="form", allow_none=True)
-    rows = fields.List(fields.Nested(PreviewedRow))
+    rows = fields.List(fields.Nested(ImportPreviewRow))

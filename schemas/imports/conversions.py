@@ -13,7 +13,7 @@ from domain import statuses
 from domain.imports import files
 from domain.refusals import Refused
 from schemas.base import NEEDED, CleanedLine, Flag, Instant, Wire, integer, one_of, text
-from schemas.imports.affiliates import ImportRecord
+from schemas.imports.affiliates import ImportResultRecord
 from schemas.imports.common import (
     CommissionBalance,
     ImportPreview,
@@ -95,13 +95,11 @@ class ConversionImportPreview(ImportPreview):
     unpaid_balance = fields.List(fields.Nested(CommissionBalance))
 
 
-class ConversionImportRecord(ImportRecord):
+class ConversionImportResultRecord(ImportResultRecord):
     """The result of an import, and the sums that became payable by it.
 
     `unpaid_confirmed_cents` is a sum over currencies: an amount only if `unpaid_confirmed_currency` names the one.
     """
-
-    wire_name = "ConversionImportResult"
 
     unpaid_confirmed = fields.List(fields.Nested(CommissionBalance))
     unpaid_confirmed_currency = fields.String(allow_none=True)

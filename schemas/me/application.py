@@ -10,7 +10,7 @@ from domain.programs import application_form
 from domain.programs.application_form import ApplicationForm
 from schemas.base import Instant, Wire, one_of
 from schemas.collection_fields import Entries
-from schemas.programs.application_form import FormFieldRecord
+from schemas.programs.application_form import ApplicationFormFieldRecord
 
 
 class OwnApplicationRecord(Wire):
@@ -18,8 +18,6 @@ class OwnApplicationRecord(Wire):
 
     `isOpen`: it may be submitted (again) until the brand has decided; affiliates approved earlier may do so once.
     """
-
-    wire_name = "OwnApplication"
 
     affiliate_id = fields.UUID()
     organization_id = fields.UUID()
@@ -30,7 +28,7 @@ class OwnApplicationRecord(Wire):
     applied_at = Instant()
     completed_at = Instant(allow_none=True)
     is_open = fields.Boolean()
-    questions = fields.List(fields.Nested(FormFieldRecord), data_key="fields")
+    questions = fields.List(fields.Nested(ApplicationFormFieldRecord), data_key="fields")
     answers = fields.Dict(keys=fields.String(), values=fields.Raw())
 
 
@@ -42,10 +40,8 @@ class SecondStepBody(Wire):
     )
 
 
-class HandedInRecord(Wire):
+class HandedInAnswersRecord(Wire):
     """The stored answers of a submitted second step."""
-
-    wire_name = "HandedInAnswers"
 
     affiliate_id = fields.UUID()
     status = one_of(statuses.AffiliateStatus)
@@ -54,7 +50,7 @@ class HandedInRecord(Wire):
 
 
 _OWN = OwnApplicationRecord(exclude=("is_open", "questions", "answers"))
-_FIELD = FormFieldRecord()
+_FIELD = ApplicationFormFieldRecord()
 
 
 def own_application_records(rows: Iterable[Any]) -> list[dict[str, Any]]:

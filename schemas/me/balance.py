@@ -7,10 +7,8 @@ from schemas.base import Instant, Wire
 from schemas.payouts.payout import day
 
 
-class ComingMoneyRecord(Wire):
+class OwnComingMoneyRecord(Wire):
     """The sum that becomes payable on a day (UTC) in one currency."""
-
-    wire_name = "OwnComingMoney"
 
     day = day()
     currency = fields.String()
@@ -21,7 +19,5 @@ class ComingMoneyRecord(Wire):
 class OwnBalanceRecord(Wire):
     """The sums that all brands owe the affiliate, and the next days on which more becomes payable."""
 
-    wire_name = "OwnBalance"
-
     balances = fields.List(fields.Nested(BalanceRecord))
-    coming = fields.List(fields.Nested(ComingMoneyRecord))
+    coming = fields.List(fields.Nested(OwnComingMoneyRecord))

@@ -43,8 +43,6 @@ class OwnConversionRecord(Wire):
     of the brand.
     """
 
-    wire_name = "OwnConversion"
-
     id = fields.UUID()
     affiliate_id = fields.UUID()
     program_id = fields.UUID()

@@ -6,15 +6,13 @@ from typing import Any
 from marshmallow import fields, post_load
 
 from domain import links, statuses
-from schemas.affiliates.affiliate import LinkRecord
-from schemas.affiliates.link import LinkBody
+from schemas.affiliates.affiliate import AffiliateLinkRecord
+from schemas.affiliates.link import AffiliateLinkBody
 from schemas.base import one_of
 
 
-class OwnLinkRecord(LinkRecord):
+class OwnLinkRecord(AffiliateLinkRecord):
     """A link with its program; `clicks30d` are its visits of the last 30 days."""
-
-    wire_name = "OwnLink"
 
     program_id = fields.UUID(attribute="of_program_id")
     program_name = fields.String()
@@ -23,10 +21,8 @@ class OwnLinkRecord(LinkRecord):
     clicks_30d = fields.Integer(attribute="clicks")
 
 
-class OwnLinkBody(LinkBody):
+class OwnLinkBody(AffiliateLinkBody):
     """A new link in one program. Loads to `program_id`, `alias` (None: a random slug) and `format`."""
-
-    wire_name = "OwnLinkBody"
 
     program_id = fields.UUID(required=True)
 

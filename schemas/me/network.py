@@ -38,8 +38,6 @@ class NetworkQuery(PageQuery):
 class NetworkProgramRecord(ProgramOfferRecord):
     """A program of the network. `ownStatus` is the affiliate's status in it, null without an application."""
 
-    wire_name = "NetworkProgram"
-
     program_id = fields.UUID(attribute="id")
     category = one_of(ProgramCategory, allow_none=True)
     currency = fields.String()
@@ -63,8 +61,6 @@ class NetworkApplicationBody(ApplicantFields):
 
 class NetworkApplicationRecord(Wire):
     """The affiliate's current status in the program, the same however often they apply."""
-
-    wire_name = "NetworkApplication"
 
     program_id = fields.UUID()
     own_status = one_of(statuses.AffiliateStatus)

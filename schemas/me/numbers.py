@@ -23,18 +23,14 @@ class _NumbersRecord(Wire):
     )
 
 
-class DayNumbersRecord(_NumbersRecord):
+class OwnDayRecord(_NumbersRecord):
     """The numbers of one day (UTC)."""
-
-    wire_name = "OwnDay"
 
     day = day(attribute="key")
 
 
-class ChannelNumbersRecord(_NumbersRecord):
+class OwnChannelRecord(_NumbersRecord):
     """The numbers of one channel tag."""
-
-    wire_name = "OwnChannel"
 
     sub_id = fields.String(attribute="key", allow_none=True)
 

@@ -13,10 +13,8 @@ from schemas.base import Amount, Instant, Wire, one_of
 from schemas.programs.application_form import ApplicationFormRecord
 
 
-class PersonsBrandRecord(Wire):
+class OwnBrandRecord(Wire):
     """A brand that the affiliate works for, with its name, colour and logo."""
-
-    wire_name = "OwnBrand"
 
     organization_id = fields.UUID(attribute="id")
     name = fields.String()
@@ -28,11 +26,9 @@ class PersonsBrandRecord(Wire):
 class OwnAccountRecord(Wire):
     """The affiliate's account, and the brands that they work for."""
 
-    wire_name = "OwnAccount"
-
     id = fields.UUID()
     email = fields.String()
-    brands = fields.List(fields.Nested(PersonsBrandRecord))
+    brands = fields.List(fields.Nested(OwnBrandRecord))
 
 
 class _ProgramTerms(Wire):
@@ -54,10 +50,8 @@ class _ProgramTerms(Wire):
     terms = fields.String()
 
 
-class JoinedProgramRecord(_ProgramTerms):
+class OwnProgramRecord(_ProgramTerms):
     """A program that the affiliate is in, or has applied to, with the rate that applies to them."""
-
-    wire_name = "OwnProgram"
 
     affiliate_id = fields.UUID()
     status = one_of(statuses.AffiliateStatus)
@@ -71,14 +65,12 @@ class JoinedProgramRecord(_ProgramTerms):
 class ProgramOfferRecord(_ProgramTerms):
     """An open program of a brand that the affiliate works for, which they have not joined."""
 
-    wire_name = "ProgramOffer"
-
     auto_approve = fields.Boolean()
     application_form = fields.Nested(ApplicationFormRecord, allow_none=True)
 
 
-_BRAND = PersonsBrandRecord(exclude=("logo_url",))
-_JOINED = JoinedProgramRecord(exclude=("terms", "recruiting_percent"))
+_BRAND = OwnBrandRecord(exclude=("logo_url",))
+_JOINED = OwnProgramRecord(exclude=("terms", "recruiting_percent"))
 _OFFER = ProgramOfferRecord(exclude=("terms", "application_form"))
 _PERCENT = Amount()
 

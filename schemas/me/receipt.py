@@ -18,8 +18,6 @@ class OwnPayoutLineRecord(Wire):
     Negative where it holds back a reversal after payment; `note` explains it, otherwise null.
     """
 
-    wire_name = "OwnPayoutLine"
-
     conversion_id = fields.UUID(allow_none=True)
     type = one_of(statuses.ConversionType, allow_none=True)
     occurred_at = Instant()
@@ -36,8 +34,6 @@ class OwnPayoutLineRecord(Wire):
 
 class OwnPayoutRecord(Wire):
     """A payout to the affiliate, in US cents."""
-
-    wire_name = "OwnPayout"
 
     id = fields.UUID()
     affiliate_id = fields.UUID()

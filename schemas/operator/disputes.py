@@ -13,8 +13,6 @@ from schemas.operator.queues import WhyBody
 class DisputeRecord(Wire):
     """A milestone that waits for a settlement, with the parties of its deal."""
 
-    wire_name = "Dispute"
-
     deal_id = fields.UUID()
     organization_id = fields.UUID()
     organization = fields.String()
@@ -31,15 +29,11 @@ class DisputeRecord(Wire):
 class DisputedMilestoneRecord(BrandMilestoneRecord):
     """A milestone as both sides see it, and when it was settled."""
 
-    wire_name = "DisputedMilestone"
-
     settled_at = Instant(allow_none=True)
 
 
 class FundingRequestRecord(Wire):
     """A call to the funding source of a deal and its answer: a charge, or a refund of a milestone."""
-
-    wire_name = "FundingRequest"
 
     id = fields.UUID()
     milestone_id = fields.UUID(allow_none=True)
@@ -53,10 +47,8 @@ class FundingRequestRecord(Wire):
     created_at = Instant()
 
 
-class ReleaseRecord(Wire):
+class DealReleaseRecord(Wire):
     """A payout of a milestone, in US cents, released or not."""
-
-    wire_name = "DealRelease"
 
     id = fields.UUID()
     seq = fields.Integer()
@@ -85,7 +77,7 @@ class WholeDealRecord(Wire):
     returned_cents = fields.Integer()
     created_at = Instant()
     milestones = fields.List(fields.Nested(DisputedMilestoneRecord))
-    payouts = fields.List(fields.Nested(ReleaseRecord))
+    payouts = fields.List(fields.Nested(DealReleaseRecord))
     requests = fields.List(fields.Nested(FundingRequestRecord))
 
 

@@ -14,10 +14,8 @@ _MAX_WHY_CHARS = 1_000
 MAX_RATE_FILE_CHARS = 4_000_000
 
 
-class FindingRecord(Wire):
+class LedgerFindingRecord(Wire):
     """A violated rule of the ledger, and where."""
-
-    wire_name = "LedgerFinding"
 
     rule = fields.String()
     exception = fields.String()
@@ -26,12 +24,10 @@ class FindingRecord(Wire):
 class LedgerCheckRecord(Wire):
     """The result of the last check of an organization's money."""
 
-    wire_name = "LedgerCheck"
-
     organization_id = fields.UUID()
     organization = fields.String(attribute="name")
     checked_at = Instant()
-    findings = fields.List(fields.Nested(FindingRecord))
+    findings = fields.List(fields.Nested(LedgerFindingRecord))
 
 
 class LedgerQuery(Wire):
@@ -46,10 +42,8 @@ class LedgerCheckBody(Wire):
     organization_id = fields.UUID(load_default=None, allow_none=True)
 
 
-class RunForReviewRecord(Wire):
+class OperatorRunRecord(Wire):
     """A payout run with the current sum of its payouts. `confirmedBy` null: an automatic cadence."""
-
-    wire_name = "OperatorRun"
 
     id = fields.UUID()
     organization_id = fields.UUID()
@@ -75,10 +69,8 @@ class RunReviewBody(WhyBody):
     decision = one_of(("approve", "reject"), required=True)
 
 
-class ReviewedRecord(Wire):
+class ReviewedRunRecord(Wire):
     """A decided run."""
-
-    wire_name = "ReviewedRun"
 
     id = fields.UUID(attribute="run_id")
     review_status = fields.String(attribute="status")
@@ -87,8 +79,6 @@ class ReviewedRecord(Wire):
 
 class DoubtfulPayoutRecord(Wire):
     """A payout of unknown result: the calls to its rail, their times, and the last answer."""
-
-    wire_name = "DoubtfulPayout"
 
     id = fields.UUID()
     organization_id = fields.UUID()
@@ -107,8 +97,6 @@ class DoubtfulPayoutRecord(Wire):
 
 class PayoutAttemptRecord(Wire):
     """An attempt at a payout: its key, the number and time of calls to the rail, and the last answer."""
-
-    wire_name = "PayoutAttempt"
 
     number = fields.Integer()
     key = fields.String()
@@ -142,10 +130,8 @@ class SettleBody(Wire):
     failed_because = text(longest=_MAX_WHY_CHARS, load_default=None, allow_none=True, validate=[not_blank])
 
 
-class SettledRecord(Wire):
+class SettledPayoutRecord(Wire):
     """A settled payout."""
-
-    wire_name = "SettledPayout"
 
     id = fields.UUID(attribute="payout_id")
     status = one_of(PayoutStatus)
@@ -176,8 +162,6 @@ class RailEventsQuery(Wire):
 class RateAgeRecord(Wire):
     """The age of a used currency's newest rate. `waitingCents` waits for a fresh one, in minor units."""
 
-    wire_name = "RateAge"
-
     currency = fields.String()
     newest = day(allow_none=True)
     age_days = fields.Integer(attribute="days", allow_none=True)
@@ -191,10 +175,8 @@ class RateFileBody(Wire):
     content = text(longest=MAX_RATE_FILE_CHARS, required=True, validate=[not_blank])
 
 
-class LoadedRecord(Wire):
+class LoadedRatesRecord(Wire):
     """The result of loading a file of rates."""
-
-    wire_name = "LoadedRates"
 
     new = fields.Integer()
     replaced = fields.Integer()

@@ -21,13 +21,11 @@ class NetworkReviewsQuery(PageQuery):
     status = one_of(NetworkReview, load_default=NetworkReview.Pending.value)
 
 
-class ReviewedProgramRecord(Wire):
+class NetworkListingRecord(Wire):
     """A program that its brand listed in the network: its advertised fields, and the state of its review.
 
     `mayList`: its brand has the plan and the funding that listing requires.
     """
-
-    wire_name = "NetworkListing"
 
     program_id = fields.UUID(attribute="id")
     organization_id = fields.UUID()
@@ -52,24 +50,20 @@ class ReviewedProgramRecord(Wire):
     reason = fields.String(allow_none=True)
 
 
-class ApprovalBody(Wire):
+class NetworkApprovalBody(Wire):
     """The approval of a listing. The brand sees `why`; `askedAt` is the request that was reviewed."""
-
-    wire_name = "NetworkApprovalBody"
 
     why = text(longest=_MAX_WHY_CHARS, load_default=None, allow_none=True)
     asked_at = Instant(load_default=None, allow_none=True)
 
 
-class ListingRejectionBody(ApprovalBody):
+class NetworkRejectionBody(NetworkApprovalBody):
     """The rejection of a listing, with its reason."""
-
-    wire_name = "NetworkRejectionBody"
 
     why = text(longest=_MAX_WHY_CHARS, required=True, validate=[not_blank])
 
 
-_LISTING = ReviewedProgramRecord(exclude=("terms",))
+_LISTING = NetworkListingRecord(exclude=("terms",))
 
 
 def listing_records(programs: Iterable[Any]) -> list[dict[str, Any]]:

@@ -20,8 +20,6 @@ class SupervisedProgramsQuery(PageQuery):
 class SupervisedProgramRecord(Wire):
     """A program with its organization and whether it earns. `affiliates` counts those who may earn in it."""
 
-    wire_name = "SupervisedProgram"
-
     id = fields.UUID()
     organization_id = fields.UUID()
     organization = fields.String()

@@ -79,8 +79,6 @@ class LeavesRecord(Wire):
 class DeadLetterRecord(Wire):
     """A failed job. `lastLine` is the first line of its error's message."""
 
-    wire_name = "DeadLetter"
-
     id = fields.Integer()
     queue = fields.String()
     name = fields.String()
@@ -120,8 +118,6 @@ class DiscardedSumRecord(Wire):
 class DeadLetterKindRecord(Wire):
     """The number of dead letters of one kind, and the consequence of discarding them."""
 
-    wire_name = "DeadLetterKind"
-
     name = fields.String()
     count = fields.Integer()
     leaves = fields.String(metadata={"description": "What stays undone."})
@@ -132,8 +128,6 @@ class DeadLetterKindRecord(Wire):
 class DeadLetterSummaryRecord(Wire):
     """The number of filtered dead letters by kind."""
 
-    wire_name = "DeadLetterSummary"
-
     count = fields.Integer()
     kinds = fields.List(fields.Nested(DeadLetterKindRecord()))
 
@@ -141,23 +135,17 @@ class DeadLetterSummaryRecord(Wire):
 class DiscardedRecord(Wire):
     """The permanently deleted jobs."""
 
-    wire_name = "Discarded"
-
     discarded = fields.List(fields.Integer())
 
 
 class ReplayedRecord(Wire):
     """The retried jobs."""
 
-    wire_name = "Replayed"
-
     replayed = fields.List(fields.Integer())
 
 
 class ScheduleLineRecord(Wire):
     """A line of the schedule, in UTC."""
-
-    wire_name = "ScheduleLine"
 
     name = fields.String()
     cron = fields.String()

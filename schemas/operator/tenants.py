@@ -6,7 +6,7 @@ from domain.organization import plans
 from schemas.base import Instant, Wire, bearer_secret, one_of, text
 from schemas.collection_fields import Entries
 from schemas.operator.queues import WhyBody
-from schemas.organization.billing import Shares
+from schemas.organization.billing import PlanLimits
 from schemas.paging import PageQuery, QueryFlag
 
 _STATUSES = ("Queued", "Sent", "Kept", "Failed")
@@ -24,8 +24,6 @@ class TenantsQuery(PageQuery):
 
 class TenantRecord(Wire):
     """An organization with its risk facts for operators."""
-
-    wire_name = "Tenant"
 
     id = fields.UUID()
     name = fields.String()
@@ -52,7 +50,7 @@ class WholeTenantRecord(Wire):
     home_currency = fields.String()
     created_at = Instant()
     settings = fields.Dict(keys=fields.String(), values=fields.String())
-    limits = fields.Nested(Shares)
+    limits = fields.Nested(PlanLimits)
 
 
 class TenantChanges(WhyBody):
@@ -77,8 +75,6 @@ class MailQuery(PageQuery):
 class LetterRecord(Wire):
     """An email without its body. Kept: no mail server is configured."""
 
-    wire_name = "Letter"
-
     id = fields.UUID()
     organization_id = fields.UUID()
     kind = fields.String()
@@ -95,8 +91,6 @@ class LetterRecord(Wire):
 class OpenedLetterRecord(LetterRecord):
     """An email with its text, without the tokens of sign-in links; null once it was dropped."""
 
-    wire_name = "OpenedLetter"
-
     text = bearer_secret(found_at="An operator reads it in the console.", allow_none=True)
 
 
@@ -106,10 +100,8 @@ class TroublesQuery(Wire):
     troubled = QueryFlag(load_default=True)
 
 
-class TroubledConnectionRecord(Wire):
+class OperatorConnectionRecord(Wire):
     """A connection to a gateway or platform, with its waiting events."""
-
-    wire_name = "OperatorConnection"
 
     id = fields.UUID()
     organization_id = fields.UUID()
@@ -126,8 +118,6 @@ class TroubledConnectionRecord(Wire):
 
 class AttentionRecord(Wire):
     """The number of tasks that wait for an operator, by kind."""
-
-    wire_name = "Attention"
 
     dead_letters = fields.Integer()
     runs_to_review = fields.Integer()

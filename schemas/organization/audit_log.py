@@ -25,10 +25,8 @@ class AuditQuery(Wire):
     format = one_of(("json", "csv"), load_default=None)
 
 
-class AuditRecord(Wire):
+class AuditEntryRecord(Wire):
     """One entry. API keys do not see the member and the address."""
-
-    wire_name = "AuditEntry"
 
     id = fields.UUID()
     action = fields.String()
@@ -53,4 +51,4 @@ class AuditPage(Wire):
     page = fields.Integer()
     page_size = fields.Integer()
     total = fields.Integer()
-    items = fields.List(fields.Nested(AuditRecord))
+    items = fields.List(fields.Nested(AuditEntryRecord))

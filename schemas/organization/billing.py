@@ -6,24 +6,20 @@ from domain.organization import plans
 from schemas.base import Instant, Wire, one_of
 
 
-class Share(Wire):
+class PlanShare(Wire):
     """The usage of a limit; `max` null means no limit."""
-
-    wire_name = "PlanShare"
 
     current = fields.Integer()
     max = fields.Integer(allow_none=True)
 
 
-class Shares(Wire):
+class PlanLimits(Wire):
     """The limits of the plan. Money in minor units of the home currency."""
 
-    wire_name = "PlanLimits"
-
-    affiliates = fields.Nested(Share)
-    campaigns = fields.Nested(Share)
-    partner_payouts_this_month_cents = fields.Nested(Share)
-    team_seats = fields.Nested(Share)
+    affiliates = fields.Nested(PlanShare)
+    campaigns = fields.Nested(PlanShare)
+    partner_payouts_this_month_cents = fields.Nested(PlanShare)
+    team_seats = fields.Nested(PlanShare)
 
 
 class BillingState(Wire):
@@ -39,4 +35,4 @@ class BillingState(Wire):
     processor_connect_linked = fields.Boolean()
     processor_connected_via = fields.String(allow_none=True)
     coupons_enabled = fields.Boolean()
-    limits = fields.Nested(Shares)
+    limits = fields.Nested(PlanLimits)

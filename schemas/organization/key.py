@@ -8,20 +8,16 @@ _SCOPES = ("read", "read_write")
 _SHOWN_ONCE = "It is shown once, to the person who makes or rotates the key under API keys on the dashboard."
 
 
-class KeyBody(Wire):
+class ApiKeyBody(Wire):
     """A new key."""
-
-    wire_name = "ApiKeyBody"
 
     name = line(longest=100, load_default="")
     scope = one_of(_SCOPES, load_default="read")
     is_test = Flag(load_default=False)
 
 
-class KeyRecord(Wire):
+class ApiKeyRecord(Wire):
     """A key without its secrets."""
-
-    wire_name = "ApiKey"
 
     id = fields.UUID()
     name = fields.String()
@@ -35,10 +31,8 @@ class KeyRecord(Wire):
     revoked_at = Instant(allow_none=True)
 
 
-class NewKey(KeyRecord):
+class NewApiKey(ApiKeyRecord):
     """A key with its two secrets, which are shown once."""
-
-    wire_name = "NewApiKey"
 
     api_key = bearer_secret(found_at=_SHOWN_ONCE)
     signing_secret = bearer_secret(found_at=_SHOWN_ONCE)

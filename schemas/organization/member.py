@@ -9,8 +9,6 @@ from schemas.base import Instant, Wire, one_of
 class MemberSessionRecord(Wire):
     """A session of a member. The id is no credential."""
 
-    wire_name = "MemberSession"
-
     id = fields.String()
     signed_in_at = Instant()
     seen_at = Instant()
@@ -20,8 +18,6 @@ class MemberSessionRecord(Wire):
 
 class MemberRecord(Wire):
     """A person who may act for the organization; the role is that of their last sign-in."""
-
-    wire_name = "Member"
 
     id = fields.UUID()
     email = fields.String()

@@ -54,10 +54,8 @@ class ProfileChanges(Wire):
         return changes
 
 
-class ProfileRecord(Wire):
+class OrganizationProfileRecord(Wire):
     """The profile. The minimum payout has its own currency, the home currency at the time it was set."""
-
-    wire_name = "OrganizationProfile"
 
     id = fields.UUID()
     name = fields.String()

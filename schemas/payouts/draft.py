@@ -6,13 +6,11 @@ from schemas.base import Instant, Wire
 from schemas.payouts.payout import day
 
 
-class DraftRecord(Wire):
+class PayoutDraftRecord(Wire):
     """A prepared payout with the totals due at that time. Totals are native minor units, the estimate US cents.
 
     A refusal says why it was not confirmed automatically; both fields are null if it was not meant to be.
     """
-
-    wire_name = "PayoutDraft"
 
     id = fields.UUID()
     due_on = day()

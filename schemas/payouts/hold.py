@@ -6,10 +6,8 @@ from schemas.base import Wire
 from schemas.payouts.payout import day
 
 
-class HoldRecord(Wire):
+class PayoutHoldRecord(Wire):
     """The sum that becomes due on a day in UTC, in minor units of one currency."""
-
-    wire_name = "PayoutHold"
 
     day = day()
     currency = fields.String()

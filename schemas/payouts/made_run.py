@@ -7,13 +7,11 @@ from domain.payouts.states import ReviewStatus
 from schemas.base import Instant, Wire, one_of
 
 
-class MadeRunRecord(Wire):
+class PayoutRunProgressRecord(Wire):
     """A run with the current states of its payouts. US cents; `nativeTotalsForRun` are the confirmed totals.
 
     A voided payout counts only in `voidedCount`, and not in `totalCents`.
     """
-
-    wire_name = "PayoutRunProgress"
 
     run_id = fields.UUID(attribute="id")
     created_at = Instant()

@@ -22,10 +22,8 @@ def day(**options: Any) -> fields.String:
     return fields.String(metadata={"format": "date"}, **options)
 
 
-class LineRecord(Wire):
+class PayoutLineRecord(Wire):
     """The amount of a payout for one conversion; negative where it holds back a reversal after payment."""
-
-    wire_name = "PayoutLine"
 
     id = fields.UUID()
     conversion_id = fields.UUID()
@@ -73,7 +71,7 @@ class PayoutRecord(Wire):
     needs_manual_review = fields.Boolean()
     review_status = one_of(ReviewStatus, allow_none=True)
     hold_until = Instant(allow_none=True)
-    line_items = fields.List(fields.Nested(LineRecord), metadata=MAY_LACK)
+    line_items = fields.List(fields.Nested(PayoutLineRecord), metadata=MAY_LACK)
 
 
 class PayoutsQuery(PageQuery):
@@ -114,10 +112,8 @@ class UnverifiedRulesRecord(Wire):
     cap_remaining_cents = fields.Integer(allow_none=True)
 
 
-class FundingRecord(Wire):
+class PayoutFundingRecord(Wire):
     """How an organization's payouts are funded, and whether it may pay out."""
-
-    wire_name = "PayoutFunding"
 
     mode = one_of(("debit", "balance"))
     bank_transfer_balance_cents = fields.Integer(allow_none=True)

@@ -5,9 +5,7 @@ from marshmallow import fields
 from schemas.base import Wire
 
 
-class TakenRecord(Wire):
+class RailEventAnswerRecord(Wire):
     """The notification was accepted."""
-
-    wire_name = "RailEventAnswer"
 
     ok = fields.Constant(True)

@@ -51,10 +51,8 @@ class _Narrowed(Wire):
         return body | {"filters": filters}
 
 
-class PreviewBody(_Narrowed):
+class PayoutPreviewBody(_Narrowed):
     """The filters of a preview; by default everything. Loads with `affiliate_id`, which is also in the filters."""
-
-    wire_name = "PayoutPreviewBody"
 
     affiliate_id = fields.UUID(load_default=None, allow_none=True)
     list_conversions = Flag(load_default=True)
@@ -87,14 +85,12 @@ class ConfirmedRate(Wire):
     as_of = fields.Date(required=True)
 
 
-class RunBody(_Narrowed):
+class PayoutRunBody(_Narrowed):
     """A run, confirmed by its total, the sum of the preview's nativeTotalsForRun; `confirmTotals` is that map.
 
     `confirmFxRates` is the preview's fxRunRates, `confirmPayoutTotalUsdCents` its payoutTotalUsdCents: with them a run
     by other rates, or to another sum in USD, is refused.
     """
-
-    wire_name = "PayoutRunBody"
 
     confirm_total_cents = integer(required=True, validate=validate.Range(min=0))
     confirm_totals = Entries(
@@ -150,13 +146,11 @@ class _WrittenIds(fields.List[Any]):
         return orjson.Fragment(value)
 
 
-class CandidateRecord(Wire):
+class PayoutCandidateRecord(Wire):
     """One affiliate in one currency; `eligibleCents` is native, after reversals and debts.
 
     `payoutUsdCents` is what a run would pay for it, each conversion rounded separately; 0 where it is blocked.
     """
-
-    wire_name = "PayoutCandidate"
 
     affiliate_id = fields.UUID()
     affiliate_email = fields.String()
@@ -174,8 +168,6 @@ class CandidateRecord(Wire):
 class PayoutPreviewRecord(Wire):
     """The payouts of a run now. Maps by currency are in its own minor units."""
 
-    wire_name = "PayoutPreview"
-
     total_eligible_cents = fields.Integer()
     total_eligible_in_home_currency_cents = fields.Integer()
     candidate_count = fields.Integer()
@@ -192,7 +184,7 @@ class PayoutPreviewRecord(Wire):
     fx_run_rates = fields.Dict(keys=fields.String(), values=fields.Nested(FxRateRecord))
     platform_fee_percent = fields.Constant(0)
     platform_fee_cents = fields.Constant(0)
-    candidates = fields.List(fields.Nested(CandidateRecord))
+    candidates = fields.List(fields.Nested(PayoutCandidateRecord))
 
 
 class RunPayoutRecord(Wire):
@@ -209,10 +201,8 @@ class RunPayoutRecord(Wire):
     hold_until = Instant(allow_none=True)
 
 
-class RunRecord(Wire):
+class PayoutRunRecord(Wire):
     """The result of a run. US cents; `nativeTotalsForRun` are the confirmed totals."""
-
-    wire_name = "PayoutRun"
 
     run_id = fields.UUID()
     total_cents = fields.Integer()

@@ -26,10 +26,8 @@ def _one_line(value: str) -> None:
         raise ValidationError("It must be one line of text.")
 
 
-class FormFieldBody(Wire):
+class ApplicationFormFieldBody(Wire):
     """A question of the form. Loads to a plain mapping, as it is stored."""
-
-    wire_name = "ApplicationFormFieldBody"
 
     key = text(longest=40, required=True, validate=[_key])
     step = integer(load_default=1, validate=_STEP)
@@ -54,7 +52,7 @@ class ApplicationFormBody(Wire):
 
     steps = integer(load_default=1, validate=_STEP)
     questions = Items(
-        fields.Nested(FormFieldBody),
+        fields.Nested(ApplicationFormFieldBody),
         most=application_form.MAX_FIELDS,
         least=1,
         data_key="fields",
@@ -77,10 +75,8 @@ class ApplicationFormBody(Wire):
         return {"steps": form["steps"], "fields": form["questions"]}
 
 
-class FormFieldRecord(Wire):
+class ApplicationFormFieldRecord(Wire):
     """A question to applicants; the answer is stored under its key."""
-
-    wire_name = "ApplicationFormField"
 
     key = fields.String()
     step = fields.Integer()
@@ -93,7 +89,5 @@ class FormFieldRecord(Wire):
 class ApplicationFormRecord(Wire):
     """The questions to applicants, and the number of steps."""
 
-    wire_name = "ApplicationForm"
-
     steps = fields.Integer()
-    questions = fields.List(fields.Nested(FormFieldRecord), data_key="fields", attribute="fields")
+    questions = fields.List(fields.Nested(ApplicationFormFieldRecord), data_key="fields", attribute="fields")

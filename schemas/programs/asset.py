@@ -53,6 +53,4 @@ class AssetRecord(Wire):
 class OwnAssetRecord(AssetRecord):
     """An asset for affiliates, who may work for several brands."""
 
-    wire_name = "OwnAsset"
-
     organization_name = fields.String()

@@ -17,10 +17,8 @@ class DailyQuery(Wire):
     last = fields.Date(data_key="to", load_default=None)
 
 
-class DayRecord(Wire):
+class DayNumbersRecord(Wire):
     """One day in UTC; a day without activity has zeros."""
-
-    wire_name = "DayNumbers"
 
     day = fields.Date()
     clicks = fields.Integer()
@@ -35,4 +33,4 @@ class DailyNumbers(Wire):
 
     first = fields.Date(data_key="from")
     last = fields.Date(data_key="to")
-    days = fields.List(fields.Nested(DayRecord))
+    days = fields.List(fields.Nested(DayNumbersRecord))

@@ -10,8 +10,9 @@ from marshmallow import RAISE, ValidationError, fields, post_load
 from domain.landing_limits import MAX_HEADLINE_CHARS, MAX_INTRO_CHARS, MAX_SECTIONS, MAX_TEXT_CHARS, MAX_TITLE_CHARS
 from domain.programs.application_form import is_printable
 from domain.text import one_line
-from schemas.base import Flag, Wire, color, from_base64, not_blank, text
+from schemas.base import Flag, Wire, color, not_blank, text
 from schemas.collection_fields import Items
+from schemas.organization.organization import ImageBody
 
 
 def _check_characters(value: str) -> None:
@@ -91,15 +92,8 @@ class LandingPageRecord(Wire):
     show_terms = fields.Boolean(attribute="showTerms")
 
 
-class HeroImageBody(Wire):
+class HeroImageBody(ImageBody):
     """An image in standard base64; `contentType` is optional. Loads to `content` in bytes."""
-
-    data_base64 = fields.String(required=True)
-    content_type = text(longest=100, load_default=None, allow_none=True)
-
-    @post_load
-    def _settle(self, image: dict[str, Any], **_: object) -> dict[str, Any]:
-        return image | {"content": from_base64(image.pop("data_base64"), "dataBase64")}
 
 
 class HeroImageRecord(Wire):

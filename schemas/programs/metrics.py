@@ -42,26 +42,22 @@ class MetricsNumbers(Wire):
     override_unconvertible_by_currency = _sums_by_currency("override")
 
 
-class MetricsRecord(MetricsNumbers):
+class MetricsRowRecord(MetricsNumbers):
     """A row: a day, week or month by its first day, a program or an affiliate by id and name, or a country."""
-
-    wire_name = "MetricsRow"
 
     key = fields.String(allow_none=True)
     name = fields.String(allow_none=True)
 
 
-class MetricsAnswer(Wire):
+class MetricsRecord(Wire):
     """The rows of a range, and their totals."""
-
-    wire_name = "Metrics"
 
     first = fields.Date(data_key="from", attribute="days.first")
     last = fields.Date(data_key="to", attribute="days.last")
     group_by = one_of(MetricsGroup, attribute="group")
     currency = fields.String()
     totals = fields.Nested(MetricsNumbers, attribute="metrics.totals")
-    rows = fields.List(fields.Nested(MetricsRecord), attribute="metrics.rows")
+    rows = fields.List(fields.Nested(MetricsRowRecord), attribute="metrics.rows")
 
 
 class LeaderboardQuery(Wire):
@@ -73,10 +69,8 @@ class LeaderboardQuery(Wire):
     limit = QueryInteger(load_default=10, validate=validate.Range(min=1, max=MAX_ENTRIES))
 
 
-class BoardRecord(Wire):
+class LeaderboardEntryRecord(Wire):
     """An entry of a leaderboard; equal entries have the same rank."""
-
-    wire_name = "LeaderboardEntry"
 
     rank = fields.Integer()
     affiliate_id = fields.String()

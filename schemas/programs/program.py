@@ -166,8 +166,6 @@ def _thank_you_url(value: object) -> str | None:
 class NetworkReviewRecord(Wire):
     """The operator's review of a listing in the network; only a rejection always has a `reason`."""
 
-    wire_name = "NetworkReview"
-
     status = one_of(NetworkReview)
     reason = fields.String(allow_none=True)
     decided_at = Instant(allow_none=True)

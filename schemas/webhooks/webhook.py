@@ -71,10 +71,8 @@ class EndpointTest(Wire):
         return {"type": test["type"] or "test"}
 
 
-class EndpointRecord(Wire):
+class WebhookEndpointRecord(Wire):
     """An endpoint, without its secret."""
-
-    wire_name = "WebhookEndpoint"
 
     id = fields.UUID()
     url = fields.String()
@@ -86,18 +84,14 @@ class EndpointRecord(Wire):
     updated_at = Instant()
 
 
-class NewEndpoint(EndpointRecord):
+class NewWebhookEndpoint(WebhookEndpointRecord):
     """An endpoint with its secret, which is shown only once."""
-
-    wire_name = "NewWebhookEndpoint"
 
     secret = bearer_secret(found_at="A person makes or rotates it under Webhooks on the dashboard.")
 
 
-class TestAnswer(Wire):
+class WebhookTestAnswer(Wire):
     """The delivery of the test in the history."""
-
-    wire_name = "WebhookTestAnswer"
 
     delivery_id = fields.UUID()
     event_id = fields.String()
@@ -141,10 +135,8 @@ class RedeliveryPortion(Wire):
     has_more = fields.Boolean()
 
 
-class DeliveryRecord(Wire):
+class WebhookDeliveryRecord(Wire):
     """One line of an endpoint's delivery history."""
-
-    wire_name = "WebhookDelivery"
 
     id = fields.UUID()
     event_id = fields.Function(lambda delivery: events.event_id(delivery.event_id))
@@ -177,10 +169,8 @@ class SentEvent(Wire):
     body = fields.String()
 
 
-class AttemptRecord(Wire):
+class WebhookAttemptRecord(Wire):
     """An attempt and its response. An interrupted attempt is missing, with a gap in the numbers."""
-
-    wire_name = "WebhookAttempt"
 
     number = fields.Integer()
     began_at = Instant()
@@ -190,15 +180,13 @@ class AttemptRecord(Wire):
     failure_reason = fields.String(allow_none=True)
 
 
-class WholeDelivery(DeliveryRecord):
+class WebhookDeliveryDetail(WebhookDeliveryRecord):
     """A delivery with its event, the common headers of its attempts, and its attempts, latest first."""
-
-    wire_name = "WebhookDeliveryDetail"
 
     url = fields.String()
     event = fields.Nested(SentEvent)
     headers = fields.Dict(keys=fields.String(), values=fields.String())
-    attempts = fields.List(fields.Nested(AttemptRecord))
+    attempts = fields.List(fields.Nested(WebhookAttemptRecord))
 
 
 def _check_events(endpoint: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from adapters.clock import gauge
 
 
 class _FakeDatabaseClock:
-    """A database clock whose time stands still."""
+    """A database clock that a test sets."""
 
     def __init__(self) -> None:
         self.hooks: list[Callable[[float], None]] = []

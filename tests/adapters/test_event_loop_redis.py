@@ -123,7 +123,7 @@ def test_overdue_reply_closes_the_connection(app, monkeypatch):
     assert connection.is_closed
 
 
-def test_reply_that_has_arrived_by_the_timeout_counts(connection, monkeypatch):
+def test_reply_received_before_the_timeout_counts(connection, monkeypatch):
     monkeypatch.setattr(event_loop_redis, "REPLY_TIMEOUT_S", 0.0)
     replies = []
     connection.call(_twice(1), replies.append)

@@ -76,7 +76,7 @@ person = {"customerEmail": EMAIL, "customerName": "Ann Secretname"}
 answers = [
     brand.sale(**person, externalEventId="order-1"),
     brand.sale(**person, amountCents="1"),
-    brand.sale(**person, affiliateSlug="nobody"),
+    brand.sale(**person, affiliateSlug="unknown"),
     brand.post_signed("/api/tracking/s2s", b'{"customerEmail": "' + EMAIL.encode()),
     brand.call("POST", "/api/tracking/s2s", b"{}", X_Service_Signature="t=1,sig=" + "a" * 64),
     brand.refund("order-1", 100, Idempotency_Key="idempotency-secretname"),
@@ -107,7 +107,7 @@ print(json.dumps({"secrets": secrets, "answers": [getattr(answer, "status_code",
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
-def test_debug_log_contains_no_customer_and_no_secret(app, log_format):
+def test_debug_log_contains_no_customer_data_and_no_secret(app, log_format):
     db.db.drop_connection()
 
     result = subprocess.run(
@@ -166,7 +166,7 @@ def test_text_without_quoted_values_is_unchanged():
 def library_handler(app):
     """Return a function that configures logging for a format and returns the root handler; undone afterwards."""
 
-    def configured(log_format):
+    def configure(log_format):
         logs.configure(dataclasses.replace(settings.current().monitoring, log_format=log_format))
         (handler,) = [
             handler
@@ -175,7 +175,7 @@ def library_handler(app):
         ]
         return handler
 
-    yield configured
+    yield configure
     logs.configure(settings.current().monitoring)
 
 

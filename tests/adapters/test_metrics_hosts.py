@@ -53,7 +53,7 @@ def _get(port, headers):
         ("", 404),
     ],
 )
-def test_foreign_host_gets_404_and_own_host_gets_metrics(port, host, status):
+def test_unknown_host_gets_404_and_own_host_gets_metrics(port, host, status):
     response = _get(port, [("Host", host)])
 
     assert response[0] == status
@@ -61,10 +61,10 @@ def test_foreign_host_gets_404_and_own_host_gets_metrics(port, host, status):
 
 
 @pytest.mark.parametrize("headers", [[], [("Host", "localhost"), ("Host", "partners.acme.example")]])
-def test_request_without_one_host_gets_404(port, headers):
+def test_request_without_exactly_one_host_header_gets_404(port, headers):
     assert _get(port, headers)[0] == 404
 
 
-def test_port_in_use_by_another_process_is_left_alone(port):
+def test_metrics_server_does_not_start_on_a_port_in_use(port):
     assert metrics.serve(port) is None
     assert _get(port, [("Host", "localhost")])[0] == 200

@@ -39,10 +39,10 @@ class _FixedReplyServer:
         self._thread.start()
 
     def _serve(self):
-        while sent := self._socket.recvfrom(4096):
-            if not sent[0]:
+        while packet := self._socket.recvfrom(4096):
+            if not packet[0]:
                 return
-            self._socket.sendto(sent[0][:2] + self._answer(sent[0]), sent[1])
+            self._socket.sendto(packet[0][:2] + self._answer(packet[0]), packet[1])
 
     def close(self):
         self._socket.sendto(b"", self._socket.getsockname())
@@ -50,7 +50,7 @@ class _FixedReplyServer:
         self._socket.close()
 
 
-def test_silent_failing_empty_and_missing_names_are_distinct(server, monkeypatch):
+def test_silent_failing_empty_and_missing_names_have_distinct_results(server, monkeypatch):
     server.silent = {_EXPECTED.name}
     silent = _read(monkeypatch, server.address, limit_s=0.3).end.kind
     server.silent, server.broken = set(), {_EXPECTED.name}
@@ -67,7 +67,7 @@ def test_silent_failing_empty_and_missing_names_are_distinct(server, monkeypatch
     ]
 
 
-def test_chain_ends_at_the_expected_host_and_addresses_are_read(server, monkeypatch):
+def test_cname_chain_stops_at_the_expected_host_and_addresses_are_read(server, monkeypatch):
     server.zone = {
         (_EXPECTED.name, "CNAME"): ["Hop.adapters.example."],
         ("hop.adapters.example", "CNAME"): ["AFFILIATES.adapters.example."],
@@ -102,7 +102,7 @@ def test_unreadable_reply_is_not_definite(monkeypatch, answer):
     assert {reply.is_definite for reply in (reading.texts, reading.end)} == {False}
 
 
-def test_next_server_is_asked_if_the_first_is_silent(server, monkeypatch):
+def test_next_server_is_queried_if_the_first_is_silent(server, monkeypatch):
     server.zone = {(_EXPECTED.name, "CNAME"): [f"{_EXPECTED.target}."]}
     silent_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     silent_socket.bind(("127.0.0.1", 0))

@@ -10,7 +10,7 @@ from tests.support.app_server import serve_app
 from tests.support.outside.shop_site import ShopSite
 from tests.support.pages.screens import is_poll
 
-# On a busy machine everything comes, but late.
+# On a busy machine everything appears, but late.
 expect.set_options(timeout=30_000)
 
 _VIOLATIONS = """
@@ -23,97 +23,102 @@ _FLAGS = [
     "--disable-background-networking",
     "--disable-sync",
     "--no-first-run",
-    # pages under public names may load from this machine, where the service under test is
+    # pages under public names may load from this machine, where the tested service runs
     "--disable-features=LocalNetworkAccessChecks",
-    # nobody outside is asked for anything; what a test answers for others is answered before that
+    # no request leaves this machine; routes that a test fulfils are handled before name lookup
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest, so that nobody waits for them in the end."""
-    items.sort(key=lambda item: "/test_sweep.py::" not in item.nodeid)
+    """Start with the longest tests, so that the run does not wait for them at the end."""
+    items.sort(key=lambda item: "/test_every_screen.py::" not in item.nodeid)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Return a headless Chromium."""
+    """Yield a headless Chromium."""
     if _CHROMIUM is None:
         pytest.skip("there is no chromium on this machine")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
-        yield started
-        started.close()
+        chromium = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
 def page(browser: Browser, site: str) -> Iterator[Page]:
-    """Return an empty page that is gone before its site is; what goes wrong in it fails the test."""
+    """Yield an empty page that is closed before its site; its errors fail the test."""
     context = browser.new_context()
-    opened = context.new_page()
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    yield opened
+    new_page = context.new_page()
+    errors: list[str] = []
+    new_page.on("pageerror", lambda error: errors.append(str(error)))
+    new_page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    yield new_page
     context.close()
-    assert wrong == []
+    assert errors == []
 
 
 @pytest.fixture
 def site(app: object) -> Iterator[str]:
-    """Return the address of the application behind a real socket."""
+    """Yield the address of the application on a real socket."""
     with serve_app(app) as address:
         yield address
 
 
 @pytest.fixture
 def shop(page, site, brand):
-    """A site of the brand, whose program has the affiliates ben and eva."""
+    """Return a site of the brand, whose program has the affiliates ben and eva."""
     program_id = brand.program(cookie_window_days=45)
     for slug in ("ben", "eva"):
         brand.affiliate(f"{slug}-{program_id.hex[-12:]}")
-    found = ShopSite(page, site, program_id)
-    found.ben, found.eva = (f"{slug}-{program_id.hex[-12:]}" for slug in ("ben", "eva"))
-    return found
+    shop_site = ShopSite(page, site, program_id)
+    shop_site.ben, shop_site.eva = (f"{slug}-{program_id.hex[-12:]}" for slug in ("ben", "eva"))
+    return shop_site
 
 
 @pytest.fixture
 def window(browser, site):
-    """What opens a page that may speak to nobody but the site; what it says in its console fails the test.
+    """Yield a function that opens a page; its requests to other origins and its console messages fail the test.
 
-    `also` is another origin that it may speak to, `meets` the statuses of pages that are meant to fail.
+    `other_origin` is another origin that it may request, `expected_statuses` the error statuses that the test provokes.
     """
-    contexts, wrong = [], []
+    contexts, errors = [], []
 
-    def open_window(*, also=None, meets=(409, 410, 422), **options):
+    def open_window(*, other_origin=None, expected_statuses=(409, 410, 422), **options):
         context = browser.new_context(base_url=site, **options)
         contexts.append(context)
 
-        context.on("request", lambda request: None if _is_from(request.url, site, also) else wrong.append(request.url))
+        context.on(
+            "request", lambda request: None if _is_from(request.url, site, other_origin) else errors.append(request.url)
+        )
         if options.get("java_script_enabled", True):
             context.add_init_script(_VIOLATIONS)
         page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: None if _is_expected(said, meets) else wrong.append(said.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on(
+            "console",
+            lambda message: None if _is_expected(message, expected_statuses) else errors.append(message.text),
+        )
         return page
 
     yield open_window
     for context in contexts:
         context.close()
-    assert wrong == []
+    assert errors == []
 
 
 def _is_from(url, *origins):
     return any(url.startswith(f"{origin}/") for origin in origins if origin)
 
 
-def _is_expected(said, statuses):
-    """Return whether the browser only names the status of a page that is meant to fail, or that who types was faster.
+def _is_expected(message, statuses):
+    """Return whether a console message only reports an expected status, or an autofocus that came after typing.
 
-    What a live part asks while somebody signs out is answered after that. Of a part of a page that is opened by itself,
-    which names no icon, a Chromium with windows asks for one at the usual place.
+    A live part's request may be answered with 401 after the user signed out. A fragment opened as a page of its own
+    names no icon, so a Chromium with windows requests /favicon.ico.
     """
-    if said.text.startswith("Autofocus processing was blocked") or said.location["url"].endswith("/favicon.ico"):
+    if message.text.startswith("Autofocus processing was blocked") or message.location["url"].endswith("/favicon.ico"):
         return True
-    meant = (*statuses, 401) if is_poll(said.location["url"]) else statuses
-    return any(f"the server responded with a status of {status}" in said.text for status in meant)
+    expected = (*statuses, 401) if is_poll(message.location["url"]) else statuses
+    return any(f"the server responded with a status of {status}" in message.text for status in expected)

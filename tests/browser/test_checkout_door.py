@@ -11,12 +11,12 @@ from tests.support.rows.brands import Brand
 
 @pytest.fixture
 def checkout():
-    """A checkout at another origin than the service's, which moves on to a third one; the addresses of both."""
+    """Yield the address of a shop on another origin, and of the checkout on a third origin to which it redirects."""
     shop, cashier = BrandSite(), BrandSite()
     session = cashier.show("<h1>Pay here</h1>", path="/session")
     yield shop.move("/mug", session), session
-    for one in (shop, cashier):
-        one.close()
+    for brand_site in (shop, cashier):
+        brand_site.close()
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def test_checkout_door_works_by_keyboard_without_scripts(site, buyer, checkout):
     focused = page.locator("button:focus-visible")
     assert focused.inner_text() == "Continue to checkout"
     press_enter(page)
-    said = page.get_by_role("alert").inner_text()
-    widest = page.locator("main").bounding_box()
+    error = page.get_by_role("alert").inner_text()
+    main_box = page.locator("main").bounding_box()
     page.get_by_label("Email address").fill("ada@inbox.example.org")
     press_enter(page)
     page.get_by_role("heading", name="Pay here").wait_for()
 
-    assert "Enter an email address" in said
-    assert widest is not None
-    assert widest["x"] + widest["width"] <= 360
+    assert "Enter an email address" in error
+    assert main_box is not None
+    assert main_box["x"] + main_box["width"] <= 360
     assert page.url == session
     assert list_door_visits(brand) == [(slug, False, "ada@inbox.example.org")]

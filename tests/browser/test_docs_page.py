@@ -1,4 +1,4 @@
-"""The description as people meet it. Source: core spec, section 9."""
+"""The page of the API description in a real browser. Source: core spec, section 9."""
 
 from playwright.sync_api import expect
 
@@ -33,10 +33,10 @@ def test_filter_keeps_entries_with_all_words(page, site):
     page.keyboard.type("payouts run")
     expect(page.get_by_role("heading", name="Keys and test keys")).to_be_hidden()
     expect(page.locator("#createProgram")).to_be_hidden()
-    shown = page.locator("article:visible h3 .path").all_inner_texts()
+    visible_paths = page.locator("article:visible h3 .path").all_inner_texts()
 
-    assert "/api/v1/payouts/run" in shown
-    assert "/api/v1/programs" not in shown
+    assert "/api/v1/payouts/run" in visible_paths
+    assert "/api/v1/programs" not in visible_paths
     expect(
         page.get_by_role("navigation").get_by_role(
             "link", name="Pay the due and ready amounts, confirmed by their total"

@@ -1,4 +1,4 @@
-"""The landing page of a campaign in a real browser: everybody can read it, and applies without scripts."""
+"""A campaign's landing page in a real browser: it is accessible, and applications work without scripts."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,7 +10,7 @@ from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.images import png
 
 _AXE = Axe()
-_MOST_BYTES, _MOST_REQUESTS = 100_000, 6
+_MAX_BYTES, _MAX_REQUESTS = 100_000, 6
 _LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 320)]
 _WORDS = {
     "headline": "Recommend the tea that you drink",
@@ -28,21 +28,21 @@ def address(brand, site):
     program = brand.program(name="Tea", slug="tea", terms_url="https://acme.example/terms")
     owner = brand.person("Owner")
     for kind in ("logo", "favicon"):
-        sent = owner.call("POST", f"/api/organizations/me/logo?kind={kind}", png(64, 64), Content_Type="image/png")
-        assert sent.status_code == 200
+        upload = owner.call("POST", f"/api/organizations/me/logo?kind={kind}", png(64, 64), Content_Type="image/png")
+        assert upload.status_code == 200
     hero = owner.call("POST", "/api/v1/programs/hero-images", png(800, 600), Content_Type="image/png").json["id"]
-    said = owner.call("PATCH", f"/api/v1/programs/{program}", {"landingPageConfig": _WORDS | {"heroImageId": hero}})
-    assert said.status_code == 200
+    change = owner.call("PATCH", f"/api/v1/programs/{program}", {"landingPageConfig": _WORDS | {"heroImageId": hero}})
+    assert change.status_code == 200
     return f"{site}/p/{handle}/tea"
 
 
-def _faults(page):
+def _find_faults(page):
     page.evaluate(_AXE.axe_script)
     for scheme, width in _LOOKS:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
-        for found in page.evaluate("axe.run(document)")["violations"]:
-            yield f"{scheme} {width} {found['id']}: {[node['html'][:120] for node in found['nodes'][:3]]}"
+        for violation in page.evaluate("axe.run(document)")["violations"]:
+            yield f"{scheme} {width} {violation['id']}: {[node['html'][:120] for node in violation['nodes'][:3]]}"
         if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
             yield f"{scheme} {width}: {wide} px wide"
 
@@ -53,11 +53,11 @@ def test_landing_page_is_accessible_and_small(page, address):
 
     page.goto(address)
 
-    assert len(finished) <= _MOST_REQUESTS
-    assert sum(sum(request.sizes().values()) for request in finished) <= _MOST_BYTES
-    assert list(_faults(page)) == []
+    assert len(finished) <= _MAX_REQUESTS
+    assert sum(sum(request.sizes().values()) for request in finished) <= _MAX_BYTES
+    assert list(_find_faults(page)) == []
     page.goto(f"{address}?applied=1")
-    assert list(_faults(page)) == []
+    assert list(_find_faults(page)) == []
 
 
 def test_application_works_without_scripts_and_by_keyboard(browser, brand, address):

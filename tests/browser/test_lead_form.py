@@ -1,4 +1,4 @@
-"""The hosted lead form as people meet it, with scripts off. Source: core spec, "Program" (hosted lead form)."""
+"""The hosted lead form in a real browser without scripts. Source: core spec, "Program" (hosted lead form)."""
 
 from tests.support.pages.navigation import press, press_enter
 from tests.support.rows import paid_leads
@@ -17,13 +17,13 @@ def test_lead_form_corrects_an_email_without_scripts(app, browser, site, monkeyp
         page.goto(f"{site}/lead/{slug}")
         page.get_by_label("Email address").fill("ada")
         press(page.get_by_role("button", name="Send"))
-        said, widest = page.get_by_role("alert").inner_text(), page.locator("main").bounding_box()
+        error, main_box = page.get_by_role("alert").inner_text(), page.locator("main").bounding_box()
         page.get_by_label("Email address").fill("ada@inbox.example.org")
         press_enter(page)
         page.get_by_role("heading", name="Thank you").wait_for()
     context.close()
 
-    assert "Enter an email address" in said
-    assert widest is not None
-    assert widest["x"] + widest["width"] <= 360
+    assert "Enter an email address" in error
+    assert main_box is not None
+    assert main_box["x"] + main_box["width"] <= 360
     assert [status for status, *_ in paid_leads.list_lead_conversions(brand)] == ["Pending"]

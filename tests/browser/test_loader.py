@@ -1,4 +1,4 @@
-"""The script of the brands' pages in a browser, on a page of another origin than the service's.
+"""The script for brands' pages in a real browser, on another origin than the service's.
 
 Source: tracking spec, "Browser lead capture", "Install snippet" and "Attribution parameters".
 """
@@ -16,7 +16,7 @@ from tests.support.rows import leads
 _AUTO = 'data-email-capture="auto"'
 
 
-def _attribution(brand, model):
+def _set_attribution_model(brand, model):
     brand.rows("update program set attribution_model = %s returning id", model)
 
 
@@ -24,14 +24,14 @@ def test_attribution_is_stored_for_the_whole_site(shop):
     assert shop.visit(f"/shoes?via={shop.ben}&subid=Tube%20Ad!&secret=17") == shop.ben
 
     cookie = shop.cookies()["finderfee_ref"]
-    kept = json.loads(unquote(cookie["value"]))
-    assert (kept["slug"], kept["subId"]) == (shop.ben, "tubead")
-    assert abs(kept["ts"] / 1000 - time.time()) < 60
+    attribution = json.loads(unquote(cookie["value"]))
+    assert (attribution["slug"], attribution["subId"]) == (shop.ben, "tubead")
+    assert abs(attribution["ts"] / 1000 - time.time()) < 60
     assert (cookie["domain"], cookie["path"], cookie["sameSite"], cookie["secure"]) == (".shop.co.uk", "/", "Lax", True)
     assert abs(cookie["expires"] - time.time() - 45 * 86400) < 60
     assert shop.cookies()["finderfee_sub"]["value"] == "tubead"
     assert shop.call_script("subId") == "tubead"
-    assert json.loads(shop.page.evaluate("localStorage.finderfee_ref")) == kept
+    assert json.loads(shop.page.evaluate("localStorage.finderfee_ref")) == attribution
     (click,) = shop.clicks
     assert click.pop("visitorId")
     assert click == {
@@ -79,16 +79,16 @@ def test_unconfirmed_slug_stores_nothing(shop):
         assert shop.page.evaluate("localStorage.length") == 0
 
 
-@pytest.mark.parametrize(("model", "kept"), [("FirstTouch", "ben"), ("LastTouch", "eva")])
-def test_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, kept):
-    _attribution(brand, model)
+@pytest.mark.parametrize(("model", "credited"), [("FirstTouch", "ben"), ("LastTouch", "eva")])
+def test_second_affiliate_keeps_or_replaces_the_first(shop, brand, model, credited):
+    _set_attribution_model(brand, model)
     shop.visit(f"/?via={shop.ben}&subid=one")
     shop.visit("/about")
 
-    assert shop.visit(f"/?via={shop.eva}") == getattr(shop, kept)
+    assert shop.visit(f"/?via={shop.eva}") == getattr(shop, credited)
     assert [click["slug"] for click in shop.clicks] == [shop.ben, shop.eva]
     assert shop.clicks[0]["visitorId"] == shop.clicks[1]["visitorId"]
-    assert ("finderfee_sub" in shop.cookies()) is (kept == "ben")
+    assert ("finderfee_sub" in shop.cookies()) is (credited == "ben")
 
 
 def test_landing_is_reported_once(shop):
@@ -141,7 +141,7 @@ def test_every_form_of_the_convert_call_sends_the_lead(shop, brand, drain):
 
 
 def _drain_until(drain, brand, number):
-    """Run the jobs until a brand has this many leads; a beacon may still be on its way."""
+    """Run the jobs until a brand has this many leads; a beacon may arrive late."""
     deadline = time.monotonic() + 60
     while len(leads.list_lead_emails(brand)) < number and time.monotonic() < deadline:
         drain()
@@ -152,7 +152,7 @@ def test_no_lead_is_sent_without_referral_or_email(shop):
     shop.visit("/")
     shop.call_script("convert", "ann@example.com")
     shop.visit(f"/?via={shop.ben}")
-    for nothing in (
+    for invalid in (
         "",
         "ann",
         "ann@",
@@ -164,7 +164,7 @@ def test_no_lead_is_sent_without_referral_or_email(shop):
         17,
         f"{'a' * 400}@b.co",
     ):
-        shop.call_script("convert", nothing)
+        shop.call_script("convert", invalid)
     shop.call_script("unknown", "ann@example.com")
     shop.call_script()
 

@@ -1,4 +1,4 @@
-"""The script of the brands' pages on what leads to hosted checkouts, on a page of another origin than the service's.
+"""The script for brands' pages adds the slug to links, forms and buttons of hosted checkouts.
 
 Source: tracking spec, "Attribution method taxonomy" (Link and Checkout door), "Browser lead capture".
 """
@@ -11,7 +11,7 @@ from tests.support.outside.shop_site import SHOP, SOON_MS
 from tests.support.rows.link_visits import new_slug
 
 _PAY = "https://buy.stripe.com/test_1"
-# What each address has more once the slug is on it; nothing: it stays as it is.
+# The parameter that the script adds to each address; an empty one means no change.
 _ADDRESSES = {
     "https://buy.stripe.com/test_1?quantity=2&a=%20b#pay": "client_reference_id={}",
     "https://acme.lemonsqueezy.com/checkout/buy/1": "checkout%5Bcustom%5D%5Bvia%5D={}",
@@ -35,75 +35,75 @@ _ADDRESSES = {
 }
 
 
-def _links(*addresses):
+def _build_links(*addresses):
     return "".join(f'<a href="{address}">x</a>' for address in addresses)
 
 
-def _hrefs(shop, selector="a"):
+def _read_hrefs(shop, selector="a"):
     return shop.page.evaluate(
-        "chosen => [...document.querySelectorAll(chosen)].map(a => a.getAttribute('href'))", selector
+        "selector => [...document.querySelectorAll(selector)].map(a => a.getAttribute('href'))", selector
     )
 
 
-def _seen(shop, number):
-    """Wait until so many links carry the slug, and a moment for one too many."""
+def _wait_for_hrefs(shop, number):
+    """Wait until `number` links carry the slug, and a little longer for one too many; return the addresses."""
     shop.page.wait_for_function(
         "([slug, n]) => [...document.links].filter(a => a.href.includes('=' + slug)).length >= n",
         arg=[shop.ben, number],
     )
     shop.page.wait_for_timeout(SOON_MS)
-    return _hrefs(shop)
+    return _read_hrefs(shop)
 
 
-def _address_with(address, added, slug):
-    if not added:
+def _add_parameter(address, parameter, slug):
+    if not parameter:
         return address
     address, _, fragment = address.partition("#")
     mark = "&" if "?" in address else "?"
-    return f"{address}{mark}{added.format(slug)}" + (f"#{fragment}" if fragment else "")
+    return f"{address}{mark}{parameter.format(slug)}" + (f"#{fragment}" if fragment else "")
 
 
 def test_only_hosted_checkout_links_carry_the_slug(shop):
-    shop.show(body=_links(*_ADDRESSES))
+    shop.show(body=_build_links(*_ADDRESSES))
     shop.visit(f"/?via={shop.ben}")
 
-    expected = [_address_with(address, added, shop.ben) for address, added in _ADDRESSES.items()]
-    assert _seen(shop, 7) == expected
+    expected = [_add_parameter(address, parameter, shop.ben) for address, parameter in _ADDRESSES.items()]
+    assert _wait_for_hrefs(shop, 7) == expected
     assert shop.visit("/again") == shop.ben  # the next page of the site
-    assert _seen(shop, 7) == expected
+    assert _wait_for_hrefs(shop, 7) == expected
 
 
 def test_links_are_unchanged_without_referral_or_when_off(shop):
-    shop.show(body=_links(*_ADDRESSES))
+    shop.show(body=_build_links(*_ADDRESSES))
     for address in ("/", "/?via=nobody-here"):
         shop.visit(address)
         shop.page.wait_for_timeout(SOON_MS)
-        assert _hrefs(shop) == list(_ADDRESSES)
+        assert _read_hrefs(shop) == list(_ADDRESSES)
 
-    shop.show('data-checkouts="off"', body=_links(*_ADDRESSES))
+    shop.show('data-checkouts="off"', body=_build_links(*_ADDRESSES))
     assert shop.visit(f"/?via={shop.ben}") == shop.ben
     shop.page.wait_for_timeout(SOON_MS)
-    assert _hrefs(shop) == list(_ADDRESSES)
+    assert _read_hrefs(shop) == list(_ADDRESSES)
 
 
 def test_links_are_unchanged_before_consent(shop):
-    shop.show('data-consent="required"', body=_links(_PAY))
+    shop.show('data-consent="required"', body=_build_links(_PAY))
     shop.visit(f"/?via={shop.ben}")
     shop.page.wait_for_timeout(SOON_MS)
-    assert _hrefs(shop) == [_PAY]
+    assert _read_hrefs(shop) == [_PAY]
 
     shop.call_script("consent", True)
     shop.wait_for_slug()
-    assert _seen(shop, 1) == [f"{_PAY}?client_reference_id={shop.ben}"]
+    assert _wait_for_hrefs(shop, 1) == [f"{_PAY}?client_reference_id={shop.ben}"]
 
 
 def test_added_and_changed_links_carry_the_slug(shop):
     shop.show(body='<a href="/" id="changes">x</a>')
     shop.visit(f"/?via={shop.ben}")
-    shop.page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", _links(_PAY))
-    assert _seen(shop, 1)[1:] == [f"{_PAY}?client_reference_id={shop.ben}"]
+    shop.page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", _build_links(_PAY))
+    assert _wait_for_hrefs(shop, 1)[1:] == [f"{_PAY}?client_reference_id={shop.ben}"]
 
-    opened = shop.page.evaluate(
+    clicked_href = shop.page.evaluate(
         """address => {
           const link = document.getElementById('changes');
           link.addEventListener('click', event => event.preventDefault());
@@ -113,7 +113,7 @@ def test_added_and_changed_links_carry_the_slug(shop):
         }""",
         _PAY,
     )
-    assert opened == f"{_PAY}?client_reference_id={shop.ben}"
+    assert clicked_href == f"{_PAY}?client_reference_id={shop.ben}"
 
 
 def test_hosted_checkout_forms_carry_the_slug_in_a_field(shop):
@@ -128,14 +128,14 @@ def test_hosted_checkout_forms_carry_the_slug_in_a_field(shop):
     assert fields == [["action", ""], ["client_reference_id", shop.ben], ["passthrough[via]", "own"]]
 
 
-def test_slug_that_a_payment_link_drops_is_left_out(shop, brand):
+def test_slug_invalid_for_a_payment_link_is_left_out(shop, brand):
     brand.affiliate(slug := f"{new_slug()}.x")
-    shop.show(body=_links(_PAY, "https://gum.co/mug") + "<stripe-buy-button></stripe-buy-button>")
+    shop.show(body=_build_links(_PAY, "https://gum.co/mug") + "<stripe-buy-button></stripe-buy-button>")
     shop.visit(f"/?via={slug}")
     shop.page.wait_for_function("slug => document.links[1].href.includes('=' + slug)", arg=slug)
     shop.page.wait_for_timeout(SOON_MS)
 
-    assert _hrefs(shop) == [_PAY, f"https://gum.co/mug?via={slug}"]
+    assert _read_hrefs(shop) == [_PAY, f"https://gum.co/mug?via={slug}"]
     assert shop.page.locator("stripe-buy-button").get_attribute("client-reference-id") is None
 
 
@@ -150,10 +150,10 @@ def test_gateway_buttons_and_pricing_tables_carry_the_slug(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.wait_for_selector("[data-custom-data*=plan][data-custom-data*=via]")
 
-    found = [each.get_attribute("client-reference-id") for each in shop.page.locator("body > :not(a)").all()]
-    assert found == [shop.ben, "own"]
-    data = [each.get_attribute("data-custom-data") for each in shop.page.locator("a").all()]
-    assert [json.loads(one) for one in data[:3]] == [
+    references = [element.get_attribute("client-reference-id") for element in shop.page.locator("body > :not(a)").all()]
+    assert references == [shop.ben, "own"]
+    data = [link.get_attribute("data-custom-data") for link in shop.page.locator("a").all()]
+    assert [json.loads(text) for text in data[:3]] == [
         {"via": shop.ben},
         {"plan": "a", "via": shop.ben},
         {"via": "own"},
@@ -163,23 +163,23 @@ def test_gateway_buttons_and_pricing_tables_carry_the_slug(shop):
 
 @pytest.mark.parametrize("is_shopify", [True, False])
 def test_shopify_cart_stores_the_slug_once(shop, is_shopify):
-    told = []
+    updates = []
 
-    def update(route):
-        told.append((route.request.method, json.loads(route.request.post_data)))
+    def record_update(route):
+        updates.append((route.request.method, json.loads(route.request.post_data)))
         route.fulfill(body="{}", content_type="application/json")
 
-    shop.page.route(f"{SHOP}/cart/update.js", update)
+    shop.page.route(f"{SHOP}/cart/update.js", record_update)
     shop.show(before="<script>window.Shopify = {shop: 'acme'}</script>" if is_shopify else "")
     for address in (f"/?via={shop.ben}", "/more", "/more"):
         shop.visit(address)
-        if is_shopify:  # who leaves before the answer is there tells it on the next page once more
+        if is_shopify:  # leaving before the response would repeat the update on the next page
             shop.page.wait_for_function("sessionStorage.finderfee_cart")
         shop.page.wait_for_timeout(SOON_MS)
-    assert told == [("POST", {"attributes": {"via": shop.ben}})] * is_shopify
+    assert updates == [("POST", {"attributes": {"via": shop.ben}})] * is_shopify
 
     shop.page.evaluate("document.cookie = 'cart=2; path=/'")
     shop.visit("/more")
-    shop.wait_until(lambda: len(told) == 2 * is_shopify)
+    shop.wait_until(lambda: len(updates) == 2 * is_shopify)
     shop.page.wait_for_timeout(SOON_MS)
-    assert len(told) == 2 * is_shopify
+    assert len(updates) == 2 * is_shopify

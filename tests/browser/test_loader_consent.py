@@ -1,4 +1,4 @@
-"""What the script of the brands' pages does without consent, and where nothing can be kept or sent."""
+"""The script for brands' pages without consent, without storage, and without a reachable service."""
 
 import pytest
 
@@ -45,7 +45,9 @@ def test_privacy_signal_counts_as_refusal_when_respected(shop):
     assert shop.wait_for_leads(1) == ["ann@example.com"]
 
 
-@pytest.mark.parametrize(("attributes", "before"), [("", _GPC), ('data-respect="gpc"', "")], ids=["untold", "unasked"])
+@pytest.mark.parametrize(
+    ("attributes", "before"), [("", _GPC), ('data-respect="gpc"', "")], ids=["signal not respected", "no signal"]
+)
 def test_no_signal_from_page_or_browser_changes_nothing(shop, attributes, before):
     shop.show(attributes, before=before)
 
@@ -125,33 +127,33 @@ def test_duplicate_tag_acts_once(shop):
     shop.visit(f"/?via={shop.ben}")
 
     assert shop.wait_for_slug() == shop.ben
-    shop.page.wait_for_timeout(SOON_MS)  # a second click would be on its way by now
+    shop.page.wait_for_timeout(SOON_MS)  # time enough for a second click
     assert len(shop.clicks) == 1
 
 
-def test_throwing_callback_stops_nothing(shop):
+def test_throwing_callback_does_not_stop_the_script(shop):
     shop.visit(f"/?via={shop.ben}")
-    shop.page.evaluate("window.onerror = message => { window.told = message; return true }")
-    shop.page.evaluate("Finderfee.ready(() => { throw Error('ours') }); Finderfee.ready('not a function')")
-    shop.page.wait_for_function("window.told")
+    shop.page.evaluate("window.onerror = message => { window.error = message; return true }")
+    shop.page.evaluate("Finderfee.ready(() => { throw Error('of the callback') }); Finderfee.ready('not a function')")
+    shop.page.wait_for_function("window.error")
 
-    assert "ours" in shop.page.evaluate("told")
+    assert "of the callback" in shop.page.evaluate("error")
     assert shop.wait_for_slug() == shop.ben
 
 
 @pytest.fixture
 def unchecked_shop(browser, site, brand):
-    """A site in a browser whose console is not looked at: it writes there itself when a request fails."""
+    """Yield a site in a browser whose console is ignored, because the browser logs failed requests there."""
     program_id = brand.program()
     slug = f"ben-{program_id.hex[-12:]}"
     brand.affiliate(slug)
     context = browser.new_context()
-    found = ShopSite(context.new_page(), site, program_id)
-    found.ben, found.wrong = slug, []
-    found.page.on("pageerror", lambda error: found.wrong.append(str(error)))
-    yield found
+    shop_site = ShopSite(context.new_page(), site, program_id)
+    shop_site.ben, errors = slug, []
+    shop_site.page.on("pageerror", lambda error: errors.append(str(error)))
+    yield shop_site
     context.close()
-    assert found.wrong == []
+    assert errors == []
 
 
 def test_unreachable_service_receives_the_click_later(unchecked_shop):
@@ -166,15 +168,15 @@ def test_unreachable_service_receives_the_click_later(unchecked_shop):
     assert unchecked_shop.wait_for_slug() == unchecked_shop.ben
 
 
-def test_malformed_answer_is_ignored(unchecked_shop):
-    answers = [{"status": 503}, {"status": 429}, {"body": "<html>"}, {"body": "null"}, {"body": '{"ok":true}'}]
+def test_malformed_response_is_ignored(unchecked_shop):
+    responses = [{"status": 503}, {"status": 429}, {"body": "<html>"}, {"body": "null"}, {"body": '{"ok":true}'}]
     unchecked_shop.page.route(
-        "**/track/click", lambda route: route.fulfill(headers={"Access-Control-Allow-Origin": "*"}, **answers[0])
+        "**/track/click", lambda route: route.fulfill(headers={"Access-Control-Allow-Origin": "*"}, **responses[0])
     )
-    while answers:
-        assert unchecked_shop.visit(f"/?via={unchecked_shop.ben}") is None, answers[0]
+    while responses:
+        assert unchecked_shop.visit(f"/?via={unchecked_shop.ben}") is None, responses[0]
         assert unchecked_shop.cookies() == {}
-        del answers[0]
+        del responses[0]
     assert len(unchecked_shop.clicks) == 5
 
 
@@ -188,8 +190,8 @@ def test_content_security_policy_block_causes_no_error(unchecked_shop):
 
 def test_published_snippet_works(shop, brand):
     brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
-    made = brand.get("/api/v1/r/install-snippet").json
-    shop.html = made["snippet"].replace(made["scriptHost"], shop.service) + '<input id="who">'
+    response = brand.get("/api/v1/r/install-snippet").json
+    shop.html = response["snippet"].replace(response["scriptHost"], shop.service) + '<input id="who">'
 
     assert shop.visit(f"/?ref={shop.eva}&pk_ref={shop.ben}") == shop.ben
     shop.page.fill("#who", "ann@example.com")

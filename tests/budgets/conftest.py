@@ -1,4 +1,4 @@
-"""A fixture that tables of budgets share."""
+"""A fixture for the tests of budgets."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -8,6 +8,6 @@ import pytest
 
 @pytest.fixture
 def stack() -> Iterator[ExitStack]:
-    """Close at the end of a test what it entered."""
-    with ExitStack() as entered:
-        yield entered
+    """Yield a stack of context managers that is closed at the end of the test."""
+    with ExitStack() as exit_stack:
+        yield exit_stack

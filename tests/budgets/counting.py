@@ -1,4 +1,4 @@
-"""Count what reading and writing sends to the database, and compare it with the budgets that docstrings state."""
+"""Count the round trips and statements of reads and writes, and compare them with the budgets in docstrings."""
 
 import inspect
 import re
@@ -50,9 +50,9 @@ def count_trips() -> Iterator[list[bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class HotPath:
-    """What to arrange, what each call that it returns costs, and the budgets that docstrings of functions state.
+    """A path through the service with its cost and the budgets in the docstrings of its functions.
 
-    Besides the brand an arrangement takes the fixtures that its parameters name; it may add rows between two calls.
+    `arrange` takes the brand and the fixtures that its parameters name; it returns or yields the calls to measure.
     `rows` is a query with the value that it returns at the end.
     """
 
@@ -66,7 +66,9 @@ class HotPath:
         """Assert that every call costs exactly the budget."""
         _, *parameters = inspect.signature(self.arrange).parameters.values()
         names = [
-            each.name for each in parameters if (each.kind, each.default) == (each.POSITIONAL_OR_KEYWORD, each.empty)
+            parameter.name
+            for parameter in parameters
+            if (parameter.kind, parameter.default) == (parameter.POSITIONAL_OR_KEYWORD, parameter.empty)
         ]
         fixtures = {name: request.getfixturevalue(name) for name in names}
         costs = []
@@ -81,10 +83,10 @@ class HotPath:
 
 
 class Reads(ABC):
-    """Addresses of one caller with the round trips of each, and rows to add so that there is more to read.
+    """Addresses of one caller with their round trips, measured again after `grow` adds rows.
 
-    `costs` is by address; a name in braces is an id that `grow` returns. Everyone but API callers is signed in, in a
-    process that caches sessions. `never` lists what no statement may contain.
+    `costs` is by address; a name in braces is an id that `grow` returns. All callers but API callers are signed in, in
+    a process that caches sessions. `never` lists texts that no statement may contain.
     """
 
     costs: ClassVar[Mapping[str, int]]
@@ -100,35 +102,35 @@ class Reads(ABC):
         self.visitor.open(flask.json("sign-in", *self.caller, *organization)["url"])
 
     def prepare(self, app, brand):
-        """Insert what there is before anything grows; return the brand to sign in to."""
+        """Insert the first rows; return the brand of the signed-in caller."""
         brand.program()
         return brand
 
     @abstractmethod
     def grow(self, number: int) -> Mapping[str, object]:
-        """Add rows; return ids of the newest."""
+        """Add rows; return the ids of the newest ones."""
 
     def open(self, address):
         return self.visitor.open(address)
 
     def assert_costs_stay(self):
-        """Assert that each address costs its round trips, with few rows and with many."""
+        """Assert that each address costs its round trips with few rows and with many."""
         counts = {path: [] for path in self.costs}
         addresses = {}
         for number in range(3):
             ids = self.grow(number)
-            for path, seen in counts.items():
+            for path, path_counts in counts.items():
                 addresses[path] = address = path.format(**ids)
                 self.open(address)  # A connection prepares a statement when it first sends it.
                 health.readiness.forget()
-                seen.append(count_round_trips(lambda address=address: self.open(address), never=self.never))
+                path_counts.append(count_round_trips(lambda address=address: self.open(address), never=self.never))
 
-        differing = {path: seen for path, seen in counts.items() if seen != [self.costs[path]] * 3}
+        differing = {path: path_counts for path, path_counts in counts.items() if path_counts != [self.costs[path]] * 3}
         assert differing == {}, f"costs differ from the table: {differing}"
         self._compare_docstrings(addresses)
 
     def _compare_docstrings(self, addresses):
-        """Assert that a view states what the most expensive of its addresses costs."""
+        """Assert that each stated budget of a view equals the cost of its most expensive address."""
         urls, costs = self.app.url_map.bind("127.0.0.1:8000"), {}
         for path, address in addresses.items():
             endpoint, _ = urls.match(address.partition("?")[0], method="GET")

@@ -1,4 +1,4 @@
-"""Pages of the dashboard: each costs its round trips, with few rows and with many."""
+"""Round trips of the dashboard's pages with few rows and with many."""
 
 from contextlib import ExitStack
 

@@ -1,4 +1,4 @@
-"""Round trips of what a brand pays and asks: one row each, the same for few rows and for many."""
+"""Round trips of a brand's payouts and reports, with few rows and with many: one entry each."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def _fraud_summary(brand):
 
 
 def _busy_programs(brand):
-    """Yield with one program with rows in three currencies, and with five."""
+    """Yield with one program, and again with five, each with rows in three currencies."""
     for number in range(5):
         brand.program()
         affiliate_id = brand.affiliate(f"partner-{number}")
@@ -69,7 +69,7 @@ def _metrics(brand):
             )
 
 
-def _metrics_of_one(brand):
+def _metrics_of_program_and_affiliate(brand):
     for _ in _busy_programs(brand):
         scope = MetricsScope(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
         yield in_one_transaction(
@@ -165,7 +165,7 @@ def _transfers(_, app):
         yield in_one_transaction(payroll.brand, lambda answers=answers: transfer.record(answers, now=clock.now()))
 
 
-def _lists_to_pay_by_hand(_, app):
+def _manual_payment_lists(_, app):
     payroll = _payroll(app)
     for is_grown in (False, True):
         if is_grown:
@@ -188,35 +188,35 @@ def _deal_pages(_, app, is_own=False):
                 yield lambda query=query: dealing.brand.get(DEALS + query)
 
 
-_MEASURED = "4 round trips (home currency; currencies; rates; days), one more for a"
-_END = 1  # of a transaction of several statements
+_METRICS_BUDGET = "4 round trips (home currency; currencies; rates; days), one more for a"
+_COMMIT = 1  # of a transaction with several statements
 PATHS = {
     "fraud-summary": HotPath(
         _fraud_summary,
-        4 + _END,
+        4 + _COMMIT,
         stated={summary.summarize: "4 round trips (program; organization; counts; rates)"},
     ),
     "stats": HotPath(
         _stats,
-        4 + _END,
+        4 + _COMMIT,
         stated={numbers.list_stats: "4 round trips (programs; currencies; rates; owed amounts) and the commit"},
     ),
-    "metrics": HotPath(_metrics, 4 + _END, stated={performance.measure: _MEASURED}),
-    "metrics-of-program-and-affiliate": HotPath(_metrics_of_one, 4 + 2 + _END),
-    "leaderboard": HotPath(_leaderboards, 4 + _END, stated={performance.rank: _MEASURED}),
-    "leaderboard-of-program": HotPath(lambda brand: _leaderboards(brand, is_of_program=True), 4 + 1 + _END),
+    "metrics": HotPath(_metrics, 4 + _COMMIT, stated={performance.measure: _METRICS_BUDGET}),
+    "metrics-of-program-and-affiliate": HotPath(_metrics_of_program_and_affiliate, 4 + 2 + _COMMIT),
+    "leaderboard": HotPath(_leaderboards, 4 + _COMMIT, stated={performance.rank: _METRICS_BUDGET}),
+    "leaderboard-of-program": HotPath(lambda brand: _leaderboards(brand, is_of_program=True), 4 + 1 + _COMMIT),
     "payout-page": HotPath(_payout_pages, _CALLER + 2, stated={payout_lists.page: "2 round trips with the lines"}),
     "payout-page-without-lines": HotPath(
         lambda brand, app: _payout_pages(brand, app, ["?lineItems=false"]), _CALLER + 1
     ),
     "payout": HotPath(_one_payout, _CALLER + 2, stated={payout_lists.find: "2 round trips"}),
-    "funding-status": HotPath(_funding, 3 + _END, stated={funding.find_funding: "3 round trips"}),
-    "payout-preview": HotPath(_previews, 5 + _END, stated={run_plan.preview: "7 round trips"}),
+    "funding-status": HotPath(_funding, 3 + _COMMIT, stated={funding.find_funding: "3 round trips"}),
+    "payout-preview": HotPath(_previews, 5 + _COMMIT, stated={run_plan.preview: "7 round trips"}),
     "payout-run": HotPath(_runs, 12),
     "transfer": HotPath(
-        _transfers, 1 + _END, stated={transfer.prepare: "1 round trip", transfer.record: "1 round trip"}
+        _transfers, 1 + _COMMIT, stated={transfer.prepare: "1 round trip", transfer.record: "1 round trip"}
     ),
-    "list-to-pay-by-hand": HotPath(_lists_to_pay_by_hand, 5),
+    "manual-payment-list": HotPath(_manual_payment_lists, 5),
     "deal-page": HotPath(_deal_pages, _CALLER + 2, stated={deal_lists.page: "2 round trips"}),
     "own-deal-page": HotPath(
         lambda brand, app: _deal_pages(brand, app, is_own=True),

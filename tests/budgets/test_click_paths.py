@@ -1,4 +1,4 @@
-"""Clicks: what a visit sends to the stream's server and to the database, and what a batch of any size costs."""
+"""Clicks: round trips of a visit to the stream and the database, and round trips of a batch of any size."""
 
 import re
 from contextlib import contextmanager
@@ -22,23 +22,23 @@ from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
-def _counting(monkeypatch):
-    """Yield what is round_trips to the stream's server, and to the database."""
+def _record_trips(monkeypatch):
+    """Yield a list of the round trips to the stream's server and one of those to the database."""
     to_stream = []
     send = AbstractConnection.send_packed_command
 
-    def send_counted(self, command, check_health=True):
+    def record_and_send(self, command, check_health=True):
         to_stream.append(command)
         return send(self, command, check_health)
 
     with record_round_trips() as to_database, monkeypatch.context() as patch:
-        patch.setattr(AbstractConnection, "send_packed_command", send_counted)
+        patch.setattr(AbstractConnection, "send_packed_command", record_and_send)
         yield to_stream, to_database
 
 
 @pytest.fixture
 def slug(app, brand, monkeypatch):
-    """A link that may earn, in a process that caches links and has round_trips a click before."""
+    """The slug of a link that may earn, in a process that caches links and has handled a click before."""
     override_settings(monkeypatch, web={"key_cache_s": 60})
     brand.program(referral_destination_url="https://shop.test/")
     slug = new_slug()
@@ -54,7 +54,7 @@ def _click_uncached(app, slug):
     return post_click(app, slug)
 
 
-#: By request: what it returns, its status, and how many statements it sends besides one round trip to the stream.
+#: By name: the request, its status, and its number of statements besides one round trip to the stream.
 _VISITS = {
     "cached-link": (post_click, 200, 0),
     "uncached-link": (_click_uncached, 200, 1),
@@ -66,10 +66,10 @@ _VISITS = {
 
 
 @pytest.mark.parametrize("name", _VISITS)
-def test_visit_costs_one_trip_to_the_stream_and_a_statement_where_its_link_is_not_cached(app, slug, monkeypatch, name):
+def test_visit_costs_one_trip_to_the_stream_and_one_statement_if_its_link_is_not_cached(app, slug, monkeypatch, name):
     request, status, statements = _VISITS[name]
 
-    with _counting(monkeypatch) as (to_stream, to_database):
+    with _record_trips(monkeypatch) as (to_stream, to_database):
         answer = request(app, slug)
 
     assert answer.status_code == status
@@ -81,34 +81,34 @@ def test_visit_costs_one_trip_to_the_stream_and_a_statement_where_its_link_is_no
     assert "Budget: 1 statement" in cache.find.__doc__
 
 
-def test_unknown_slug_is_cached_too(app, slug, monkeypatch):
+def test_unknown_slug_is_cached(app, slug, monkeypatch):
     unknown = new_slug()
     post_click(app, unknown)
 
-    with _counting(monkeypatch) as (to_stream, to_database):
+    with _record_trips(monkeypatch) as (to_stream, to_database):
         assert post_click(app, unknown).json == {"ok": True}
 
     assert (len(to_stream), to_database) == (1, [])
 
 
-def test_many_unknown_slugs_leave_a_link_in_the_cache(app, slug, monkeypatch):
+def test_unknown_slugs_do_not_evict_a_link_from_the_cache(app, slug, monkeypatch):
     monkeypatch.setattr(cache, "_MAX_CACHED", 3)
     for _ in range(8):
         post_click(app, new_slug())
 
-    with _counting(monkeypatch) as (_, to_database):
+    with _record_trips(monkeypatch) as (_, to_database):
         post_click(app, slug)
 
     assert to_database == []
     assert len(cache._misses) <= 3
 
 
-def test_sender_over_the_limit_costs_nothing_once_that_is_known(app, slug, monkeypatch):
+def test_blocked_sender_costs_no_round_trip(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=1))
     post_click(app, slug)
     post_click(app, slug)
 
-    with _counting(monkeypatch) as (to_stream, to_database):
+    with _record_trips(monkeypatch) as (to_stream, to_database):
         statuses = [post_click(app, slug).status_code, visit(app, f"/r/{new_slug()}").status_code]
         statuses.append(visit(app, "/api/v1/r/c.gif").status_code)
 
@@ -116,10 +116,10 @@ def test_sender_over_the_limit_costs_nothing_once_that_is_known(app, slug, monke
     assert (to_stream, to_database) == ([], [])
 
 
-def test_picture_costs_one_trip_and_records_its_page_once_an_hour(app, brand, slug, monkeypatch):
+def test_pixel_costs_one_trip_and_records_its_page_once_an_hour(app, brand, slug, monkeypatch):
     query = {"programId": str(brand.programs[0])}
 
-    with _counting(monkeypatch) as (to_stream, to_database):
+    with _record_trips(monkeypatch) as (to_stream, to_database):
         for _ in range(2):
             visit(app, "/api/v1/r/c.gif", query_string=query)
 
@@ -127,8 +127,8 @@ def test_picture_costs_one_trip_and_records_its_page_once_an_hour(app, brand, sl
     assert [b"install_seen_at" in trip for trip in to_database] == [True]
 
 
-@pytest.mark.parametrize(("by_slug", "most"), [(False, 1), (True, 2)])
-def test_buyer_at_a_checkout_door_costs_one_statement_and_two_by_slug(brand, monkeypatch, by_slug, most):
+@pytest.mark.parametrize(("by_slug", "max_statements"), [(False, 1), (True, 2)])
+def test_checkout_door_costs_one_statement_by_id_and_two_by_slug(brand, monkeypatch, by_slug, max_statements):
     override_settings(monkeypatch, web={"key_cache_s": 60})
     slug = create_door_program(brand)
     ((name,),) = brand.rows("select slug from program")
@@ -136,15 +136,17 @@ def test_buyer_at_a_checkout_door_costs_one_statement_and_two_by_slug(brand, mon
     for _ in range(2):
         visit(brand.app, path)
 
-    with _counting(monkeypatch) as (to_stream, to_database):
+    with _record_trips(monkeypatch) as (to_stream, to_database):
         assert visit(brand.app, path).status_code == 302
 
     assert len(to_stream) == 1
-    assert len([trip for trip in to_database if trip != b"commit"]) <= most, to_database
+    assert len([trip for trip in to_database if trip != b"commit"]) <= max_statements, to_database
 
 
-@pytest.mark.parametrize(("is_ours", "names_program", "most"), [(True, False, 0), (True, True, 1), (False, False, 1)])
-def test_script_of_pages_costs_one_statement_at_most(brand, is_ours, names_program, most):
+@pytest.mark.parametrize(
+    ("is_ours", "names_program", "max_statements"), [(True, False, 0), (True, True, 1), (False, False, 1)]
+)
+def test_loader_script_costs_at_most_one_statement(brand, is_ours, names_program, max_statements):
     program_id = brand.program()
     host = urlsplit(settings.current().web.url).netloc if is_ours else f"go.{uuid4().hex}.example"
     if not is_ours:
@@ -156,18 +158,18 @@ def test_script_of_pages_costs_one_statement_at_most(brand, is_ours, names_progr
         answer = client.get(path, headers={"Host": host})
 
     assert answer.status_code == 200
-    assert len([trip for trip in round_trips if trip != b"commit"]) <= most, round_trips
+    assert len([trip for trip in round_trips if trip != b"commit"]) <= max_statements, round_trips
 
 
 _HEADLESS = {"agent": "Mozilla/5.0 HeadlessChrome/140.0"}
 
 
 def _batch(brand, people, number, **fields):
-    return [build_click(brand, people[n % len(people)], slug=f"slug-{n}", **fields) for n in range(number)]
+    return [build_click(brand, people[index % len(people)], slug=f"slug-{index}", **fields) for index in range(number)]
 
 
 def _batches(terms, **fields):
-    """Return an arrangement that writes one batch that prepares the statements, and then a small and a large one."""
+    """Return an arrangement that writes two batches to prepare the statements, then a small and a large one."""
 
     def arrange(brand):
         brand.program(**terms)
@@ -190,7 +192,9 @@ def _scattered_batch(brand, monkeypatch):
     monkeypatch.setattr(batches, "_MAX_BETWEEN", 10)
     brand.program()
     people = [brand.affiliate("ben")]
-    first, *others, last = sorted(_batch(brand, people, 30), key=lambda click: click.id)  # within a moment by chance
+    first, *others, last = sorted(
+        _batch(brand, people, 30), key=lambda click: click.id
+    )  # ids of one millisecond are in random order
     write(brand, *others)
     yield lambda: write(brand, first, others[3], last)
     assert write(brand, first, others[3], last).new == 0
@@ -231,7 +235,7 @@ def test_batch_of_clicks_keeps_its_budget(request, brand, name):
     _BATCHES[name].assert_budget(brand, request)
 
 
-def test_blocked_clicks_of_a_batch_are_one_event_per_link_in_one_statement(brand):
+def test_blocked_clicks_of_a_batch_are_recorded_as_one_event_per_link_in_one_statement(brand):
     brand.program()
     people = [brand.affiliate(f"a{n}") for n in range(5)]
 

@@ -1,4 +1,4 @@
-"""Round trips of imports and of their undoing: one row each, the same for a thousand rows and for one."""
+"""Round trips of imports and of their undo, equal for one row and a thousand: one entry each."""
 
 from uuid import UUID, uuid4
 
@@ -22,11 +22,11 @@ def _import_affiliates(brand, rows):
 
 def _people(brand, *, slug=None):
     brand.program()
-    many = [{"email": f"number-{number}@example.com"} for number in range(1000)]
+    many_rows = [{"email": f"number-{number}@example.com"} for number in range(1000)]
     if slug is not None:
-        many = [row | {"slug": f"slug{slug}{number}"} for number, row in enumerate(many)]
-    one = [{"email": "one@example.com"} | ({} if slug is None else {"slug": f"one{slug}"})]
-    return [_import_affiliates(brand, many), _import_affiliates(brand, one)]
+        many_rows = [row | {"slug": f"slug{slug}{number}"} for number, row in enumerate(many_rows)]
+    one_row = [{"email": "one@example.com"} | ({} if slug is None else {"slug": f"one{slug}"})]
+    return [_import_affiliates(brand, many_rows), _import_affiliates(brand, one_row)]
 
 
 def _people_with_and_without_slugs(brand):
@@ -60,7 +60,7 @@ def _past_sales(brand):
     return [_import_conversions(brand, number) for number in (1000, 1)]
 
 
-def _look_at_past_sales(brand):
+def _preview_past_sales(brand):
     _sales_program(brand)
 
     def preview(number):
@@ -70,19 +70,19 @@ def _look_at_past_sales(brand):
     return [preview(number) for number in (1000, 1)]
 
 
-def _imported(brand):
+def _import_ids(brand):
     _sales_program(brand)
     for number in (999, 1):
         _import_conversions(brand, number)()
     return [import_id for (import_id,) in brand.rows("select id from import_job order by created_at")]
 
 
-def _look_at_an_undoing(brand):
+def _preview_undo(brand):
     return [
         in_one_transaction(
             brand, lambda import_id=import_id: undo.preview(organization_id=brand.id, import_id=import_id)
         )
-        for import_id in _imported(brand)
+        for import_id in _import_ids(brand)
     ]
 
 
@@ -90,19 +90,19 @@ def _undo(brand, import_id):
     return in_one_transaction(brand, lambda: undo.run(organization_id=brand.id, import_id=import_id, now=clock.now()))
 
 
-def _undoing(brand):
-    return [_undo(brand, import_id) for import_id in _imported(brand)]
+def _undo_sales(brand):
+    return [_undo(brand, import_id) for import_id in _import_ids(brand)]
 
 
-def _undoing_of_affiliates(brand):
+def _undo_affiliates(brand):
     brand.program()
     people = [{"email": f"number-{number}@example.com"} for number in range(100)]
     body = {"programId": str(brand.programs[-1]), "affiliates": people}
     return [_undo(brand, UUID(brand.post("/api/v1/affiliates/import", body).json["jobId"]))]
 
 
-_IMPORTED = "one more where rows bring no slug, and one where a slug cannot be had"
-_END = 1  # of a transaction of several statements
+_SLUG_BUDGET = "one more where rows bring no slug, and one where a slug cannot be had"
+_COMMIT = 1  # of a transaction with several statements
 PATHS = {
     "import-affiliates": HotPath(
         lambda brand: _people(brand, slug="-"),
@@ -110,7 +110,7 @@ PATHS = {
         stated={affiliates.run: "Budget: 6 round trips"},
         rows=("select count(*) from affiliate", 1001),
     ),
-    "import-affiliates-without-slugs": HotPath(_people, 6 + 1, stated={affiliates.run: _IMPORTED}),
+    "import-affiliates-without-slugs": HotPath(_people, 6 + 1, stated={affiliates.run: _SLUG_BUDGET}),
     "import-affiliates-with-invalid-slugs": HotPath(lambda brand: _people(brand, slug="_"), 6 + 1),
     "import-affiliates-of-both-kinds": HotPath(_people_with_and_without_slugs, 6 + 2),
     "import-sales": HotPath(
@@ -119,12 +119,12 @@ PATHS = {
         stated={conversions.run: "Budget: 5 round trips"},
         rows=("select count(*) from conversion", 1001),
     ),
-    "preview-import": HotPath(_look_at_past_sales, 3 + _END, stated={conversions.preview: "Budget: 3 round trips"}),
-    "preview-undo": HotPath(_look_at_an_undoing, 3 + _END, stated={undo.preview: "Budget: 3 round trips"}),
+    "preview-import": HotPath(_preview_past_sales, 3 + _COMMIT, stated={conversions.preview: "Budget: 3 round trips"}),
+    "preview-undo": HotPath(_preview_undo, 3 + _COMMIT, stated={undo.preview: "Budget: 3 round trips"}),
     "undo-sales": HotPath(
-        _undoing, 5, stated={undo.run: "Budget: 5 round trips"}, rows=("select count(*) from conversion", 0)
+        _undo_sales, 5, stated={undo.run: "Budget: 5 round trips"}, rows=("select count(*) from conversion", 0)
     ),
-    "undo-affiliates": HotPath(_undoing_of_affiliates, 7, stated={undo.run: "7 for affiliates"}),
+    "undo-affiliates": HotPath(_undo_affiliates, 7, stated={undo.run: "7 for affiliates"}),
 }
 
 

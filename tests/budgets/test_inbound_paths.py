@@ -1,4 +1,4 @@
-"""Round trips of what comes in besides signed sales: leads, events of gateways, and cases of fraud. One row each."""
+"""Round trips of leads, gateway events and fraud events: one entry each."""
 
 import pytest
 
@@ -47,17 +47,17 @@ def _lead_of_a_page(brand):
 
 def _paid_lead(brand, stack, email):
     stack.enter_context(paid_leads.configure_human_check(URL="local"))
-    to = paid_leads.create_campaign(brand, budget_cents=10_000)
+    campaign_slug = paid_leads.create_campaign(brand, budget_cents=10_000)
     for buyer in ("warm@example.org", "known@example.org"):
-        paid_leads.send_lead(brand, to, email=buyer)
-    return [lambda: paid_leads.send_lead(brand, to, email=email)]
+        paid_leads.send_lead(brand, campaign_slug, email=buyer)
+    return [lambda: paid_leads.send_lead(brand, campaign_slug, email=email)]
 
 
 def _gateway(brand, stack):
     brand.program()
     brand.affiliate("jane")
-    stage = stack.enter_context(play_gateway())
-    return stage, connect_gateway(brand.person("Owner"), stage)
+    gateway = stack.enter_context(play_gateway())
+    return gateway, connect_gateway(brand.person("Owner"), gateway)
 
 
 def _deliver(brand, connection, purchase, stage):
@@ -75,12 +75,12 @@ def _gateway_event(brand, stack, monkeypatch):
     stage, connection = _gateway(brand, stack)
     _deliver(brand, connection, Purchase(), stage)()
     post = _deliver(brand, connection, Purchase(), stage)
-    return [post, post]  # The second is a repetition.
+    return [post, post]  # The second call repeats the event.
 
 
-def _payment_to_book(brand, stack, slug="jane", *, asks_a_platform=False):
+def _payment_to_book(brand, stack, slug="jane", *, has_platform=False):
     stage, connection = _gateway(brand, stack)
-    if asks_a_platform:
+    if has_platform:
         platforms.connect_platform(brand.person("Owner"), stack.enter_context(platforms.play_platform()))
     for buyer in ("1", "2"):
         drain()
@@ -102,7 +102,7 @@ def _pages_to_reconcile(brand, stack):
         for page in reconcile.list_pages(job, totals):
             yield job, page, totals
 
-    def take(job, page, totals):
+    def store(job, page, totals):
         with db.unit_of_work(brand.id):
             reconcile.store_page(job, page, totals, now=clock.now())
 
@@ -110,7 +110,7 @@ def _pages_to_reconcile(brand, stack):
     for number in (1, 1, 30):
         for buyer in range(number):
             stage.pay(Purchase(customer=f"{number}-{buyer}"))
-        calls += [lambda page=page: take(*page) for page in pages()]
+        calls += [lambda page=page: store(*page) for page in pages()]
     calls[0]()  # A connection of the database prepares its statements once.
     return calls
 
@@ -122,7 +122,7 @@ def _fraud_event(brand):
     return [lambda: record_blocked_click(brand, affiliate_id)]
 
 
-_BOOKED = 1 + 1 + 2 + 1  # the job's lock; the event; the two of a payment; the commit
+_BOOKING = 1 + 1 + 2 + 1  # the job's lock; the event; the two of a payment; the commit
 PATHS = {
     "lead": HotPath(
         _lead_to_record,
@@ -135,7 +135,7 @@ PATHS = {
     "lead-known": HotPath(lambda brand: _lead_to_record(brand, is_known=True), 3),
     "lead-known-by-event": HotPath(lambda brand: _lead_to_record(brand, is_known=True, externalEventId="a"), 2),
     "lead-of-page": HotPath(_lead_of_a_page, 1, stated={page_leads.any_org_stage: "Budget: 1 round trip."}),
-    # Three transactions find the link, whether it is open and what decides; the fourth asks that again under the
+    # Three transactions read the link, its status and the terms; the fourth reads them again under the
     # budget's lock, and writes: two statements more for a lead that is new.
     "lead-paid": HotPath(lambda brand, stack: _paid_lead(brand, stack, "ada@example.org"), 17),
     "lead-paid-known": HotPath(lambda brand, stack: _paid_lead(brand, stack, "known@example.org"), 17 - 2),
@@ -147,23 +147,23 @@ PATHS = {
     ),
     "gateway-payment": HotPath(
         _payment_to_book,
-        _BOOKED,
+        _BOOKING,
         stated={process.prepare: "Budget: 1 round trip (read)", sales.book_payment: "Budget: 2 round trips"},
         rows=("select count(*) from conversion where source = 'stripe'", 2),
     ),
     "gateway-payment-with-platform": HotPath(
-        lambda brand, stack: _payment_to_book(brand, stack, asks_a_platform=True),
-        _BOOKED,
+        lambda brand, stack: _payment_to_book(brand, stack, has_platform=True),
+        _BOOKING,
         rows=("select count(*) from job where name = 'platform.lookup'", 0),
     ),
-    "gateway-payment-of-no-affiliate": HotPath(lambda brand, stack: _payment_to_book(brand, stack, None), _BOOKED + 1),
+    "gateway-payment-of-no-affiliate": HotPath(lambda brand, stack: _payment_to_book(brand, stack, None), _BOOKING + 1),
     "gateway-payment-to-look-up": HotPath(
-        lambda brand, stack: _payment_to_book(brand, stack, None, asks_a_platform=True),
-        _BOOKED + 1,
+        lambda brand, stack: _payment_to_book(brand, stack, None, has_platform=True),
+        _BOOKING + 1,
         rows=("select count(*) from platform_lookup", 2),
     ),
     "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.store_page: "Budget: 2 statements"}),
-    "fraud-event": HotPath(_fraud_event, 1 + 2),  # the record with its commit; the test's own look at it
+    "fraud-event": HotPath(_fraud_event, 1 + 2),  # the record with its commit; the test's own query
 }
 
 

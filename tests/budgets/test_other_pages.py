@@ -1,4 +1,4 @@
-"""Pages of affiliates and operators, and what both ask of the API: round trips with few rows and with many."""
+"""Round trips of affiliates' and operators' pages and API reads, with few rows and with many."""
 
 import re
 from contextlib import ExitStack
@@ -44,7 +44,7 @@ class Portal(Reads):
 
 
 class OwnRows(Reads):
-    """What an affiliate of several brands asks of the API; nothing is cached, so two trips find the caller."""
+    """API reads of an affiliate of several brands; without a cache two round trips find the caller."""
 
     costs = {
         "/api/me": 3,
@@ -186,7 +186,7 @@ def test_address_costs_its_round_trips_with_few_rows_and_with_many(app, brand, f
         reads(app, brand, flask, stack).assert_costs_stay()
 
 
-def test_every_question_of_operators_has_a_budget(app):
+def test_every_operator_read_has_a_budget(app):
     addresses = {
         re.sub("<[^>]*>", "{}", rule.rule)
         for rule in app.url_map.iter_rules()

@@ -1,4 +1,4 @@
-"""Plans of hot statements: which index finds their rows, and how many rows they read where there are many."""
+"""Plans of hot statements: the index that finds their rows, and the number of rows read in large tables."""
 
 import json
 import re
@@ -23,11 +23,11 @@ from tests.support.running.trips import record_round_trips
 
 
 def _rows_read(node, table):
-    """Yield how many rows of a table each part of a plan read, those that its filters dropped included."""
+    """Yield the number of rows of a table that each node of a plan read, including rows that its filters removed."""
     if node.get("Relation Name") == table:
         yield (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-    for part in node.get("Plans", ()):
-        yield from _rows_read(part, table)
+    for child in node.get("Plans", ()):
+        yield from _rows_read(child, table)
 
 
 @pytest.fixture
@@ -39,29 +39,29 @@ def shop(brand):
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_lead_of_a_sale_is_found_by_its_index_with_a_plan_of_an_empty_table(shop):
+def test_lead_of_a_sale_is_found_by_index_even_with_a_plan_of_an_empty_table(shop):
     conversion_id = UUID(shop.sale().json["conversionId"])
     drain("sales")
 
     with db.unit_of_work(shop.id):
         plan = [line for (line,) in db.db.run(f"explain {sales._FACTS.execute}", (shop.id, [conversion_id]))]
 
-    (look,) = [line for line in plan if " on lead " in line and "Subquery" not in line]
-    assert "using lead_match on" in look
+    (lead_scan,) = [line for line in plan if " on lead " in line and "Subquery" not in line]
+    assert "using lead_match on" in lead_scan
     assert not any("Sort Key: lead" in line for line in plan), plan
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_table(shop, stack):
+def test_known_and_parked_payments_are_found_by_index_even_with_a_plan_of_an_empty_table(shop, stack):
     stage = stack.enter_context(play_gateway())
     url = connect_gateway(shop.person("Owner"), stage)["webhookUrl"]
     sale = stage.pay(Purchase())
-    for delivery in (*stage.refund(sale, 100), *sale.notifications):  # the refund waits
+    for delivery in (*stage.refund(sale, 100), *sale.notifications):  # the refund is parked until its payment arrives
         path = "/" + url.split("/", 3)[3]
         assert shop.app.test_client().post(path, data=delivery.body, headers=dict(delivery.headers)).status_code == 200
         drain()
     with db.unit_of_work(shop.id):
-        known, woken = (
+        lock_plan, release_plan = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
                 (payments._LOCK_CONTEXT, 9),
@@ -69,18 +69,18 @@ def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_t
             )
         )
 
-    assert "using gateway_alias_pkey" in known, known
-    for plan in (known, woken):
-        for by in ("customer", "subscription", "email", "order"):
-            assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
-        (event,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)
-        assert re.search(r"id = p\S*\.event_id", event), plan
-        (look,) = re.findall(r"using gateway_parked_pkey on gateway_parked\S*.*\n +Index Cond: (.*)", plan)
-        assert "alias = ANY" in look, plan
+    assert "using gateway_alias_pkey" in lock_plan, lock_plan
+    for plan in (lock_plan, release_plan):
+        for key in ("customer", "subscription", "email", "order"):
+            assert f"using gateway_payment_{key} on gateway_payment" in plan, plan
+        (event_condition,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)
+        assert re.search(r"id = p\S*\.event_id", event_condition), plan
+        (parked_condition,) = re.findall(r"using gateway_parked_pkey on gateway_parked\S*.*\n +Index Cond: (.*)", plan)
+        assert "alias = ANY" in parked_condition, plan
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_plans_of_leads_read_no_whole_table(shop):
+def test_leads_are_found_by_index_without_a_sort(shop):
     assert rows_of_leads.post_signed_lead(shop).status_code == 200
     with db.unit_of_work(shop.id):
         plan = db.db.run(
@@ -90,11 +90,13 @@ def test_plans_of_leads_read_no_whole_table(shop):
             (shop.id, "ada@example.com"),
         )
     with db.any_org_work():
-        due = db.db.run("explain select id from lead where state = 'Open' and expires_at <= now() order by expires_at")
+        due_plan = db.db.run(
+            "explain select id from lead where state = 'Open' and expires_at <= now() order by expires_at"
+        )
 
     assert "lead_match" in str(plan)
     assert "Sort" not in str(plan)
-    assert "lead_open" in str(due)
+    assert "lead_open" in str(due_plan)
 
 
 _MANY = 3_000
@@ -117,7 +119,7 @@ from made m, affiliate a where a.id = %(affiliate)s
 
 
 def _rows_read_by(statement, params, table):
-    """Return how many rows of a table a prepared statement reads, what its filters drop included."""
+    """Return the number of rows of a table that a prepared statement reads, including rows that its filters remove."""
     values = statement.values(params)
     db.db.run(statement.prepare.decode().replace(statement.name, "read_rows", 1))
     row = db.db.row(
@@ -129,7 +131,7 @@ def _rows_read_by(statement, params, table):
 
 @pytest.fixture
 def crowded_leads(isolated_database, brand):
-    """Return a brand of whose thousands of leads of one person none may earn; plans are made of empty tables."""
+    """Return a brand with thousands of leads of one person, none of which may earn; plans assume empty tables."""
     brand.program()
     affiliate_id = brand.affiliate("ben")
     with db.unit_of_work(brand.id):
@@ -138,7 +140,7 @@ def crowded_leads(isolated_database, brand):
     return brand
 
 
-def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded_leads):
+def test_payment_reads_at_most_a_hundred_of_a_persons_leads(crowded_leads):
     origin = credit_candidates.PaymentOrigin(
         gateway="stripe",
         connection_id=ids.new_id(),
@@ -159,20 +161,20 @@ def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowd
         ] == ["lead"]
 
 
-def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded_leads):
+def test_signed_sale_reads_at_most_a_hundred_of_a_persons_leads(crowded_leads):
     crowded_leads.affiliate("rob")
     answer = crowded_leads.sale(affiliateSlug="rob", customerEmail="ada@example.com")
     assert answer.status_code == 200
     with db.unit_of_work(crowded_leads.id):
         # Parameters by their places: the organization, and the sales.
-        read = _rows_read_by(sales._FACTS, (crowded_leads.id, [UUID(answer.json["conversionId"])]), "lead")
+        rows_read = _rows_read_by(sales._FACTS, (crowded_leads.id, [UUID(answer.json["conversionId"])]), "lead")
 
-    assert 0 < read <= leads.MAX_MATCHED
+    assert 0 < rows_read <= leads.MAX_MATCHED
 
 
 _BRANDS = 1_000
 _LISTED = 10_000
-# Of four in five brands the network shows programs, and a few of those, each with ten, have a currency of their own.
+# The network shows programs of four in five brands; a few of these brands, with ten programs each, use KGS.
 _ADD_PROGRAMS = f"""
 set session_replication_role = replica;
 insert into organization select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'slug', n,
@@ -186,12 +188,12 @@ insert into program (id, organization_id, name, slug, default_commission_type, d
     case when n % 30 = 1 then 'Games' else 'Software' end, 'Networked', 'Approved', now(),
     now() + n * interval '1 second', 'ops', case when n % 60 = 1 then 'USD' end
   from generate_series(1, {_LISTED}) n join organization o on o.name = (1 + n % {_BRANDS})::text;
--- As the server does by itself before long.
+-- The server does the same by itself after a while.
 analyze organization;
 analyze program;
 """
 _PAGE = 50
-_KINDS = [
+_FILTERS = [
     {},
     {"category": "Games"},
     {"category": "Software"},
@@ -205,7 +207,7 @@ _KINDS = [
 
 @pytest.fixture(scope="module")
 def crowded_network(app):
-    """List as many programs as a large network has, known to the planner; return the owner's URL."""
+    """Insert as many programs as a large network has and analyze the tables; return the owner's URL."""
     with databases.isolated_database() as url:
         Brand.create(app).set(bankBalanceCents="1")
         databases.run_as_owner(url, _ADD_PROGRAMS)
@@ -213,7 +215,7 @@ def crowded_network(app):
 
 
 def _read_page(filters, after=None):
-    """Return a page, and how many rows of programs its only statement read."""
+    """Return a page, the number of programs that its only statement read, and the number of round trips."""
     choice = {"category": None, "model": None, "currency": None} | filters
     with db.any_org_work():
         with record_round_trips() as round_trips:
@@ -224,37 +226,37 @@ def _read_page(filters, after=None):
         ((plan,),) = db.db.run(
             "explain (analyze, timing off, summary off, format json) " + statement.replace("%", "%%")
         )
-    (whole,) = plan if isinstance(plan, list) else json.loads(plan)
-    return rows, sum(_rows_read(whole["Plan"], "program")), len(round_trips)
+    (root,) = plan if isinstance(plan, list) else json.loads(plan)
+    return rows, sum(_rows_read(root["Plan"], "program")), len(round_trips)
 
 
 @pytest.mark.usefixtures("crowded_network")
-@pytest.mark.parametrize("filters", _KINDS, ids=lambda kind: "-".join(kind.values()) or "all")
-def test_a_page_reads_its_own_rows_by_every_filter(filters):
+@pytest.mark.parametrize("filters", _FILTERS, ids=lambda filters: "-".join(filters.values()) or "all")
+def test_network_page_reads_few_other_rows_with_every_filter(filters):
     after = None
     for number in range(3):
-        rows, read, trips = _read_page(filters, after)
+        rows, rows_read, trips = _read_page(filters, after)
         assert (trips, len(rows)) == (1, _PAGE)
         assert [row.listed_at for row in rows] == sorted((row.listed_at for row in rows), reverse=True)
         assert after is None or rows[0].listed_at < after[0]
-        # A fifth is passed over.
-        assert read <= 2 * _PAGE, (number, read)
+        # A fifth of the programs belongs to brands on the Free plan.
+        assert rows_read <= 2 * _PAGE, (number, rows_read)
         after = (rows[-1].listed_at, rows[-1].id)
 
 
-def test_far_behind_the_first_page_it_is_the_same(crowded_network):
+def test_late_network_page_reads_few_other_rows_with_every_filter(crowded_network):
     newest = "select network_decided_at, id from program order by network_decided_at desc offset 7000 limit 1"
     (middle,) = databases.select_as_owner(crowded_network, newest)
-    for filters in _KINDS:
-        rows, read, _ = _read_page(filters, middle)
+    for filters in _FILTERS:
+        rows, rows_read, _ = _read_page(filters, middle)
         assert rows, filters
         assert rows[0].listed_at < middle[0], filters
-        assert read <= 2 * _PAGE, (filters, read)
+        assert rows_read <= 2 * _PAGE, (filters, rows_read)
 
 
 @pytest.mark.usefixtures("crowded_network")
-def test_a_currency_of_few_brands_is_found_from_those():
-    rows, read, _ = _read_page({"currency": "KGS"})
+def test_network_page_of_a_rare_currency_reads_only_its_rows():
+    rows, rows_read, _ = _read_page({"currency": "KGS"})
 
     assert len(rows) == 40
-    assert read == 40
+    assert rows_read == 40

@@ -1,4 +1,4 @@
-"""Round trips of the paths that every sale, its override, its refund and its delivery take: one row each."""
+"""Round trips of sales, overrides, refunds and webhook deliveries: one entry each."""
 
 import contextlib
 from decimal import Decimal
@@ -59,7 +59,7 @@ def _new_sale(brand):
 
 
 def _sale_within_a_transaction(brand):
-    """A claim of an Idempotency-Key, for example: nothing is committed before the whole is."""
+    """Accept a sale in a longer transaction, such as that of an Idempotency-Key."""
     _shop(brand)
     posted = SaleBody().load({"externalEventId": "order", "affiliateSlug": "ben", "amountCents": 10_000})
     _accept(brand, "warm")
@@ -140,8 +140,8 @@ def _overrides(brand, is_refunded=False):
         for event in events:
             _refund(brand, event)
     _write_overrides(pair, sale_ids[0])
-    one = [lambda: _write_overrides(pair, sale_ids[1])]
-    return one if is_refunded else [*one, lambda: _write_overrides(pair, *sale_ids[2:])]
+    calls = [lambda: _write_overrides(pair, sale_ids[1])]
+    return calls if is_refunded else [*calls, lambda: _write_overrides(pair, *sale_ids[2:])]
 
 
 def _sale_to_refund(brand, has_override):
@@ -187,13 +187,13 @@ def _event_to_deliver(brand, receiver):
     return [deliver]
 
 
-_SETTLED = {settlement.settle_sale: "2 round trips (facts; writes and commit)"}
-_OVERRIDE = "2 round trips (lock parents; insert) and the writes with the commit, how"
+_SETTLE_BUDGET = {settlement.settle_sale: "2 round trips (facts; writes and commit)"}
+_OVERRIDE_BUDGET = "2 round trips (lock parents; insert) and the writes with the commit, how"
 PATHS = {
     "accept": HotPath(_new_sale, 1, 3, {acceptance.accept_sale: "Budget: 1 round trip with the commit"}),
     "accept-in-a-transaction": HotPath(_sale_within_a_transaction, 2, 3),
     "accept-known": HotPath(_known_sale, 3, 6),
-    "settle": HotPath(_sale_to_settle, 2, 10, _SETTLED),
+    "settle": HotPath(_sale_to_settle, 2, 10, _SETTLE_BUDGET),
     # One statement more looks for payments of the same buyer at gateways.
     "settle-for-customer": HotPath(lambda brand: _sale_to_settle(brand, customerId="cus_1"), 2, 11),
     "settle-for-lead": HotPath(_sale_to_a_lead, 2, 12, rows=("select count(*) from lead where state = 'Converted'", 2)),
@@ -210,7 +210,7 @@ PATHS = {
     ),
     "settle-again": HotPath(_settled_sale, 2, 4),
     "settle-several": HotPath(_several_sales, 2, 11, {settlement.settle_sales: "that of one, however many they are"}),
-    "override": HotPath(_overrides, 2 + 1, 7, {override.write: _OVERRIDE}),
+    "override": HotPath(_overrides, 2 + 1, 7, {override.write: _OVERRIDE_BUDGET}),
     "override-of-refunded": HotPath(
         lambda brand: _overrides(brand, is_refunded=True),
         2 + 1 + 1 + 4,

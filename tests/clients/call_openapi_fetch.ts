@@ -1,4 +1,4 @@
-// Uses openapi-fetch with the types that openapi-typescript makes: typed calls against the running service.
+// Use openapi-fetch with the types that openapi-typescript generates: typed calls against the running service.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./build/openapi-typescript/schema";
 
@@ -12,16 +12,16 @@ const body: components["schemas"]["ProgramBody"] = {
   defaultCommissionType: "Fixed",
   defaultCommissionValue: 5,
 };
-const made = await client.POST("/api/v1/programs", { body });
-const found = await client.GET("/api/v1/programs/{programId}", { params: { path: { programId: made.data?.id ?? "" } } });
-const nobody = await client.GET("/api/v1/affiliates/{affiliateId}", {
+const created = await client.POST("/api/v1/programs", { body });
+const program = await client.GET("/api/v1/programs/{programId}", { params: { path: { programId: created.data?.id ?? "" } } });
+const unknown = await client.GET("/api/v1/affiliates/{affiliateId}", {
   params: { path: { affiliateId: "3f0c5f1f-7a11-4c0e-9a57-0d8f5d2e6c1b" } },
 });
 
-if (!made.data || found.data?.name !== "Autumn" || found.data.defaultCommissionType !== "Fixed") {
-  throw new Error("the program that was made is not there");
+if (!created.data || program.data?.name !== "Autumn" || program.data.defaultCommissionType !== "Fixed") {
+  throw new Error("the created program is missing");
 }
-const refusal = nobody.error && "error" in nobody.error ? nobody.error : undefined;
-if (nobody.response.status !== 404 || refusal?.error !== "not_found") {
+const refusal = unknown.error && "error" in unknown.error ? unknown.error : undefined;
+if (unknown.response.status !== 404 || refusal?.error !== "not_found") {
   throw new Error("a refusal is not as described");
 }

@@ -1,4 +1,4 @@
-"""Uses the client that openapi-python-client makes: each call with its types, against the running service."""
+"""Use the client that openapi-python-client generates: typed calls against the running service."""
 
 import os
 import sys
@@ -28,20 +28,20 @@ body = ProgramBody(
     default_commission_type=ProgramBodyDefaultCommissionType.PERCENTAGE,
     default_commission_value=20,
 )
-made = create_program.sync(client=client, body=body)
-assert isinstance(made, Program), made
-assert made.default_commission_value == 20
-assert made.archived_at is None
+program = create_program.sync(client=client, body=body)
+assert isinstance(program, Program), program
+assert program.default_commission_value == 20
+assert program.archived_at is None
 
 programs = list_programs.sync(client=client, take=10)
 assert isinstance(programs, ProgramPage), programs
-assert made.id in {program.id for program in programs.items}
+assert program.id in {item.id for item in programs.items}
 
-conversions = list_conversions.sync(client=client, program_id=made.id)
+conversions = list_conversions.sync(client=client, program_id=program.id)
 assert isinstance(conversions, ConversionPage), conversions
 assert conversions.items == []
 
-wanted = EndpointBody(url="ftp://shop.example", events=[EndpointBodyEventsItem("conversion.created")])
-refused = create_webhook_endpoint.sync(client=client, body=wanted)
-assert isinstance(refused, Refusal), refused
-assert refused.error == "https_required", refused
+endpoint = EndpointBody(url="ftp://shop.example", events=[EndpointBodyEventsItem("conversion.created")])
+refusal = create_webhook_endpoint.sync(client=client, body=endpoint)
+assert isinstance(refusal, Refusal), refusal
+assert refusal.error == "https_required", refusal

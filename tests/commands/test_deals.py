@@ -9,24 +9,24 @@ _UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def dealing(app):
+def scene(app):
     return DealScene.create(app)
 
 
-def _create_unanswered_charge(dealing, *, mode="slow"):
+def _create_unanswered_charge(scene, *, mode="slow"):
     """Return a deal with a charge that its source accepted and never settled, and the charge's id."""
-    dealing.brand.set(sandboxRail=mode)
-    deal_id = dealing.create_accepted()
-    dealing.act(deal_id, "fund")
+    scene.brand.set(sandboxRail=mode)
+    deal_id = scene.create_accepted()
+    scene.act(deal_id, "fund")
     drain("payouts")
-    ((request_id,),) = dealing.brand.rows("select id from deal_request")
+    ((request_id,),) = scene.brand.rows("select id from deal_request")
     return deal_id, request_id
 
 
-def test_deals_are_listed(dealing, flask):
-    draft, funded = dealing.draft(), dealing.create_funded(100, 200)
-    dealing.dispute(funded, 2)
-    organization = f"--org={dealing.brand.id}"
+def test_deals_are_listed(scene, flask):
+    draft, funded = scene.draft(), scene.create_funded(100, 200)
+    scene.dispute(funded, 2)
+    organization = f"--org={scene.brand.id}"
 
     all_deals = flask.json("deal", "list", organization)
     disputed = flask.json("deal", "list", organization, "--disputed")
@@ -41,12 +41,12 @@ def test_deals_are_listed(dealing, flask):
     assert funded in flask("deal", "list", organization)[1]
 
 
-def test_show_prints_milestones_requests_and_payouts(dealing, flask):
-    deal_id = dealing.create_funded(100, 200)
-    dealing.submit(deal_id, 1)
-    dealing.approve(deal_id, 1)
+def test_show_prints_milestones_requests_and_payouts(scene, flask):
+    deal_id = scene.create_funded(100, 200)
+    scene.submit(deal_id, 1)
+    scene.approve(deal_id, 1)
     drain("payouts")
-    dealing.dispute(deal_id, 2)
+    scene.dispute(deal_id, 2)
 
     view, output = flask.json("deal", "show", deal_id), flask("deal", "show", deal_id)[1]
 
@@ -63,40 +63,40 @@ def test_unknown_deal_is_reported(flask):
         assert (code, "There is no" in output) == (1, True)
 
 
-def test_charge_confirmed_by_the_operator_is_booked(dealing, flask):
-    deal_id, request_id = _create_unanswered_charge(dealing)
+def test_charge_confirmed_by_the_operator_is_booked(scene, flask):
+    deal_id, request_id = _create_unanswered_charge(scene)
 
     answered = flask.json("deal", "answer", request_id, "--paid=pi_17")
     drain("payouts")
 
     assert (answered["state"], answered["reference"]) == ("paid", "pi_17")
-    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
-    assert dealing.brand.rows("select action from audit_entry where actor_type = 'operator'")[-1] == ("deal.answered",)
+    assert (scene.get_deal(deal_id)["status"], scene.get_deal(deal_id)["fundingChargeId"]) == ("Funded", "pi_17")
+    assert scene.brand.rows("select action from audit_entry where actor_type = 'operator'")[-1] == ("deal.answered",)
 
 
-def test_charge_rejected_by_the_operator_can_be_repeated(dealing, flask):
-    deal_id, request_id = _create_unanswered_charge(dealing)
+def test_charge_rejected_by_the_operator_can_be_repeated(scene, flask):
+    deal_id, request_id = _create_unanswered_charge(scene)
 
     flask.json("deal", "answer", request_id, "--failed=not in their books")
-    dealing.brand.set(sandboxRail="ok")
-    dealing.act(deal_id, "fund")
+    scene.brand.set(sandboxRail="ok")
+    scene.act(deal_id, "fund")
     drain("payouts")
 
-    assert dealing.get_deal(deal_id)["status"] == "Funded"
-    assert dealing.brand.rows("select number, state from deal_request order by number") == [
+    assert scene.get_deal(deal_id)["status"] == "Funded"
+    assert scene.brand.rows("select number, state from deal_request order by number") == [
         (1, "rejected"),
         (2, "paid"),
     ]
 
 
-def test_answered_charge_cannot_be_answered_again(dealing, flask):
-    _, request_id = _create_unanswered_charge(dealing)
+def test_answered_charge_cannot_be_answered_again(scene, flask):
+    _, request_id = _create_unanswered_charge(scene)
     flask.json("deal", "answer", request_id, "--paid=pi_17")
 
     second_answer = flask("deal", "answer", request_id, "--failed=after all")
 
     assert "only one that waits for its source" in second_answer[1]
-    assert dealing.entries() == [("escrow_in", 50_000)]
+    assert scene.entries() == [("escrow_in", 50_000)]
 
 
 def test_answer_requires_exactly_one_outcome(flask):
@@ -104,32 +104,32 @@ def test_answer_requires_exactly_one_outcome(flask):
         assert "Give either" in flask("deal", "answer", _UNKNOWN_ID, *words)[1]
 
 
-def test_rejected_refund_can_be_confirmed_as_paid_otherwise(dealing, flask):
-    deal_id = dealing.create_funded()
-    dealing.dispute(deal_id)
-    dealing.brand.set(sandboxRail="fail")
-    flask.json("deal", "settle", dealing.get_deal(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
+def test_rejected_refund_can_be_confirmed_as_paid_otherwise(scene, flask):
+    deal_id = scene.create_funded()
+    scene.dispute(deal_id)
+    scene.brand.set(sandboxRail="fail")
+    flask.json("deal", "settle", scene.get_deal(deal_id)["milestones"][0]["id"], "--to-affiliate=0")
     drain("payouts")
-    ((request_id,),) = dealing.brand.rows("select id from deal_request where kind = 'refund'")
+    ((request_id,),) = scene.brand.rows("select id from deal_request where kind = 'refund'")
 
     flask.json("deal", "answer", request_id, "--paid=bank 17")
 
-    assert (dealing.get_deal(deal_id)["status"], dealing.get_deal(deal_id)["returnedCents"]) == ("Completed", 50_000)
+    assert (scene.get_deal(deal_id)["status"], scene.get_deal(deal_id)["returnedCents"]) == ("Completed", 50_000)
 
 
 @pytest.mark.parametrize("value", ["acct_1", "cus_1", "cus_1/", "cus_1/x", "a" * 300])
-def test_malformed_funding_source_is_refused(dealing, flask, value):
-    code, output = flask("org", "set", dealing.brand.id, f"dealFundingSource={value}")
+def test_malformed_funding_source_is_refused(scene, flask, value):
+    code, output = flask("org", "set", scene.brand.id, f"dealFundingSource={value}")
 
     assert (code, "CUSTOMER" in output) == (1, True)
 
 
-def test_funding_source_is_set_and_removed(dealing, flask):
-    flask.json("org", "set", dealing.brand.id, "dealFundingSource=cus_N1/pm_1Q")
-    source_after_set = dealing.brand.rows("select deal_funding_source from organization")
-    flask.json("org", "set", dealing.brand.id, "dealFundingSource=none")
+def test_funding_source_is_set_and_removed(scene, flask):
+    flask.json("org", "set", scene.brand.id, "dealFundingSource=cus_N1/pm_1Q")
+    source_after_set = scene.brand.rows("select deal_funding_source from organization")
+    flask.json("org", "set", scene.brand.id, "dealFundingSource=none")
 
-    assert (source_after_set, dealing.brand.rows("select deal_funding_source from organization")) == (
+    assert (source_after_set, scene.brand.rows("select deal_funding_source from organization")) == (
         [("cus_N1/pm_1Q",)],
         [(None,)],
     )

@@ -11,6 +11,7 @@ _ID = "order\n52 accepted\x1b[2J\u202e\u2066\x85x"
 
 @pytest.fixture
 def hostile_job(brand):
+    """Return the id of a failed job whose error and event id contain control and direction characters."""
     pair = Recruits.create(brand)
     pair.sell(externalEventId=_ID, amountCents=5_000)
     error = f"Traceback\nValueError: {_ID}"
@@ -19,7 +20,7 @@ def hostile_job(brand):
     return job_id
 
 
-def _hostile_lines(output):
+def _find_hostile_lines(output):
     return [line for line in output.split("\n") if not one_line.is_valid(line)]
 
 
@@ -34,7 +35,7 @@ def test_dead_letter_with_hostile_text_prints_clean_lines(flask, hostile_job, co
     _, output = flask(*(part.format(hostile_job) for part in command))
 
     assert "order" in output
-    assert _hostile_lines(output) == []
+    assert _find_hostile_lines(output) == []
     assert command[1] == "show" or not _is_forged(output)  # an error keeps its lines
 
 
@@ -47,5 +48,5 @@ def test_loss_with_hostile_text_prints_clean_lines(flask, brand, hostile_job, co
     _, output = flask(*(part.format(hostile_job, org=brand.id) for part in command))
 
     assert "order" in output
-    assert _hostile_lines(output) == []
+    assert _find_hostile_lines(output) == []
     assert not _is_forged(output)

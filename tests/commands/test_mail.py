@@ -16,14 +16,14 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 @pytest.fixture
 def office(app, monkeypatch):
     """Yield a mail server that is not configured as SMTP_URL until a test sets it."""
-    opened = PostOffice(monkeypatch)
-    opened.server = opened.settings.mail.smtp
-    opened.set(smtp=None)
-    yield opened
-    opened.close()
+    post_office = PostOffice(monkeypatch)
+    post_office.server = post_office.settings.mail.smtp
+    post_office.set(smtp=None)
+    yield post_office
+    post_office.close()
 
 
-def _audit(action: str, about) -> list[tuple]:
+def _list_audit_entries(action: str, about) -> list[tuple]:
     with db.any_org_work():
         return db.db.run(
             "select organization_id, actor_type, after from audit_entry where action = %s and entity_id = %s",
@@ -105,7 +105,7 @@ def test_show_prints_the_message_and_is_audited(flask, office, brand, drain):
         "Kept after 0 attempts\n"
         f"Next: flask mail retry {message_id}\n"
     )
-    assert _audit("mail.read", message_id) == [(brand.id, "operator", {"kind": "affiliate.invite"})] * 2
+    assert _list_audit_entries("mail.read", message_id) == [(brand.id, "operator", {"kind": "affiliate.invite"})] * 2
 
 
 def test_show_of_a_sent_message_has_no_body(flask, office, brand, drain):
@@ -151,7 +151,7 @@ def test_unreadable_body_is_a_one_line_error(flask, brand):
 
     assert code == 1
     assert output.startswith("Error: A sealed secret cannot be read with this SECRET_KEY.")
-    assert _audit("mail.read", message_id) == []
+    assert _list_audit_entries("mail.read", message_id) == []
 
 
 @pytest.mark.parametrize("status", ["Kept", "Failed"])
@@ -167,23 +167,23 @@ def test_retry_sends_a_kept_or_failed_message(flask, office, brand, drain, statu
     assert (code, output) == (0, f"Queued 1: {message_id}\n")
     assert office.subjects == ["Join us"]
     assert read_message(brand) == ("Sent", 1, None)
-    assert _audit("mail.retried", message_id) == [(brand.id, "operator", {"message": str(message_id)})]
+    assert _list_audit_entries("mail.retried", message_id) == [(brand.id, "operator", {"message": str(message_id)})]
 
 
 def test_retry_skips_sent_queued_unknown_and_bodiless_messages(flask, office, brand, drain):
     office.set(smtp=office.server)
-    (sent,) = stage(brand)
+    (sent_id,) = stage(brand)
     drain()
-    (queued,) = stage(brand)
-    (dropped,) = stage(brand)
-    alter_any("update mail_message set status = 'Failed', body_sealed = null where id = %s", dropped)
-    alter_any("delete from job where args ->> 'message_id' = %s", str(dropped))
-    others = sorted(map(str, (sent, queued, dropped, uuid4())))
+    (queued_id,) = stage(brand)
+    (bodiless_id,) = stage(brand)
+    alter_any("update mail_message set status = 'Failed', body_sealed = null where id = %s", bodiless_id)
+    alter_any("delete from job where args ->> 'message_id' = %s", str(bodiless_id))
+    others = sorted(map(str, (sent_id, queued_id, bodiless_id, uuid4())))
 
-    answer = flask.json("mail", "retry", *others, *others)
+    result = flask.json("mail", "retry", *others, *others)
     _, output = flask("mail", "retry", *others)
 
-    assert answer == {"queued": [], "untouched": others}
+    assert result == {"queued": [], "untouched": others}
     assert (
         output == f"Queued 0: none\nNot queued (neither Kept nor Failed, or the body was deleted): {' '.join(others)}\n"
     )

@@ -14,7 +14,7 @@ from tests.support.outside.patience import hasty
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
-def _send(brand, endpoint, drain, number: int = 1, *, until_settled: bool = True) -> list[str]:
+def _send_test_events(brand, endpoint, drain, number: int = 1, *, until_settled: bool = True) -> list[str]:
     ids = [brand.post(f"/api/v1/webhooks/{endpoint['id']}/test").json["deliveryId"] for _ in range(number)]
     for _ in range(5 if until_settled else 1):
         drain()
@@ -24,71 +24,80 @@ def _send(brand, endpoint, drain, number: int = 1, *, until_settled: bool = True
 
 
 @pytest.fixture
-def failing(brand, receiver, drain):
+def failing_endpoint(brand, receiver, drain):
     """Return an endpoint with two failed deliveries."""
     endpoint = brand.endpoint(f"{receiver.url}?token=hush")
     receiver.answers = [receivers.status(500)]
-    endpoint["sent"] = _send(brand, endpoint, drain, 2)
+    endpoint["sent"] = _send_test_events(brand, endpoint, drain, 2)
     return endpoint
 
 
-def test_endpoints_are_listed_with_failure_time_and_daily_counts(flask, brand, rival, *, failing, receiver, drain):
+def test_endpoints_are_listed_with_failure_time_and_daily_counts(
+    flask, brand, rival, *, failing_endpoint, receiver, drain
+):
     receiver.answers = [receivers.status(200)]
-    fine = rival.endpoint(f"{receiver.url}/fine")
-    _send(rival, fine, drain)
+    healthy = rival.endpoint(f"{receiver.url}/fine")
+    _send_test_events(rival, healthy, drain)
     brand.rows("update delivery set created_at = created_at - interval '25 h' where id = %s returning id",
-               failing["sent"][0])  # fmt: skip
+               failing_endpoint["sent"][0])  # fmt: skip
 
-    ours, every = (str(brand.id), str(rival.id)), ("--limit", "10000")  # those of other tests come first
-    listed = [one for one in flask.json("webhook", "endpoints", *every) if one["organization_id"] in ours]
-    code, output = flask("webhook", "endpoints", "--org", str(brand.id))  # a table is as wide as what it holds
-    only_failing = [one["id"] for one in flask.json("webhook", "endpoints", "--failing", *every)]
+    organization_ids, no_limit = (
+        (str(brand.id), str(rival.id)),
+        ("--limit", "10000"),
+    )  # endpoints of other tests are listed first
+    listed = [
+        row for row in flask.json("webhook", "endpoints", *no_limit) if row["organization_id"] in organization_ids
+    ]
+    code, output = flask("webhook", "endpoints", "--org", str(brand.id))  # a table is as wide as its content
+    only_failing = [row["id"] for row in flask.json("webhook", "endpoints", "--failing", *no_limit)]
 
-    assert [(one["id"], one["state"]) for one in listed] == [(failing["id"], "failing"), (fine["id"], "ok")]
-    assert [(one["delivered"], one["failed"], one["pending"]) for one in listed] == [(0, 1, 0), (1, 0, 0)]
+    assert [(row["id"], row["state"]) for row in listed] == [(failing_endpoint["id"], "failing"), (healthy["id"], "ok")]
+    assert [(row["delivered"], row["failed"], row["pending"]) for row in listed] == [(0, 1, 0), (1, 0, 0)]
     assert listed[0]["organization_id"] == str(brand.id)
     assert listed[0]["failing_since"]
     assert (listed[0]["told_at"], listed[1]["failing_since"]) == (None, None)
     assert code == 0
     assert re.search(
-        rf"^{failing['id']} +Brand +https://localhost:\d+/hook +failing +\d{{4}}-.* 0 +1 +0 *$", output, re.M
+        rf"^{failing_endpoint['id']} +Brand +https://localhost:\d+/hook +failing +\d{{4}}-.* 0 +1 +0 *$", output, re.M
     )
     assert "hush" not in output
-    assert failing["id"] in only_failing
-    assert fine["id"] not in only_failing
-    assert [one["id"] for one in flask.json("webhook", "endpoints", "--org", str(rival.id))] == [fine["id"]]
+    assert failing_endpoint["id"] in only_failing
+    assert healthy["id"] not in only_failing
+    assert [row["id"] for row in flask.json("webhook", "endpoints", "--org", str(rival.id))] == [healthy["id"]]
     assert len(flask.json("webhook", "endpoints", "--limit", "1")) == 1
 
 
-def test_deleted_endpoint_is_not_listed(flask, brand, failing):
-    brand.call("DELETE", f"/api/v1/webhooks/{failing['id']}")
+def test_deleted_endpoint_is_not_listed(flask, brand, failing_endpoint):
+    brand.call("DELETE", f"/api/v1/webhooks/{failing_endpoint['id']}")
 
     assert flask("webhook", "endpoints", "--org", str(brand.id)) == (0, "There is no such endpoint.\n")
-    assert len(flask.json("webhook", "deliveries", "--endpoint", failing["id"])) == 2
+    assert len(flask.json("webhook", "deliveries", "--endpoint", failing_endpoint["id"])) == 2
 
 
 def test_deliveries_are_filtered_by_organization_endpoint_status_and_age(
-    flask, brand, rival, *, failing, receiver, drain
+    flask, brand, rival, *, failing_endpoint, receiver, drain
 ):
     receiver.answers = [receivers.hang(60)]
     other = brand.endpoint(f"{receiver.url}/other")
     with hasty():
-        (waiting,) = _send(brand, other, drain, until_settled=False)
+        (waiting,) = _send_test_events(brand, other, drain, until_settled=False)
     receiver.answers = [receivers.status(204, b"")]
-    (theirs,) = _send(rival, rival.endpoint(receiver.url), drain)
-    old, young = failing["sent"]
+    (theirs,) = _send_test_events(rival, rival.endpoint(receiver.url), drain)
+    old, young = failing_endpoint["sent"]
     brand.rows("update delivery set created_at = created_at - interval '3 h' where id = %s returning id", old)
 
-    def listed(*options: str) -> list[str]:
-        found = flask.json("webhook", "deliveries", "--limit", "10000", *options)
-        return [one["id"] for one in found if one["organization_id"] in (str(brand.id), str(rival.id))]
+    def list_ids(*options: str) -> list[str]:
+        deliveries = flask.json("webhook", "deliveries", "--limit", "10000", *options)
+        return [
+            delivery["id"] for delivery in deliveries if delivery["organization_id"] in (str(brand.id), str(rival.id))
+        ]
 
-    assert listed() == [theirs, waiting, young, old]
-    assert listed("--org", str(brand.id)) == [waiting, young, old]
-    assert listed("--endpoint", failing["id"]) == [young, old]
-    assert listed("--status", "Failed", "--since", "2h") == [young]
-    assert listed("--status", "Pending") == [waiting]
-    assert listed("--limit", "1") == [theirs]
+    assert list_ids() == [theirs, waiting, young, old]
+    assert list_ids("--org", str(brand.id)) == [waiting, young, old]
+    assert list_ids("--endpoint", failing_endpoint["id"]) == [young, old]
+    assert list_ids("--status", "Failed", "--since", "2h") == [young]
+    assert list_ids("--status", "Pending") == [waiting]
+    assert list_ids("--limit", "1") == [theirs]
     _, output = flask("webhook", "deliveries", "--org", str(brand.id))
     assert re.search(
         rf"^{waiting} .* test +Pending +1 +no complete response within 2 s +\d{{4}}-", output, re.MULTILINE
@@ -97,14 +106,14 @@ def test_deliveries_are_filtered_by_organization_endpoint_status_and_age(
     assert flask("webhook", "deliveries", "--org", UNKNOWN_ID) == (0, "There is no such delivery.\n")
 
 
-def test_redeliver_reports_the_count_queues_and_audits(flask, brand, failing, *, receiver, drain, monkeypatch):
-    monkeypatch.setattr(redelivery, "MAX_BATCH", 1)  # so that there are portions
+def test_redeliver_reports_the_count_queues_and_audits(flask, brand, failing_endpoint, *, receiver, drain, monkeypatch):
+    monkeypatch.setattr(redelivery, "MAX_BATCH", 1)  # two deliveries make two batches
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]
 
-    dry = flask("webhook", "redeliver", failing["id"], "--since", "1h", "--dry-run")
+    dry = flask("webhook", "redeliver", failing_endpoint["id"], "--since", "1h", "--dry-run")
     before = brand.rows("select count(*) from job")
-    code, output = flask("webhook", "redeliver", failing["id"], "--since", "1h")
+    code, output = flask("webhook", "redeliver", failing_endpoint["id"], "--since", "1h")
     brand.rows("update job set run_at = run_at - interval '1 h' returning id")
     drain()
 
@@ -112,28 +121,32 @@ def test_redeliver_reports_the_count_queues_and_audits(flask, brand, failing, *,
     assert re.fullmatch(r"2 Failed deliveries of Brand to https://localhost:\d+/hook, made from .* to .* UTC\n", dry[1])
     assert before == [(0,)]
     assert re.findall(r"Queued \d of \d", output) == ["Queued 1 of 2", "Queued 2 of 2"]
-    assert output.endswith(f"Next: flask webhook deliveries --endpoint {failing['id']}\n")
-    assert sorted(one.headers["x-service-delivery-id"] for one in receiver.received) == sorted(failing["sent"])
-    audited = brand.rows(
+    assert output.endswith(f"Next: flask webhook deliveries --endpoint {failing_endpoint['id']}\n")
+    assert sorted(request.headers["x-service-delivery-id"] for request in receiver.received) == sorted(
+        failing_endpoint["sent"]
+    )
+    entries = brand.rows(
         "select actor_type, entity_id, after->>'count' from audit_entry where action = 'webhook_endpoint.redelivered'"
     )
-    assert audited == [("operator", failing["id"], "1")] * 2
+    assert entries == [("operator", failing_endpoint["id"], "1")] * 2
 
 
-def test_redeliver_json_is_one_document(flask, brand, failing):
-    made = flask.json("webhook", "redeliver", failing["id"], "--since", "2020-01-01", "--until", "2020-01-02T00:00Z")
-    queued = flask.json("webhook", "redeliver", failing["id"], "--since", "1h")
+def test_redeliver_json_is_one_document(flask, brand, failing_endpoint):
+    empty = flask.json(
+        "webhook", "redeliver", failing_endpoint["id"], "--since", "2020-01-01", "--until", "2020-01-02T00:00Z"
+    )
+    queued = flask.json("webhook", "redeliver", failing_endpoint["id"], "--since", "1h")
 
-    assert (made["found"], made["queued"], made["last_attempt_at"]) == (0, 0, None)
-    assert (made["since"], made["until"]) == ("2020-01-01T00:00:00+00:00", "2020-01-02T00:00:00+00:00")
+    assert (empty["found"], empty["queued"], empty["last_attempt_at"]) == (0, 0, None)
+    assert (empty["since"], empty["until"]) == ("2020-01-01T00:00:00+00:00", "2020-01-02T00:00:00+00:00")
     assert (queued["found"], queued["queued"], queued["status"]) == (2, 2, "Failed")
     assert datetime.fromisoformat(queued["last_attempt_at"]) > datetime.now(UTC).replace(year=2020)
 
 
-def test_unknown_endpoint_is_a_one_line_error(flask, brand, failing):
-    answer = flask("webhook", "redeliver", UNKNOWN_ID, "--since", "1h")
+def test_unknown_endpoint_is_a_one_line_error(flask, brand, failing_endpoint):
+    result = flask("webhook", "redeliver", UNKNOWN_ID, "--since", "1h")
 
-    assert answer == (1, f"Error: There is no endpoint {UNKNOWN_ID}. Next: flask webhook endpoints\n")
+    assert result == (1, f"Error: There is no endpoint {UNKNOWN_ID}. Next: flask webhook endpoints\n")
 
 
 @pytest.mark.parametrize(
@@ -158,8 +171,8 @@ def test_invalid_arguments_exit_with_2(flask, arguments, message):
     assert message in output
 
 
-def test_window_that_ends_before_it_starts_is_refused(flask, failing):
-    code, output = flask("webhook", "redeliver", failing["id"], "--since", "1h", "--until", "2h")
+def test_until_before_since_is_refused(flask, failing_endpoint):
+    code, output = flask("webhook", "redeliver", failing_endpoint["id"], "--since", "1h", "--until", "2h")
 
     assert code == 2
     assert "--until must be after --since." in output

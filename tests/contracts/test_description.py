@@ -1,7 +1,6 @@
-"""Whatever the description allows, and what it does not: no route fails, and answers look as described.
+"""Answers to generated requests match the OpenAPI description, and no request causes a server error.
 
-Each operation gets a few generated requests, good ones and bad ones, from a caller whom its guard lets in and with ids
-that are there.
+Each operation gets a few valid and invalid requests with existing ids, from a caller that its guard accepts.
 """
 
 import csv
@@ -36,8 +35,8 @@ OPERATIONS.remove("GET /api/openapi.json")  # the description does not test itse
 _EXAMPLES = 5
 
 
-def _of_their_own(brand):
-    """Return the address of the brand's affiliate: an account is that of everybody who has the address, anywhere."""
+def _affiliate_email(brand):
+    """Return the email address of the brand's affiliate, unique because an account belongs to an address."""
     return f"ben@{brand.id.hex}.example.com"
 
 
@@ -49,38 +48,38 @@ def _shape(path):
 def description(app):
     operator = Console(app).environ
 
-    def unpacked(environ, start_response):
-        # The client says that it takes gzip, and does not unpack it.
-        more = {"HTTP_ACCEPT_ENCODING": "identity"}
+    def call_without_gzip(environ, start_response):
+        # The client accepts gzip but does not decompress it.
+        extra = {"HTTP_ACCEPT_ENCODING": "identity"}
         if environ["PATH_INFO"].startswith("/api/operator/"):
-            more |= operator
-        return app(environ | more, start_response)
+            extra |= operator
+        return app(environ | extra, start_response)
 
-    return schemathesis.openapi.from_wsgi("/api/openapi.json", unpacked)
+    return schemathesis.openapi.from_wsgi("/api/openapi.json", call_without_gzip)
 
 
 @pytest.fixture(scope="module")
-def described(description):
+def operations(description):
     return {
         f"{operation.ok().method.upper()} {_shape(operation.ok().path)}": operation.ok()
         for operation in description.get_all_operations()
     }
 
 
-class _Refusing(PlayedApi):
-    """Somebody's API that lets nobody in."""
+class _RefusingApi(PlayedApi):
+    """A simulated API that refuses all credentials."""
 
-    def is_authorized(self, asked):
+    def is_authorized(self, request):
         return False
 
-    def answer(self, asked):
-        raise AssertionError("nobody is let in")
+    def answer(self, request):
+        raise AssertionError("no credentials are accepted")
 
 
 @pytest.fixture
-def _nobody_outside(monkeypatch):
-    """Let every gateway and platform be one on this machine that refuses all credentials."""
-    api = _Refusing()
+def _refusing_services(monkeypatch):
+    """Replace every gateway and platform by a simulation that refuses all credentials."""
+    api = _RefusingApi()
     override_settings(
         monkeypatch,
         addresses={"apis": dict.fromkeys((*Gateway, *Platform), api.url)},
@@ -91,10 +90,10 @@ def _nobody_outside(monkeypatch):
 
 @pytest.fixture
 def ids(brand):
-    """Return what stands in a path, by its name there."""
+    """Return existing ids by the names of path parameters."""
     brand.set(plan="Pro")
     program_id = brand.program()
-    email = _of_their_own(brand)
+    email = _affiliate_email(brand)
     affiliate_id = brand.affiliate("ben", email=email, email_normalized=email)
     endpoint = brand.post("/api/v1/webhooks", {"url": "https://receiver.example.com/", "events": ["*"]})
     group = brand.post(
@@ -115,10 +114,10 @@ def ids(brand):
     }
 
 
-@pytest.mark.usefixtures("_nobody_outside")
+@pytest.mark.usefixtures("_refusing_services")
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_no_request_breaks_a_route(described, brand, ids, name):
-    operation = described[_shape(name)]
+def test_generated_requests_get_answers_as_described(operations, brand, ids, name):
+    operation = operations[_shape(name)]
     headers = _bearer(brand, operation.definition.raw["x-callers"])
     has_input = bool(operation.body) or bool(operation.query)
     modes = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE] if has_input else [GenerationMode.POSITIVE]
@@ -144,15 +143,17 @@ def test_no_request_breaks_a_route(described, brand, ids, name):
 
 
 @pytest.mark.parametrize("who", ["Viewer", "unverified", "read", "Free", "stranger"])
-def test_whoever_is_not_let_in_is_answered_as_described(described, brand, ids, who):
-    bearer = _kept_out(brand, who)
+def test_refused_callers_get_answers_as_described(operations, brand, ids, who):
+    bearer = _bearer_without_access(brand, who)
     statuses = set()
 
-    for operation in described.values():
+    for operation in operations.values():
         if operation.definition.raw["x-callers"] in ("brand", "dashboard", "affiliate"):
             body = {"media_type": "application/json", "body": {}} if operation.body else {}
-            places = {name: ids.get(name, "none") for name in re.findall(r"\{([^}]*)\}", operation.path)}
-            case = operation.Case(path_parameters=places, headers={"Authorization": f"Bearer {bearer}"}, **body)
+            path_parameters = {name: ids.get(name, "none") for name in re.findall(r"\{([^}]*)\}", operation.path)}
+            case = operation.Case(
+                path_parameters=path_parameters, headers={"Authorization": f"Bearer {bearer}"}, **body
+            )
             answer = case.call()
             case.validate_response(answer, checks=_CHECKS)
             statuses.add(answer.status_code)
@@ -160,7 +161,7 @@ def test_whoever_is_not_let_in_is_answered_as_described(described, brand, ids, w
     assert statuses & {401, 402, 403}
 
 
-def _kept_out(brand, who):
+def _bearer_without_access(brand, who):
     if who == "Free":
         brand.set(plan="Free")
         return brand.api_key
@@ -171,44 +172,44 @@ def _kept_out(brand, who):
     return brand.person("Viewer").api_key if who == "Viewer" else "nobody's"
 
 
-def test_the_audit_log_is_described_as_csv_too_and_readiness_as_a_503(described, brand):
-    audit_log, ready = described["GET /api/v1/audit-log"], described["GET /readyz"]
+def test_csv_of_the_audit_log_and_503_of_readiness_are_described(operations, brand):
+    audit_log, ready = operations["GET /api/v1/audit-log"], operations["GET /readyz"]
     brand.set(plan="Pro")
     case = audit_log.Case(query={"format": "csv"}, headers={"Authorization": f"Bearer {brand.api_key}"})
     answer = case.call()
     case.validate_response(answer, checks=_CHECKS)
-    told = ready.definition.raw["responses"]
+    responses = ready.definition.raw["responses"]
 
     assert answer.headers["content-type"] == ["text/csv; charset=utf-8"]
-    assert told["503"]["content"] == told["200"]["content"]
+    assert responses["503"]["content"] == responses["200"]["content"]
 
 
-def test_the_description_is_openapi(description):
+def test_description_is_valid_openapi(description):
     assert description.raw_schema["openapi"] == "3.1.0"
 
     description.validate()
 
 
-def test_a_default_is_what_its_field_takes(description):
-    defaults = list(_with_defaults(description.raw_schema))
+def test_every_default_is_valid_for_its_field(description):
+    defaults = list(_list_schemas_with_default(description.raw_schema))
 
     assert defaults
     for schema in defaults:
         jsonschema_rs.validator_for(schema, validate_formats=True).validate(schema["default"])
 
 
-def _with_defaults(part):
+def _list_schemas_with_default(part):
     if isinstance(part, dict) and "default" in part and "type" in part:
         yield part
-    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        yield from _with_defaults(inner)
+    for child in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _list_schemas_with_default(child)
 
 
 def _bearer(brand, audience):
     if audience == "public":
         return {}
     if audience == "affiliate":
-        bearer = Partner(brand.app, _of_their_own(brand)).token
+        bearer = Partner(brand.app, _affiliate_email(brand)).token
     else:
         bearer = brand.api_key if audience in ("signed", "integration") else brand.person("Owner").api_key
     return {"Authorization": f"Bearer {bearer}"}

@@ -119,7 +119,7 @@ def test_at_most_100_parameters_are_forwarded():
     assert len(links.list_forwardable(query, reserved=())) == 100
 
 
-def test_forwarded_parameter_does_not_replace_one_of_the_destination():
+def test_forwarded_parameter_does_not_replace_a_destination_parameter():
     site = links.landing_url(
         slug="ben",
         destination_url="https://shop.test/a?x=own&%79=own#part",

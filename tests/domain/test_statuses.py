@@ -22,7 +22,7 @@ from domain import statuses
         (statuses.AffiliateSource, "Direct Public Invite Network"),
     ],
 )
-def test_values_are_those_of_the_spec(kind: type[StrEnum], values: str) -> None:
+def test_status_values_match_the_spec(kind: type[StrEnum], values: str) -> None:
     assert [str(member) for member in kind] == values.split()
 
 

@@ -103,7 +103,7 @@ def _kill_fleet_around(
     the answer of the last is in hand.
     """
     before = len(service.books)
-    service.next("hang_before", "hang_after")
+    service.set_faults("hang_before", "hang_after")
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             act()
@@ -112,7 +112,7 @@ def _kill_fleet_around(
         machine.wait_for_lock_waiters(2)
         machine.wait_until(lambda: len(service.books) >= before + 2 and not service.faults, "the service has all three")
         machine.kill("payouts")
-    service.next("500_after")
+    service.set_faults("500_after")
     machine.start("payouts")
 
 

@@ -75,7 +75,7 @@ def test_kill_9_around_the_call_pays_each_payout_once(
 ) -> None:
     # given: one that is not begun, one that came and was not carried out, one that was, one whose answer is in hand
     payroll = _due(machine, shop, method=method)
-    service.next("hang_before", "hang_after")
+    service.set_faults("hang_before", "hang_after")
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
@@ -87,7 +87,7 @@ def test_kill_9_around_the_call_pays_each_payout_once(
         machine.kill("payouts")
 
     # then: the service answers the repeats, one of them with an error after it was carried out
-    service.next("500_after")
+    service.set_faults("500_after")
     machine.start("payouts")
     outcome.check(machine, shop)
     keys = _check_all_paid(machine, payroll)
@@ -100,7 +100,7 @@ def test_fleet_paused_within_a_call_does_not_pay_again(machine: Machine, shop: S
     # given: all four in the hands of a fleet, one of them unanswered
     payroll = _due(machine, shop)
     machine.lengthen_leases()
-    service.next("hang_before")
+    service.set_faults("hang_before")
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     paid = "select count(*) from payout where organization_id = %s and status = 'Paid'"
@@ -123,7 +123,7 @@ def test_silent_fleet_restarts_no_started_payout(machine: Machine, shop: Shop, s
     # given: three that were begun, one of them carried out, and one that was not; with a lease that is far off
     payroll = _due(machine, shop)
     machine.lengthen_leases()
-    service.next("hang_before", "hang_after", "hang_before")
+    service.set_faults("hang_before", "hang_after", "hang_before")
     with ExitStack() as held:
         with machine.paused_queue("payouts"):
             first, *_ = _run(machine, payroll)
@@ -171,13 +171,13 @@ def test_killed_retry_of_a_refused_payout_pays_once(machine: Machine, shop: Shop
     # given: everything was refused, and each was asked for once
     payroll = _due(machine, shop)
     machine.lengthen_leases()
-    service.next(*["reject"] * len(_SLUGS))
+    service.set_faults(*["reject"] * len(_SLUGS))
     payout_ids = _run(machine, payroll)
     machine.wait_until_settled()
     assert machine.rows("select distinct status from payout where organization_id = %s", shop.id) == [("Failed",)]
 
     # when: all are sent again, and the fleet dies with one carried out and none answered
-    service.next("hang_after", "hang_before", "hang_before", "hang_before")
+    service.set_faults("hang_after", "hang_before", "hang_before", "hang_before")
     with machine.use_models(), db.unit_of_work(shop.id):
         for payout_id in payout_ids:
             payout = decisions.lock(organization_id=shop.id, payout_id=payout_id)
@@ -219,7 +219,7 @@ def machine_behind_proxy(machine: Machine, shop: Shop) -> Payroll:
 
 def _begin(machine: Machine, payroll: Payroll, service: FakeProcessor) -> None:
     """Run until the service has answered some of a batch and hangs for the first time."""
-    service.next(*[""] * _GOOD, *_HANGS)
+    service.set_faults(*[""] * _GOOD, *_HANGS)
     with machine.paused_queue("payouts"):
         _run(machine, payroll)
     taken_along = len(_MANY) - _THREADS

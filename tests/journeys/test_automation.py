@@ -38,7 +38,7 @@ def _send_twice(send, key):
     return first.json
 
 
-def test_nine_actions_are_searchable_reported_and_done_once(shop, receiver, drain):
+def test_nine_actions_are_searchable_and_reported_and_run_once(shop, receiver, drain):
     for event in TRIGGERS:
         body = {"event": event, "targetUrl": f"{receiver.url}/{event}"}
         assert shop.post(f"{AUTOMATION}/hooks", body).status_code == 201

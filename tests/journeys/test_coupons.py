@@ -18,7 +18,7 @@ _ACTIONS = st.one_of(
     st.tuples(st.just("sell"), st.sampled_from(_CODES), st.integers(100, 10_000)),
     st.tuples(st.just("refund"), st.integers(0, 9), st.sampled_from([0.25, 0.5, 1.0])),
     st.tuples(st.just("restore"), st.integers(0, 9), st.just(None)),
-    st.tuples(st.just("again"), st.integers(0, 9), st.just(None)),
+    st.tuples(st.just("repeat"), st.integers(0, 9), st.just(None)),
 )
 
 
@@ -34,8 +34,8 @@ class _Shop:
             mint_code(self.brand, jane, family, text)
         self.sales, self.refunded = [], []
 
-    def deliver(self, *sent):
-        for request in sent:
+    def deliver(self, *requests):
+        for request in requests:
             self.brand.app.test_client().post(self.path, data=request.body, headers=dict(request.headers))
 
     def act(self, kind, which, amount):
@@ -64,10 +64,10 @@ class _Shop:
             self.deliver(*self.stage.restore(self.sales[which], self.refunded[which]))
             self.refunded[which] = 0
 
-    def _again(self, which, _):
+    def _repeat(self, which, _):
         self.deliver(*self.sales[which].notifications)
 
-    def expected(self):
+    def count_expected(self):
         counts = Counter(dict.fromkeys(_CODES[:2], 0))
         for sale, refunded in zip(self.sales, self.refunded, strict=True):
             if sale.purchase.code and refunded < sale.purchase.cents:
@@ -89,6 +89,6 @@ def test_redemption_count_excludes_fully_refunded_sales(app, is_late):
             drain()
 
             counted = dict(shop.brand.rows("select code, redemption_count from affiliate_coupon"))
-            assert counted == shop.expected()
+            assert counted == shop.count_expected()
 
     run_actions()

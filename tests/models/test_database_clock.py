@@ -124,7 +124,7 @@ def test_unread_clock_returns_the_machines_time(shift_ns: int) -> None:
     assert abs(clock.now_ns() - time.time_ns()) < _HOUR_NS // 10
 
 
-def test_first_use_of_an_unread_clock_reads_it(unread_clock: DatabaseClock, shift_ns: int) -> None:
+def test_first_use_reads_the_database_clock(unread_clock: DatabaseClock, shift_ns: int) -> None:
     database_time = _database_time()
     unread_clock.__init__()  # type: ignore[misc]  # as in a newly started command
     unread_clock.read_first = db.read_clock

@@ -28,7 +28,7 @@ def _add(queue: str, why: str = ""):
     db.db.stage(_ADD, (queue, why))
 
 
-def test_staged_statements_travel_with_the_next_one():
+def test_staged_statements_are_sent_with_the_next_statement():
     with record_round_trips() as messages, db.any_org_work():
         _add("one")
         _add("two")

@@ -65,7 +65,7 @@ def test_dead_idle_connection_is_replaced(work):
     assert _list_queues() == (["one"] if work is _stage_and_run_prepared else [])
 
 
-def test_first_prepare_on_a_dead_connection_replaces_it():
+def test_first_prepare_on_a_dead_connection_opens_a_new_one():
     _list_queues()
     _terminate_backend()
 

@@ -72,7 +72,7 @@ def test_later_statements_run_in_another_transaction_of_the_tenant():
 
 
 @pytest.mark.parametrize(("is_single", "is_first"), [(False, True), (True, False)])
-def test_run_single_in_an_open_transaction_is_part_of_it(is_single, is_first):
+def test_run_single_joins_an_open_transaction(is_single, is_first):
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=is_single):
         if not is_first:
             db.db.run(PAUSED)

@@ -104,7 +104,7 @@ def test_named_tuples_are_read_and_a_missing_row_is_none(app):
         assert Rows(Light).first("select 'a', 1 where false") is None
 
 
-def test_row_is_inserted_once_and_updated_by_one_statement_that_returns_it(brand):
+def test_insert_once_or_update_is_one_statement_returning_the_row(brand):
     values = _values(brand, "Gold")
     key = {"organization_id": brand.id, "id": values["id"]}
     with db.unit_of_work(brand.id):
@@ -125,7 +125,7 @@ def test_insert_returning_returns_the_row_and_none_for_a_duplicate(brand):
         assert GROUPS.insert_returning({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
 
 
-def test_update_locked_writes_differing_columns_and_sends_nothing_without_any(brand):
+def test_update_locked_writes_changed_columns_and_sends_nothing_without_changes(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
         group = WHOLE_GROUPS.insert_returning(values)

@@ -1,4 +1,4 @@
-"""People at the pages: browsers, and links that sign them in."""
+"""Browsers, and links that sign people in to the pages."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def visitor(app):
 
 @pytest.fixture
 def links(flask, brand):
-    """What makes one-time links: `links("owner")`, `links("affiliate", "--email", …)`, `links("operator")`."""
+    """Return a function that makes one-time sign-in links: `links("owner")`, `links("affiliate", "--email", …)`."""
 
     def make(who, *more):
         org = ("--org", brand.id) if who == "owner" and "--org" not in more else ()

@@ -1,4 +1,4 @@
-"""Pictures of figures: nothing in them that a strict policy stops, and all of it in words."""
+"""Charts as SVG: no content that a strict policy blocks, and a text alternative."""
 
 import re
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""What the pages' interface says of addresses, headings and answers, sentence by sentence."""
+"""Addresses, headings and answers of the pages' interface, sentence by sentence."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.support.outside.visitor import Visitor
 from tests.support.pages import full, screens
 from tests.support.rows.brands import Brand
 
-# The heading is the last part of the path in words, else as it stands here; nothing after an id.
+# Path below the area's home and the heading of the page; None for pages of one row.
 _DASHBOARD = {
     "": "Overview",
     "/programs": "Programs",
@@ -70,33 +70,33 @@ _CONSOLE = {
 _AREAS = {"member": _DASHBOARD, "account": _PORTAL, "operator": _CONSOLE}
 _NAMES = {"member": "Dashboard", "account": "Portal", "operator": "Console"}
 _POLICY = {"'none'", "'self'"}
-_UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b")
+_MACHINE_WORDS = re.compile(r"\b(None|null|undefined|NaN)\b")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nobody_else(app):
-    """The console shows what all brands wrote, and those of other tests are called what no person is."""
+def _isolated_database(app):
+    """The console shows data of all brands; brands of other tests have names that would fail these tests."""
     with databases.isolated_database():
         yield
 
 
 @pytest.fixture
 def full_brand(app):
-    """A brand with something of everything."""
+    """A brand with at least one row of each kind."""
     return full.create_full_brand(app)
 
 
 @pytest.fixture
 def enter(app):
-    """A factory of browsers in which a person of some kind of a brand is signed in."""
+    """Return a function that signs a person of a brand in by their kind and returns the browser."""
 
-    def go(kind, brand):
-        more = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
-        found = Visitor(app)
-        found.open(Operator(app).json("sign-in", screens.KINDS[kind][0], *more)["url"])
-        return found
+    def sign_in(kind, brand):
+        arguments = {"member": ("--org", brand.brand.id), "account": ("--email", brand.email), "operator": ()}[kind]
+        browser = Visitor(app)
+        browser.open(Operator(app).json("sign-in", screens.KINDS[kind][0], *arguments)["url"])
+        return browser
 
-    return go
+    return sign_in
 
 
 def _pages(kind, brand):
@@ -110,7 +110,7 @@ def _heading(html):
     return re.sub("<[^>]*>", "", re.search("<h1[^>]*>(.*?)</h1>", html, re.DOTALL)[1]).strip()
 
 
-def _bar(html, name):
+def _navigation(html, name):
     return re.search(f'<nav aria-label="{name}">.*?</nav>', html, re.DOTALL)[0]
 
 
@@ -118,13 +118,17 @@ def _bar(html, name):
 @pytest.mark.parametrize("which", ["full", "empty"])
 def test_every_screen_has_its_address_and_heading(app, enter, full_brand, kind, which):
     brand = full_brand if which == "full" else full.FullBrand(Brand.create(app), "nobody@nothing.example")
-    browser, wrong = enter(kind, brand), {}
+    browser, mismatches = enter(kind, brand), {}
     for path, heading in _pages(kind, brand):
         answer = browser.open(path)
-        found = answer.status_code, _heading(answer.text), _bar(answer.text, _NAMES[kind]).count('aria-current="page"')
-        if found != (200, heading or found[1], 1):
-            wrong[path] = found
-    assert wrong == {}
+        actual = (
+            answer.status_code,
+            _heading(answer.text),
+            _navigation(answer.text, _NAMES[kind]).count('aria-current="page"'),
+        )
+        if actual != (200, heading or actual[1], 1):
+            mismatches[path] = actual
+    assert mismatches == {}
 
 
 @pytest.mark.parametrize("kind", _AREAS)
@@ -144,7 +148,7 @@ def test_every_screen_has_the_headers(enter, full_brand, kind):
 
 @pytest.mark.parametrize("kind", _AREAS)
 def test_unchanged_live_part_is_empty(enter, full_brand, kind):
-    browser, seen = enter(kind, full_brand), 0
+    browser, live_parts = enter(kind, full_brand), 0
     for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
         assert html.count("data-live") == len(re.findall(r"data-live hx-get=", html)), path
@@ -152,12 +156,12 @@ def test_unchanged_live_part_is_empty(enter, full_brand, kind):
             answer = browser.open(address.replace("&amp;", "&"))
             assert (answer.status_code, answer.data) == (204, b""), f"{path}: {address}"
             assert "data-hold" in html, path
-            seen += 1
-    assert seen or kind == "account"
+            live_parts += 1
+    assert live_parts or kind == "account"
 
 
 @pytest.mark.parametrize("kind", _AREAS)
-def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(enter, full_brand, kind):
+def test_every_post_form_has_a_key_and_every_page_a_sign_out(enter, full_brand, kind):
     browser = enter(kind, full_brand)
     for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
@@ -167,13 +171,17 @@ def test_every_form_that_posts_names_its_request_and_sign_out_is_always_there(en
 
 
 @pytest.mark.parametrize("area", ["/dashboard", "/portal", "/console"])
-@pytest.mark.parametrize("next_", ["//evil.test", "https://evil.test/", "/\\evil.test", "evil", "/dashboard\r\nX: y"])
-def test_foreign_next_path_is_ignored(app, enter, full_brand, area, next_):
+@pytest.mark.parametrize(
+    "next_page", ["//evil.test", "https://evil.test/", "/\\evil.test", "evil", "/dashboard\r\nX: y"]
+)
+def test_foreign_next_path_is_ignored(app, enter, full_brand, area, next_page):
     kind = {home: kind for kind, (_, home) in screens.KINDS.items()}[area]
-    more = {"member": ("--org", full_brand.brand.id), "account": ("--email", full_brand.email), "operator": ()}[kind]
-    url = Operator(app).json("sign-in", screens.KINDS[kind][0], *more)["url"]
+    arguments = {"member": ("--org", full_brand.brand.id), "account": ("--email", full_brand.email), "operator": ()}[
+        kind
+    ]
+    url = Operator(app).json("sign-in", screens.KINDS[kind][0], *arguments)["url"]
     path = "/" + url.split("/", 3)[3]
-    answer = app.test_client().get(path, query_string={"next": next_})
+    answer = app.test_client().get(path, query_string={"next": next_page})
     assert (answer.status_code, answer.headers["Location"]) == (303, area)
 
 
@@ -201,26 +209,26 @@ def test_unknown_and_other_tenants_ids_are_the_same_page(enter, full_brand, kind
     assert answer.text.startswith("<!doctype html>")
 
 
-def _unspoken(answer):
-    """Return the words of machines that a page says to people."""
-    shown = re.sub(r"<(script|pre|textarea)\b.*?</\1>|<[^>]*>", " ", answer.text, flags=re.DOTALL)
-    return [shown[max(found.start() - 40, 0) : found.end() + 20] for found in _UNSPOKEN.finditer(shown)]
+def _find_machine_words(answer):
+    """Return the words such as None or NaN that a page shows, each with its context."""
+    text = re.sub(r"<(script|pre|textarea)\b.*?</\1>|<[^>]*>", " ", answer.text, flags=re.DOTALL)
+    return [text[max(match.start() - 40, 0) : match.end() + 20] for match in _MACHINE_WORDS.finditer(text)]
 
 
 @pytest.mark.parametrize("kind", _AREAS)
 def test_refused_form_has_messages_for_people(app, enter, full_brand, kind):
-    browser, said = enter(kind, full_brand), {}
-    for of, rule in screens.rules(app, "POST"):
-        if of == kind:
+    browser, words_by_rule = enter(kind, full_brand), {}
+    for kind_of_rule, rule in screens.rules(app, "POST"):
+        if kind_of_rule == kind:
             answer = browser.send(screens.address(rule, full_brand.names), {"_key": f"nothing {rule}"})
-            said |= {rule: found} if (found := _unspoken(answer)) else {}
+            words_by_rule |= {rule: words} if (words := _find_machine_words(answer)) else {}
             assert answer.status_code < 500, rule
-    assert said == {}
+    assert words_by_rule == {}
 
 
 @pytest.mark.parametrize("kind", _AREAS)
 def test_empty_filter_has_messages_for_people(enter, full_brand, kind):
-    browser, said = enter(kind, full_brand), {}
+    browser, words_by_query = enter(kind, full_brand), {}
     for path, _ in _pages(kind, full_brand):
         html = browser.open(path).text
         names = re.findall(
@@ -229,9 +237,9 @@ def test_empty_filter_has_messages_for_people(enter, full_brand, kind):
         )
         for query in ({name: "zzz"} for name in names):
             answer = browser.client.get(path, query_string=query)
-            said |= {f"{path} {query}": found} if (found := _unspoken(answer)) else {}
+            words_by_query |= {f"{path} {query}": words} if (words := _find_machine_words(answer)) else {}
             assert answer.status_code < 500, path
         for status in ("Failed", "Rejected", "Undone", "Processing"):
             answer = browser.client.get(path, query_string={"status": status})
-            said |= {f"{path} {status}": found} if (found := _unspoken(answer)) else {}
-    assert said == {}
+            words_by_query |= {f"{path} {status}": words} if (words := _find_machine_words(answer)) else {}
+    assert words_by_query == {}

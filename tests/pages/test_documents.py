@@ -1,4 +1,4 @@
-"""Templates as answers: what every page has, and what no template may hold."""
+"""Templates as answers: the headers of every page, and content that no template may have."""
 
 import re
 from pathlib import Path
@@ -28,9 +28,9 @@ def test_values_of_a_page_are_escaped():
 
 
 def test_page_is_not_cached_and_not_framed():
-    found = documents.render_notice("Here", "it is").headers
+    headers = documents.render_notice("Here", "it is").headers
 
-    assert {name: value for name, value in found.items() if name != "Content-Length"} == {
+    assert {name: value for name, value in headers.items() if name != "Content-Length"} == {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": (
             "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -51,7 +51,7 @@ def test_allowed_sources_are_in_the_policy():
 
 @pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: path.relative_to(_FOLDER).as_posix())
 def test_templates_have_no_inline_or_foreign_resources(path):
-    written = path.read_text()
+    source = path.read_text()
 
-    assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=|javascript:|(src|href)=\"https?:", written)
-    assert ("<style>" in written) == (path == _FOLDER / "page.html")
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=|javascript:|(src|href)=\"https?:", source)
+    assert ("<style>" in source) == (path == _FOLDER / "page.html")

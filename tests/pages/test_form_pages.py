@@ -1,4 +1,4 @@
-"""Pages with forms, as `form_page` declares them."""
+"""Pages with forms that `form_page` declares."""
 
 import re
 
@@ -24,7 +24,7 @@ def _read_nothing():
 
 @pytest.fixture(scope="module")
 def app():
-    """The application with one more page, which shows its form as text."""
+    """The application with one more page; it shows its form as text."""
     blueprint = Blueprint("test_of_forms", __name__)
     declared = (
         Form("", create_partner_group, _GROUP, to="/dashboard/{program_id}/{id}", done="made"),
@@ -35,13 +35,13 @@ def app():
 
     @form_page(blueprint, "member", _PAGE, *declared)
     def show_test_of_forms(form, program_id):
-        shown = (form.errors, form.alert, form.id) if form else session.require_person().kind
-        return Response(repr(shown), status=form.status if form else 200)
+        state = (form.errors, form.alert, form.id) if form else session.require_person().kind
+        return Response(repr(state), status=form.status if form else 200)
 
-    made = create_app()
-    made.register_blueprint(blueprint)
-    made.extensions["description"] = Description(made)
-    return made
+    application = create_app()
+    application.register_blueprint(blueprint)
+    application.extensions["description"] = Description(application)
+    return application
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_refusal_shows_the_page_with_each_error_at_its_field(owner, page):
     assert answer.text.endswith(f", None, '{program_id}-')")
 
 
-def test_reader_of_a_body_may_refuse_the_form_itself(owner, page, brand):
+def test_form_reader_can_refuse_the_form(owner, page, brand):
     answer = owner.send(f"{page}/empty", {"name": ""})
 
     assert (answer.status_code, answer.text) == (422, "({'name': 'Fill this in.'}, None, '')")
@@ -91,10 +91,10 @@ def test_custom_form_gets_every_name_of_its_address(owner, page):
 def test_braces_in_an_address_are_accepted(app, brand):
     operator = Operator(app)
     people = {}
-    for kind, (who, _) in screens.KINDS.items():
-        more = {"member": ("--org", brand.id), "account": ("--email", "ben@example.com"), "operator": ()}[kind]
+    for kind, (account, _) in screens.KINDS.items():
+        arguments = {"member": ("--org", brand.id), "account": ("--email", "ben@example.com"), "operator": ()}[kind]
         people[kind] = Visitor(app)
-        people[kind].open(operator.json("sign-in", who, *more)["url"])
+        people[kind].open(operator.json("sign-in", account, *arguments)["url"])
     for kind, rule in screens.rules(app, "POST"):
         address = re.sub(r"<(?:\w+:)?\w+>", "{x}", rule)
         if address != rule and "test-of-forms" not in rule:

@@ -52,7 +52,7 @@ def test_amount_is_in_minor_units_of_its_currency(text, currency, minor):
     assert form_values.parse_amount(text, currency) == minor
 
 
-def test_minor_units_are_shown_as_they_would_be_typed():
+def test_minor_units_are_formatted_as_typed_amounts():
     assert [
         form_values.format_amount(*pair)
         for pair in ((123_450, "USD"), (5, "JPY"), (5, "KWD"), (None, "USD"), (5, None))

@@ -1,4 +1,4 @@
-"""What holds for every screen there is: each is found in the application itself, so none can be forgotten.
+"""Rules for every screen. The screens are listed from the application itself, so that none is forgotten.
 
 Source: the pages' interface, "Every page".
 """
@@ -13,24 +13,24 @@ from tests.support.outside.visitor import Visitor
 from tests.support.pages import full, screens
 from tests.support.rows.brands import Brand
 
-_PROVEN = {"Sec-Fetch-Site": "same-origin"}
+_SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 _FOREIGN = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.test"}, {}]
 _RAW_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}")
-# What is by day in UTC, and says so.
+# Texts that name UTC on purpose: values by day in UTC.
 _BY_RULE = re.compile(r"in UTC\b|\(UTC\)")
-_UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b|[{][{%]|&lt;built-in")
-# Names of a catalogue: no tenant has them.
-_EVERYBODYS = ("<gateway>", "<platform>")
-# What stands in the network is there for the affiliates of every brand.
-_LISTED = "<listed_id>"
+_MACHINE_WORDS = re.compile(r"\b(None|null|undefined|NaN)\b|[{][{%]|&lt;built-in")
+# Addresses of catalogue entries, which belong to no tenant.
+_SHARED_ADDRESSES = ("<gateway>", "<platform>")
+# Programs listed in the network are visible to the affiliates of every brand.
+_LISTED_PROGRAM = "<listed_id>"
 _FRAME_FORMS = {"/sign-out", "/theme"}
-# Whoever may read may ask there; what is proposed is looked at by the operations behind it.
+# A Viewer may ask questions there; the operations behind a proposed action check the permission.
 _OPEN_TO_VIEWERS = "/dashboard/co-pilot"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nobody_else(app):
-    """The console shows what all brands wrote, and those of other tests write anything."""
+def _isolated_database(app):
+    """The console shows data of all brands; brands of other tests have arbitrary texts."""
     with databases.isolated_database():
         yield
 
@@ -42,45 +42,45 @@ def operator(app):
 
 @pytest.fixture
 def full_brand(app):
-    """A brand with something of everything."""
+    """A brand with at least one row of each kind."""
     return full.create_full_brand(app)
 
 
 @pytest.fixture
-def bare(app):
-    """A brand with nothing."""
+def empty_brand(app):
+    """A brand without data."""
     return full.FullBrand(Brand.create(app), "nobody@nothing.example")
 
 
 def _people(app, operator, brand, role="Owner"):
-    """Return a browser by kind of person, all of this brand."""
-    more = {
+    """Return signed-in browsers of this brand's people, by kind of person."""
+    arguments = {
         "member": ("--org", brand.brand.id, "--role", role, "--email", f"{role.lower()}@{brand.brand.id.hex}.example"),
         "account": ("--email", brand.email),
         "operator": (),
     }
-    found = {}
-    for kind, (who, _) in screens.KINDS.items():
-        found[kind] = Visitor(app)
-        found[kind].open(operator.json("sign-in", who, *more[kind])["url"])
-    return found
+    browsers = {}
+    for kind, (account, _) in screens.KINDS.items():
+        browsers[kind] = Visitor(app)
+        browsers[kind].open(operator.json("sign-in", account, *arguments[kind])["url"])
+    return browsers
 
 
-def _words(html):
+def _text(html):
     return re.sub(r"<(script|pre|textarea)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
 
 
-def _is_whole(answer):
+def _is_full_page(answer):
     return answer.mimetype == "text/html" and answer.text.startswith("<!doctype html>")
 
 
 def _check_frame(path, answer):
     html = answer.text
-    assert answer.status_code == 200, f"{path}: {answer.status_code} {_words(html)[:300]}"
+    assert answer.status_code == 200, f"{path}: {answer.status_code} {_text(html)[:300]}"
     assert html.count("<h1") == html.count("<main ") == 1, path
     assert '<html lang="en"' in html, path
     assert 'rel="icon"' in html, path
-    assert not _UNSPOKEN.search(_words(html)), f"{path}: {_UNSPOKEN.search(_words(html))}"
+    assert not _MACHINE_WORDS.search(_text(html)), f"{path}: {_MACHINE_WORDS.search(_text(html))}"
     assert len(html.encode()) < 60_000, path
     ids = re.findall(r'\sid="([^"]*)"', html)
     assert sorted(ids) == sorted(set(ids)), path
@@ -88,23 +88,23 @@ def _check_frame(path, answer):
         assert form.count('name="_key"') == 1, path
 
 
-@pytest.mark.parametrize("which", ["full_brand", "bare"])
-def test_every_page_has_its_frame_with_and_without_data(app, operator, request, which):
-    brand = request.getfixturevalue(which)
+@pytest.mark.parametrize("fixture", ["full_brand", "empty_brand"])
+def test_every_page_has_its_frame_with_and_without_data(app, operator, request, fixture):
+    brand = request.getfixturevalue(fixture)
     people = _people(app, operator, brand)
-    titles, seen = {}, 0
+    titles, page_count = {}, 0
     for kind, rule in screens.rules(app, "GET"):
-        if "<" in rule and which == "bare":
+        if "<" in rule and fixture == "empty_brand":
             continue
         path = screens.address(rule, brand.names)
         answer = people[kind].open(path)
-        if not _is_whole(answer):
+        if not _is_full_page(answer):
             continue
         _check_frame(path, answer)
         title = re.search("<title>(.*?)</title>", answer.text)[1]
         assert titles.setdefault((kind, title), path) == path, f"{path} and {titles[kind, title]} are both {title}"
-        seen += 1
-    assert seen >= 3
+        page_count += 1
+    assert page_count >= 3
 
 
 def test_no_page_shows_a_time_in_another_zone(app, operator, full_brand):
@@ -112,23 +112,23 @@ def test_no_page_shows_a_time_in_another_zone(app, operator, full_brand):
     full_brand.brand.rows(
         "update organization set timezone = 'Asia/Kolkata' where id = %s returning 1", full_brand.brand.id
     )
-    people, named = _people(app, operator, full_brand), set()
+    people, kinds_with_zone = _people(app, operator, full_brand), set()
     for kind, rule in screens.rules(app, "GET"):
         if kind == "operator":
             continue
         answer = people[kind].open(screens.address(rule, full_brand.names))
-        text = _words(answer.text) if answer.mimetype == "text/html" else ""
+        text = _text(answer.text) if answer.mimetype == "text/html" else ""
         assert not _RAW_TIME.search(text), f"{rule}: {_RAW_TIME.search(text)}"
         assert not re.search(r"UTC", _BY_RULE.sub("", text)), rule
-        named |= {kind} if "Asia/Kolkata" in text else set()
-    assert named == {"member", "account"}
+        kinds_with_zone |= {kind} if "Asia/Kolkata" in text else set()
+    assert kinds_with_zone == {"member", "account"}
 
 
 def test_address_of_every_live_part_responds(app, operator, full_brand):
     people = _people(app, operator, full_brand)
     for kind, rule in screens.rules(app, "GET"):
-        shown = people[kind].open(screens.address(rule, full_brand.names))
-        for address in re.findall(r'hx-get="([^"]*)"', shown.text if shown.mimetype == "text/html" else ""):
+        page = people[kind].open(screens.address(rule, full_brand.names))
+        for address in re.findall(r'hx-get="([^"]*)"', page.text if page.mimetype == "text/html" else ""):
             part = people[kind].open(address.replace("&amp;", "&"))
             assert part.status_code in (200, 204), address
 
@@ -149,22 +149,22 @@ def test_another_brands_owner_sees_the_page_of_an_unknown_id(app, operator, full
     people = _people(app, operator, full.FullBrand(rival, "other@elsewhere.example"))
     for method in ("GET", "POST"):
         for kind, rule in screens.rules(app, method):
-            if "<" not in rule or kind == "operator" or rule.endswith(_EVERYBODYS) or _LISTED in rule:
+            if "<" not in rule or kind == "operator" or rule.endswith(_SHARED_ADDRESSES) or _LISTED_PROGRAM in rule:
                 continue
-            theirs, nobodys = (
-                people[kind].client.open(path, method=method, headers=_PROVEN)
+            existing, unknown = (
+                people[kind].client.open(path, method=method, headers=_SAME_ORIGIN)
                 for path in (screens.address(rule, full_brand.names), screens.of_nobody(rule))
             )
-            assert theirs.status_code == nobodys.status_code, rule
+            assert existing.status_code == unknown.status_code, rule
             if method == "GET":
-                assert theirs.status_code == 404, rule
-                assert _stable_words(theirs) == _stable_words(nobodys), rule
-            assert str(full_brand.brand.id) not in theirs.text
+                assert existing.status_code == 404, rule
+                assert _stable_text(existing) == _stable_text(unknown), rule
+            assert str(full_brand.brand.id) not in existing.text
 
 
-def _stable_words(answer):
-    """Return the words of a page without what is fresh each time."""
-    return _words(answer.text)
+def _stable_text(answer):
+    """Return the text of a page without the parts that differ in each answer."""
+    return _text(answer.text)
 
 
 @pytest.mark.parametrize("headers", _FOREIGN, ids=str)

@@ -1,4 +1,4 @@
-"""How values look. Source: core spec, section 2 (minor units); the pages' interface, "Every page"."""
+"""Formats of values on pages. Source: core spec, section 2 (minor units); the pages' interface, "Every page"."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -48,9 +48,9 @@ def test_time_is_shown_in_the_zone_of_the_page(berlin):
 
 
 def test_ambiguous_hour_names_its_offset(berlin):
-    shown = [template_filters.describe_time(datetime(2026, 10, 25, hour, 30, tzinfo=UTC)) for hour in (0, 1, 2)]
+    times = [template_filters.describe_time(datetime(2026, 10, 25, hour, 30, tzinfo=UTC)) for hour in (0, 1, 2)]
 
-    assert shown == [
+    assert times == [
         "25 Oct 2026, 02:30 Europe/Berlin (UTC+02:00)",
         "25 Oct 2026, 02:30 Europe/Berlin (UTC+01:00)",
         "25 Oct 2026, 03:30 Europe/Berlin",
@@ -89,22 +89,22 @@ def test_age_is_shown_with_its_time():
 
 
 def test_version_of_a_live_part_ignores_ages_and_keys():
-    shown = '<p>1 waits</p><span data-age><time>{}</time></span><input type="hidden" name="_key" value="{}">'
+    template = '<p>1 waits</p><span data-age><time>{}</time></span><input type="hidden" name="_key" value="{}">'
 
-    assert template_filters.content_version(shown.format("1 min", "a")) == template_filters.content_version(
-        shown.format("2 min", "b")
+    assert template_filters.content_version(template.format("1 min", "a")) == template_filters.content_version(
+        template.format("2 min", "b")
     )
-    assert template_filters.content_version(shown.replace("1 waits", "2 wait")) != template_filters.content_version(
-        shown
+    assert template_filters.content_version(template.replace("1 waits", "2 wait")) != template_filters.content_version(
+        template
     )
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [(None, "–"), (0, "–"), (1, "1 s"), (59, "59 s"), (60, "1 min"), (7_300, "2 h"), (200_000, "2 d")],
 )
-def test_duration_is_shown_in_its_largest_unit(seconds, said):
-    assert template_filters.format_duration(seconds) == said
+def test_duration_is_shown_in_its_largest_unit(seconds, text):
+    assert template_filters.format_duration(seconds) == text
 
 
 _TABLE = """<thead><tr><th scope="col">{head}</th><th scope="col" class="num">Paid <b>out</b></th><th></th></tr></thead>

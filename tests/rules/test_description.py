@@ -1,6 +1,6 @@
-"""The description says of everything what it is called, what it means and what it looks like.
+"""The OpenAPI description names, explains and gives an example of everything.
 
-Whoever adds a route or a field and fails here: the message names the file that lacks a line.
+If a new route or field fails these tests, the message names the file that lacks a line.
 """
 
 import re
@@ -59,13 +59,14 @@ def test_every_field_has_a_sentence_and_an_example(document):
         f"{record}.{name}"
         for record, schema in document["components"]["schemas"].items()
         for name, field in schema.get("properties", {}).items()
-        if "$ref" not in field and not (field.get("description") and (_holds_records(field) or field.get("examples")))
+        if "$ref" not in field
+        and not (field.get("description") and (_contains_records(field) or field.get("examples")))
     ]
 
     assert lacking == [], "schemas/glossary.txt"
 
 
-def _holds_records(field):
+def _contains_records(field):
     return "anyOf" in field or "object" in field.get("type", "") or "array" in field.get("type", "")
 
 
@@ -85,46 +86,46 @@ def test_every_record_is_a_described_component(document, operations):
     inline = [
         name
         for name, operation in operations
-        for schema in _schemas_of(operation)
+        for schema in _list_schemas(operation)
         if "properties" in schema or "properties" in schema.get("items", {})
     ]
     records = document["components"]["schemas"]
 
     assert inline == []
     assert [name for name, record in records.items() if not record.get("description")] == []
-    assert [name for name, record in records.items() for field in _fields(record) if "properties" in field] == []
+    assert [name for name, record in records.items() for field in _list_fields(record) if "properties" in field] == []
 
 
-def _schemas_of(operation):
+def _list_schemas(operation):
     answers = [answer for answer in operation["responses"].values() if "content" in answer]
     for part in [operation.get("requestBody", {"content": {}}), *answers]:
         for content in part["content"].values():
             yield content.get("schema", {})
 
 
-def _fields(record):
+def _list_fields(record):
     for field in record.get("properties", {}).values():
         yield from (field, field.get("items", {}))
 
 
 def test_schemas_have_no_const_and_no_null_default(document):
-    assert list(_parts_with(document, "const")) == []
-    assert [part for part in _parts_with(document, "default") if part["default"] in (None, "")] == []
+    assert list(_find_parts_with(document, "const")) == []
+    assert [part for part in _find_parts_with(document, "default") if part["default"] in (None, "")] == []
 
 
-def _parts_with(part, key):
+def _find_parts_with(part, key):
     if isinstance(part, dict):
         if key in part and ("type" in part or "enum" in part):
             yield part
         for inner in part.values():
-            yield from _parts_with(inner, key)
+            yield from _find_parts_with(inner, key)
     elif isinstance(part, list):
         for inner in part:
-            yield from _parts_with(inner, key)
+            yield from _find_parts_with(inner, key)
 
 
 def test_every_example_matches_its_schema(document, operations):
-    cases = list(_examples(document, operations))
+    cases = list(_list_examples(document, operations))
     whole = {"prefixItems": [schema for _, schema, _ in cases], "components": document["components"]}
     errors = jsonschema_rs.validator_for(whole, validate_formats=True).iter_errors([value for _, _, value in cases])
 
@@ -132,8 +133,8 @@ def test_every_example_matches_its_schema(document, operations):
     assert [f"{cases[error.instance_path[0]][0]}: {error.message}" for error in errors] == []
 
 
-def _examples(document, operations):
-    """Yield each example with where it stands and the schema that it is an example of."""
+def _list_examples(document, operations):
+    """Yield the place, the schema and the value of each example."""
     webhooks = [(name, methods["post"]) for name, methods in document["webhooks"].items()]
     for name, operation in [*operations, *webhooks]:
         for part in (operation.get("requestBody", {}), *operation["responses"].values()):
@@ -148,35 +149,35 @@ def _examples(document, operations):
 
 
 def test_every_body_has_an_example(document, operations):
-    """A page, a script and a file have none: what is in them says nothing of the interface."""
-    contents = [*_contents(operations), *((name, *one) for name, one in _of_components(document))]
+    """Pages, scripts and files need none: their content says nothing about the interface."""
+    contents = [*_list_contents(operations), *_list_component_contents(document)]
     lacking = [f"{name} {kind}" for name, kind, content in contents if "example" not in content]
     needless = ("text/html", "text/javascript", "image/", "application/octet-stream")
 
     assert len(contents) > 800
-    assert [one for one in lacking if not one.rpartition(" ")[2].startswith(needless)] == []
+    assert [content for content in lacking if not content.rpartition(" ")[2].startswith(needless)] == []
 
 
 def test_error_examples_have_declared_codes(operations):
     for name, operation in operations:
         for answer in operation["responses"].values():
             if "x-codes" in answer:
-                said = answer["content"]["application/json"]["example"]
-                assert said["error"] in {code.replace("{gateway}", "stripe") for code in answer["x-codes"]}, name
-                assert said["message"]
+                example = answer["content"]["application/json"]["example"]
+                assert example["error"] in {code.replace("{gateway}", "stripe") for code in answer["x-codes"]}, name
+                assert example["message"]
 
 
-def _contents(operations):
+def _list_contents(operations):
     for name, operation in operations:
         for part in (operation.get("requestBody", {}), *operation["responses"].values()):
             for kind, content in part.get("content", {}).items():
                 yield name, kind, content
 
 
-def _of_components(document):
+def _list_component_contents(document):
     for name, answer in document["components"]["responses"].items():
         for kind, content in answer.get("content", {}).items():
-            yield name, (kind, content)
+            yield name, kind, content
 
 
 def test_security_uses_defined_schemes(document, operations):
@@ -188,23 +189,24 @@ def test_security_uses_defined_schemes(document, operations):
     assert [name for name, scheme in schemes.items() if not scheme["description"]] == []
     assert ways["public"] == []
     assert all("signature" in way for way in ways["signed"])
-    assert {callers for callers, found in ways.items() if not found} == {"public"}
+    assert {callers for callers, alternatives in ways.items() if not alternatives} == {"public"}
 
 
 def test_glossary_has_no_unused_entry(app, document, operations):
     records = document["components"]["schemas"].items()
     used = {f"{record}.{name}" for record, schema in records for name in schema.get("properties", {})}
     used |= {
-        f"{'path' if one['in'] == 'path' else type(_operation(app, operation).asks).__name__}.{one['name']}"
+        f"{'path' if parameter['in'] == 'path' else type(_find_operation(app, operation).asks).__name__}"
+        f".{parameter['name']}"
         for _, operation in operations
-        for one in operation["parameters"]
+        for parameter in operation["parameters"]
     }
     used |= {name.rpartition(".")[2] for name in used}
 
     assert [name for name in glossary.entries() if name not in used] == []
 
 
-def _operation(app, described):
+def _find_operation(app, described):
     names = {openapi.camel_case(view.__name__): view.operation for view in app.view_functions.values()}
     return names[described["operationId"].removesuffix("V1")]
 
@@ -216,9 +218,9 @@ def test_exactly_the_error_codes_have_sentences(document, operations):
         for answer in operation["responses"].values()
         for code in answer.get("x-codes", [])
     }
-    known = declared | {code for codes in error_codes.EDGE_CODES.values() for code in codes}
+    all_codes = declared | {code for codes in error_codes.EDGE_CODES.values() for code in codes}
 
-    assert known == set(refusals.sentences()), "schemas/error_codes.txt"
+    assert all_codes == set(refusals.sentences()), "schemas/error_codes.txt"
 
 
 def test_description_names_server_license_and_contact(document):
@@ -252,7 +254,7 @@ def test_subscribable_event_types_are_an_enum(document):
         assert records[record]["properties"]["events"]["items"]["enum"] == ["*", *events.TYPES]
 
 
-def test_every_rate_limit_bucket_names_what_it_counts(app):
+def test_every_rate_limit_bucket_describes_its_requests(app):
     rows = re.findall(r"\| `([a-z0-9_]+)` \| ([0-9,]+) \| (.*) \|", app.test_client().get("/llms/api.txt").text)
 
     assert {name for name, _, _ in rows} == set(app.extensions["limiter"]._items)

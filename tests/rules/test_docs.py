@@ -1,4 +1,4 @@
-"""What the documents claim is there, is there."""
+"""The tests, commands, routes, files, targets and settings that the documents name exist."""
 
 import ast
 import re
@@ -25,32 +25,32 @@ _PAGES = {
 }
 
 
-def _tests_that_exist() -> set[str]:
-    found = set()
+def _list_tests() -> set[str]:
+    names = set()
     for path in trees.list_files("tests"):
         for node in ast.walk(trees.parse_file(path)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found.add(f"{trees.relative_name(path)}::{node.name}")
-    return found
+                names.add(f"{trees.relative_name(path)}::{node.name}")
+    return names
 
 
-def _coverage() -> list[tuple[str, str, str]]:
-    """Return section, rule and tests of every row but the header."""
+def _read_coverage() -> list[tuple[str, str, str]]:
+    """Return section, rule and tests of every row except the header."""
     header, *lines = (_ROOT / "docs" / "spec-coverage.tsv").read_text().splitlines()
     assert header == "section\trule\ttests"
     return [(section, rule, tests) for section, rule, tests in (line.split("\t") for line in lines)]
 
 
 def test_every_covering_test_exists():
-    named = {test for _, _, tests in _coverage() for test in tests.split(" ") if tests != "none"}
+    covering = {test for _, _, tests in _read_coverage() for test in tests.split(" ") if tests != "none"}
 
-    assert named
-    assert named - _tests_that_exist() == set()
+    assert covering
+    assert covering - _list_tests() == set()
 
 
 def test_every_covered_rule_is_unique_and_tested():
-    rules = [(section, rule) for section, rule, _ in _coverage()]
-    untested = {rule for section, rule, tests in _coverage() if tests == "none" and section != "Not built yet"}
+    rules = [(section, rule) for section, rule, _ in _read_coverage()]
+    untested = {rule for section, rule, tests in _read_coverage() if tests == "none" and section != "Not built yet"}
 
     assert [rule for rule, times in Counter(rules).items() if times > 1] == []
     assert untested == set()
@@ -68,7 +68,7 @@ def test_only_settings_read_the_environment():
         for name in re.findall(r'\bos\.(?:getenv\(|environ\.get\(|environ\[)\s*"(\w+)"', path.read_text())
     }
 
-    assert read == {"PATH": read["PATH"]}  # what a child process finds programs by
+    assert read == {"PATH": read["PATH"]}  # child processes find programs by it
 
 
 def test_every_expiring_kind_has_retention_days():
@@ -80,28 +80,28 @@ def test_every_table_has_a_retention_entry(app):
     rows = [line.split("|")[1] for line in decision.read_text().splitlines() if line.startswith("| ")]
     listed = [name.strip() for row in rows[1:] for name in row.split(",")]
     with db.any_org_work():
-        there = [name for (name,) in db.db.run("select tablename from pg_tables where schemaname = 'public'")]
+        tables = [name for (name,) in db.db.run("select tablename from pg_tables where schemaname = 'public'")]
 
-    assert sorted(listed) == sorted(name for name in there if not re.search(r"_\d{4}_\d{2}$", name))
+    assert sorted(listed) == sorted(name for name in tables if not re.search(r"_\d{4}_\d{2}$", name))
 
 
 def _find_in_pages(pattern: str) -> set[str]:
-    """Return what the pages say that matches, each as `page: words`."""
-    return {f"{page}: {said}" for page, text in _PAGES.items() for said in re.findall(pattern, text, re.MULTILINE)}
+    """Return the matches of a pattern in all pages, each as `page: match`."""
+    return {f"{page}: {match}" for page, text in _PAGES.items() for match in re.findall(pattern, text, re.MULTILINE)}
 
 
-def _parts(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+def _list_subcommands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     yield name, command
     for verb, part in getattr(command, "commands", {}).items():
-        yield from _parts(part, f"{name} {verb}")
+        yield from _list_subcommands(part, f"{name} {verb}")
 
 
 @pytest.fixture(scope="module")
 def commands(app):
-    """Every operator command by what one types after `flask`."""
+    """Return every operator command by the words after `flask`."""
     context = click.Context(app.cli)
     groups = [(name, app.cli.get_command(context, name)) for name in app.cli.list_commands(context)]
-    return {name: command for group, first in groups for name, command in _parts(first, group)}
+    return {name: command for group, first in groups for name, command in _list_subcommands(first, group)}
 
 
 def test_every_operator_command_has_a_help_text(commands):
@@ -110,36 +110,38 @@ def test_every_operator_command_has_a_help_text(commands):
 
 
 def test_every_documented_command_exists(commands):
-    named = _find_in_pages(r"flask ([a-z][a-z-]*(?: [a-z][a-z-]*)?)")
+    documented = _find_in_pages(r"flask ([a-z][a-z-]*(?: [a-z][a-z-]*)?)")
 
-    assert len(named) > 50
-    assert [said for said in named if not _is_command(said.partition(": ")[2], commands)] == []
+    assert len(documented) > 50
+    assert [command for command in documented if not _is_command(command.partition(": ")[2], commands)] == []
 
 
-def _is_command(said: str, commands: Mapping[str, click.Command]) -> bool:
-    group = commands.get(said.split()[0])
-    return said in commands or (group is not None and not hasattr(group, "commands"))
+def _is_command(words: str, commands: Mapping[str, click.Command]) -> bool:
+    group = commands.get(words.split()[0])
+    return words in commands or (group is not None and not hasattr(group, "commands"))
 
 
 def test_every_documented_route_exists(app):
-    asked = app.url_map.bind("localhost")
-    named = {
+    routes = app.url_map.bind("localhost")
+    documented = {
         (method, re.sub(r"\{\w+\}|\$\w+|…", str(UUID(int=1)), path))
         for text in _PAGES.values()
         for method, path in re.findall(r"\b(GET|POST|PUT|PATCH|DELETE) \"?(/[\w/.{}$-]*[\w}])", text)
     }
 
-    assert len(named) > 20
-    assert [(method, path) for method, path in named if not asked.test(path, method)] == []
+    assert len(documented) > 20
+    assert [(method, path) for method, path in documented if not routes.test(path, method)] == []
 
 
 def test_every_documented_file_exists():
-    houses = "adapters|api|bench|commands|domain|models|pages|pipelines|schemas|settings|workers"
-    folders = f"{houses}|deploy|docs|integrations|tests"
-    named = _find_in_pages(rf"`((?:{folders})/[\w./*-]+)`")
+    packages = "adapters|api|bench|commands|domain|models|pages|pipelines|schemas|settings|workers"
+    folders = f"{packages}|deploy|docs|integrations|tests"
+    documented = _find_in_pages(rf"`((?:{folders})/[\w./*-]+)`")
 
-    assert len(named) > 40
-    assert [said for said in named if not any(_ROOT.glob(f"{said.partition(': ')[2].rstrip('/')}*"))] == []
+    assert len(documented) > 40
+    assert [
+        reference for reference in documented if not any(_ROOT.glob(f"{reference.partition(': ')[2].rstrip('/')}*"))
+    ] == []
 
 
 def test_package_maps_name_every_file():
@@ -154,15 +156,15 @@ def test_package_maps_name_every_file():
             wrong[str(path.parent.relative_to(_ROOT))] = lines - files - folders, files - lines - words
 
     assert maps > 10
-    assert wrong == {}  # by package: what is not there, what is not named
+    assert wrong == {}  # by package: named files that are missing, files that are not named
 
 
 def test_every_documented_make_target_exists():
-    named = _find_in_pages(r"(?:`|^    )make (?:--silent )?([a-z]+)")
+    documented = _find_in_pages(r"(?:`|^    )make (?:--silent )?([a-z]+)")
     targets = set(re.findall(r"^([a-z]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE))
 
-    assert {"README.md: run", "README.md: install", "CONTRIBUTING.md: release"} <= named
-    assert [name for name in named if name.partition(": ")[2] not in targets] == []
+    assert {"README.md: run", "README.md: install", "CONTRIBUTING.md: release"} <= documented
+    assert [reference for reference in documented if reference.partition(": ")[2] not in targets] == []
 
 
 def test_readme_has_at_most_100_lines():
@@ -170,13 +172,15 @@ def test_readme_has_at_most_100_lines():
 
 
 def test_every_documented_setting_exists():
-    read = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
-    named = {said.partition(": ")[2] for said in _find_in_pages(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
-    named -= {name for name in named if name.startswith("OTEL_")}  # of OpenTelemetry, which reads them itself
+    setting_names = {
+        line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()
+    }
+    documented = {reference.partition(": ")[2] for reference in _find_in_pages(r"\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")}
+    documented -= {name for name in documented if name.startswith("OTEL_")}  # OpenTelemetry reads these itself
 
-    assert len(named) > 80
-    others = {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG"}  # of OpenSSL; of Mailchimp
-    assert named - read == {*others, "JOB_SLOTS_MAIL"}  # the old name that the page of the settings has as its example
+    assert len(documented) > 80
+    others = {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG"}  # names of OpenSSL and of Mailchimp
+    assert documented - setting_names == {*others, "JOB_SLOTS_MAIL"}  # the example of an old name in docs/settings.md
 
 
 @pytest.mark.parametrize("files", ["docs/decisions/*.md", "models/migrations/*.sql"])
@@ -197,7 +201,7 @@ def test_commit_hook_is_part_of_make_check():
 
 
 def test_every_reference_of_the_security_page_exists():
-    named = re.findall(r"`([\w./]+/[\w.]+)`", (_ROOT / "SECURITY.md").read_text())
+    references = re.findall(r"`([\w./]+/[\w.]+)`", (_ROOT / "SECURITY.md").read_text())
 
-    assert named
-    assert [name for name in named if not any(_ROOT.glob(f"{name}*"))] == ["DATA_DIR/owner.pgpass"]
+    assert references
+    assert [name for name in references if not any(_ROOT.glob(f"{name}*"))] == ["DATA_DIR/owner.pgpass"]

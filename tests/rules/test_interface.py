@@ -1,6 +1,6 @@
-"""`interface.tsv` lists every operation with its id and with who may call it; a dash is no rule.
+"""`interface.tsv` lists every operation with its id and its allowed callers; a dash means no restriction.
 
-Source: core spec, sections 4, 5, 8, 9. An operation keeps its id for ever, because clients are generated from it.
+Source: core spec, sections 4, 5, 8, 9. The id of an operation never changes, because clients are generated from it.
 """
 
 import difflib
@@ -15,11 +15,11 @@ _LIST = Path(__file__).with_name("interface.tsv")
 def _braced_path(rule):
     """Return the path of a Flask rule as the description writes it."""
 
-    def braces(match):
+    def to_braces(match):
         head, *tail = match[1].split(":")[-1].split("_")
         return "{" + head + "".join(part.capitalize() for part in tail) + "}"
 
-    return re.sub(r"<([^>]+)>", braces, rule)
+    return re.sub(r"<([^>]+)>", to_braces, rule)
 
 
 def _guard_columns(guard):
@@ -65,18 +65,18 @@ def test_list_equals_routes_and_description(app, described_paths):
 @pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
 def test_docs_page_and_manifest_match_the_description(app, address):
     client = app.test_client()
-    told = client.get(address).text
+    page = client.get(address).text
 
     for path, methods in client.get("/api/openapi.json").json["paths"].items():
         for method in methods:
-            assert f"{method.upper()} {path}" in told
+            assert f"{method.upper()} {path}" in page
 
 
 def test_description_states_scope_role_plan_and_limit(app):
     paths = app.test_client().get("/api/openapi.json").json["paths"]
-    told = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
+    operation = paths["/api/v1/programs/{programId}/sub-affiliate-config"]["put"]
 
-    assert {name: value for name, value in told.items() if name.startswith("x-")} == {
+    assert {name: value for name, value in operation.items() if name.startswith("x-")} == {
         "x-callers": "brand",
         "x-scope": "read_write",
         "x-role": "Owner",
@@ -97,7 +97,7 @@ def test_put_takes_an_idempotency_key_and_images_are_bodies(app):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "needed"),
+    ("method", "path", "required"),
     [
         ("post", "/api/tracking/s2s", {"externalEventId", "affiliateSlug", "amountCents"}),
         ("post", "/api/tracking/refund", {"externalEventId"}),
@@ -105,18 +105,18 @@ def test_put_takes_an_idempotency_key_and_images_are_bodies(app):
         ("post", "/api/v1/programs", {"name", "defaultCommissionType", "defaultCommissionValue"}),
     ],
 )
-def test_field_with_its_own_missing_code_is_required(app, method, path, needed):
+def test_field_with_its_own_missing_code_is_required(app, method, path, required):
     document = app.test_client().get("/api/openapi.json").json
     schema = document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"]
     record = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
 
-    assert set(record["required"]) == needed
+    assert set(record["required"]) == required
 
 
 def test_optional_response_body_is_described(app):
     paths = app.test_client().get("/api/openapi.json").json["paths"]
     link = paths["/api/v1/me/sub-affiliate/link"]["get"]
-    told = [link["responses"]["403"], paths["/api/v1/settings/attribution-params"]["patch"]["responses"]["403"]]
+    responses = [link["responses"]["403"], paths["/api/v1/settings/attribution-params"]["patch"]["responses"]["403"]]
 
-    assert ["content" in response for response in told] == [False, False]
+    assert ["content" in response for response in responses] == [False, False]
     assert {parameter["name"] for parameter in link["parameters"] if parameter["required"]} == {"programId"}

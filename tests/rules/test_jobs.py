@@ -1,16 +1,18 @@
 """Rules that hold for every job and queue."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dramatiq
 import pytest
 
 from domain import jobs, thread_slots
-from models import db
+from models import db, ids
 from models.jobs import admin_queries, processes
 from models.jobs import rows as job_rows
 from pipelines import work
+from tests.support.job_queues import run_pointer
 from workers.procfile.supervisor import parse
 from workers.relay import SHARE
 
@@ -76,13 +78,13 @@ def test_every_job_runs_on_a_declared_queue():
 
 
 def test_rolled_back_transaction_enqueues_no_job(brand):
-    def ask_and_fail():
+    def enqueue_and_fail():
         with db.unit_of_work(brand.id):
             work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        ask_and_fail()
+        enqueue_and_fail()
 
     assert brand.rows("select count(*) from job") == [(0,)]
 
@@ -92,9 +94,7 @@ def test_failed_job_backs_off(attempt, delay_s):
     assert jobs.SALE_SETTLE.delay_s(attempt) == delay_s
 
 
-def _announce(threads: int, queues=("sales",)):
-    from models import ids
-
+def _announce_worker(threads: int, queues=("sales",)):
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
 
@@ -105,21 +105,21 @@ def _dispatch(**options):
         return job_rows.any_org_dispatch(**(defaults | options))
 
 
-def _stage(brand, number: int, **options):
+def _stage_jobs(brand, number: int, **options):
     with db.unit_of_work(brand.id):
         for _ in range(number):
             work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x", **options)
 
 
 def test_no_job_is_dispatched_without_a_live_worker(brand):
-    _stage(brand, 3)
+    _stage_jobs(brand, 3)
 
     assert _dispatch() == []
 
 
 def test_dispatch_is_limited_by_live_threads(brand):
-    _stage(brand, 30)
-    _announce(4)
+    _stage_jobs(brand, 30)
+    _announce_worker(4)
 
     first = _dispatch(per_thread=2)
     second = _dispatch(per_thread=2)
@@ -129,28 +129,30 @@ def test_dispatch_is_limited_by_live_threads(brand):
 
 
 def test_long_backlog_of_one_key_does_not_starve_others(brand, rival):
-    _stage(brand, 500)
-    _stage(rival, 2)
-    _announce(4)
+    _stage_jobs(brand, 500)
+    _stage_jobs(rival, 2)
+    _announce_worker(4)
 
-    handed_out = _dispatch(per_thread=2)
+    dispatched = _dispatch(per_thread=2)
     with db.any_org_work():
-        rows = db.db.run("select organization_id from job where id = any(%s)", ([p.job_id for p in handed_out],))
+        rows = db.db.run(
+            "select organization_id from job where id = any(%s)", ([pointer.job_id for pointer in dispatched],)
+        )
 
     assert [organization_id for (organization_id,) in rows].count(rival.id) == 2
 
 
 def test_one_key_stays_within_its_share(brand):
-    _stage(brand, 50)
-    _announce(8)
+    _stage_jobs(brand, 50)
+    _announce_worker(8)
 
     assert len(_dispatch(per_thread=4, share=3)) == 3
     assert _dispatch(per_thread=4, share=3) == []
 
 
 def test_paused_queue_dispatches_nothing(brand):
-    _stage(brand, 3)
-    _announce(4)
+    _stage_jobs(brand, 3)
+    _announce_worker(4)
     with db.any_org_work():
         admin_queries.pause_queue("sales", why="test")
 
@@ -164,17 +166,15 @@ def test_paused_queue_dispatches_nothing(brand):
 
 
 def test_job_waits_until_due(brand):
-    from datetime import UTC, datetime, timedelta
-
-    _stage(brand, 1, run_at=datetime.now(UTC) + timedelta(minutes=1))
-    _announce(4)
+    _stage_jobs(brand, 1, run_at=datetime.now(UTC) + timedelta(minutes=1))
+    _announce_worker(4)
 
     assert _dispatch() == []
 
 
 def test_expired_lease_requeues_the_job_and_counts_the_attempt(brand):
-    _stage(brand, 1)
-    _announce(4)
+    _stage_jobs(brand, 1)
+    _announce_worker(4)
 
     first = _dispatch(lease_s=0)
     second = _dispatch()
@@ -182,17 +182,17 @@ def test_expired_lease_requeues_the_job_and_counts_the_attempt(brand):
     assert [pointer.attempt for pointer in first + second] == [1, 2]
 
 
-def test_job_whose_leases_all_expire_becomes_a_dead_letter(brand):
-    _stage(brand, 1)
+def test_job_with_only_expired_leases_becomes_a_dead_letter(brand):
+    _stage_jobs(brand, 1)
     for _ in range(jobs.SALE_SETTLE.max_attempts):
-        _announce(4)
+        _announce_worker(4)
         assert len(_dispatch(lease_s=0)) == 1
 
-    handed_out = _dispatch(lease_s=0)
+    dispatched = _dispatch(lease_s=0)
     with db.any_org_work():
         dead = admin_queries.any_org_list_dead(queue="sales", organization_id=None, name=None, limit=10)
 
-    assert handed_out == []
+    assert dispatched == []
     assert [job.attempt for job in dead] == [20]
     assert "the worker died each time" in dead[0].last_error
 
@@ -201,11 +201,9 @@ def test_stale_pointer_does_nothing(brand, drain):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
-    _announce(4)
+    _announce_worker(4)
     stale = _dispatch(lease_s=0)[0]
     current = _dispatch()[0]
-    from tests.support.job_queues import run_pointer
-
     run_pointer(stale)
     before = brand.rows("select count(*) from conversion")
     run_pointer(current)
@@ -214,9 +212,7 @@ def test_stale_pointer_does_nothing(brand, drain):
     assert brand.rows("select count(*) from conversion") == [(1,)]
 
 
-def test_pointer_delivered_three_times_has_one_effect(brand):
-    from tests.support.job_queues import drain
-
+def test_pointer_delivered_three_times_has_one_effect(brand, drain):
     brand.program(sub_affiliate_enabled=True, sub_affiliate_percent=10)
     recruiter = brand.affiliate("rita")
     brand.affiliate("ben", recruited_by_affiliate_id=recruiter)
@@ -232,8 +228,6 @@ def test_pointer_delivered_three_times_has_one_effect(brand):
 
 
 def test_failing_job_becomes_a_replayable_dead_letter(brand):
-    from tests.support.job_queues import run_pointer
-
     with db.unit_of_work(brand.id):
         work.enqueue(
             jobs.OVERRIDE_WRITE, organization_id=brand.id, conversion_id=brand.id, recruiter_id=brand.id, percent=10
@@ -241,10 +235,10 @@ def test_failing_job_becomes_a_replayable_dead_letter(brand):
     for _ in range(jobs.OVERRIDE_WRITE.max_attempts):
         with db.any_org_work():
             db.db.stage("update job set run_at = now()")
-        _announce(4)
+        _announce_worker(4)
         run_pointer(_dispatch()[0])
 
-    _announce(4)
+    _announce_worker(4)
     with db.any_org_work():
         dead = admin_queries.any_org_list_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
         replayed = admin_queries.any_org_replay([dead[0].id])

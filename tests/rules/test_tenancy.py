@@ -1,4 +1,4 @@
-"""The walls between tenants, as the database holds them. Source: core spec, section 1 (multi-tenant)."""
+"""The isolation of tenants in the database. Source: core spec, section 1 (multi-tenant)."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 import models
 from models import db
 
-# Every table without row-level security, and the reason why it has none.
+# Tables without row-level security, and why.
 _SHARED = {
     "migration": "what was applied to the schema: about the installation, not about a tenant",
     "fx_rate": "exchange rates that were published, the same for every tenant",
@@ -73,9 +73,9 @@ def test_statement_without_tenant_sees_nothing(brand):
     brand.program()
 
     with db.db.transaction():
-        seen = db.db.run("select count(*) from program")
+        counts = db.db.run("select count(*) from program")
 
-    assert seen == [(0,)]
+    assert counts == [(0,)]
 
 
 def test_unit_of_work_sees_only_its_tenant(brand, rival):
@@ -107,9 +107,9 @@ def test_tenant_ends_with_its_transaction(brand):
         db.db.run("select 1")
 
     with db.db.transaction():
-        seen = db.db.run("select count(*) from program")
+        counts = db.db.run("select count(*) from program")
 
-    assert seen == [(0,)]
+    assert counts == [(0,)]
 
 
 @pytest.mark.parametrize("statement", ["update ledger_entry set amount_cents = 1", "delete from ledger_entry"])

@@ -1,4 +1,4 @@
-"""A list of ids loads like its errors_by_position items, only faster."""
+"""A list of ids loads like its single items, only faster."""
 
 import pytest
 from marshmallow import ValidationError, fields

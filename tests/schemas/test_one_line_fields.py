@@ -97,7 +97,7 @@ def test_every_listed_field_exists(request_strings):
 
 
 @pytest.mark.parametrize("character", _REFUSED_CHARACTERS)
-def test_line_refuses_a_control_character_and_cleaned_line_drops_it(character):
+def test_line_refuses_control_characters_and_cleaned_line_drops_them(character):
     with pytest.raises(Exception, match=r"one line|NUL"):
         line(longest=20).deserialize(f"Eve{character}")
 

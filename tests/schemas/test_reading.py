@@ -81,12 +81,12 @@ def _objects(schema, whole_object):
         (Many(partial=True), {}),
     ],
 )
-def test_plan_loads_the_same_as_marshmallow(schema, whole_object):
+def test_loading_plan_equals_marshmallow(schema, whole_object):
     for body in _objects(schema, whole_object):
         assert _outcome(schema.load, body) == _outcome(lambda candidate: Schema.load(schema, candidate), body), body
 
 
-def test_well_formed_body_is_loaded_by_the_plan():
+def test_well_formed_body_is_loaded_by_the_loading_plan():
     assert ClickBody().well_formed({"slug": "ben"}) == ClickBody().load({"slug": "ben"})
     assert Hooked().well_formed({"name": "ben"}) == Hooked().load({"name": "ben"})
     assert Hooked().well_formed({"name": "a"}) is None

@@ -96,9 +96,9 @@ def test_dictionary_values_are_rendered_by_their_schema():
         amount_cents = fields.Integer()
 
     class Sums(Wire):
-        held = fields.Dict(keys=fields.String(), values=fields.Nested(HeldAmount))
+        held_amounts = fields.Dict(keys=fields.String(), values=fields.Nested(HeldAmount))
 
-    assert Sums().dump({"held": {"EUR": {"amount_cents": 5}}}) == {"held": {"EUR": {"amountCents": 5}}}
+    assert Sums().dump({"held_amounts": {"EUR": {"amount_cents": 5}}}) == {"heldAmounts": {"EUR": {"amountCents": 5}}}
 
 
 def test_mapping_is_rendered_like_a_row():
@@ -115,7 +115,7 @@ def test_integral_amount_has_no_fraction_and_time_is_in_utc():
     assert isinstance(rendered["rate"], int)
 
 
-def test_rendering_equals_that_of_marshmallow():
+def test_rendering_equals_marshmallow():
     schema = Whole(only=("id", "full_name", "amount_cents", "is_active", "tags", "best", "links", "more"))
 
     assert schema.dump(_row()) == Schema.dump(schema, _row())
@@ -156,7 +156,7 @@ def test_named_tuple_is_rendered_like_an_object():
     assert Part(many=True).dump([PartRow("x", 1)]) == [{"slug": "x"}]
 
 
-def test_wire_lists_key_column_and_format():
+def test_compiled_fields_list_key_attribute_and_format():
     class Row(Wire):
         id = fields.UUID()
         rate = Amount(attribute="rate_value")

@@ -8,7 +8,7 @@ from domain.platforms.names import Platform
 from settings import BadSetting
 from settings.table import NamedValues
 
-# As the release before this one printed them.
+# As printed by the previous release.
 _OLD_NAMES = (
     *(f"GATEWAY_{name.upper()}_URL" for name in Gateway),
     *(f"PLATFORM_{name.upper()}_URL" for name in Platform),
@@ -42,7 +42,7 @@ _MEMBERS = {
     for name, member in variable.members.items()
     if member.old_variable is not None
 }
-# Within the bounds of all, and none of the defaults.
+# Valid for every member, and different from every default.
 _VALUES = {"API_ADDRESSES": "https://proxy.example.com", "RETENTION_DAYS": "400"}
 
 

@@ -23,7 +23,7 @@ def test_short_secret_key_raises_error_without_the_key():
     assert "s3cret" not in str(error.value)
 
 
-def test_accepted_keys_are_the_current_one_then_the_former_ones():
+def test_accepted_keys_are_the_current_key_then_former_keys():
     chosen = settings.read({"SECRET_KEY": _LONG, "SECRET_KEY_PREVIOUS": f" {_LONG}-a, {_LONG}-b ,"})
 
     assert secret_keys.accepted_keys(chosen.servers) == (_LONG, f"{_LONG}-a", f"{_LONG}-b")

@@ -25,10 +25,10 @@ _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 def declare(app):
     """Return a function that declares `test.job` as a database or calling job; removed after the test."""
 
-    def declared(work=None, **calling):
+    def declare_job(work=None, **calling):
         database_job(_JOB)(work) if work else register_calling_job(_JOB, **calling)
 
-    yield declared
+    yield declare_job
     dramatiq.get_broker().actors.pop(_JOB.name, None)
 
 
@@ -300,7 +300,7 @@ def test_call_runs_between_two_transactions(declare, brand):
     assert _row() is None
 
 
-def test_call_with_nothing_prepared_is_not_made(declare, brand):
+def test_call_without_a_prepared_request_is_skipped(declare, brand):
     declare(prepare=lambda job: None, call=pytest.fail, record=pytest.fail)
 
     run_pointer(_enqueue_and_dispatch(brand))

@@ -61,14 +61,14 @@ def _declare_database_job(*, fails_on: int | None = None) -> list[list[int]]:
     """Declare the database job; return the list to which each batch's places are appended."""
     done_batches: list[list[int]] = []
 
-    def together(jobs):
+    def run_batch(jobs):
         places = [int(job.args["place"]) for job in jobs]
         if fails_on in places:
             raise LookupError("no such thing")
         db.db.run("insert into queue_pause (queue) values (%s)", (f"done {places}",))
         done_batches.append(places)
 
-    database_job(_JOB, together=together)(lambda job: together([job]))
+    database_job(_JOB, together=run_batch)(lambda job: run_batch([job]))
     return done_batches
 
 
@@ -141,13 +141,13 @@ def test_jobs_of_paused_queue_are_not_batched(brand):
 
 
 def test_batch_skips_jobs_locked_by_another_worker(brand, app):
-    seen = []
+    batches = []
 
-    def together(jobs):
-        seen.append([int(job.args["place"]) for job in jobs])
+    def run_batch(jobs):
+        batches.append([int(job.args["place"]) for job in jobs])
 
     _stage(brand, 4)
-    database_job(_JOB, together=together)(lambda job: together([job]))
+    database_job(_JOB, together=run_batch)(lambda job: run_batch([job]))
     (pointer,) = _dispatch()
     connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
@@ -155,7 +155,7 @@ def test_batch_skips_jobs_locked_by_another_worker(brand, app):
         run_pointer(pointer)
     connection.drop_connection()
 
-    assert seen == [[0, 2, 3]]
+    assert batches == [[0, 2, 3]]
 
 
 def test_dispatched_job_waits_for_lock_of_another_worker(brand):

@@ -96,7 +96,9 @@ def test_unwritable_click_becomes_a_dead_letter(flask, click_brand, ben, fields)
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 @pytest.mark.parametrize("number", [1, 5])
-def test_other_value_forms_wait_an_hour_without_delaying_others(flask, click_brand, ben, valkey, *, fields, number):
+def test_values_of_an_unknown_form_wait_an_hour_without_delaying_others(
+    flask, click_brand, ben, valkey, *, fields, number
+):
     good = [build_click(click_brand, ben) for _ in range(6)]
     unreadable = [_serialize_with(build_click(click_brand, ben), fields) for _ in range(number)]
     send(*good[:3], *unreadable, *good[3:], age=timedelta(minutes=59))
@@ -109,7 +111,7 @@ def test_other_value_forms_wait_an_hour_without_delaying_others(flask, click_bra
 
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
-def test_other_value_form_is_a_dead_letter_after_an_hour(flask, click_brand, ben, valkey, fields):
+def test_value_of_an_unknown_form_becomes_a_dead_letter_after_an_hour(flask, click_brand, ben, valkey, fields):
     good = [build_click(click_brand, ben) for _ in range(3)]
     send(good[0], _serialize_with(build_click(click_brand, ben), fields), *good[1:], age=timedelta(minutes=61))
 

@@ -145,11 +145,11 @@ def test_unavailable_database_acknowledges_nothing(monkeypatch, click_brand, ben
     send(click)
     stop, tries = threading.Event(), []
 
-    def away(*_, **__):
+    def raise_unavailable(*_, **__):
         tries.append(1)
         raise db.UNAVAILABLE[0]("away")
 
-    monkeypatch.setattr("workers.clicks.clicks.write", away)
+    monkeypatch.setattr("workers.clicks.clicks.write", raise_unavailable)
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
@@ -273,11 +273,11 @@ def test_unavailable_stream_is_retried(monkeypatch, click_brand, ben):
     stop, tries = threading.Event(), []
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
 
-    def away(*_, **__):
+    def raise_connection_error(*_, **__):
         tries.append(1)
         raise redis.ConnectionError("away")
 
-    monkeypatch.setattr(consumer._intake, "read", away)
+    monkeypatch.setattr(consumer._intake, "read", raise_connection_error)
     loop = threading.Thread(target=_run_and_disconnect, args=(consumer, stop), daemon=True)
     loop.start()
     _wait_until(lambda: len(tries) >= 2)

@@ -114,12 +114,12 @@ def test_tracking_domain_is_checked_unless_verified_by_the_operator(watch, dns):
     dns.zone[tracking_domain, "CNAME"] = [f"{TARGET}."]
     watch.brand.set(trackingDomain=tracking_domain)
     watch.tick()
-    shown = watch.brand.get("/api/v1/settings/tracking-domain").json
+    settings = watch.brand.get("/api/v1/settings/tracking-domain").json
     watch.brand.set(trackingDomain=f"word.{tracking_domain}", trackingDomainVerified="on")
     dns.asked.clear()
     watch.tick(_DAY)
 
-    assert (shown["state"], shown["provedBy"]) == ("Verified", "CNAME")
+    assert (settings["state"], settings["provedBy"]) == ("Verified", "CNAME")
     assert [name for name, _ in dns.asked if "word." in name] == []
     assert watch.brand.get("/api/v1/settings/tracking-domain").json["provedBy"] == "Operator"
 

@@ -43,7 +43,7 @@ def test_feed_is_stored(feed, drain):
     assert _list_jobs() == []
 
 
-def test_nothing_is_requested_without_a_feed(feed, drain):
+def test_refresh_without_a_feed_sends_no_request(feed, drain):
     feed(None)
     _enqueue_refresh()
     drain()

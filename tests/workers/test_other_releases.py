@@ -85,7 +85,7 @@ def test_click_with_fields_of_a_newer_release_is_written(click_brand):
     assert _list_dead_jobs(click_brand) == []
 
 
-def test_click_that_only_a_newer_release_reads_waits_for_it(click_brand, valkey, monkeypatch):
+def test_click_of_an_unknown_format_waits_for_a_newer_release(click_brand, valkey, monkeypatch):
     older_click, newer_click = (build_click(click_brand, _affiliate(click_brand)) for _ in range(2))
     send(_serialize_as_newer(newer_click), older_click, age=timedelta(minutes=59))
 
@@ -99,7 +99,7 @@ def test_click_that_only_a_newer_release_reads_waits_for_it(click_brand, valkey,
     assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, [])
 
 
-def test_unread_click_is_a_dead_letter_after_an_hour(click_brand, valkey):
+def test_click_of_an_unknown_format_becomes_a_dead_letter_after_an_hour(click_brand, valkey):
     send(_serialize_as_newer(build_click(click_brand, _affiliate(click_brand))), age=timedelta(minutes=61))
 
     consume_stream()
@@ -107,7 +107,7 @@ def test_unread_click_is_a_dead_letter_after_an_hour(click_brand, valkey):
     assert (valkey.xlen(KEY), _list_dead_jobs(click_brand)) == (0, ["click.unreadable"])
 
 
-def test_late_click_that_only_a_newer_release_reads_waits_for_it(click_brand, drain, monkeypatch):
+def test_late_click_of_an_unknown_format_waits_for_a_newer_release(click_brand, drain, monkeypatch):
     click = build_click(click_brand, _affiliate(click_brand))
     with db.unit_of_work(click_brand.id):
         clicks.unwritten_clicks.enqueue_late(click)
@@ -130,7 +130,7 @@ def test_lead_with_fields_of_a_newer_release_is_recorded(click_brand, drain):
     assert click_brand.rows("select email from lead") == [("ada@example.com",)]
 
 
-def test_lead_that_a_newer_release_sealed_waits_for_it(click_brand, drain):
+def test_lead_sealed_by_a_newer_release_waits_for_it(click_brand, drain):
     assert post_browser_lead(click_brand, email="ada@example.com").status_code == 200
     _change_args("lead.capture", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
@@ -142,7 +142,7 @@ def test_lead_that_a_newer_release_sealed_waits_for_it(click_brand, drain):
     assert click_brand.rows("select email from lead") == [("ada@example.com",)]
 
 
-def test_sign_in_email_that_a_newer_release_sealed_waits_for_it(app, drain):
+def test_sign_in_email_sealed_by_a_newer_release_waits_for_it(app, drain):
     with db.any_org_work():
         sign_in_emails.any_org_stage_request(email="nobody@example.com", browser_secret="cookie", back=None)
     _change_args("sign_in.letter", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
@@ -198,15 +198,15 @@ def test_stored_value_without_a_required_field_is_an_error():
         stored_values.read(Carrier, _NEWER)
 
 
-def test_sign_in_begun_by_a_newer_release_goes_on(app):
+def test_sign_in_started_by_a_newer_release_is_completed(app):
     begin = OidcSignIn("state", "nonce", "verifier", is_fresh=False, at_s=int(clock.now().timestamp()))
-    begun_sign_in = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
-    newer_click = begun_sign_in | _NEWER | {"begin": begun_sign_in["begin"] | _NEWER}
+    stored = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
+    newer_stored = stored | _NEWER | {"begin": stored["begin"] | _NEWER}
 
-    found = provider_sign_in._unseal(_cookie(newer_click, provider_sign_in._USE))
+    sign_in = provider_sign_in._unseal(_cookie(newer_stored, provider_sign_in._USE))
 
-    assert found is not None
-    assert found.begin == begin
+    assert sign_in is not None
+    assert sign_in.begin == begin
     assert provider_sign_in._unseal(_cookie(_NEWER, provider_sign_in._USE)) is None
 
 

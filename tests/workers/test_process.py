@@ -84,9 +84,9 @@ def _list_announced_queues() -> list[tuple[list[str]]]:
         return db.db.run("select queues from worker_process")
 
 
-def test_stopping_process_announces_no_queue_until_it_has_ended(worker, monkeypatch):
+def test_stopping_process_announces_no_queue(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
-    monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
+    monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # an announcement is always due
     for _ in range(5):
         announcement = process.Announcement()
         announcement.after_worker_boot(None, worker)
@@ -99,7 +99,7 @@ def test_stopping_process_announces_no_queue_until_it_has_ended(worker, monkeypa
         assert _list_announced_queues() == []
 
 
-def test_process_that_ends_with_unfinished_jobs_keeps_its_announcement(worker, monkeypatch):
+def test_process_ending_with_unfinished_jobs_keeps_its_announcement(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     announcement = process.Announcement()
     announcement.after_worker_boot(None, worker)
@@ -121,17 +121,17 @@ def test_consumer_requeues_messages_of_a_lost_fetch(app):
     consumer = broker.consume("lost")
     fetched_key = fetched_messages.set_key(broker.client, broker.broker_id, "lost")
 
-    def places() -> tuple[int, int]:
+    def count_messages() -> tuple[int, int]:
         return broker.client.scard(fetched_key), broker.client.llen("finderfee:lost")
 
     try:
         assert next(consumer) is not None
-        assert places() == (3, 0)
+        assert count_messages() == (3, 0)
         consumer.close()  # two of three were in its cache
-        assert places() == (1, 2)
+        assert count_messages() == (1, 2)
         broker.unacknowledged["lost"].clear()  # as if the response had been lost
         broker.consume("lost").close()
-        assert places() == (0, 3)
+        assert count_messages() == (0, 3)
     finally:
         broker.flush("lost")
 

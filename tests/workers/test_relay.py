@@ -69,7 +69,7 @@ def test_due_jobs_are_pushed_as_pointers(relay, brand):
     assert _rows() == [(1, True)] * 3
 
 
-def test_look_without_due_jobs_is_one_round_trip(relay):
+def test_poll_without_due_jobs_is_one_round_trip(relay):
     _announce()
     relay.hand_out()
     trips: list[bytes] = []
@@ -209,7 +209,7 @@ def _count_dispatched_by_key() -> dict[str, int]:
         return dict(db.db.run("select fair_key, count(*) from job where deadline is not null group by fair_key"))
 
 
-def test_payouts_by_one_rail_have_half_of_the_slots(relay, brand):
+def test_payouts_by_one_rail_hold_at_most_half_of_the_slots(relay, brand):
     for organization in ("one", "two", "three"):
         _stage(brand, 20, jobs.PAYOUT_TRANSFER, fair_key=f"{organization}@Wallet", payout_id="x")
     _announce_fleet(8, "payouts")
@@ -239,14 +239,14 @@ def test_process_of_several_queues_counts_all_threads_for_short_jobs(relay, bran
     assert relay.hand_out() == 8  # two for each of four threads
 
 
-def test_single_key_without_share_has_half_of_a_fleet(relay, brand):
+def test_single_key_without_a_share_holds_half_of_all_threads(relay, brand):
     _stage(brand, 40, jobs.MAIL_SEND, message_id="x")
     _announce_fleet(4, "mail")
 
     assert relay.hand_out() == 8  # of 16
 
 
-def _stopping_after(rounds: int):
+def _stop_after(rounds: int):
     left = iter(range(rounds))
     return lambda: next(left, None) is None
 
@@ -256,7 +256,7 @@ def test_relay_survives_unavailable_broker(relay_without_redis, brand, monkeypat
     _stage(brand, 1)
     _announce()
 
-    relay_without_redis.run(_stopping_after(3))
+    relay_without_redis.run(_stop_after(3))
 
     assert _rows() == [(0, False)]
 

@@ -19,7 +19,7 @@ _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
 _LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)
 
 
-def _at(clock: str) -> datetime:
+def _time_of_day(clock: str) -> datetime:
     return datetime.fromisoformat(f"2026-03-01T{clock}+00:00")
 
 
@@ -91,13 +91,13 @@ def test_tick_and_its_job_commit_together(app):
         (_CATCHING_UP, "10:40:00", "10:05:00", []),
     ],
 )
-def test_due_ticks_after_a_pause(entry, last, now, due):
-    times = entry.due_times(last=_at(last) if last else None, now=_at(now))
+def test_latest_or_every_missed_tick_is_due_by_entry(entry, last, now, due):
+    times = entry.due_times(last=_time_of_day(last) if last else None, now=_time_of_day(now))
 
-    assert times == [_at(time_text) for time_text in due]
+    assert times == [_time_of_day(time_text) for time_text in due]
 
 
-def test_due_entries_are_those_with_a_tick_to_fire(app):
+def test_due_entries_have_a_tick_to_fire(app):
     rare = ScheduledTick("0 0 29 2 *", jobs.FX_REFRESH)
 
     before = scheduler.due_entries((_LATEST_ONLY, rare))
@@ -108,7 +108,7 @@ def test_due_entries_are_those_with_a_tick_to_fire(app):
     assert due_after_rare == [_LATEST_ONLY]
 
 
-def test_scheduler_look_is_one_round_trip(app):
+def test_scheduler_poll_is_one_round_trip(app):
     scheduler.due_entries()
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)

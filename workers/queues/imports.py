@@ -44,10 +44,10 @@ def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileResult:
     return totals
 
 
-def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileResult) -> datetime | None:
-    return reconcile.finish(run, totals, now=clock.now())
-
-
 register_calling_job(
-    jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish, why=lambda run, totals: totals.away
+    jobs.GATEWAY_RECONCILE,
+    prepare=_begin,
+    call=_list,
+    record=lambda run, totals: reconcile.finish(run, totals, now=clock.now()),
+    why=lambda run, totals: totals.away,
 )

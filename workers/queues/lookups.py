@@ -1,22 +1,12 @@
 """The `lookups` queue: newsletter and CRM platforms are asked who referred a buyer. A slow one delays no sale here."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from models.jobs.rows import ClaimedJob
 from pipelines.platforms import lookup
 from workers.actor import register_calling_job
-
-
-def _prepare(job: ClaimedJob) -> lookup.PreparedLookup | None:
-    return lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"]))
-
-
-def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> datetime | None:
-    return lookup.record(prepared, answers, now=clock.now())
 
 
 def _reason(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAnswer]) -> str:
@@ -28,4 +18,10 @@ def _reason(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformAn
     return ", ".join(errors) or "the platforms do not know the buyer yet"
 
 
-register_calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_reason)
+register_calling_job(
+    jobs.PLATFORM_LOOKUP,
+    prepare=lambda job: lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"])),
+    call=lookup.ask,
+    record=lambda prepared, answers: lookup.record(prepared, answers, now=clock.now()),
+    why=_reason,
+)

@@ -1,6 +1,5 @@
 """The `mail` queue: one attempt of one message, or the wait for its slot; and emails with links."""
 
-from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
@@ -16,10 +15,6 @@ from workers.actor import database_job, register_calling_job
 _PACED = "emails are sent at the pace of MAIL_PER_MINUTE"
 
 
-def _prepare(job: ClaimedJob) -> mail.PreparedMail | None:
-    return mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"]))
-
-
 def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
     try:
         return mail.deliver(prepared)
@@ -30,11 +25,13 @@ def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
         raise
 
 
-def _record(prepared: mail.PreparedMail, outcome: mail.MailOutcome) -> datetime | None:
-    return mail.record(prepared, outcome, now=clock.now())
-
-
-register_calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record, why=lambda prepared, outcome: _PACED)
+register_calling_job(
+    jobs.MAIL_SEND,
+    prepare=lambda job: mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"])),
+    call=_send,
+    record=lambda prepared, outcome: mail.record(prepared, outcome, now=clock.now()),
+    why=lambda prepared, outcome: _PACED,
+)
 
 
 @database_job(jobs.SIGN_IN_LETTER)

@@ -8,7 +8,6 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
-from adapters.rails.base import RailMisconfigured
 from domain import jobs
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, explain_retry
 from models.jobs.rows import ClaimedJob
@@ -63,19 +62,13 @@ def propose_payouts(job: ClaimedJob) -> None:
     propose.propose(organization_id=job.tenant, now=clock.now())
 
 
-def _prepare_question(job: ClaimedJob) -> funding_calls.PreparedCall | None:
-    return funding_calls.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
-
-
-def _record_answer(prepared: funding_calls.PreparedCall, answer: Answer | RailMisconfigured) -> datetime | None:
-    return funding_calls.record(prepared, answer, now=clock.now())
-
-
 register_calling_job(
     jobs.DEAL_ASK,
-    prepare=_prepare_question,
+    prepare=lambda job: funding_calls.prepare(
+        organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now()
+    ),
     call=funding_calls.call,
-    record=_record_answer,
+    record=lambda prepared, answer: funding_calls.record(prepared, answer, now=clock.now()),
     why=lambda prepared, answer: explain_retry(answer, party="funding source"),
 )
 

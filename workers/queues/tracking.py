@@ -48,10 +48,6 @@ def read_click_again(job: ClaimedJob) -> None:
     unwritten_clicks.replay(job.args, now=clock.now())
 
 
-def _prepare_scores(job: ClaimedJob) -> scores.WaitingClicks | None:
-    return scores.find_waiting(organization_id=job.tenant, clicks_json=job.args["clicks"])
-
-
 def _record_scores(clicks: scores.WaitingClicks, verdicts: Mapping[str, Verdict] | None) -> datetime | None:
     if verdicts is None:
         return clock.now() + _SCORER_AGAIN_AFTER
@@ -61,7 +57,7 @@ def _record_scores(clicks: scores.WaitingClicks, verdicts: Mapping[str, Verdict]
 
 register_calling_job(
     jobs.CLICKS_RESCORE,
-    prepare=_prepare_scores,
+    prepare=lambda job: scores.find_waiting(organization_id=job.tenant, clicks_json=job.args["clicks"]),
     call=scores.score,
     record=_record_scores,
     why=lambda clicks, verdicts: _SCORER_AWAY,

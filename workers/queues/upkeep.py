@@ -1,59 +1,58 @@
 """The `upkeep` queue: housekeeping in the background."""
 
+from collections.abc import Callable, Sequence
 from datetime import date
 from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from domain.host_proofs.records import DnsReading
-from domain.money.fx_files import RateFile
+from domain.jobs import Job
 from models.jobs.rows import ClaimedJob
 from pipelines import fx_intake, ledger_check, owed_days, partitions, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import scheduled_checks
-from pipelines.host_proofs.host_status import HostStatus
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
 from pipelines.webhooks import outage_emails
 from workers.actor import database_job, register_calling_job
 
+# The work of jobs without arguments, on the rows of every organization.
+_SWEEPS: Sequence[tuple[Job, Callable[[], object]]] = (
+    (jobs.FORGET, upkeep.delete_expired),
+    (jobs.WEBHOOKS_FAILING, lambda: outage_emails.any_org_send(now=clock.now())),
+    (jobs.DOMAINS_CHECK, lambda: scheduled_checks.any_org_start(now=clock.now())),
+    (jobs.INVITES_EXPIRE, lambda: invitations.any_org_expire(now=clock.now())),
+    (jobs.HOLD_RELEASE, lambda: release.any_org_release(now=clock.now())),
+    (jobs.LEADS_EXPIRE, lambda: lifecycle.any_org_expire(now=clock.now())),
+    (jobs.CLICKS_FORGET, lambda: upkeep.delete_click_hashes(now=clock.now())),
+    (jobs.RETENTION, lambda: retention.any_org_start(now=clock.now())),
+    (jobs.PARTITIONS, lambda: partitions.any_org_maintain(now=clock.now())),
+    (jobs.GATEWAYS_RECONCILE, lambda: reconcile.any_org_start(only_polled=False)),
+    (jobs.GATEWAYS_POLL, lambda: reconcile.any_org_start(only_polled=True)),
+    (jobs.GATEWAYS_CHECK, check.any_org_start),
+    (jobs.DAYS_FOLD, upkeep.any_org_fold_days),
+)
 
-@database_job(jobs.FORGET)
-def forget(job: ClaimedJob) -> None:
-    """Delete expired rows."""
-    upkeep.delete_expired()
+
+def _register_sweep(job: Job, sweep: Callable[[], object]) -> None:
+    @database_job(job)
+    def work(claimed: ClaimedJob) -> None:
+        sweep()
 
 
-@database_job(jobs.WEBHOOKS_FAILING)
-def notify_of_failing_webhooks(job: ClaimedJob) -> None:
-    """Email the Owners of endpoints that no delivery has reached for a day."""
-    outage_emails.any_org_send(now=clock.now())
+for _job, _sweep in _SWEEPS:
+    _register_sweep(_job, _sweep)
 
 
-@database_job(jobs.DOMAINS_CHECK)
-def check_domains(job: ClaimedJob) -> None:
-    """Enqueue a check of every domain that is due."""
-    scheduled_checks.any_org_start(now=clock.now())
-
-
-def _prepare_domain(job: ClaimedJob) -> HostStatus | None:
-    return scheduled_checks.prepare(
+register_calling_job(
+    jobs.DOMAIN_CHECK,
+    prepare=lambda job: scheduled_checks.prepare(
         scheduled_checks.HostToCheck(job.tenant, UUID(job.args["holder_id"]), job.args["name"])
-    )
-
-
-def _record_domain(host: HostStatus, reading: DnsReading) -> None:
-    scheduled_checks.record(host, reading, now=clock.now())
-
-
-register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=scheduled_checks.read_dns, record=_record_domain)
-
-
-@database_job(jobs.INVITES_EXPIRE)
-def expire_invites(job: ClaimedJob) -> None:
-    """Mark the expired invites of every organization."""
-    invitations.any_org_expire(now=clock.now())
+    ),
+    call=scheduled_checks.read_dns,
+    record=lambda host, reading: scheduled_checks.record(host, reading, now=clock.now()),
+)
 
 
 @database_job(jobs.HOLDS_RENEW)
@@ -62,58 +61,10 @@ def renew_holds(job: ClaimedJob) -> None:
     renewal.renew_holds(job.tenant, after=UUID(job.args["after"]))
 
 
-@database_job(jobs.HOLD_RELEASE)
-def release_holds(job: ClaimedJob) -> None:
-    """Approve the conversions of every organization whose hold is over."""
-    release.any_org_release(now=clock.now())
-
-
-@database_job(jobs.LEADS_EXPIRE)
-def expire_leads(job: ClaimedJob) -> None:
-    """Expire the leads of every organization that did not convert in time."""
-    lifecycle.any_org_expire(now=clock.now())
-
-
-@database_job(jobs.CLICKS_FORGET)
-def forget_click_hashes(job: ClaimedJob) -> None:
-    """Delete the visitor hashes of old clicks of every organization."""
-    upkeep.delete_click_hashes(now=clock.now())
-
-
-@database_job(jobs.RETENTION)
-def start_retention(job: ClaimedJob) -> None:
-    """Enqueue the retention of every kind of rows."""
-    retention.any_org_start(now=clock.now())
-
-
 @database_job(jobs.RETENTION_SLICE)
 def end_slice(job: ClaimedJob) -> None:
     """Delete the next expired rows of a kind."""
     retention.any_org_continue(job.args["kind"], now=clock.now())
-
-
-@database_job(jobs.PARTITIONS)
-def keep_partitions(job: ClaimedJob) -> None:
-    """Create the partitions of coming months, and drop those that retention has emptied."""
-    partitions.any_org_maintain(now=clock.now())
-
-
-@database_job(jobs.GATEWAYS_RECONCILE)
-def reconcile_gateways(job: ClaimedJob) -> None:
-    """Enqueue a reconciliation of every native connection."""
-    reconcile.any_org_start(only_polled=False)
-
-
-@database_job(jobs.GATEWAYS_POLL)
-def poll_gateways(job: ClaimedJob) -> None:
-    """Enqueue a reconciliation of the connections whose gateway does not send every event."""
-    reconcile.any_org_start(only_polled=True)
-
-
-@database_job(jobs.GATEWAYS_CHECK)
-def check_gateways(job: ClaimedJob) -> None:
-    """Enqueue a check of every native connection in doubt."""
-    check.any_org_start()
 
 
 @database_job(jobs.LEDGER_CHECK)
@@ -126,12 +77,6 @@ def start_ledger_checks(job: ClaimedJob) -> None:
 def check_ledger(job: ClaimedJob) -> None:
     """Check whether an organization's money adds up."""
     ledger_check.run(job.tenant, now=clock.now())
-
-
-@database_job(jobs.DAYS_FOLD)
-def fold_days(job: ClaimedJob) -> None:
-    """Fold recent changes into the daily totals of every organization."""
-    upkeep.any_org_fold_days()
 
 
 @database_job(jobs.DAYS_RECKON)
@@ -148,16 +93,9 @@ def compute_day_totals(job: ClaimedJob) -> None:
     owed_days.compute(job.tenant)
 
 
-def _prepare_rates(job: ClaimedJob) -> str | None:
-    return fx_intake.feed_url()
-
-
-def _fetch_rates(url: str) -> RateFile:
-    return fx_intake.fetch(url, now=clock.now())
-
-
-def _record_rates(url: str, rates: RateFile) -> None:
-    fx_intake.store_from_feed(rates)
-
-
-register_calling_job(jobs.FX_REFRESH, prepare=_prepare_rates, call=_fetch_rates, record=_record_rates)
+register_calling_job(
+    jobs.FX_REFRESH,
+    prepare=lambda job: fx_intake.feed_url(),
+    call=lambda url: fx_intake.fetch(url, now=clock.now()),
+    record=lambda url, rates: fx_intake.store_from_feed(rates),
+)

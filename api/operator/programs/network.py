@@ -13,16 +13,15 @@ from adapters import clock
 from api.access import guards
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from api.edge.relay_waker import wake_relay
 from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.programs.programs import Program
 from pipelines.programs import network_listing, supervision
 from schemas.operator.network import (
-    ApprovalBody,
-    ListingRejectionBody,
+    NetworkApprovalBody,
+    NetworkListingRecord,
+    NetworkRejectionBody,
     NetworkReviewsQuery,
-    ReviewedProgramRecord,
     listing_records,
 )
 from schemas.operator.queues import WhyBody
@@ -34,7 +33,7 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 net
 
 
 @blueprint.get("/api/operator/network")
-@operation(READ, page(ReviewedProgramRecord()), asks=NetworkReviewsQuery())
+@operation(READ, page(NetworkListingRecord()), asks=NetworkReviewsQuery())
 def list_network_reviews() -> Mapping[str, Any]:
     """List programs that their brands submitted to the network, longest waiting first; by default the waiting ones.
 
@@ -43,14 +42,12 @@ def list_network_reviews() -> Mapping[str, Any]:
     query = body.query()
     page_request = paging.read_page_request(query, order=query["status"])
     with db.any_org_work():
-        rows = network_listing.any_org_list_reviews(
-            status=query["status"], after=page_request.after, limit=page_request.limit
-        )
+        rows = network_listing.any_org_list_reviews(status=query["status"], **page_request.window)
     return paging.serialize_page(page_request, rows, listing_records, time_field="asked_at")
 
 
 @blueprint.get(_REVIEW)
-@operation(READ, object_of(ReviewedProgramRecord()), refuses=("404 not_found",))
+@operation(READ, object_of(NetworkListingRecord()), refuses=("404 not_found",))
 def get_network_review(program_id: str) -> Mapping[str, Any]:
     """Show one submitted program with all its public texts. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
@@ -59,14 +56,14 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post(f"{_REVIEW}/approve")
-@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECISION_REFUSALS)
+@operation(WRITE, object_of(NetworkListingRecord()), takes=NetworkApprovalBody(), refuses=_DECISION_REFUSALS)
 def approve_network_program(program_id: str) -> Response:
     """Approve a program that waits for its review. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_approved", network_listing.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
-@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ListingRejectionBody(), refuses=_DECISION_REFUSALS)
+@operation(WRITE, object_of(NetworkListingRecord()), takes=NetworkRejectionBody(), refuses=_DECISION_REFUSALS)
 def reject_network_program(program_id: str) -> Response:
     """Reject a program that waits for its review, which makes it Private. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_rejected", network_listing.reject)
@@ -75,7 +72,7 @@ def reject_network_program(program_id: str) -> Response:
 @blueprint.post(f"{_REVIEW}/revoke")
 @operation(
     WRITE,
-    object_of(ReviewedProgramRecord()),
+    object_of(NetworkListingRecord()),
     takes=WhyBody(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
@@ -102,9 +99,7 @@ def _decide(program_id: str, action: str, act: Callable[..., Program]) -> Respon
         audit.record(action, wanted_id, after=details, organization_id=after.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
-    answer = idempotency.run_once_for_operator(decide)
-    wake_relay()
-    return answer
+    return idempotency.run_once_for_operator(decide, wakes_relay=True)
 
 
 def _serialize(program_id: UUID) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ def list_supervised_programs() -> Mapping[str, object]:
     page_request = paging.read_page_request(query)
     filters = {name: query[name] for name in ("q", "organization_id", "status")}
     with db.any_org_work():
-        rows = admin_queries.any_org_page(**filters, after=page_request.after, limit=page_request.limit)
+        rows = admin_queries.any_org_page(**filters, **page_request.window)
     return paging.serialize_page(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 
@@ -80,5 +80,4 @@ def _serialize(program_id: UUID) -> Mapping[str, object]:
     row = admin_queries.any_org_find(program_id)
     if row is None:
         raise not_found("program", program_id)
-    record: Mapping[str, object] = _RECORD.dump(row)
-    return record
+    return _RECORD.dump(row)

@@ -5,7 +5,6 @@ The service's own host lists all of them, a brand's host its own. Above the limi
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from xml.sax.saxutils import escape
 
 from flask import Blueprint, Response
@@ -76,14 +75,10 @@ def show_sitemap_page(page: int) -> Response:
 
 def _sitemap_of(campaigns: Sequence[SitemapEntry]) -> Response:
     urls = "".join(
-        f"<url><loc>{escape(campaign.address)}</loc><lastmod>{_format_day(campaign.changed_at)}</lastmod></url>\n"
+        f"<url><loc>{escape(campaign.address)}</loc><lastmod>{campaign.changed_at:%Y-%m-%d}</lastmod></url>\n"
         for campaign in campaigns
     )
     return _xml_response(f"<urlset {_NAMESPACE}>\n{urls}</urlset>\n")
-
-
-def _format_day(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}"
 
 
 def _xml_response(xml: str) -> Response:

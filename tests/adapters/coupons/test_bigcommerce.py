@@ -42,7 +42,7 @@ def test_promotion_is_deleted_when_its_code_is_taken(simulated_rail):
     assert list(simulated_rail.books.promotions) == [int(other_id)]
 
 
-def test_switched_off_code_is_disabled_before_it_is_deleted(simulated_rail):
+def test_switched_off_code_is_disabled_before_deletion(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
     simulated_rail.stage.faults.extend(["", "fail"])

@@ -1,4 +1,4 @@
-"""What every coupon rail guarantees, over HTTP against simulated gateways: codes are minted once and never adopted."""
+"""Guarantees of every coupon rail, over HTTP against simulated gateways: codes are minted once and never adopted."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ _SUPPORTED = read_supported_discounts()
 _UNTIL = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 _DURATIONS = {"Once": None, "Repeating": 3, "Forever": None}
 
-every = pytest.mark.parametrize("simulated_rail", list(registry.MINTABLE), indirect=True)
+each_coupon_rail = pytest.mark.parametrize("simulated_rail", list(registry.MINTABLE), indirect=True)
 
 
 def _column(simulated_rail, name):
@@ -63,7 +63,7 @@ def test_unsupported_code_text_is_explained(name):
     }
 
 
-@every
+@each_coupon_rail
 def test_code_is_minted_with_the_ordered_terms(simulated_rail):
     order = simulated_rail.order()
     assert simulated_rail.find(order) is None
@@ -76,7 +76,7 @@ def test_code_is_minted_with_the_ordered_terms(simulated_rail):
     assert simulated_rail.find(order) == minted
 
 
-@every
+@each_coupon_rail
 @pytest.mark.parametrize("duration", _DURATIONS)
 def test_duration_is_supported_as_documented(simulated_rail, duration):
     terms, expected = _mint_or_expect_refusal(
@@ -91,7 +91,7 @@ def test_duration_is_supported_as_documented(simulated_rail, duration):
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 def test_redemption_cap_is_supported_as_documented(simulated_rail):
     terms, expected = _mint_or_expect_refusal(
         simulated_rail, _is_supported(simulated_rail, "Cap"), max_redemptions_per_code=7
@@ -100,7 +100,7 @@ def test_redemption_cap_is_supported_as_documented(simulated_rail):
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 def test_expiry_is_supported_as_documented(simulated_rail):
     terms, expected = _mint_or_expect_refusal(
         simulated_rail, _is_supported(simulated_rail, "Expiry"), expires_at=_UNTIL
@@ -112,7 +112,7 @@ def test_expiry_is_supported_as_documented(simulated_rail):
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 @pytest.mark.parametrize("count", [1, 2])
 def test_products_are_supported_as_documented(simulated_rail, count):
     products, column = (
@@ -129,7 +129,7 @@ def test_products_are_supported_as_documented(simulated_rail, count):
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 def test_amount_off_in_the_gateways_currency_is_supported(simulated_rail):
     terms, expected = _mint_or_expect_refusal(
         simulated_rail, True, type=DiscountType.AmountOff, value=1_050, currency=simulated_rail.books.currency
@@ -138,7 +138,7 @@ def test_amount_off_in_the_gateways_currency_is_supported(simulated_rail):
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 def test_amount_off_a_product_is_supported(simulated_rail):
     terms = {"type": DiscountType.AmountOff, "value": 1_050, "currency": simulated_rail.books.currency}
 
@@ -149,7 +149,7 @@ def test_amount_off_a_product_is_supported(simulated_rail):
     assert dataclasses.replace(minted_terms, products=()) == dataclasses.replace(expected, products=())
 
 
-@every
+@each_coupon_rail
 def test_amount_off_in_another_currency_is_supported_as_documented(simulated_rail):
     is_held = _column(simulated_rail, "Amounts off in") == "any currency"
 
@@ -160,7 +160,7 @@ def test_amount_off_in_another_currency_is_supported_as_documented(simulated_rai
     assert terms == expected
 
 
-@every
+@each_coupon_rail
 def test_minting_again_creates_no_second_code(simulated_rail):
     order = simulated_rail.order()
 
@@ -168,7 +168,7 @@ def test_minting_again_creates_no_second_code(simulated_rail):
     assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
-@every
+@each_coupon_rail
 def test_minted_code_is_returned_even_if_its_discount_became_unsupported(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
@@ -187,7 +187,7 @@ def test_minted_code_is_returned_even_if_its_discount_became_unsupported(simulat
     assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
-@every
+@each_coupon_rail
 @pytest.mark.parametrize("text", ["JANE15", "jane15"])
 def test_foreign_code_is_never_adopted(simulated_rail, text):
     other_id, order = (
@@ -202,7 +202,7 @@ def test_foreign_code_is_never_adopted(simulated_rail, text):
     assert simulated_rail.books.list_live_ids("JANE15") == [other_id]
 
 
-@every
+@each_coupon_rail
 def test_code_of_another_order_is_never_adopted(simulated_rail):
     first, second = simulated_rail.order(), simulated_rail.order()
     minted = simulated_rail.mint(first)
@@ -213,7 +213,7 @@ def test_code_of_another_order_is_never_adopted(simulated_rail):
     assert (simulated_rail.find(first), simulated_rail.find(second)) == (minted, None)
 
 
-@every
+@each_coupon_rail
 def test_lost_response_at_any_call_leads_to_one_code(simulated_rail):
     first = simulated_rail.order("FIRST")
     calls_before = len(simulated_rail.stage.calls)
@@ -234,7 +234,7 @@ def test_lost_response_at_any_call_leads_to_one_code(simulated_rail):
         assert simulated_rail.books.terms(order.code) == terms_from_order(order)
 
 
-@every
+@each_coupon_rail
 def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
@@ -251,7 +251,7 @@ def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
     assert simulated_rail.find(again)
 
 
-@every
+@each_coupon_rail
 def test_switch_off_leaves_other_codes_alone(simulated_rail):
     order, other = simulated_rail.order(), simulated_rail.order("OTHER15")
     minted, other_minted = simulated_rail.mint(order), simulated_rail.mint(other)
@@ -262,7 +262,7 @@ def test_switch_off_leaves_other_codes_alone(simulated_rail):
     assert len(simulated_rail.books.list_live_ids("OTHER15")) == 1
 
 
-@every
+@each_coupon_rail
 @pytest.mark.parametrize("fault", ["refuse", "forbid"])
 def test_rejected_credentials_raise_credentials_refused(simulated_rail, fault):
     order = simulated_rail.order()
@@ -281,7 +281,7 @@ def test_rejected_credentials_raise_credentials_refused(simulated_rail, fault):
     assert len(simulated_rail.books.list_live_ids("JANE15")) == 1
 
 
-@every
+@each_coupon_rail
 @pytest.mark.parametrize("fault", ["busy", "fail", "html"])
 def test_unusable_response_raises_gateway_unreachable(simulated_rail, fault):
     order = simulated_rail.order()

@@ -26,7 +26,7 @@ def test_site_with_several_families_requires_products(simulated_rail):
     ("refs", "reason"),
     [(("11", "21"), "one product family"), (("99",), "no product 99"), (("prod_1",), "prod_1 is none")],
 )
-def test_products_of_two_families_or_unknown_ones_are_refused(simulated_rail, refs, reason):
+def test_unknown_products_or_products_of_two_families_are_refused(simulated_rail, refs, reason):
     simulated_rail.books.families[902] = [21]
     with pytest.raises(DiscountNotHeld, match=reason):
         simulated_rail.mint(simulated_rail.order(product_refs=refs))

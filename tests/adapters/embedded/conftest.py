@@ -9,7 +9,7 @@ from adapters.embedded import server_pair
 
 
 @pytest.fixture(scope="module")
-def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _initialized_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("embedded") / "used"
     server_pair.start(folder, durable=False)
     server_pair.stop(folder)
@@ -17,7 +17,7 @@ def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def used_dir(_initialised: Path) -> Iterator[Path]:
+def used_dir(_initialized_dir: Path) -> Iterator[Path]:
     """A data folder that is already initialized, with its servers stopped; saves the time of initdb."""
-    yield _initialised
-    server_pair.stop(_initialised)
+    yield _initialized_dir
+    server_pair.stop(_initialized_dir)

@@ -183,7 +183,7 @@ def _mode(folder: Path) -> int:
     return folder.stat().st_mode & 0o777
 
 
-def test_data_folder_is_made_private_even_if_it_was_open(data_dir: Path) -> None:
+def test_accessible_data_folder_is_made_private(data_dir: Path) -> None:
     server_pair.start(data_dir, postgres=False, durable=False)
     initial_mode = _mode(data_dir)
     data_dir.chmod(0o755)
@@ -287,7 +287,7 @@ def test_failed_start_reports_the_log_and_a_remedy(used_dir: Path) -> None:
     assert "set DATABASE_URL" in str(failure.value)
 
 
-def test_postgres_restart_keeps_data_and_valkey_wipe_removes_it(used_dir: Path) -> None:
+def test_postgres_restart_keeps_data_and_valkey_wipe_removes_data(used_dir: Path) -> None:
     running = server_pair.start(used_dir)
     _execute(running, "CREATE TABLE recovered (word text)", "INSERT INTO recovered VALUES ('row')")
     first_pid = _postmaster_pid(used_dir)

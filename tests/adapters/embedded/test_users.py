@@ -65,7 +65,7 @@ def test_root_without_user_namespaces_runs_postgres_as_nobody(tmp_path: Path, mo
         server_pair.stop(tmp_path)
 
 
-def test_nobody_user_runs_binaries_in_a_private_root_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_nobody_runs_binaries_in_a_private_root_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Like a checkout with its virtual environment below /root.
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
     (private := tmp_path / "private").mkdir(mode=0o700)

@@ -20,13 +20,13 @@ _SECRET_KEY = "a key for these tests that is long enough"
 
 
 class _VerificationService(http.server.ThreadingHTTPServer):
-    """A service whose response `answer` writes; `heard` holds the form of each request."""
+    """A service whose response `answer` writes; `forms` holds the form of each request."""
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.heard = []
+        self.forms = []
         self.answer = _respond_with({"success": True})
         self.url = f"http://127.0.0.1:{self.server_address[1]}/siteverify"
 
@@ -34,7 +34,7 @@ class _VerificationService(http.server.ThreadingHTTPServer):
 class _Handler(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.server.heard.append({name: values[0] for name, values in parse_qs(body).items()})
+        self.server.forms.append({name: values[0] for name, values in parse_qs(body).items()})
         self.server.answer(self)
 
 
@@ -71,7 +71,7 @@ def _verify(service, token="abc", about="ben ada@example.com"):
 def test_service_receives_secret_token_and_address(service):
     assert _verify(service) is True
 
-    (form,) = service.heard
+    (form,) = service.forms
     sent_fields = {name: form[name] for name in ("secret", "response", "remoteip")}
     assert sent_fields == {"secret": "secret", "response": "abc", "remoteip": "192.0.2.7"}
 
@@ -80,7 +80,7 @@ def test_idempotency_key_depends_on_the_use(service):
     for about in ("ben ada@example.com", "ben ada@example.com", "ben bob@example.com"):
         _verify(service, about=about)
 
-    first, again, other = (form["idempotency_key"] for form in service.heard)
+    first, again, other = (form["idempotency_key"] for form in service.forms)
     assert first == again != other
 
 
@@ -102,7 +102,7 @@ def test_token_rejected_by_the_service_is_not_verified(service, body):
 @pytest.mark.parametrize("token", ["", "x" * 4097])
 def test_impossible_token_is_not_sent(service, token):
     assert _verify(service, token) is False
-    assert service.heard == []
+    assert service.forms == []
 
 
 @pytest.mark.parametrize(

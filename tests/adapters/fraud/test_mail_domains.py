@@ -144,7 +144,7 @@ def test_silent_domain_does_not_affect_others(hosts, server):
     assert results == [None, True, False]
 
 
-def test_unreachable_server_is_not_waited_for_again(server):
+def test_second_query_does_not_wait_for_an_unreachable_server(server):
     now = [0.0]
     hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
     server.silent = {"quiet.example", "."}

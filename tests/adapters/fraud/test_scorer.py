@@ -19,13 +19,13 @@ _LEAD = LeadFacts(email="a@example.com", affiliate_email="b@example.com", click=
 
 
 class _ScorerServer(http.server.ThreadingHTTPServer):
-    """A server whose response `answer` writes; `heard` holds (path, headers, body) of each request."""
+    """A server whose response `answer` writes; `requests` holds (path, headers, body) of each request."""
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.heard = []
+        self.requests = []
         self.answer = _respond_with({"score": 0, "reasons": []})
         self.url = f"http://127.0.0.1:{self.server_address[1]}/judge"
 
@@ -33,7 +33,7 @@ class _ScorerServer(http.server.ThreadingHTTPServer):
 class _Handler(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append((self.path, dict(self.headers), body))
+        self.server.requests.append((self.path, dict(self.headers), body))
         self.server.answer(self)
 
     do_GET = do_POST
@@ -77,7 +77,7 @@ def test_verdict_is_empty_without_a_scorer():
 def test_click_is_sent_as_json_with_the_token(scorer_server):
     Scorer(scorer_server.url, "secret").judge(_CLICK)
 
-    ((path, headers, body),) = scorer_server.heard
+    ((path, headers, body),) = scorer_server.requests
     assert (path, headers["Authorization"], headers["Content-Type"]) == ("/judge", "Bearer secret", "application/json")
     assert json.loads(body) == {
         "subject": "click",
@@ -98,7 +98,7 @@ def test_click_is_sent_as_json_with_the_token(scorer_server):
 def test_lead_is_sent_with_its_click_verdict_and_without_a_token(scorer_server):
     Scorer(scorer_server.url, None).judge(_LEAD)
 
-    ((_, headers, body),) = scorer_server.heard
+    ((_, headers, body),) = scorer_server.requests
     payload = json.loads(body)
     assert "Authorization" not in headers
     assert (payload["subject"], payload["email"], payload["click"]) == (
@@ -164,7 +164,7 @@ def test_redirect_is_not_followed(scorer_server):
     with pytest.raises(ScorerAway, match="it responded 302"):
         Scorer(scorer_server.url, None).judge(_CLICK)
 
-    assert len(scorer_server.heard) == 1
+    assert len(scorer_server.requests) == 1
 
 
 def test_oversized_response_raises_scorer_away(scorer_server):
@@ -241,7 +241,7 @@ def test_slow_scorer_is_suspended_for_five_seconds(scorer_server, monkeypatch):
     assert [scorer.judge(_CLICK) for scorer in suspended] == [Verdict(3, ())] * 3
 
 
-def test_slow_body_suspends_the_scorer_even_if_the_reader_is_late(scorer_server, monkeypatch):
+def test_slow_body_suspends_the_scorer_even_if_it_is_read_late(scorer_server, monkeypatch):
     times = iter([0.0])
     monkeypatch.setattr(fraud_scorer, "time", SimpleNamespace(monotonic=lambda: next(times, 1e9)))
     scorer_server.answer = _drip_body
@@ -274,7 +274,7 @@ def test_concurrent_calls_are_limited(scorer_server, monkeypatch):
     scorer = Scorer(scorer_server.url, None)
     first = threading.Thread(target=scorer.judge, args=(_CLICK,))
     first.start()
-    while not scorer_server.heard:
+    while not scorer_server.requests:
         time.sleep(0.01)
 
     with pytest.raises(ScorerAway, match="too many calls"):

@@ -78,7 +78,7 @@ def test_charge_uses_the_given_customer_and_method(service, source):
 
 @pytest.mark.parametrize("fault", ["500_before", "500_after", "cut_before", "cut_after", "hang_before", "hang_after"])
 def test_lost_response_is_resolved_without_a_second_payment(service, source, call, fault):
-    service.next(fault)
+    service.set_faults(fault)
     impatient = ProcessorFunding(url=service.url, key=fake.KEY, timeout_s=2)
     lost = (impatient if fault.startswith("hang") else source).ask(call)
 
@@ -96,7 +96,7 @@ def test_old_call_or_other_books_is_not_retried(service, source, call):
 
 
 def test_rejected_call_is_not_carried_out(service, source, call):
-    service.next("reject")
+    service.set_faults("reject")
 
     answer = source.ask(call)
 
@@ -105,16 +105,16 @@ def test_rejected_call_is_not_carried_out(service, source, call):
 
 
 def test_pending_call_settles_later(service, source, call):
-    service.next("pending")
+    service.set_faults("pending")
     accepted = source.ask(call)
-    known = replace(call, known=accepted.references[REFERENCE])
+    accepted_call = replace(call, known=accepted.references[REFERENCE])
 
-    pending = source.look_up(known)
+    pending = source.look_up(accepted_call)
     service.settle(call.key)
 
     assert isinstance(accepted, Accepted)
     assert isinstance(pending, Accepted)
-    assert source.look_up(known) == Paid(accepted.references)
+    assert source.look_up(accepted_call) == Paid(accepted.references)
 
 
 def test_charge_waiting_for_its_customer_is_accepted(service, source):
@@ -126,7 +126,7 @@ def test_charge_waiting_for_its_customer_is_accepted(service, source):
 
 
 def test_call_that_fails_later_is_rejected(service, source, call):
-    service.next("pending")
+    service.set_faults("pending")
     source.ask(call)
     service.settle(call.key, "failed")
 
@@ -144,7 +144,7 @@ def test_key_used_for_another_amount_raises_key_taken(source, call):
 
 @pytest.mark.parametrize("fault", ["401", "403"])
 def test_rejected_credentials_move_no_money(service, source, call, fault):
-    service.next(fault)
+    service.set_faults(fault)
 
     with pytest.raises(RailMisconfigured):
         source.ask(call)
@@ -153,7 +153,7 @@ def test_rejected_credentials_move_no_money(service, source, call, fault):
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", "null", '{"id": null}', '{"id": "pi_'])
 def test_unreadable_response_is_unknown(service, source, call, body):
-    service.next(f"say {body}")
+    service.set_faults(f"say {body}")
 
     assert isinstance(source.ask(call), Unknown)
     assert isinstance(resolve(source, call, age=_YOUNG, books=source.books), Paid)

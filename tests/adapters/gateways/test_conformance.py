@@ -1,4 +1,4 @@
-"""What every gateway adapter guarantees, tested over HTTP against each simulated gateway."""
+"""Guarantees of every gateway adapter, tested over HTTP against each simulated gateway."""
 
 import itertools
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ def _email(stage: Stage, fact: PaymentFact | StartFact) -> str | None:
     return fact.origin.email or stage.gateway.look_closer(account(stage), fact.origin).email
 
 
-def test_every_gateway_has_a_stage():
+def test_every_gateway_has_a_simulation():
     assert set(STAGES) == set(Gateway)
 
 
@@ -59,15 +59,15 @@ def test_missing_capabilities_match_the_table(name):
     assert [reason for reason in brand_reasons if reason not in " ".join(can.lacks)] == []
 
 
-def _documented(second: str) -> dict[str, list[str]]:
+def _read_docs_table(heading: str) -> dict[str, list[str]]:
     """Return the cells of the table of docs/connections.md with this second column heading, by gateway."""
-    lines = _CONNECTIONS.read_text().partition(f"| Gateway | {second} |")[2].splitlines()[2:]
+    lines = _CONNECTIONS.read_text().partition(f"| Gateway | {heading} |")[2].splitlines()[2:]
     rows = [line.strip("|").split("|") for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
     return {name.strip(): [cell.strip() for cell in cells] for names, *cells in rows for name in names.split(",")}
 
 
 def test_docs_describe_changed_orders_of_each_gateway():
-    rows = _documented("No money")
+    rows = _read_docs_table("No money")
     stages = {_SHORT_NAMES.get(name, stage.gateway.label): stage for name, stage in STAGES.items()}
     assert set(rows) == set(stages)
     for label, stage in stages.items():
@@ -128,7 +128,10 @@ def test_renewal_is_another_payment_of_the_same_customer(stage):
 def test_repeated_event_has_the_same_key_and_facts(stage):
     sale = stage.pay(Purchase())
     own_account = account(stage)
-    first, second = ([stage.gateway.prove(own_account, inbound(sent)) for sent in sale.notifications] for _ in range(2))
+    first, second = (
+        [stage.gateway.prove(own_account, inbound(notification)) for notification in sale.notifications]
+        for _ in range(2)
+    )
 
     assert [[each.key for each in proved.deliveries] for proved in first] == [
         [each.key for each in proved.deliveries] for proved in second
@@ -149,7 +152,7 @@ def test_partial_refunds_name_the_payment_and_add_up(stage):
     assert sum(booked_cents.values()) == 10_890
 
 
-def _since(stage: Stage) -> datetime:
+def _start_time(stage: Stage) -> datetime:
     return stage.now - timedelta(hours=1)
 
 
@@ -190,9 +193,11 @@ def test_test_payment_is_marked_or_ignored(stage):
 @pytest.mark.parametrize(("stage", "state"), _DISPUTES, indirect=["stage"])
 def test_dispute_is_reported_or_listed_with_its_payment(stage, state):
     sale = stage.pay(Purchase())
-    sent = stage.dispute(sale, state)
+    notifications = stage.dispute(sale, state)
     reported = (
-        facts(stage, *sent) if sent else [fact for each in list_facts(stage, _since(stage)).values() for fact in each]
+        facts(stage, *notifications)
+        if notifications
+        else [fact for each in list_facts(stage, _start_time(stage)).values() for fact in each]
     )
     (dispute,) = _select(DisputeFact, reported)
     assert dispute.state == state
@@ -259,14 +264,14 @@ _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff",
 
 @pytest.mark.parametrize("body", _NOT_EVENTS, ids=range(len(_NOT_EVENTS)))
 @all_gateways
-def test_body_that_is_not_an_event_is_rejected_or_unreadable(stage, body):
+def test_non_event_body_is_rejected_or_unreadable(stage, body):
     own_account = account(stage)
-    sent = [Notification(body), Notification(body, stage.pay(Purchase()).notifications[0].headers)]
+    notifications = [Notification(body), Notification(body, stage.pay(Purchase()).notifications[0].headers)]
     if "any_body" not in stage.cannot:
-        sent.append(stage.sign_body(body))
-    for payment in sent:
+        notifications.append(stage.sign_body(body))
+    for notification in notifications:
         try:
-            deliveries = stage.gateway.prove(own_account, inbound(payment)).deliveries
+            deliveries = stage.gateway.prove(own_account, inbound(notification)).deliveries
         except NotProved:
             continue
         for delivery in deliveries:
@@ -276,11 +281,13 @@ def test_body_that_is_not_an_event_is_rejected_or_unreadable(stage, body):
 
 
 @all_gateways
-def test_missed_events_are_listed_as_the_same_money(stage):
+def test_listed_payments_and_refunds_equal_those_of_missed_events(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)
     own_account = account(stage)
-    deliveries = [delivery for page in stage.gateway.list_payments(own_account, _since(stage)) for delivery in page]
+    deliveries = [
+        delivery for page in stage.gateway.list_payments(own_account, _start_time(stage)) for delivery in page
+    ]
     reported = [fact for delivery in deliveries for fact in stage.gateway.facts(own_account, delivery)]
 
     assert len({delivery.key for delivery in deliveries}) == len(deliveries)

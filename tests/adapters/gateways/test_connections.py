@@ -1,4 +1,4 @@
-"""What every gateway adapter guarantees about its webhooks, lists and look-ups, tested over HTTP."""
+"""Guarantees of every gateway adapter about its webhooks, lists and lookups, tested over HTTP."""
 
 import dataclasses
 import re

@@ -29,7 +29,7 @@ class _Clock:
 
 @pytest.fixture
 def clock():
-    """Return a clock that stands still until a test sets it."""
+    """Return a clock that stops at a time until a test sets it."""
     return _Clock()
 
 
@@ -177,7 +177,9 @@ def test_failing_provider_keeps_its_old_keys_with_a_warning(verifier, provider, 
 
 
 @pytest.mark.parametrize("fault", _BROKEN)
-def test_provider_failing_from_the_start_rejects_all_until_it_recovers(verifier, provider, clock, warnings, fault):
+def test_tokens_are_rejected_until_a_provider_failing_from_the_start_recovers(
+    verifier, provider, clock, warnings, fault
+):
     _break(provider, fault)
     for _ in range(3):
         assert verifier.claims(idp.token(idp.key("ES256"))) is None
@@ -289,7 +291,7 @@ def test_broken_file_keeps_its_old_keys_with_one_warning(file_verifier, path, wa
     assert len(warnings) == 1
 
 
-def test_missing_file_rejects_all_until_it_exists(file_verifier, path):
+def test_tokens_are_rejected_until_the_missing_key_file_exists(file_verifier, path):
     moved = path.rename(path.with_suffix(".later"))
     assert file_verifier.claims(idp.token(idp.key("ES256"))) is None
     moved.rename(path)

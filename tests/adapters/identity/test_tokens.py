@@ -26,7 +26,7 @@ def verifier():
 
 
 @pytest.mark.parametrize("alg", _ALGORITHMS)
-def test_a_signed_token_is_accepted(verifier, alg):
+def test_signed_token_is_accepted(verifier, alg):
     assert verifier.claims(idp.token(idp.key(alg)))["sub"] == "user-1"
 
 
@@ -246,7 +246,7 @@ def test_malformed_text_is_rejected(verifier, text):
 
 
 @pytest.mark.parametrize("value", [None, 7, b"a.b.c", ["a.b.c"]])
-def test_value_that_is_not_text_is_rejected(verifier, value):
+def test_non_text_value_is_rejected(verifier, value):
     assert verifier.claims(value) is None
 
 
@@ -264,7 +264,7 @@ def test_malformed_header_is_rejected(verifier, head):
     [b"", b"[]", b"7", b"null", b'"x"', b"{", b"\xff", b"[" * 5000, b'{"exp":' + b"9" * 5000 + b"}",
      b'{"sub":"\\ud800"}'],
 )  # fmt: skip
-def test_signed_payload_that_is_not_an_object_is_rejected(verifier, body):
+def test_signed_non_object_payload_is_rejected(verifier, body):
     assert verifier.claims(idp.token(idp.key("EdDSA"), body)) is None
 
 

@@ -1,4 +1,4 @@
-"""What every platform adapter guarantees, tested over HTTP against each simulated platform."""
+"""Guarantees of every platform adapter, tested over HTTP against each simulated platform."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def _stages_with(kind):
     )
 
 
-def test_every_platform_has_a_stage_and_a_description():
+def test_every_platform_has_a_simulation_and_a_description():
     assert list(STAGES) == [adapter.name for adapter in registry.all_of_them()] == list(Platform)
     for adapter in registry.all_of_them():
         assert adapter.label

@@ -76,7 +76,7 @@ class FakeProcessor:
         self._server.shutdown()
         self._server.server_close()
 
-    def next(self, *faults: str) -> None:
+    def set_faults(self, *faults: str) -> None:
         """Apply these faults to the next requests that would move money, one each."""
         self.faults.extend(faults)
 
@@ -290,7 +290,7 @@ class _Handler(ChargeHandler):
 
     def control(self) -> None:
         command = json.loads(self.body)
-        self.fake.next(*command.get("faults", []))
+        self.fake.set_faults(*command.get("faults", []))
         for key, status in command.get("statuses", {}).items():
             self.fake.settle(key, status)
         if delivery := command.get("deliver"):

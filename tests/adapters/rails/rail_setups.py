@@ -80,7 +80,7 @@ def over_http(service: fake.FakeProcessor, method: str) -> RailSetup:
     """Return one of the real rails with the fake service behind it."""
 
     def misbehave(fault: str) -> None:
-        service.next(fault)
+        service.set_faults(fault)
         if fault.startswith("hang"):
             rail_setup.rail = cast(Rail, _ShortTimeoutRail(rail_setup, _rail(service, method, TIMEOUT_S)))
 

@@ -1,4 +1,4 @@
-"""What every payout rail must guarantee: one key is one transfer, and an unknown outcome is never guessed.
+"""Guarantees of every payout rail: one key is one transfer, and an unknown outcome is never guessed.
 
 Source: tracking spec, "Event types and payloads" (payout.paid's references); core spec, "Payouts".
 """
@@ -126,13 +126,13 @@ def test_pending_transfer_is_accepted_and_paid_later(rail_setup, monkeypatch):
     answer = rail_setup.rail.send(transfer)
 
     assert isinstance(answer, Accepted)
-    known = replace(transfer, known=answer.references)
-    assert isinstance(rail_setup.rail.look_up(known), Accepted)
+    accepted_transfer = replace(transfer, known=answer.references)
+    assert isinstance(rail_setup.rail.look_up(accepted_transfer), Accepted)
     if rail_setup.service:
         rail_setup.service.settle(transfer.key)
     else:
         rail_setup.rail = SandboxRail(method=rail_setup.method, mode="slow", now=clock.now() + SETTLES_AFTER)
-    assert isinstance(rail_setup.rail.look_up(known), Paid)
+    assert isinstance(rail_setup.rail.look_up(accepted_transfer), Paid)
     assert rail_setup.books() == _expected_booking(rail_setup, transfer)
 
 
@@ -156,7 +156,7 @@ def test_error_before_the_transfer_is_unknown_and_a_retry_pays_once(rail_setup):
     assert rail_setup.books() == _expected_booking(rail_setup, transfer)
 
 
-def test_key_that_may_have_expired_is_never_sent_again(rail_setup):
+def test_possibly_expired_key_is_never_sent_again(rail_setup):
     rail_setup.misbehave("500_before")
     transfer = rail_setup.transfer()
     rail_setup.rail.send(transfer)
@@ -236,10 +236,10 @@ def test_unreachable_rail_is_unknown(external_setup):
 
 def test_returned_payment_is_rejected(external_setup):
     transfer = external_setup.transfer()
-    sent = external_setup.rail.send(transfer)
+    first_answer = external_setup.rail.send(transfer)
     external_setup.service.settle(transfer.key, "returned")
 
-    answer = external_setup.rail.look_up(replace(transfer, known=sent.references))
+    answer = external_setup.rail.look_up(replace(transfer, known=first_answer.references))
 
     assert isinstance(answer, Rejected)
     assert answer.code in ("reversed", "payout_method_closed", "returned")

@@ -30,7 +30,7 @@ def service():
     processor.stop()
 
 
-def _since():
+def _start_time():
     return datetime.now(UTC) - timedelta(minutes=5)
 
 
@@ -40,7 +40,7 @@ def test_all_pages_of_transfers_are_listed_with_their_ids(listing_setup):
     for transfer in transfers:
         listing_setup.rail.send(transfer)
 
-    listed = {transfer_row.key: transfer_row for transfer_row in listing_setup.rail.list_since(_since())}
+    listed = {transfer_row.key: transfer_row for transfer_row in listing_setup.rail.list_since(_start_time())}
 
     assert sorted(listed) == sorted(transfer.key for transfer in transfers)
     first = listed[transfers[0].key]
@@ -57,7 +57,7 @@ def test_all_pages_of_transfers_are_listed_with_their_ids(listing_setup):
 def test_transfers_of_an_earlier_release_are_listed_without_affiliate(listing_setup):
     listing_setup.rail.send(listing_setup.transfer())
 
-    (listed,) = listing_setup.rail.list_since(_since())
+    (listed,) = listing_setup.rail.list_since(_start_time())
 
     assert (listed.organization_id, listed.affiliate_id, listed.natives) == (listing_setup.organization_id, None, None)
 
@@ -69,7 +69,7 @@ def test_earlier_and_foreign_transfers_are_not_listed(listing_setup):
     listing_setup.service.find_booking(early.key).created -= 3600
     listing_setup.service.find_booking(other.key).metadata.clear()
 
-    assert [transfer_row.key for transfer_row in listing_setup.rail.list_since(_since())] == [ours.key]
+    assert [transfer_row.key for transfer_row in listing_setup.rail.list_since(_start_time())] == [ours.key]
 
 
 def test_returned_transfer_is_listed_as_returned(listing_setup):
@@ -77,28 +77,28 @@ def test_returned_transfer_is_listed_as_returned(listing_setup):
     listing_setup.rail.send(transfer)
     listing_setup.service.settle(transfer.key, "returned")
 
-    (listed,) = listing_setup.rail.list_since(_since())
+    (listed,) = listing_setup.rail.list_since(_start_time())
 
     assert listed.state == TransferState.returned
 
 
 def test_wallet_raises_cannot_list(service):
     with pytest.raises(CannotList):
-        rail_setups.over_http(service, "Wallet").rail.list_since(_since())
+        rail_setups.over_http(service, "Wallet").rail.list_since(_start_time())
 
 
 def test_rejected_credentials_raise_rail_misconfigured(service):
     rail = ProcessorConnectRail(url=service.url, key="sk_other", webhook_secret=None)
 
     with pytest.raises(RailMisconfigured):
-        list(rail.list_since(_since()))
+        list(rail.list_since(_start_time()))
 
 
 def test_unreachable_service_cannot_list():
     rail = ProcessorConnectRail(url="http://127.0.0.1:1", key="sk", webhook_secret=None)
 
     with pytest.raises(CannotList):
-        list(rail.list_since(_since()))
+        list(rail.list_since(_start_time()))
 
 
 @pytest.mark.parametrize("fault", ["500", "repeat", "shapeless"])
@@ -108,7 +108,7 @@ def test_faulty_second_page_raises_cannot_list(listing_setup, fault):
     listing_setup.service.page_fault = fault
 
     with pytest.raises(CannotList):
-        list(listing_setup.rail.list_since(_since()))
+        list(listing_setup.rail.list_since(_start_time()))
 
 
 def test_changed_labels_are_ignored(listing_setup):
@@ -117,7 +117,7 @@ def test_changed_labels_are_ignored(listing_setup):
     changed = {"native": "EUR=500/1234@0.8@2026-13-45", "affiliate_id": "ann", "organization_id": ""}
     listing_setup.service.find_booking(transfer.key).metadata |= changed
 
-    (listed,) = listing_setup.rail.list_since(_since())
+    (listed,) = listing_setup.rail.list_since(_start_time())
 
     assert (listed.natives, listed.affiliate_id, listed.organization_id) == (None, None, None)
 
@@ -128,6 +128,6 @@ def test_partly_returned_transfer_is_listed_with_its_returned_amount(service):
     rail_setup.rail.send(transfer)
     service.find_booking(transfer.key).returned = 200
 
-    (listed,) = rail_setup.rail.list_since(_since())
+    (listed,) = rail_setup.rail.list_since(_start_time())
 
     assert (listed.state, listed.amount_cents, listed.returned_cents) == (TransferState.paid, 1234, 200)

@@ -78,10 +78,10 @@ def test_unsettled_item_is_accepted(rail_setup, status):
 @pytest.mark.parametrize(("status", "code"), [("failed", "receiver_unconfirmed"), ("REFUNDED", "refunded")])
 def test_failed_item_is_rejected_with_its_reason(rail_setup, status, code):
     transfer = rail_setup.transfer()
-    sent = rail_setup.rail.send(transfer)
+    first_answer = rail_setup.rail.send(transfer)
     rail_setup.service.settle(transfer.key, status)
 
-    answer = rail_setup.rail.look_up(replace(transfer, known=sent.references))
+    answer = rail_setup.rail.look_up(replace(transfer, known=first_answer.references))
 
     assert isinstance(answer, Rejected)
     assert answer.code == code
@@ -111,7 +111,7 @@ def test_paid_item_without_a_transaction_id_is_unknown():
         WalletResponse(400, {"name": "DUPLICATE_REQUEST_ID", "links": [_link("/v1/payments/payouts/B1")]}),
     ],
 )
-def test_repeat_refusal_links_to_the_first_batch(refusal):
+def test_refusal_of_a_repeat_links_to_the_first_batch(refusal):
     assert wallet._is_repeat(refusal)
     assert wallet._linked_batch(refusal) == "B1"
 

@@ -92,15 +92,15 @@ def test_non_reading_receiver_ends_at_the_deadline(impatient_client: Client, tls
 
 @pytest.mark.parametrize("framing", [b"Content-Length: 1073741824\r\n", b"Transfer-Encoding: chunked\r\n", b""])
 def test_gigabyte_response_is_truncated(framing: bytes, client: Client, receive: StartReceiver) -> None:
-    sent = 0
+    sent_bytes = 0
 
     def flood(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        nonlocal sent
+        nonlocal sent_bytes
         conn.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
         piece = b"2000\r\n" + b"b" * 8192 + b"\r\n" if b"chunked" in framing else b"b" * 8192
-        while sent < 2**30:
+        while sent_bytes < 2**30:
             conn.sendall(piece)
-            sent += len(piece)
+            sent_bytes += len(piece)
         return False
 
     receiver = receive(flood)
@@ -109,4 +109,4 @@ def test_gigabyte_response_is_truncated(framing: bytes, client: Client, receive:
 
     assert (answer.status, answer.excerpt) == (200, "b" * 500)
     time.sleep(0.2)
-    assert sent < 2**24
+    assert sent_bytes < 2**24

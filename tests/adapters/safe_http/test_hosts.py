@@ -100,7 +100,7 @@ def test_plain_connection_is_never_reused_for_tls(client: Client, shorten_timeou
         assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
 
 
-def test_name_that_becomes_private_after_create_gets_no_packet(dns: list[list[str]], receive: StartReceiver) -> None:
+def test_host_that_became_private_after_create_gets_no_packet(dns: list[list[str]], receive: StartReceiver) -> None:
     receiver = receive()
     policy = Policy(ports=frozenset({receiver.port}))
     url = f"https://hook.test:{receiver.port}/"

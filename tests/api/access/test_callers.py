@@ -118,7 +118,7 @@ def test_ten_concurrent_first_requests_create_one_member(brand, email):
     assert brand.rows("select subject from member where email = %s", email) == [(f"local:{email}",)]
 
 
-def _member(brand, subject, email, *, is_email_verified=True):
+def _sign_member_in(brand, subject, email, *, is_email_verified=True):
     with db.unit_of_work(brand.id):
         return sign_in.sign_member_in(
             organization_id=brand.id,
@@ -132,14 +132,16 @@ def _member(brand, subject, email, *, is_email_verified=True):
 
 @pytest.mark.parametrize("email", ["owner@example.com", "new@example.com", ""])
 def test_two_subjects_with_the_same_email_are_two_members(brand, email):
-    first, second = (_member(brand, subject, email, is_email_verified=bool(email)) for subject in ("one", "two"))
+    first, second = (
+        _sign_member_in(brand, subject, email, is_email_verified=bool(email)) for subject in ("one", "two")
+    )
 
     assert first != second
-    assert _member(brand, "one", email) == first
+    assert _sign_member_in(brand, "one", email) == first
     assert sorted(brand.rows("select subject from member where email = %s", email)) == [("one",), ("two",)]
 
 
-def _account(subject, email):
+def _sign_affiliate_in(subject, email):
     with db.any_org_work():
         return sign_in.any_org_sign_affiliate_in(
             subject=subject, email=email, is_email_verified=True, now=datetime.now(UTC)
@@ -150,10 +152,10 @@ def test_new_holder_of_an_email_does_not_get_former_holders_affiliates(brand):
     email, former, later = f"{uuid4().hex}@example.com", uuid4().hex, uuid4().hex
     first_program = brand.program()
     brand.affiliate("ben", email=email)
-    former_id = _account(former, email)
+    former_id = _sign_affiliate_in(former, email)
     brand.program()
     brand.affiliate("ben", email=email)
-    later_id = _account(later, email)
+    later_id = _sign_affiliate_in(later, email)
 
     owners = brand.rows("select account_id, program_id = %s from affiliate", first_program)
 
@@ -167,7 +169,7 @@ def test_affiliate_keeps_affiliations_after_email_change(brand):
     brand.affiliate("old", email=old)
     brand.affiliate("new", email=new)
 
-    accounts = {_account(subject, old), _account(subject, new)}
+    accounts = {_sign_affiliate_in(subject, old), _sign_affiliate_in(subject, new)}
 
     assert brand.rows("select distinct account_id from affiliate") == [(account,) for account in accounts]
 

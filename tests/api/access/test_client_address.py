@@ -10,7 +10,7 @@ from tests.support.rows.link_visits import create_limiter
 _PEER = "192.0.2.1"
 
 
-def _remote_address(forwarded, *, hops=1, peer=_PEER):
+def _get_remote_address(forwarded, *, hops=1, peer=_PEER):
     @Request.application
     def show(request):
         return Response(request.remote_addr or "")
@@ -40,14 +40,14 @@ def _remote_address(forwarded, *, hops=1, peer=_PEER):
     ],
 )
 def test_every_spelling_of_an_address_is_normalized(forwarded, address):
-    assert _remote_address(forwarded) == address
+    assert _get_remote_address(forwarded) == address
 
 
 @pytest.mark.parametrize(
     "forwarded", ["", ",", "unknown", "_hidden", "203.0.113", "203.0.113.7:x", "203.0.113.7:5678:9", "[::1", "a" * 5000]
 )
 def test_malformed_entry_counts_as_the_proxy(forwarded):
-    assert _remote_address(forwarded) == _PEER
+    assert _get_remote_address(forwarded) == _PEER
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_malformed_entry_counts_as_the_proxy(forwarded):
     ],
 )
 def test_malformed_entry_counts_as_the_nearest_proxy_with_an_address(forwarded, address):
-    assert _remote_address(forwarded, hops=2) == address
+    assert _get_remote_address(forwarded, hops=2) == address
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,12 @@ def brand_with_claims(brand, monkeypatch, tmp_path):
     override_settings(monkeypatch, identity=provider)
     tokens.clear_caches()
 
-    def through(role="Owner", **claims):
+    def create_caller(role="Owner", **claims):
         own_claims = {"org_id": str(brand.id), "role": role, "email": "ada@example.com", "email_verified": True}
         body = idp.claims(**own_claims | {"sid": "a session"} | claims)
         return Brand(brand.app, brand.id, idp.token(idp.key("EdDSA"), body), "")
 
-    yield through
+    yield create_caller
     monkeypatch.undo()
     tokens.clear_caches()
 

@@ -14,25 +14,25 @@ from api.access.limits import Limiter
 _DOWN_URL = "unix:///nowhere/valkey.sock?db=0"
 
 
-def _limiter(redis_url: str | None = None) -> Limiter:
+def _create_limiter(redis_url: str | None = None) -> Limiter:
     small_limits = {"standard": 3, "s2s": 2, "apply": 2, "unknown": 100}
     limits_of_one = dict.fromkeys(settings.current().web.limits_per_min, 1)
     return Limiter(redis_url or servers.urls().redis_url, limits_of_one | small_limits)
 
 
-def _failed_open() -> float:
+def _count_failed_open() -> float:
     return REGISTRY.get_sample_value("finderfee_rate_limit_failed_open_total") or 0.0
 
 
 @pytest.fixture
 def strict_app(app, monkeypatch):
     """Return the application with windows of two or three requests."""
-    monkeypatch.setitem(app.extensions, "limiter", _limiter())
+    monkeypatch.setitem(app.extensions, "limiter", _create_limiter())
     return app
 
 
 def test_limit_is_shared_by_processes(app):
-    first, second = _limiter(), _limiter()
+    first, second = _create_limiter(), _create_limiter()
 
     allowed = [limiter.allows("standard", "ann") for limiter in (first, second, first, second, first)]
 
@@ -40,7 +40,7 @@ def test_limit_is_shared_by_processes(app):
 
 
 def test_callers_and_buckets_are_counted_separately(app):
-    limiter = _limiter()
+    limiter = _create_limiter()
 
     allowed = [limiter.allows("strict_write", caller) for caller in ("ann", "ann", "bob")]
 
@@ -49,20 +49,20 @@ def test_callers_and_buckets_are_counted_separately(app):
 
 
 def test_unreachable_redis_allows_every_request_and_counts_it(app):
-    limiter, before = _limiter(_DOWN_URL), _failed_open()
+    limiter, before = _create_limiter(_DOWN_URL), _count_failed_open()
 
     allowed = [limiter.allows("strict_write", "ann") for _ in range(5)]
 
     assert allowed == [True] * 5
-    assert _failed_open() - before == 5
+    assert _count_failed_open() - before == 5
 
 
 def test_failed_redis_is_not_retried_for_a_while(app, monkeypatch):
     at_s = time.monotonic()
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s))
-    limiter = _limiter(_DOWN_URL)
+    limiter = _create_limiter(_DOWN_URL)
     limiter.allows("strict_write", "ann")
-    limiter._redis = _limiter()._redis  # the server is back
+    limiter._redis = _create_limiter()._redis  # the server is back
 
     during_pause = [limiter.allows("strict_write", "ann") for _ in range(3)]
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: at_s + 6))
@@ -147,18 +147,18 @@ def test_mapped_ipv4_addresses_are_counted_separately(strict_app, brand):
 
 
 def test_networks_of_one_ipv6_site_share_a_wider_window(app):
-    limiter = _limiter()
+    limiter = _create_limiter()
     site_limit = 3 * limits.SITE_TIMES
 
     spread = [limiter.allows("standard", f"2001:db8:7:{n:x}::") for n in range(site_limit + 2)]
-    elsewhere = limiter.allows("standard", "2001:db8:8::")
+    other_site = limiter.allows("standard", "2001:db8:8::")
 
     assert spread == [True] * site_limit + [False] * 2
-    assert elsewhere
+    assert other_site
 
 
 def test_one_network_cannot_use_up_its_site_limit(app):
-    limiter = _limiter()
+    limiter = _create_limiter()
 
     greedy = [limiter.allows("standard", "2001:db8:7:1::") for _ in range(3 * limits.SITE_TIMES + 10)]
 
@@ -167,7 +167,7 @@ def test_one_network_cannot_use_up_its_site_limit(app):
 
 
 def test_ipv6_request_is_counted_in_one_round_trip(app, monkeypatch):
-    limiter, commands = _limiter(), []
+    limiter, commands = _create_limiter(), []
     send = limiter._redis.send
     monkeypatch.setattr(limiter._redis, "send", lambda *command: commands.append(command) or send(*command))
     limiter.allows("standard", "2001:db8:7:1::")

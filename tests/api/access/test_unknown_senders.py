@@ -24,7 +24,7 @@ def cached_keys(monkeypatch):
 
 @pytest.fixture
 def low_limit(app, cached_keys, monkeypatch):
-    """Let an address try at most three unknown keys or origins a minute."""
+    """Limit each address to three unknown keys or origins a minute."""
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(unknown=3))
 
 
@@ -33,13 +33,13 @@ def _try(app, key, *, ip="10.0.0.1", path=URL):
     return app.test_client().get(path, headers=headers, environ_base={"REMOTE_ADDR": ip}).status_code
 
 
-def _allowed_origin(app, origin, *, ip="10.0.0.1"):
+def _get_allowed_origin(app, origin, *, ip="10.0.0.1"):
     answer = app.test_client().get("/healthz", headers={"Origin": origin}, environ_base={"REMOTE_ADDR": ip})
     return answer.headers.get("Access-Control-Allow-Origin")
 
 
 @contextmanager
-def _counting():
+def _record_round_trips():
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)
     try:
@@ -50,7 +50,7 @@ def _counting():
 
 def test_caller_guessing_keys_is_stopped_before_the_database(app, low_limit):
     first = [_try(app, f"ff_live_{number}") for number in range(4)]
-    with _counting() as trips:
+    with _record_round_trips() as trips:
         over_limit = [_try(app, f"ff_live_{number}") for number in range(4, 8)]
 
     assert first == over_limit == [401] * 4
@@ -64,7 +64,7 @@ def test_signed_route_stops_unknown_keys(app, low_limit):
 
     for number in range(4):
         post(number)
-    with _counting() as trips:
+    with _record_round_trips() as trips:
         answers = [post(number) for number in range(4, 10)]
 
     assert {(answer.status_code, answer.data) for answer in answers} == {(401, b"")}
@@ -72,7 +72,7 @@ def test_signed_route_stops_unknown_keys(app, low_limit):
 
 
 def test_repeated_wrong_key_is_counted_once_and_returns_401(app, low_limit):
-    with _counting() as trips:
+    with _record_round_trips() as trips:
         answers = [_try(app, "ff_live_mistyped") for _ in range(20)]
 
     assert answers == [401] * 20
@@ -118,7 +118,7 @@ def test_other_addresses_are_not_stopped(app, low_limit, brand):
 def test_networks_of_one_site_are_stopped_together(app, low_limit):
     for number in range(3 * 16 + 1):
         _try(app, f"ff_live_{number}", ip=f"2001:db8:0:{number:x}::1")
-    with _counting() as trips:
+    with _record_round_trips() as trips:
         _try(app, "ff_live_one_more", ip="2001:db8:0:ffff::1")
 
     assert not [trip for trip in trips if b"key_hash =" in trip]
@@ -132,10 +132,10 @@ def test_valid_keys_are_never_counted(app, low_limit, brand):
 
 def test_valid_key_costs_one_statement_and_none_once_cached(app, cached_keys, brand):
     other = brand.other_key()
-    with _counting() as first:
+    with _record_round_trips() as first:
         _try(app, other.api_key, path="/api/v1/nowhere-to-be-found")
         _try(app, other.api_key)
-    with _counting() as again:
+    with _record_round_trips() as again:
         _try(app, other.api_key)
 
     assert sum(b"from api_key" in trip for trip in first) == 1
@@ -148,7 +148,7 @@ def test_wrong_keys_never_evict_a_valid_key(app, cached_keys, brand, monkeypatch
     for number in range(20):
         _try(app, f"ff_live_{number}")
 
-    with _counting() as trips:
+    with _record_round_trips() as trips:
         assert _try(app, brand.api_key) == 200
 
     assert sum(b"from api_key" in trip for trip in trips) == 0
@@ -166,27 +166,27 @@ def test_revoked_key_is_removed_from_the_cache(app, cached_keys, brand, monkeypa
 
 
 def test_unknown_origins_are_stopped_before_the_database(app, low_limit, brand):
-    ours = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
+    portal_origin = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
     for number in range(4):
-        assert _allowed_origin(app, f"https://a{number}.test") is None
-    with _counting() as trips:
+        assert _get_allowed_origin(app, f"https://a{number}.test") is None
+    with _record_round_trips() as trips:
         for number in range(4, 8):
-            assert _allowed_origin(app, f"https://a{number}.test") is None
+            assert _get_allowed_origin(app, f"https://a{number}.test") is None
 
     assert trips == []
-    assert _allowed_origin(app, ours, ip="10.0.0.2") == ours
-    assert _allowed_origin(app, ours) == ours  # a known origin stays allowed
+    assert _get_allowed_origin(app, portal_origin, ip="10.0.0.2") == portal_origin
+    assert _get_allowed_origin(app, portal_origin) == portal_origin  # a known origin stays allowed
 
 
 def test_unknown_origins_never_evict_a_portal_origin(app, cached_keys, brand, monkeypatch):
     monkeypatch.setattr(cors, "_CACHE_SIZE", 4)
-    ours = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
-    _allowed_origin(app, ours)
+    portal_origin = f"https://{brand.rows('select subdomain from organization')[0][0]}.partners.test"
+    _get_allowed_origin(app, portal_origin)
     for number in range(20):
-        _allowed_origin(app, f"https://a{number}.test")
+        _get_allowed_origin(app, f"https://a{number}.test")
 
-    with _counting() as trips:
-        assert _allowed_origin(app, ours) == ours
+    with _record_round_trips() as trips:
+        assert _get_allowed_origin(app, portal_origin) == portal_origin
 
     assert trips == []
 
@@ -196,7 +196,7 @@ def test_readiness_is_checked_at_most_once_a_second(app, monkeypatch):
     at_s, migration_queries = time.monotonic(), []
     for now_s in (at_s, at_s + 0.9, at_s + 1.1):
         monkeypatch.setattr(health, "time", SimpleNamespace(monotonic=lambda now_s=now_s: now_s))
-        with _counting() as trips:
+        with _record_round_trips() as trips:
             answers = [app.test_client().get("/readyz").status_code for _ in range(50)]
         assert answers == [200] * 50
         migration_queries.append(sum(b"select name from migration" in trip for trip in trips))

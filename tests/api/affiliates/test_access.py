@@ -64,15 +64,15 @@ def test_dashboard_member_passes_every_plan(app, method, path):
 
 @pytest.mark.parametrize(("method", "path"), _READS + _WRITES + _DASHBOARD)
 def test_role_below_the_minimum_is_refused(brand, method, path):
-    least = "Admin" if path in _ADMIN else "Viewer" if (method, path) in _READS else "Manager"
-    below = {"Admin": "Manager", "Manager": "Viewer"}.get(least)
+    minimum = "Admin" if path in _ADMIN else "Viewer" if (method, path) in _READS else "Manager"
+    below = {"Admin": "Manager", "Manager": "Viewer"}.get(minimum)
 
-    assert _call(brand.person(least), method, path).status_code in (200, 400, 404)
+    assert _call(brand.person(minimum), method, path).status_code in (200, 400, 404)
     if below:
         answer = _call(brand.person(below), method, path)
 
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
-        assert least in answer.json["message"]
+        assert minimum in answer.json["message"]
 
 
 @pytest.mark.parametrize(("method", "path"), _WRITES + _DASHBOARD)

@@ -15,7 +15,7 @@ def _create(brand, **fields):
     return brand.post(URL, {name: value for name, value in body.items() if value is not ...})
 
 
-def _events(brand):
+def _list_events(brand):
     return [
         (type, body["data"])
         for type, body in brand.rows("select type, body::jsonb from event order by created_at, type desc")
@@ -71,7 +71,7 @@ def test_new_affiliate_sends_created_and_approved_events(campaign):
         "email": "ada@example.com",
         "fullName": "Ada",
     }
-    assert _events(campaign) == [
+    assert _list_events(campaign) == [
         ("affiliate.created", shared | {"status": "Approved", "slug": affiliate["links"][0]["slug"]}),
         ("affiliate.approved", shared | {"approvedAt": affiliate["approvedAt"]}),
     ]
@@ -83,7 +83,7 @@ def test_other_initial_status_is_stored_without_approval(campaign, status):
     affiliate = _create(campaign, status=status).json
 
     assert (affiliate["status"], affiliate["approvedAt"]) == (status, None)
-    assert [type for type, _ in _events(campaign)] == ["affiliate.created"]
+    assert [type for type, _ in _list_events(campaign)] == ["affiliate.created"]
 
 
 def test_creation_is_audited(campaign):
@@ -109,30 +109,30 @@ def test_private_fields_are_not_returned(campaign):
 
 
 def test_test_key_creates_a_test_affiliate(campaign):
-    tester = campaign.other_key(is_test=True)
-    tester.programs.append(campaign.programs[-1])
+    test_key = campaign.other_key(is_test=True)
+    test_key.programs.append(campaign.programs[-1])
 
-    assert _create(tester).json["isTest"] is True
+    assert _create(test_key).json["isTest"] is True
     assert campaign.rows("select is_test from affiliate") == [(True,)]
 
 
 def test_duplicate_email_in_any_case_is_refused(campaign):
     _create(campaign)
 
-    again = _create(campaign, email=" ADA@Example.COM ")
+    duplicate = _create(campaign, email=" ADA@Example.COM ")
 
-    assert (again.status_code, again.json["error"]) == (409, "affiliate_already_exists")
+    assert (duplicate.status_code, duplicate.json["error"]) == (409, "affiliate_already_exists")
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
-    assert len(_events(campaign)) == 2
+    assert len(_list_events(campaign)) == 2
 
 
 def test_other_tenants_program_returns_404(campaign, rival):
-    theirs = rival.program()
+    rival_program = rival.program()
 
-    foreign, nobodys = _create(campaign, programId=str(theirs)), _create(campaign, programId=str(uuid4()))
+    foreign, unknown = _create(campaign, programId=str(rival_program)), _create(campaign, programId=str(uuid4()))
 
     assert (foreign.status_code, foreign.json["error"]) == (404, "not_found")
-    assert (nobodys.status_code, nobodys.json["error"]) == (404, "not_found")
+    assert (unknown.status_code, unknown.json["error"]) == (404, "not_found")
     assert rival.rows("select count(*) from affiliate") == [(0,)]
 
 
@@ -202,7 +202,7 @@ def test_malformed_field_is_named_in_problem_details(campaign, fields, field):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_body_other_than_an_object_is_refused(campaign, raw):
+def test_non_object_body_returns_400(campaign, raw):
     assert campaign.post(URL, raw).status_code == 400
 
 
@@ -216,18 +216,18 @@ def test_repeated_idempotency_key_creates_one_affiliate(campaign):
     body = {"programId": str(campaign.programs[-1]), "email": "ada@example.com"}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
-    again = campaign.post(URL, body, Idempotency_Key="once")
+    repeated = campaign.post(URL, body, Idempotency_Key="once")
 
-    assert (again.status_code, again.json) == (201, first.json)
-    assert len(_events(campaign)) == 2
+    assert (repeated.status_code, repeated.json) == (201, first.json)
+    assert len(_list_events(campaign)) == 2
 
 
-def test_plan_and_scope_are_checked(app, campaign):
-    free, reader = Brand.create(app, plan="Free"), campaign.other_key(scope="read")
+def test_affiliates_need_a_plan_and_creation_a_write_key(app, campaign):
+    free, read_key = Brand.create(app, plan="Free"), campaign.other_key(scope="read")
     free.program()
-    reader.programs.append(campaign.programs[-1])
+    read_key.programs.append(campaign.programs[-1])
 
     assert _create(free).status_code == 402
     assert free.get(URL).status_code == 402
-    assert _create(reader).status_code == 403
-    assert reader.get(URL).status_code == 200
+    assert _create(read_key).status_code == 403
+    assert read_key.get(URL).status_code == 200

@@ -1,4 +1,4 @@
-"""Emails about an application: approved by the brand or automatically, with the sign-in link; or rejected, once."""
+"""Emails about an application: its approval by the brand or automatically, and its rejection."""
 
 import pytest
 
@@ -17,33 +17,33 @@ def campaign(brand):
     return brand
 
 
-def _applicant(brand, slug="ben", **columns):
+def _create_applicant(brand, slug="ben", **columns):
     return brand.affiliate(slug, **({"status": "Pending", "approved_at": None} | columns))
 
 
-def _texts_by_recipient(brand, kind="affiliate.approved"):
+def _read_texts_by_recipient(brand, kind="affiliate.approved"):
     ids = brand.rows("select id from mail_message where kind = %s", kind)
     with db.any_org_work():
         return {opened.message.recipient: opened.text for opened in (mail.any_org_open(id) for (id,) in ids)}
 
 
 def test_approval_is_emailed_once_without_a_token(campaign):
-    affiliate_id = _applicant(campaign)
+    affiliate_id = _create_applicant(campaign)
     for _ in range(2):
         assert campaign.post(f"{URL}/{affiliate_id}/approve").status_code == 200
 
-    (text,) = _texts_by_recipient(campaign).values()
+    (text,) = _read_texts_by_recipient(campaign).values()
     assert "Brand has approved you" in text
     assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
     assert campaign.rows("select count(*) from mail_message") == [(1,)]
 
 
 def test_bulk_approval_emails_each_affiliate(campaign):
-    ids = [str(_applicant(campaign, slug)) for slug in ("ann", "ben")]
-    paused = str(_applicant(campaign, "cy", status="Paused"))
+    ids = [str(_create_applicant(campaign, slug)) for slug in ("ann", "ben")]
+    paused = str(_create_applicant(campaign, "cy", status="Paused"))
     campaign.post(f"{URL}/bulk-action", {"affiliateIds": [*ids, paused], "action": "approve"})
 
-    assert set(_texts_by_recipient(campaign)) == {"ann@example.com", "ben@example.com"}
+    assert set(_read_texts_by_recipient(campaign)) == {"ann@example.com", "ben@example.com"}
 
 
 def test_previously_approved_affiliate_is_not_emailed_again(campaign):
@@ -51,10 +51,10 @@ def test_previously_approved_affiliate_is_not_emailed_again(campaign):
     for status in ("Paused", "Approved"):
         assert campaign.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
 
-    assert _texts_by_recipient(campaign) == {}
+    assert _read_texts_by_recipient(campaign) == {}
 
 
-def _rejections(brand):
+def _list_rejections(brand):
     return brand.rows("select recipient, subject from mail_message where kind = 'affiliate.rejected'")
 
 
@@ -76,47 +76,47 @@ def _update_by_tool(brand, affiliate_id):
 
 @pytest.mark.parametrize("reject", [_reject_by_api, _reject_by_patch, _reject_by_tool, _update_by_tool])
 def test_rejection_by_any_route_is_emailed_without_the_reason(campaign, reject):
-    affiliate_id = str(_applicant(campaign))
+    affiliate_id = str(_create_applicant(campaign))
 
     assert reject(campaign, affiliate_id)["status"] == "Rejected"
 
-    assert _rejections(campaign) == [("ben@example.com", "Your application to Brand")]
-    (text,) = _texts_by_recipient(campaign, "affiliate.rejected").values()
+    assert _list_rejections(campaign) == [("ben@example.com", "Your application to Brand")]
+    (text,) = _read_texts_by_recipient(campaign, "affiliate.rejected").values()
     assert "Brand has looked at your application" in text
     assert "website" not in text
-    assert _texts_by_recipient(campaign) == {}
+    assert _read_texts_by_recipient(campaign) == {}
 
 
 def test_rejection_is_emailed_once(campaign):
-    affiliate_id = _applicant(campaign)
+    affiliate_id = _create_applicant(campaign)
     campaign.post(f"{URL}/{affiliate_id}/reject")
     for status in ("Pending", "Rejected", "Pending"):
         assert campaign.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
     assert campaign.post(f"{URL}/{affiliate_id}/reject").status_code == 200
 
-    assert len(_rejections(campaign)) == 1
+    assert len(_list_rejections(campaign)) == 1
 
 
 def test_concurrent_rejections_send_one_email(campaign):
-    affiliate_id = _applicant(campaign)
+    affiliate_id = _create_applicant(campaign)
 
     answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}/reject") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
-    assert len(_rejections(campaign)) == 1
+    assert len(_list_rejections(campaign)) == 1
 
 
-@pytest.mark.parametrize("before", ["Approved", "Paused", "Banned"])
-def test_previously_approved_affiliate_gets_no_rejection_email(campaign, before):
-    affiliate_id = campaign.affiliate("ben", status=before)
+@pytest.mark.parametrize("status_before", ["Approved", "Paused", "Banned"])
+def test_previously_approved_affiliate_gets_no_rejection_email(campaign, status_before):
+    affiliate_id = campaign.affiliate("ben", status=status_before)
     for status in ("Rejected", "Pending", "Rejected"):
         assert campaign.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
 
-    assert _rejections(campaign) == []
+    assert _list_rejections(campaign) == []
 
 
 def test_approval_after_rejection_sends_both_emails(campaign):
-    affiliate_id = _applicant(campaign)
+    affiliate_id = _create_applicant(campaign)
     campaign.post(f"{URL}/{affiliate_id}/reject")
     campaign.post(f"{URL}/{affiliate_id}/approve")
 
@@ -131,7 +131,7 @@ def test_auto_approved_applicant_is_emailed_once(brand):
     for _ in range(2):
         assert apply(brand, email="ada@example.com").status_code == 200
 
-    (text,) = _texts_by_recipient(brand).values()
+    (text,) = _read_texts_by_recipient(brand).values()
     assert "Brand has approved you" in text
     assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
@@ -139,7 +139,7 @@ def test_auto_approved_applicant_is_emailed_once(brand):
     affiliate_id = str(brand.rows("select id from affiliate")[0][0])
     for status in ("Paused", "Approved"):
         assert brand.call("PATCH", f"{URL}/{affiliate_id}", {"status": status}).status_code == 200
-    assert len(_texts_by_recipient(brand)) == 1
+    assert len(_read_texts_by_recipient(brand)) == 1
 
 
 def test_concurrent_auto_approved_applications_send_one_email(brand):
@@ -178,13 +178,13 @@ def test_brand_created_affiliate_is_not_emailed(campaign, status):
 
 def test_newline_in_campaign_name_is_removed_from_approval_subject(campaign):
     campaign.rows("update organization set name = E'Two\\nlines' where id = %s returning 1", campaign.id)
-    campaign.post(f"{URL}/{_applicant(campaign)}/approve")
+    campaign.post(f"{URL}/{_create_applicant(campaign)}/approve")
 
     assert campaign.rows("select subject from mail_message") == [("Two lines has approved you",)]
 
 
 def test_newline_in_campaign_name_is_removed_from_rejection_subject(campaign):
     campaign.rows("update organization set name = E'Two\nlines' where id = %s returning 1", campaign.id)
-    campaign.post(f"{URL}/{_applicant(campaign)}/reject")
+    campaign.post(f"{URL}/{_create_applicant(campaign)}/reject")
 
-    assert _rejections(campaign) == [("ben@example.com", "Your application to Two lines")]
+    assert _list_rejections(campaign) == [("ben@example.com", "Your application to Two lines")]

@@ -20,27 +20,27 @@ def campaign(brand):
     return brand
 
 
-def _people(brand, **statuses):
+def _create_affiliates(brand, **statuses):
     return {slug: str(brand.affiliate(slug, status=status, approved_at=None)) for slug, status in statuses.items()}
 
 
-def _people_in_every_status(brand):
-    return _people(brand, ann="Pending", ben="Approved", cleo="Rejected", dan="Paused", eve="Banned")
+def _create_affiliates_in_every_status(brand):
+    return _create_affiliates(brand, ann="Pending", ben="Approved", cleo="Rejected", dan="Paused", eve="Banned")
 
 
 def _post_action(brand, action, ids):
     return brand.post(URL, {"action": action, "affiliateIds": list(ids)})
 
 
-def _statuses(brand):
+def _read_statuses(brand):
     return dict(brand.rows("select split_part(email, '@', 1), status from affiliate where deleted_at is null"))
 
 
-def _events(brand):
+def _list_events(brand):
     return brand.rows("select type, body::jsonb->'data'->>'affiliateId' from event")
 
 
-def _audit(brand):
+def _list_audit_entries(brand):
     return brand.rows(
         "select action, entity_id, before, after from audit_entry where action like 'affiliate.bulk%%'"
         " order by entity_id"
@@ -48,133 +48,142 @@ def _audit(brand):
 
 
 @pytest.mark.parametrize(
-    ("action", "affected", "becomes"), [("approve", "ann", "Approved"), ("pause", "ben", "Paused")]
+    ("action", "affected", "new_status"), [("approve", "ann", "Approved"), ("pause", "ben", "Paused")]
 )
-def test_only_matching_statuses_are_changed(campaign, action, affected, becomes):
-    people = _people_in_every_status(campaign)
-    before = _statuses(campaign)
+def test_only_matching_statuses_are_changed(campaign, action, affected, new_status):
+    ids_by_slug = _create_affiliates_in_every_status(campaign)
+    before = _read_statuses(campaign)
 
-    answer = _post_action(campaign, action, people.values())
+    answer = _post_action(campaign, action, ids_by_slug.values())
 
     assert answer.status_code == 200
-    assert answer.json == {"action": action, "affected": 1, "skipped": 4, "affiliateIds": [people[affected]]}
-    assert _statuses(campaign) == before | {affected: becomes}
-    assert _audit(campaign) == [
-        (f"affiliate.bulk_{action.rstrip('e')}ed", people[affected], {"status": before[affected]}, {"status": becomes})
+    assert answer.json == {"action": action, "affected": 1, "skipped": 4, "affiliateIds": [ids_by_slug[affected]]}
+    assert _read_statuses(campaign) == before | {affected: new_status}
+    assert _list_audit_entries(campaign) == [
+        (
+            f"affiliate.bulk_{action.rstrip('e')}ed",
+            ids_by_slug[affected],
+            {"status": before[affected]},
+            {"status": new_status},
+        )
     ]
 
 
 def test_approval_sends_an_event_and_sets_the_date(campaign):
-    people = _people(campaign, ann="Pending", ben="Pending", cleo="Approved")
+    ids_by_slug = _create_affiliates(campaign, ann="Pending", ben="Pending", cleo="Approved")
 
-    _post_action(campaign, "approve", people.values())
+    _post_action(campaign, "approve", ids_by_slug.values())
 
-    assert sorted(_events(campaign)) == sorted(("affiliate.approved", people[slug]) for slug in ("ann", "ben"))
+    assert sorted(_list_events(campaign)) == sorted(
+        ("affiliate.approved", ids_by_slug[slug]) for slug in ("ann", "ben")
+    )
     assert campaign.rows("select count(*) from affiliate where approved_at is not null") == [(2,)]
 
 
 def test_pausing_and_deleting_send_no_event(campaign):
-    people = _people_in_every_status(campaign)
+    ids_by_slug = _create_affiliates_in_every_status(campaign)
 
-    _post_action(campaign, "pause", people.values())
-    _post_action(campaign, "delete", people.values())
+    _post_action(campaign, "pause", ids_by_slug.values())
+    _post_action(campaign, "delete", ids_by_slug.values())
 
-    assert _events(campaign) == []
+    assert _list_events(campaign) == []
 
 
 def test_delete_removes_affiliates_in_any_status(campaign):
-    people = _people_in_every_status(campaign)
+    ids_by_slug = _create_affiliates_in_every_status(campaign)
 
-    answer = _post_action(campaign, "delete", people.values())
+    answer = _post_action(campaign, "delete", ids_by_slug.values())
 
     assert (answer.json["affected"], answer.json["skipped"]) == (5, 0)
-    assert answer.json["affiliateIds"] == list(people.values())
+    assert answer.json["affiliateIds"] == list(ids_by_slug.values())
     assert campaign.get(AFFILIATES).json["items"] == []
     assert campaign.get(f"{AFFILIATES}/applications").json == []
-    assert {campaign.get(f"{AFFILIATES}/{affiliate_id}").status_code for affiliate_id in people.values()} == {404}
+    assert {campaign.get(f"{AFFILIATES}/{affiliate_id}").status_code for affiliate_id in ids_by_slug.values()} == {404}
     assert campaign.rows("select count(*) from tracking_link where deleted_at is null") == [(0,)]
-    assert [(action, after) for action, _, _, after in _audit(campaign)] == [
+    assert [(action, after) for action, _, _, after in _list_audit_entries(campaign)] == [
         ("affiliate.bulk_deleted", {"deleted": True})
     ] * 5
 
 
 def test_deleted_affiliate_earns_nothing_and_may_join_again(campaign, drain):
-    people = _people(campaign, ben="Approved")
+    ids_by_slug = _create_affiliates(campaign, ben="Approved")
     campaign.sale(externalEventId="before")
     drain()
 
-    _post_action(campaign, "delete", people.values())
-    again = campaign.post(AFFILIATES, {"programId": str(campaign.programs[-1]), "email": "ben@example.com"})
+    _post_action(campaign, "delete", ids_by_slug.values())
+    rejoined = campaign.post(AFFILIATES, {"programId": str(campaign.programs[-1]), "email": "ben@example.com"})
 
     assert campaign.sale(externalEventId="after").status_code == 400
-    assert again.status_code == 201
-    assert again.json["id"] != people["ben"]
+    assert rejoined.status_code == 201
+    assert rejoined.json["id"] != ids_by_slug["ben"]
     assert campaign.rows("select sum(amount_cents)::int from ledger_entry") == [(2000,)]
 
 
 @pytest.mark.parametrize("action", ["approve", "pause", "delete"])
 def test_repeated_action_changes_nothing(campaign, action):
-    people = _people_in_every_status(campaign)
-    _post_action(campaign, action, people.values())
-    audit, events = _audit(campaign), _events(campaign)
+    ids_by_slug = _create_affiliates_in_every_status(campaign)
+    _post_action(campaign, action, ids_by_slug.values())
+    audit, events = _list_audit_entries(campaign), _list_events(campaign)
 
-    again = _post_action(campaign, action, people.values())
+    repeated = _post_action(campaign, action, ids_by_slug.values())
 
-    assert again.json == {"action": action, "affected": 0, "skipped": 5, "affiliateIds": []}
-    assert (_audit(campaign), _events(campaign)) == (audit, events)
+    assert repeated.json == {"action": action, "affected": 0, "skipped": 5, "affiliateIds": []}
+    assert (_list_audit_entries(campaign), _list_events(campaign)) == (audit, events)
 
 
 @pytest.mark.parametrize("action", ["approve", "pause", "delete"])
 def test_unknown_and_other_tenants_ids_are_skipped(campaign, rival, action):
     rival.program()
-    theirs = str(rival.affiliate("ben", status="Pending"))
+    rival_id = str(rival.affiliate("ben", status="Pending"))
 
-    answer = _post_action(campaign, action, [theirs, str(uuid4())])
+    answer = _post_action(campaign, action, [rival_id, str(uuid4())])
 
     assert (answer.status_code, answer.json["affected"], answer.json["skipped"]) == (200, 0, 2)
-    assert _statuses(rival) == {"ben": "Pending"}
+    assert _read_statuses(rival) == {"ben": "Pending"}
 
 
 def test_duplicate_id_counts_once(campaign):
-    people = _people(campaign, ann="Pending", ben="Approved")
+    ids_by_slug = _create_affiliates(campaign, ann="Pending", ben="Approved")
 
-    answer = _post_action(campaign, "approve", [people["ann"], people["ann"].upper(), people["ben"], people["ben"]])
+    answer = _post_action(
+        campaign, "approve", [ids_by_slug["ann"], ids_by_slug["ann"].upper(), ids_by_slug["ben"], ids_by_slug["ben"]]
+    )
 
     assert (answer.json["affected"], answer.json["skipped"]) == (1, 1)
-    assert len(_events(campaign)) == 1
+    assert len(_list_events(campaign)) == 1
 
 
 def test_concurrent_actions_change_each_affiliate_once(campaign):
-    people = _people(campaign, **{f"number-{number}": "Pending" for number in range(20)})
-    orders = (list(people.values()), list(people.values())[::-1])
+    ids_by_slug = _create_affiliates(campaign, **{f"number-{number}": "Pending" for number in range(20)})
+    orders = (list(ids_by_slug.values()), list(ids_by_slug.values())[::-1])
 
     answers = run_concurrently(*(lambda ids=ids: _post_action(campaign, "approve", ids) for ids in orders))
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert sum(answer.json["affected"] for answer in answers) == 20
-    assert len(_events(campaign)) == 20
+    assert len(_list_events(campaign)) == 20
 
 
 def test_action_waits_for_a_concurrent_change_and_reports_its_result(campaign):
-    people = _people(campaign, ann="Approved")
+    ids_by_slug = _create_affiliates(campaign, ann="Approved")
 
     with db.unit_of_work(campaign.id):
         db.db.run("update affiliate set status = 'Banned' where organization_id = %s", (campaign.id,))
-        answer = start_call(lambda: _post_action(campaign, "delete", people.values()))
+        answer = start_call(lambda: _post_action(campaign, "delete", ids_by_slug.values()))
 
     assert answer().json["affected"] == 1
-    assert [before for _, _, before, _ in _audit(campaign)] == [{"status": "Banned"}]
+    assert [before for _, _, before, _ in _list_audit_entries(campaign)] == [{"status": "Banned"}]
 
 
 @pytest.mark.parametrize("action", ["approve", "pause", "delete"])
-def test_many_ids_cost_as_many_round_trips_as_one(campaign, action):
-    fits = "Approved" if action == "pause" else "Pending"
-    _post_action(campaign, action, _people(campaign, warm=fits).values())
-    single = _people(campaign, ann=fits)
-    trips_for_one = count_round_trips(lambda: _post_action(campaign, action, single.values()))
-    many = _people(campaign, **{f"number-{number}": fits for number in range(50)})
+def test_round_trips_do_not_grow_with_ids(campaign, action):
+    status = "Approved" if action == "pause" else "Pending"
+    _post_action(campaign, action, _create_affiliates(campaign, warm=status).values())
+    single = _create_affiliates(campaign, ann=status)
+    trips_before = count_round_trips(lambda: _post_action(campaign, action, single.values()))
+    many = _create_affiliates(campaign, **{f"number-{number}": status for number in range(50)})
 
-    assert count_round_trips(lambda: _post_action(campaign, action, many.values())) == trips_for_one
+    assert count_round_trips(lambda: _post_action(campaign, action, many.values())) == trips_before
 
 
 @pytest.mark.parametrize(
@@ -205,7 +214,7 @@ def test_two_hundred_ids_are_accepted(campaign):
 
 
 def test_repeated_idempotency_key_returns_the_first_response(campaign):
-    body = {"action": "approve", "affiliateIds": list(_people(campaign, ann="Pending").values())}
+    body = {"action": "approve", "affiliateIds": list(_create_affiliates(campaign, ann="Pending").values())}
 
     first = campaign.post(URL, body, Idempotency_Key="once")
 
@@ -215,17 +224,17 @@ def test_repeated_idempotency_key_returns_the_first_response(campaign):
 
 @pytest.mark.parametrize(("action", "affected"), [("approve", "ann"), ("pause", "ben")])
 def test_dashboard_action_returns_counts(campaign, action, affected):
-    people, manager = _people_in_every_status(campaign), campaign.person("Manager")
-    ids = [*people.values(), str(uuid4())]
+    ids_by_slug, manager = _create_affiliates_in_every_status(campaign), campaign.person("Manager")
+    ids = [*ids_by_slug.values(), str(uuid4())]
 
     answer = manager.post(f"/api/affiliates/bulk/{action}", {"ids": ids})
 
-    past = f"{action.rstrip('e')}ed"
-    assert (answer.status_code, answer.json) == (200, {"affected": 1, "skipped": 5, past: 1})
-    assert [(name, affiliate_id) for name, affiliate_id, *_ in _audit(campaign)] == [
-        (f"affiliate.bulk_{past}", people[affected])
+    participle = f"{action.rstrip('e')}ed"
+    assert (answer.status_code, answer.json) == (200, {"affected": 1, "skipped": 5, participle: 1})
+    assert [(name, affiliate_id) for name, affiliate_id, *_ in _list_audit_entries(campaign)] == [
+        (f"affiliate.bulk_{participle}", ids_by_slug[affected])
     ]
-    assert len(_events(campaign)) == (1 if action == "approve" else 0)
+    assert len(_list_events(campaign)) == (1 if action == "approve" else 0)
 
 
 @pytest.mark.parametrize("action", ["approve", "pause"])

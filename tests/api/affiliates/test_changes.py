@@ -23,17 +23,17 @@ def _change(brand, affiliate_id, body, **headers):
     return brand.call("PATCH", f"{URL}/{affiliate_id}", body, **headers)
 
 
-def _events(brand):
+def _list_events(brand):
     return [type for (type,) in brand.rows("select type from event order by created_at, type desc")]
 
 
-def _audit(brand):
+def _list_audit_entries(brand):
     return brand.rows(
         "select action, before, after from audit_entry where action like 'affiliate.%%' order by created_at"
     )
 
 
-def _group(brand, program_id):
+def _create_group(brand, program_id):
     group_id = ids.new_id()
     with db.unit_of_work(brand.id):
         db.db.stage(
@@ -45,7 +45,7 @@ def _group(brand, program_id):
 
 
 def test_every_field_is_changed_and_returned(campaign):
-    affiliate_id, group_id = campaign.affiliate("ben"), _group(campaign, campaign.programs[-1])
+    affiliate_id, group_id = campaign.affiliate("ben"), _create_group(campaign, campaign.programs[-1])
     changes = {
         "fullName": "Ben 李",
         "status": "Paused",
@@ -80,7 +80,7 @@ def test_change_without_effect_is_not_audited(campaign, body):
 
     assert _change(campaign, affiliate_id, body).json == before
     assert _change(campaign, affiliate_id, {"notes": "likes tea", "status": "Approved"}).json == before
-    assert _audit(campaign) == []
+    assert _list_audit_entries(campaign) == []
 
 
 def test_change_is_audited_with_old_and_new_values(campaign):
@@ -90,12 +90,14 @@ def test_change_is_audited_with_old_and_new_values(campaign):
     after = _change(campaign.person("Manager"), affiliate_id, {"notes": "tea"}).json
 
     assert after.pop("applicationData") == {"website": "ben.example"}
-    assert _audit(campaign) == [("affiliate.updated", before, after)]
+    assert _list_audit_entries(campaign) == [("affiliate.updated", before, after)]
 
 
-@pytest.mark.parametrize("was", ["Pending", "Rejected", "Paused", "Banned"])
-def test_approval_sends_one_event(campaign, was):
-    affiliate_id = campaign.affiliate("ben", status=was, approved_at=None, application_data={"website": "ben.example"})
+@pytest.mark.parametrize("status_before", ["Pending", "Rejected", "Paused", "Banned"])
+def test_approval_sends_one_event(campaign, status_before):
+    affiliate_id = campaign.affiliate(
+        "ben", status=status_before, approved_at=None, application_data={"website": "ben.example"}
+    )
 
     first = _change(campaign, affiliate_id, {"status": "Approved"}).json
     _change(campaign, affiliate_id, {"status": "Approved"})
@@ -114,15 +116,15 @@ def test_approval_sends_one_event(campaign, was):
     )
 
 
-def test_first_approval_date_is_kept(campaign):
+def test_first_approval_date_is_unchanged_by_later_approvals(campaign):
     affiliate_id = campaign.affiliate("ben")
     approved_at = campaign.get(f"{URL}/{affiliate_id}").json["approvedAt"]
 
     _change(campaign, affiliate_id, {"status": "Paused"})
-    again = _change(campaign, affiliate_id, {"status": "Approved"}).json
+    reapproved = _change(campaign, affiliate_id, {"status": "Approved"}).json
 
-    assert again["approvedAt"] == approved_at
-    assert _events(campaign) == ["affiliate.approved"]
+    assert reapproved["approvedAt"] == approved_at
+    assert _list_events(campaign) == ["affiliate.approved"]
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
@@ -130,7 +132,7 @@ def test_other_status_changes_send_no_event(campaign, status):
     affiliate_id = campaign.affiliate("ben")
 
     assert _change(campaign, affiliate_id, {"status": status}).json["status"] == status
-    assert _events(campaign) == []
+    assert _list_events(campaign) == []
 
 
 def test_concurrent_approvals_count_once(campaign):
@@ -139,7 +141,7 @@ def test_concurrent_approvals_count_once(campaign):
     answers = run_concurrently(*[lambda: _change(campaign, affiliate_id, {"status": "Approved"})] * 3)
 
     assert [answer.status_code for answer in answers] == [200] * 3
-    assert _events(campaign) == ["affiliate.approved"]
+    assert _list_events(campaign) == ["affiliate.approved"]
 
 
 def test_custom_rate_is_cleared_by_two_nulls(campaign):
@@ -182,17 +184,17 @@ def test_tags_are_trimmed_and_deduplicated_in_order(campaign):
 
 
 def test_null_removes_the_affiliate_from_its_group(campaign):
-    affiliate_id = campaign.affiliate("ben", partner_group_id=_group(campaign, campaign.programs[-1]))
+    affiliate_id = campaign.affiliate("ben", partner_group_id=_create_group(campaign, campaign.programs[-1]))
 
     assert _change(campaign, affiliate_id, {"partnerGroupId": None}).json["partnerGroupId"] is None
 
 
 def test_group_of_another_program_or_tenant_returns_404(campaign, rival):
-    theirs = _group(rival, rival.program())
-    elsewhere = _group(campaign, campaign.program())
+    rival_group = _create_group(rival, rival.program())
+    other_programs_group = _create_group(campaign, campaign.program())
     affiliate_id = campaign.affiliate("ben", program_id=campaign.programs[0])
 
-    for group_id in (theirs, elsewhere, uuid4()):
+    for group_id in (rival_group, other_programs_group, uuid4()):
         answer = _change(campaign, affiliate_id, {"partnerGroupId": str(group_id)})
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -234,19 +236,19 @@ def test_malformed_field_is_named_in_problem_details(campaign, body, field):
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]) == [field]
-    assert _audit(campaign) == []
+    assert _list_audit_entries(campaign) == []
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b"\xff"])
-def test_body_other_than_an_object_is_refused(campaign, raw):
+def test_non_object_body_returns_400(campaign, raw):
     assert _change(campaign, campaign.affiliate("ben"), raw).status_code == 400
 
 
 def test_missing_affiliate_is_reported_before_invalid_body(campaign, rival):
     rival.program()
-    theirs = rival.affiliate("ben")
+    rival_id = rival.affiliate("ben")
 
-    for affiliate_id in (theirs, uuid4(), "nonsense"):
+    for affiliate_id in (rival_id, uuid4(), "nonsense"):
         answer = _change(campaign, affiliate_id, {"status": 7})
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -257,7 +259,7 @@ def test_repeated_idempotency_key_changes_once(campaign):
 
     first = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")
     _change(campaign, affiliate_id, {"notes": "b"})
-    again = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")
+    repeated = _change(campaign, affiliate_id, {"notes": "a"}, Idempotency_Key="once")
 
-    assert (again.status_code, again.json) == (200, first.json)
+    assert (repeated.status_code, repeated.json) == (200, first.json)
     assert campaign.get(f"{URL}/{affiliate_id}").json["notes"] == "b"

@@ -24,7 +24,7 @@ def _url(brand, slug="ben"):
     return f"{AFFILIATES}/{affiliate_id}/links"
 
 
-def _actions(brand):
+def _list_audited_actions(brand):
     return brand.rows(
         "select action, entity_id from audit_entry where action like 'tracking_link.%%' order by created_at"
     )
@@ -39,7 +39,7 @@ def test_new_link_is_short_and_has_a_random_slug(campaign):
     assert re.fullmatch(r"[a-hj-km-np-z2-9]{8}", link["slug"])
     assert (link["customAlias"], link["isDefault"], link["format"]) == (None, False, "Short")
     assert link["url"] == f"{settings.current().web.url}/r/{link['slug']}"
-    assert _actions(campaign) == [("tracking_link.created", link["id"])]
+    assert _list_audited_actions(campaign) == [("tracking_link.created", link["id"])]
     assert campaign.sale(affiliateSlug=link["slug"]).status_code == 200
 
 
@@ -61,7 +61,7 @@ def test_alias_becomes_the_slug(campaign):
         ("Hash", "https://shop.test/a?x=1#top&via=ben-tips"),
     ],
 )
-def test_other_link_formats_lead_to_the_promoted_site(brand, format, url):
+def test_other_link_formats_are_urls_of_the_promoted_site(brand, format, url):
     brand.program(referral_destination_url="https://shop.test/a?x=1#top")
     brand.affiliate("ben")
 
@@ -91,7 +91,7 @@ def test_taken_alias_is_refused(campaign, alias):
     assert len(campaign.get(_url(campaign)).json) == 1
 
 
-def test_alias_requested_concurrently_is_given_once(campaign):
+def test_concurrent_requests_for_one_alias_leave_one_winner(campaign):
     campaign.affiliate("ann")
     urls = [_url(campaign, slug) for slug in ("ann", "ben")]
 
@@ -121,7 +121,7 @@ def test_malformed_field_is_named_in_problem_details(campaign, body, field):
 
 
 @pytest.mark.parametrize("raw", [b"[]", b"null", b"{", b"\xff"])
-def test_body_other_than_an_object_is_refused(campaign, raw):
+def test_non_object_body_returns_400(campaign, raw):
     assert campaign.post(_url(campaign), raw).status_code == 400
 
 
@@ -164,7 +164,7 @@ def test_deleted_link_credits_nothing_and_is_not_listed(campaign):
     assert (answer.status_code, answer.data) == (204, b"")
     assert [link["slug"] for link in campaign.get(_url(campaign)).json] == ["ben"]
     assert campaign.sale(affiliateSlug="ben-tips").status_code == 400
-    assert _actions(campaign)[1:] == [("tracking_link.deleted", link["id"])]
+    assert _list_audited_actions(campaign)[1:] == [("tracking_link.deleted", link["id"])]
     assert campaign.call("DELETE", f"{_url(campaign)}/{link['id']}").status_code == 404
 
 
@@ -181,12 +181,17 @@ def test_links_of_other_affiliates_return_404(campaign, rival):
     rival.program()
     rival.affiliate("theirs")
     campaign.affiliate("ann")
-    theirs, anns = _url(rival, "theirs"), campaign.get(_url(campaign, "ann")).json[0]["id"]
+    rivals_url, anns_link_id = _url(rival, "theirs"), campaign.get(_url(campaign, "ann")).json[0]["id"]
 
-    assert campaign.get(theirs).status_code == 404
-    assert campaign.post(theirs, {"format": "wrong"}).status_code == 404
-    for path in (f"{theirs}/{rival.get(theirs).json[0]['id']}", f"{_url(campaign)}/{anns}",
-                 f"{_url(campaign)}/{uuid4()}", f"{_url(campaign)}/x", f"{AFFILIATES}/x/links/{anns}"):  # fmt: skip
+    assert campaign.get(rivals_url).status_code == 404
+    assert campaign.post(rivals_url, {"format": "wrong"}).status_code == 404
+    for path in (
+        f"{rivals_url}/{rival.get(rivals_url).json[0]['id']}",
+        f"{_url(campaign)}/{anns_link_id}",
+        f"{_url(campaign)}/{uuid4()}",
+        f"{_url(campaign)}/x",
+        f"{AFFILIATES}/x/links/{anns_link_id}",
+    ):
         answer = campaign.call("DELETE", path)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found"), path
@@ -194,7 +199,7 @@ def test_links_of_other_affiliates_return_404(campaign, rival):
 
 def test_repeated_idempotency_key_creates_one_link(campaign):
     first = campaign.post(_url(campaign), {}, Idempotency_Key="once")
-    again = campaign.post(_url(campaign), {}, Idempotency_Key="once")
+    repeated = campaign.post(_url(campaign), {}, Idempotency_Key="once")
 
-    assert (again.status_code, again.json) == (201, first.json)
+    assert (repeated.status_code, repeated.json) == (201, first.json)
     assert len(campaign.get(_url(campaign)).json) == 2

@@ -26,25 +26,25 @@ def test_list_pages_through_all_affiliates_newest_first(campaign, rival):
     first = campaign.get(f"{URL}?take=2").json
     second = campaign.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
     skipped = campaign.get(f"{URL}?take=2&skip=2").json
-    both = campaign.get(f"{URL}?take=1&skip=1&cursor={second['nextCursor']}").json
+    skipped_and_paged = campaign.get(f"{URL}?take=1&skip=1&cursor={second['nextCursor']}").json
 
     assert [item["id"] for item in first["items"] + second["items"]] == ids[:0:-1]
     assert skipped["items"] == second["items"]
-    assert [item["id"] for item in both["items"]] == ids[:1]
-    assert (both["hasMore"], both["nextCursor"]) == (False, None)
+    assert [item["id"] for item in skipped_and_paged["items"]] == ids[:1]
+    assert (skipped_and_paged["hasMore"], skipped_and_paged["nextCursor"]) == (False, None)
 
 
 def test_list_is_filtered_by_program(campaign, rival):
-    here = str(campaign.affiliate("ann"))
-    elsewhere = campaign.program()
-    campaign.affiliate("ben", program_id=elsewhere)
-    theirs = rival.program()
+    affiliate_id = str(campaign.affiliate("ann"))
+    other_program = campaign.program()
+    campaign.affiliate("ben", program_id=other_program)
+    rival_program = rival.program()
     rival.affiliate("cleo")
 
     listed = campaign.get(f"{URL}?programId={campaign.programs[0]}").json
 
-    assert [item["id"] for item in listed["items"]] == [here]
-    assert campaign.get(f"{URL}?programId={theirs}").json["items"] == []
+    assert [item["id"] for item in listed["items"]] == [affiliate_id]
+    assert campaign.get(f"{URL}?programId={rival_program}").json["items"] == []
 
 
 def test_page_has_fifty_rows_and_at_most_two_hundred(campaign):
@@ -83,13 +83,13 @@ def test_cursor_of_another_list_is_refused(campaign, rival):
     assert_foreign_cursors_refused(campaign, URL, foreign=(rival, URL), other=(campaign, "/api/v1/programs"))
 
 
-def test_list_costs_the_same_for_one_affiliate_and_for_many(campaign):
+def test_round_trips_do_not_grow_with_affiliates(campaign):
     campaign.affiliate("ann")
-    trips_for_one = count_round_trips(lambda: campaign.get(URL))
+    trips_before = count_round_trips(lambda: campaign.get(URL))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert count_round_trips(lambda: campaign.get(URL)) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(URL)) == trips_before
 
 
 @pytest.mark.parametrize("affiliate_id", ["nonsense", str(UUID(int=0)), str(UUID(int=5)).replace("-", "")])
@@ -116,28 +116,30 @@ def test_list_item_equals_single_affiliate_json(campaign, formats):
     for slug, format in zip(("ann-tips", "ann-more", "ann-path"), formats, strict=True):
         assert campaign.post(f"{URL}/{ann}/links", {"customAlias": slug, "format": format}).status_code == 201
     assert campaign.post(f"{URL}/{ben}/links", {"customAlias": "ben-tips"}).status_code == 201
-    without = campaign.affiliate("cleo")
-    campaign.rows("update tracking_link set deleted_at = now(), is_default = false where affiliate_id = %s", without)
+    without_links = campaign.affiliate("cleo")
+    campaign.rows(
+        "update tracking_link set deleted_at = now(), is_default = false where affiliate_id = %s", without_links
+    )
 
     for caller in (campaign, campaign.person("Owner")):
         listed = orjson.loads(caller.get(URL).data)["items"]
-        single = [orjson.loads(caller.get(f"{URL}/{id}").data) for id in (without, ben, ann)]
+        single = [orjson.loads(caller.get(f"{URL}/{id}").data) for id in (without_links, ben, ann)]
 
         assert orjson.dumps(sorted(listed, key=_id_of)) == orjson.dumps(sorted(single, key=_id_of))
-    assert [len(each["links"]) for each in sorted(listed, key=_id_of)] == [4, 2, 0]
+    assert [len(affiliate["links"]) for affiliate in sorted(listed, key=_id_of)] == [4, 2, 0]
 
 
-def test_page_costs_one_round_trip_with_short_links_else_three(campaign):
+def test_page_with_a_long_link_costs_two_more_round_trips(campaign):
     url = f"{URL}?take=2"
     ann, *_ = [campaign.affiliate(slug) for slug in ("ann", "ben", "cleo")]
     campaign.get(url)
-    short = count_round_trips(lambda: campaign.get(url))
+    trips_with_short_links = count_round_trips(lambda: campaign.get(url))
 
     campaign.rows("update program set referral_destination_url = 'https://shop.example/'")
     assert campaign.post(f"{URL}/{ann}/links", {"customAlias": "ann-tips", "format": "Query"}).status_code == 201
 
-    assert count_round_trips(lambda: campaign.get(url)) == short  # ann is on the next page
-    assert count_round_trips(lambda: campaign.get(f"{URL}?take=3")) == short + 2
+    assert count_round_trips(lambda: campaign.get(url)) == trips_with_short_links  # ann is on the next page
+    assert count_round_trips(lambda: campaign.get(f"{URL}?take=3")) == trips_with_short_links + 2
 
 
 def _id_of(affiliate):

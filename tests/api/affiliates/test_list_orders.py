@@ -17,7 +17,7 @@ def campaign(brand):
     return brand
 
 
-def _names(brand, query):
+def _list_names(brand, query):
     """Page through the list two rows at a time and return the names."""
     names, cursor = [], ""
     while True:
@@ -34,23 +34,23 @@ def test_each_order_pages_through_every_affiliate(campaign, rival):
     rival.program()
     rival.affiliate("g", full_name="Bob")
 
-    assert _names(campaign, "sort=newest") == ["", "Ben", "ann", "Élodie", "Ann", "cleo"]
-    assert _names(campaign, "sort=oldest") == ["cleo", "Ann", "Élodie", "ann", "Ben", ""]
-    assert _names(campaign, "sort=name") == ["", "Ann", "ann", "Ben", "cleo", "Élodie"]
-    assert _names(campaign, "") == _names(campaign, "sort=newest")
+    assert _list_names(campaign, "sort=newest") == ["", "Ben", "ann", "Élodie", "Ann", "cleo"]
+    assert _list_names(campaign, "sort=oldest") == ["cleo", "Ann", "Élodie", "ann", "Ben", ""]
+    assert _list_names(campaign, "sort=name") == ["", "Ann", "ann", "Ben", "cleo", "Élodie"]
+    assert _list_names(campaign, "") == _list_names(campaign, "sort=newest")
 
 
-def test_every_order_is_filtered_by_program_status_and_person(campaign):
+def test_every_order_is_filtered_by_program_status_and_text(campaign):
     for slug, name, status in (("a", "Ann", "Paused"), ("b", "Ben", "Approved"), ("c", "Bea", "Paused")):
         campaign.affiliate(slug, full_name=name, status=status)
-    here = campaign.programs[0]
+    program_id = campaign.programs[0]
     campaign.program()
     campaign.affiliate("d", full_name="Bob", status="Paused")
 
     for sort, both in (("newest", ["Bea", "Ann"]), ("oldest", ["Ann", "Bea"]), ("name", ["Ann", "Bea"])):
-        assert _names(campaign, f"sort={sort}&status=Paused&programId={here}") == both
-        assert _names(campaign, f"sort={sort}&status=Paused&programId={here}&q=B") == ["Bea"]
-    assert _names(campaign, "status=Banned") == []
+        assert _list_names(campaign, f"sort={sort}&status=Paused&programId={program_id}") == both
+        assert _list_names(campaign, f"sort={sort}&status=Paused&programId={program_id}&q=B") == ["Bea"]
+    assert _list_names(campaign, "status=Banned") == []
 
 
 def test_query_matches_part_of_name_or_email_in_any_case(campaign):
@@ -67,8 +67,8 @@ def test_query_matches_part_of_name_or_email_in_any_case(campaign):
         ("\\", []),
         ("'", []),
     ):
-        assert _names(campaign, f"q={quote(query)}") == names, query
-    assert len(_names(campaign, "q=%20")) == len(_names(campaign, "q=")) == 2
+        assert _list_names(campaign, f"q={quote(query)}") == names, query
+    assert len(_list_names(campaign, "q=%20")) == len(_list_names(campaign, "q=")) == 2
 
 
 @pytest.mark.parametrize("query", ["status=x", "status=approved", "status=", "sort=x", "sort=", "sort=Name"])
@@ -89,35 +89,35 @@ def test_impossible_query_text_is_refused(campaign, text):
 def test_cursor_of_another_order_is_refused(campaign):
     for slug in ("a", "b"):
         campaign.affiliate(slug)
-    for own in ("newest", "oldest", "name"):
-        cursor = campaign.get(f"{URL}?take=1&sort={own}").json["nextCursor"]
-        for other in ("newest", "oldest", "name"):
-            answer = campaign.get(f"{URL}?take=1&sort={other}&cursor={cursor}")
+    for order in ("newest", "oldest", "name"):
+        cursor = campaign.get(f"{URL}?take=1&sort={order}").json["nextCursor"]
+        for other_order in ("newest", "oldest", "name"):
+            answer = campaign.get(f"{URL}?take=1&sort={other_order}&cursor={cursor}")
 
-            assert answer.status_code == (200 if other == own else 400), (own, other)
+            assert answer.status_code == (200 if other_order == order else 400), (order, other_order)
 
 
 def test_next_page_by_name_continues_after_a_deleted_row(campaign):
     for slug, name in (("a", "Ann"), ("b", "Ben"), ("c", "Cleo")):
         campaign.affiliate(slug, full_name=name)
     first = campaign.get(f"{URL}?take=2&sort=name").json
-    gone = campaign.person("Owner").post(
+    deletion = campaign.person("Owner").post(
         f"{URL}/bulk-action", {"affiliateIds": [first["items"][-1]["id"]], "action": "delete"}
     )
     second = campaign.get(f"{URL}?take=2&sort=name&cursor={first['nextCursor']}").json
 
-    assert gone.json["affected"] == 1
+    assert deletion.json["affected"] == 1
     assert [item["fullName"] for item in second["items"]] == ["Cleo"]
 
 
 @pytest.mark.parametrize("query", ["sort=name", "sort=oldest&status=Approved", "q=number"])
-def test_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query):
+def test_round_trips_of_an_order_do_not_grow_with_affiliates(campaign, query):
     campaign.affiliate("number")
-    trips_for_one = count_round_trips(lambda: campaign.get(f"{URL}?{query}"))
+    trips_before = count_round_trips(lambda: campaign.get(f"{URL}?{query}"))
     for number in range(9):
         campaign.affiliate(f"number-{number}")
 
-    assert count_round_trips(lambda: campaign.get(f"{URL}?{query}")) == trips_for_one
+    assert count_round_trips(lambda: campaign.get(f"{URL}?{query}")) == trips_before
 
 
 @pytest.mark.usefixtures("isolated_database")
@@ -130,7 +130,7 @@ def test_status_by_name_is_read_from_an_index_without_sort(campaign):
     finally:
         db.db.trip_hooks.remove(trips.append)
     statements = [trip.rpartition(b";")[2].decode() for trip in trips if b"execute hot_" in trip]
-    # With few rows a sort is as cheap as an index in that order; the test asks whether such an index exists.
+    # With few rows a sort is as cheap as an index in that order; the test checks that such an index exists.
     explain = "discard plans; set local enable_sort = off; explain "
     plans = ["\n".join(line for (line,) in campaign.rows(explain + statement)) for statement in statements]
     (plan,) = [plan for plan in plans if "on affiliate " in plan]

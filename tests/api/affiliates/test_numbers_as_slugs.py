@@ -30,76 +30,86 @@ def campaign(brand):
     return brand
 
 
-def _id(campaign):
+def _find_ann_id(campaign):
     return campaign.rows("select id from affiliate")[0][0]
 
 
-def _ann(campaign):
+def _sign_in_as_ann(campaign):
     return Partner(campaign.app, campaign.rows("select email from affiliate")[0][0])
 
 
-def _new_affiliate(campaign, slug):
+def _create_affiliate(campaign, slug):
     body = {"programId": str(campaign.programs[0]), "email": unique_email(), "customAlias": slug}
     return campaign.post("/api/v1/affiliates", body)
 
 
-def _another_link(campaign, slug):
-    return campaign.post(f"/api/v1/affiliates/{_id(campaign)}/links", {"customAlias": slug})
+def _create_link(campaign, slug):
+    return campaign.post(f"/api/v1/affiliates/{_find_ann_id(campaign)}/links", {"customAlias": slug})
 
 
-def _own_link(campaign, slug):
-    return _ann(campaign).post("/api/me/links", {"programId": str(campaign.programs[0]), "customAlias": slug})
+def _create_own_link(campaign, slug):
+    return _sign_in_as_ann(campaign).post(
+        "/api/me/links", {"programId": str(campaign.programs[0]), "customAlias": slug}
+    )
 
 
-def _embedded_link(campaign, slug):
-    token = issue_token(campaign, _id(campaign))["token"]
+def _create_embedded_link(campaign, slug):
+    token = issue_token(campaign, _find_ann_id(campaign))["token"]
     return call_embed_api(campaign.app, token, "/links", method="POST", body={"customAlias": slug})
 
 
-def _application(campaign, slug):
+def _apply(campaign, slug):
     return apply(campaign, email=unique_email(), customAlias=slug)
 
 
-def _network_application(campaign, slug):
+def _apply_in_network(campaign, slug):
     stranger = Partner(campaign.app, unique_email())
     return stranger.post(f"/api/me/network/{campaign.programs[0]}/apply", {"customAlias": slug})
 
 
-def _invite(campaign, slug):
+def _send_invite(campaign, slug):
     return invite(campaign, slug=slug)
 
 
-_DOORS = (_new_affiliate, _another_link, _own_link, _embedded_link, _application, _network_application, _invite)
+_REQUESTS = (
+    _create_affiliate,
+    _create_link,
+    _create_own_link,
+    _create_embedded_link,
+    _apply,
+    _apply_in_network,
+    _send_invite,
+)
 
 
-@pytest.mark.parametrize("ask", _DOORS)
+@pytest.mark.parametrize("send_request", _REQUESTS)
 @pytest.mark.parametrize("number", [NUMBER, "007", "9" * 64])
-def test_number_as_slug_is_refused(campaign, ask, number):
-    answer = ask(campaign, number)
+def test_number_as_slug_is_refused(campaign, send_request, number):
+    answer = send_request(campaign, number)
 
-    field = "slug" if ask is _invite else "customAlias"
+    field = "slug" if send_request is _send_invite else "customAlias"
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", field)
     assert campaign.rows("select count(*) from tracking_link") == [(1,)]
 
 
-@pytest.mark.parametrize("ask", _DOORS)
-def test_number_with_a_letter_or_a_hyphen_is_a_slug(campaign, ask):
-    assert ask(campaign, f"5-{uuid4().hex[:12]}").status_code in (200, 201)
+@pytest.mark.parametrize("send_request", _REQUESTS)
+def test_number_with_a_letter_or_a_hyphen_is_a_slug(campaign, send_request):
+    assert send_request(campaign, f"5-{uuid4().hex[:12]}").status_code in (200, 201)
 
 
 def test_operations_with_an_alias_document_slug_reserved(campaign):
     description = campaign.app.test_client().get("/api/openapi.json").json
     schemas = description["components"]["schemas"]
-    taking = {}
+    is_documented = {}
     for operations in description["paths"].values():
         for operation in operations.values():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             schema = schemas.get(content.get("schema", {}).get("$ref", "").rpartition("/")[2], {})
             if "customAlias" in schema.get("properties", {}):
-                taking[operation["operationId"]] = "slug_reserved" in str(operation["responses"]["400"])
+                is_documented[operation["operationId"]] = "slug_reserved" in str(operation["responses"]["400"])
 
-    assert len(taking) >= 6
-    assert all(taking.values()), taking
+    assert len(is_documented) >= 6
+    assert all(is_documented.values()), is_documented
 
 
 def test_agent_cannot_use_a_number_as_alias(campaign):
@@ -153,7 +163,7 @@ def test_existing_numeric_slug_still_works(campaign):
 
 
 def test_random_slug_is_never_a_number(monkeypatch):
-    drawn = iter("2" * 8 + "a" * 8)
-    monkeypatch.setattr(enrollment.secrets, "choice", lambda _: next(drawn))
+    letters = iter("2" * 8 + "a" * 8)
+    monkeypatch.setattr(enrollment.secrets, "choice", lambda _: next(letters))
 
     assert enrollment.random_slug() == "a" * 8

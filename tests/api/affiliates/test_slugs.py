@@ -13,7 +13,7 @@ def _create(brand, **fields):
     return brand.post(URL, {name: value for name, value in body.items() if value is not ...})
 
 
-def _events(brand):
+def _list_events(brand):
     return [
         (type, body["data"])
         for type, body in brand.rows("select type, body::jsonb from event order by created_at, type desc")
@@ -28,7 +28,7 @@ def campaign(brand):
     return brand
 
 
-def test_concurrent_creations_make_one_affiliate(campaign):
+def test_concurrent_creations_create_one_affiliate(campaign):
     answers = run_concurrently(lambda: _create(campaign), lambda: _create(campaign))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
@@ -44,7 +44,7 @@ def test_joining_two_campaigns_concurrently_gives_one_slug(campaign):
     assert len({answer.json["links"][0]["slug"] for answer in answers}) == 1
 
 
-def test_alias_requested_concurrently_is_given_once(campaign):
+def test_concurrent_requests_for_one_alias_leave_one_winner(campaign):
     answers = run_concurrently(
         *(lambda email=email: _create(campaign, email=email, customAlias="best") for email in ("a@x.test", "b@x.test"))
     )
@@ -69,7 +69,7 @@ def test_taken_alias_is_refused_and_nothing_is_written(campaign):
 
     assert (answer.status_code, answer.json["error"]) == (409, "alias_already_taken")
     assert campaign.rows("select count(*) from affiliate where email = 'ada@example.com'") == [(0,)]
-    assert _events(campaign) == []
+    assert _list_events(campaign) == []
 
 
 def test_alias_is_available_in_another_organization(campaign, rival):

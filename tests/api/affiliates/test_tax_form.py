@@ -43,7 +43,7 @@ def _open(app, url):
     return app.test_client().get(f"{parts.path}?{parts.query}")
 
 
-def _audited_reads(brand):
+def _list_audited_reads(brand):
     return brand.rows("select entity_type, entity_id, after from audit_entry where action = 'tax_form.read'")
 
 
@@ -95,12 +95,12 @@ def test_provider_held_form_has_no_link(brand, ben):
 
 def test_new_form_replaces_the_previous_one(app, brand, ben):
     _store_form(ben)
-    former = _read(brand, ben).json["signedUrl"]
+    former_url = _read(brand, ben).json["signedUrl"]
     _store_form(ben, b"%PDF-2.0 newer", "W8BEN")
 
     assert _read(brand, ben).json["type"] == "W8BEN"
     assert _open(app, _read(brand, ben).json["signedUrl"]).data == b"%PDF-2.0 newer"
-    assert _open(app, former).status_code == 404
+    assert _open(app, former_url).status_code == 404
     assert brand.rows("select count(*) from stored_file") == [(1,)]
 
 
@@ -115,7 +115,7 @@ def test_form_is_encrypted_at_rest(brand, ben):
 @pytest.mark.parametrize(
     ("prepare", "is_found"),
     [(_store_form, True), (_store_provider_held_form, True), (lambda _: None, False)],
-    ids=["ours", "held", "absent"],
+    ids=["stored here", "held by the provider", "absent"],
 )
 def test_every_read_is_audited(brand, ben, prepare, is_found):
     prepare(ben)
@@ -123,39 +123,39 @@ def test_every_read_is_audited(brand, ben, prepare, is_found):
     _read(brand, ben)
     _read(brand.person("Admin"), ben)
 
-    assert _audited_reads(brand) == [("tax_form", ben, {"found": is_found})] * 2
+    assert _list_audited_reads(brand) == [("tax_form", ben, {"found": is_found})] * 2
 
 
 def test_missing_form_returns_404(brand, rival, ben):
     rival.program()
-    theirs = str(rival.affiliate("theirs"))
-    _store_form(theirs)
+    rivals_affiliate = str(rival.affiliate("theirs"))
+    _store_form(rivals_affiliate)
 
-    for affiliate_id in (ben, theirs, str(uuid4()), "nonsense"):
+    for affiliate_id in (ben, rivals_affiliate, str(uuid4()), "nonsense"):
         answer = _read(brand, affiliate_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert _audited_reads(rival) == []
+    assert _list_audited_reads(rival) == []
 
 
-def test_form_of_a_deleted_affiliate_is_kept(brand, ben):
+def test_form_of_a_deleted_affiliate_is_still_readable(brand, ben):
     _store_form(ben)
     brand.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [ben]})
 
     assert _read(brand, ben).status_code == 200
 
 
-def test_altered_or_expired_link_returns_nothing(app, brand, ben):
+def test_altered_or_expired_link_returns_404(app, brand, ben):
     form = _store_form(ben)
-    good = urlsplit(_read(brand, ben).json["signedUrl"]).query
-    over = file_links.build_url(form.file_id, now=datetime.now(UTC) - timedelta(seconds=300))
-    expires, signature = (part.split("=")[1] for part in good.split("&"))
+    valid_query = urlsplit(_read(brand, ben).json["signedUrl"]).query
+    expired_url = file_links.build_url(form.file_id, now=datetime.now(UTC) - timedelta(seconds=300))
+    expires, signature = (part.split("=")[1] for part in valid_query.split("&"))
 
     for url in (
-        over,
+        expired_url,
         f"/api/files/{form.file_id}",
-        f"/api/files/{uuid4()}?{good}",
-        f"/api/files/nonsense?{good}",
+        f"/api/files/{uuid4()}?{valid_query}",
+        f"/api/files/nonsense?{valid_query}",
         f"/api/files/{form.file_id}?expires={int(expires) + 1}&signature={signature}",
         f"/api/files/{form.file_id}?expires={expires}&signature={'0' * 64}",
         f"/api/files/{form.file_id}?expires=x&signature={signature}",
@@ -165,7 +165,7 @@ def test_altered_or_expired_link_returns_nothing(app, brand, ben):
         assert _open(app, url).status_code == 404, url
 
 
-def test_signed_link_to_another_kind_of_file_returns_nothing(app, brand, ben):
+def test_signed_link_to_another_kind_of_file_returns_404(app, brand, ben):
     file_id = uuid4()
     with db.unit_of_work(brand.id):
         db.db.stage(

@@ -19,7 +19,7 @@ def _subscribe(brand, event="conversion.created", url=HOOK, **headers):
     return brand.post(URL, {"event": event, "targetUrl": url}, **headers)
 
 
-def _active_hooks(brand):
+def _list_active_hooks(brand):
     return brand.rows("select id, url, events from webhook_endpoint where deleted_at is null order by created_at, id")
 
 
@@ -42,18 +42,18 @@ def test_hook_returns_its_secret_once_and_is_in_the_endpoint_list(brand):
 
 def test_repeated_event_and_url_return_the_same_hook_without_secret(brand, rival):
     first, again = _subscribe(brand), _subscribe(brand)
-    another, elsewhere = _subscribe(brand, event="payout.paid"), _subscribe(rival)
+    other_event, other_tenant = _subscribe(brand, event="payout.paid"), _subscribe(rival)
 
     assert (again.status_code, again.json) == (200, {k: v for k, v in first.json.items() if k != "secret"})
-    assert [answer.status_code for answer in (another, elsewhere)] == [201, 201]
-    assert len({answer.json["id"] for answer in (first, another, elsewhere)}) == 3
+    assert [answer.status_code for answer in (other_event, other_tenant)] == [201, 201]
+    assert len({answer.json["id"] for answer in (first, other_event, other_tenant)}) == 3
 
 
 def test_repeated_idempotency_key_returns_the_first_response(brand):
     first, again = _subscribe(brand, Idempotency_Key="on"), _subscribe(brand, Idempotency_Key="on")
 
     assert (again.status_code, again.json) == (201, first.json)
-    assert len(_active_hooks(brand)) == 1
+    assert len(_list_active_hooks(brand)) == 1
 
 
 def test_concurrent_subscriptions_create_one_hook(brand):
@@ -61,7 +61,7 @@ def test_concurrent_subscriptions_create_one_hook(brand):
     run_in_threads(6, lambda _: answers.append(_subscribe(brand)))
 
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
-    assert len({answer.json["id"] for answer in answers}) == len(_active_hooks(brand)) == 1
+    assert len({answer.json["id"] for answer in answers}) == len(_list_active_hooks(brand)) == 1
     assert brand.rows("select action from audit_entry") == [("webhook_endpoint.created",)]
 
 
@@ -80,20 +80,20 @@ def test_only_triggers_can_be_subscribed_to(brand):
 
 
 def test_malformed_field_is_named_and_no_hook_is_created(brand):
-    good = {"event": "payout.paid", "targetUrl": HOOK}
-    wrong = [("event", value) for value in (None, 5, ["payout.paid"], {}, "x" * 101, "payout.paid\x00")]
-    wrong += [("targetUrl", value) for value in (None, 5, [HOOK], {}, f"{HOOK}\x00", "x" * 70_000)]
-    for field, value in wrong:
-        answer = brand.post(URL, good | {field: value})
+    valid_body = {"event": "payout.paid", "targetUrl": HOOK}
+    malformed = [("event", value) for value in (None, 5, ["payout.paid"], {}, "x" * 101, "payout.paid\x00")]
+    malformed += [("targetUrl", value) for value in (None, 5, [HOOK], {}, f"{HOOK}\x00", "x" * 70_000)]
+    for field, value in malformed:
+        answer = brand.post(URL, valid_body | {field: value})
         expected = 413 if isinstance(value, str) and len(value) > 65_536 else 400
         assert answer.status_code == expected, (field, value)
         if expected == 400:
             assert list(answer.json["errors"]) == [field], (field, value)
-    for field in good:
-        assert list(brand.post(URL, {k: v for k, v in good.items() if k != field}).json["errors"]) == [field]
+    for field in valid_body:
+        assert list(brand.post(URL, {k: v for k, v in valid_body.items() if k != field}).json["errors"]) == [field]
     for raw in (b"", b"[]", b"{", b"null", b"\xff", b'{"event":"payout.paid","event":"payout.paid"}'):
         assert brand.post(URL, raw).status_code == 400, raw
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_target_url_follows_the_webhook_rules(brand, monkeypatch):
@@ -116,7 +116,7 @@ def test_target_url_follows_the_webhook_rules(brand, monkeypatch):
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_url_of_maximum_length_is_stored(brand):
@@ -147,26 +147,26 @@ def test_hooks_have_their_own_cap(brand):
 
 
 def test_brand_endpoints_do_not_count_against_the_hook_cap(brand):
-    own = [brand.post(ENDPOINTS, {"url": f"{HOOK}/{number}", "events": ["*"]}).status_code for number in range(20)]
+    statuses = [brand.post(ENDPOINTS, {"url": f"{HOOK}/{number}", "events": ["*"]}).status_code for number in range(20)]
 
-    assert set(own) == {201}
+    assert set(statuses) == {201}
     assert _subscribe(brand, url=f"{HOOK}/0").status_code == 201
     assert brand.post(ENDPOINTS, {"url": f"{HOOK}/20", "events": ["*"]}).json["error"] == "webhook_limit_reached"
 
 
 def test_repeated_unsubscribe_succeeds_and_affects_only_its_hook(brand, rival):
-    mine, theirs = _subscribe(brand).json["id"], _subscribe(rival).json["id"]
-    own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json["id"]
+    own_hook_id, rival_hook_id = _subscribe(brand).json["id"], _subscribe(rival).json["id"]
+    endpoint_id = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json["id"]
 
-    for hook_id in (mine, mine, theirs, own, str(uuid4()), "x", "%00", "9" * 3000):
+    for hook_id in (own_hook_id, own_hook_id, rival_hook_id, endpoint_id, str(uuid4()), "x", "%00", "9" * 3000):
         assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204, hook_id
 
-    assert [str(id) for id, *_ in _active_hooks(brand)] == [own]
-    assert [str(id) for id, *_ in _active_hooks(rival)] == [theirs]
+    assert [str(id) for id, *_ in _list_active_hooks(brand)] == [endpoint_id]
+    assert [str(id) for id, *_ in _list_active_hooks(rival)] == [rival_hook_id]
     deleted = "select entity_id, before ->> 'managedBy' from audit_entry where action = 'webhook_endpoint.deleted'"
-    assert brand.rows(deleted) == [(mine, "automation")]
+    assert brand.rows(deleted) == [(own_hook_id, "automation")]
     again = _subscribe(brand)
-    assert (again.status_code, again.json["id"] != mine) == (201, True)
+    assert (again.status_code, again.json["id"] != own_hook_id) == (201, True)
 
 
 def test_concurrent_unsubscribes_end_the_hook_once(brand):
@@ -188,9 +188,9 @@ def test_subscribe_and_unsubscribe_check_role_scope_and_plan(app, brand):
     brand.set(plan="Free")
     refused = _subscribe(brand, event="payout.paid")
     assert (refused.status_code, refused.json["error"]) == (402, "plan_tier_required")
-    assert len(_active_hooks(brand)) == 1
+    assert len(_list_active_hooks(brand)) == 1
     assert brand.call("DELETE", f"{URL}/{hook_id}").status_code == 204
-    assert _active_hooks(brand) == []
+    assert _list_active_hooks(brand) == []
 
 
 def test_hooks_outlive_their_revoked_key(brand):
@@ -200,12 +200,12 @@ def test_hooks_outlive_their_revoked_key(brand):
                " returning id")  # fmt: skip
 
     assert _subscribe(passing, event="payout.paid").status_code == 401
-    assert [id for id, *_ in _active_hooks(brand)] == [UUID(hook_id)]
+    assert [id for id, *_ in _list_active_hooks(brand)] == [UUID(hook_id)]
 
 
 def test_endpoint_routes_can_delete_but_not_change_a_hook(brand):
     hook_id = _subscribe(brand).json["id"]
-    own = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json
+    unmanaged = brand.post(ENDPOINTS, {"url": HOOK, "events": ["*"]}).json
     url = f"{ENDPOINTS}/{hook_id}"
 
     for answer in (
@@ -214,13 +214,13 @@ def test_endpoint_routes_can_delete_but_not_change_a_hook(brand):
         brand.post(f"{url}/rotate-secret"),
     ):
         assert (answer.status_code, answer.json["error"]) == (409, "endpoint_is_managed")
-    assert own["managedBy"] is None
+    assert unmanaged["managedBy"] is None
     lists = {query: [endpoint["id"] for endpoint in brand.get(f"{ENDPOINTS}{query}").json["items"]] for query in (
         "", "?managed=true", "?managed=false")}  # fmt: skip
-    assert lists == {"": [own["id"], hook_id], "?managed=true": [hook_id], "?managed=false": [own["id"]]}
+    assert lists == {"": [unmanaged["id"], hook_id], "?managed=true": [hook_id], "?managed=false": [unmanaged["id"]]}
     assert brand.get(f"{ENDPOINTS}?managed=yes").status_code == 400
     assert brand.call("DELETE", url).status_code == 204
-    assert [str(id) for id, *_ in _active_hooks(brand)] == [own["id"]]
+    assert [str(id) for id, *_ in _list_active_hooks(brand)] == [unmanaged["id"]]
 
 
 def test_hook_test_accepts_only_its_event(brand):

@@ -58,7 +58,7 @@ def brand_with_many_rows(app):
         yield brand
 
 
-def _plans(brand, path):
+def _explain_request(brand, path):
     """Return the response, and the query plan of each statement of the request."""
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)
@@ -89,7 +89,7 @@ def test_search_and_samples_read_by_index(brand_with_many_rows):
         ("../events/payout.failed/samples", 1),
     ]:
         address = f"/api/v1/automation/{path[3:]}" if path.startswith("..") else f"{SEARCH}/{path}"
-        answer, plans = _plans(brand_with_many_rows, address)
+        answer, plans = _explain_request(brand_with_many_rows, address)
         plan_text = "\n".join(plans)
         rows_read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", plan_text)]
         rows_removed = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", plan_text)]

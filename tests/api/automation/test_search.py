@@ -13,7 +13,7 @@ from tests.support.rows.program_rows import insert_conversion, time_ago
 URL = "/api/v1/automation/search"
 
 
-def _ids(brand, resource, **params):
+def _search_ids(brand, resource, **params):
     answer = brand.app.test_client().get(
         f"{URL}/{resource}", query_string=params, headers={"Authorization": f"Bearer {brand.api_key}"}
     )
@@ -30,29 +30,29 @@ def test_affiliates_are_found_by_whole_email_in_any_case_or_slug(brand, rival):
     second = str(brand.affiliate("ann", email=f"ann@{brand.id.hex}.test"))
     bob = str(brand.affiliate("bob", email=f"bob@{brand.id.hex}.test"))
 
-    assert _ids(brand, "affiliates", email=f" Ann@{brand.id.hex.upper()}.TEST ") == [second, first]
-    assert _ids(brand, "affiliates", slug="ann") == [second, first]
-    assert _ids(brand, "affiliates", slug="BOB") == [bob]
-    assert _ids(brand, "affiliates", slug="ann", email=f"bob@{brand.id.hex}.test") == []
-    assert _ids(brand, "affiliates", slug="an") == _ids(brand, "affiliates", slug="an%") == []
+    assert _search_ids(brand, "affiliates", email=f" Ann@{brand.id.hex.upper()}.TEST ") == [second, first]
+    assert _search_ids(brand, "affiliates", slug="ann") == [second, first]
+    assert _search_ids(brand, "affiliates", slug="BOB") == [bob]
+    assert _search_ids(brand, "affiliates", slug="ann", email=f"bob@{brand.id.hex}.test") == []
+    assert _search_ids(brand, "affiliates", slug="an") == _search_ids(brand, "affiliates", slug="an%") == []
     affiliates = brand.get(f"{URL}/affiliates?slug=bob").json
     assert affiliates == [brand.get(f"/api/v1/affiliates/{bob}").json]
     alter(brand, "update affiliate set deleted_at = now() where id = %s", bob)
-    assert _ids(brand, "affiliates", email=f"bob@{brand.id.hex}.test") == []
+    assert _search_ids(brand, "affiliates", email=f"bob@{brand.id.hex}.test") == []
 
 
 def test_campaigns_are_found_by_slug_or_whole_name_unless_archived(brand, rival):
     rival.program(name="Spring sale", slug="spring")
     spring = str(brand.program(name="Spring sale", slug="spring"))
     twin = str(brand.program(name="Spring sale", slug="spring-two"))
-    gone = brand.program(name="Spring sale", slug="spring-gone")
-    alter(brand, "update program set archived_at = now() where id = %s", gone)
+    archived_id = brand.program(name="Spring sale", slug="spring-gone")
+    alter(brand, "update program set archived_at = now() where id = %s", archived_id)
 
-    assert _ids(brand, "campaigns", slug="spring") == _ids(brand, "campaigns", slug="Spring") == [spring]
-    assert _ids(brand, "campaigns", name="Spring sale") == [twin, spring]
-    assert _ids(brand, "campaigns", name="Spring sale", slug="spring") == [spring]
-    assert _ids(brand, "campaigns", name="spring sale") == _ids(brand, "campaigns", name="Spring") == []
-    assert _ids(brand, "campaigns", slug="spring-gone") == []
+    assert _search_ids(brand, "campaigns", slug="spring") == _search_ids(brand, "campaigns", slug="Spring") == [spring]
+    assert _search_ids(brand, "campaigns", name="Spring sale") == [twin, spring]
+    assert _search_ids(brand, "campaigns", name="Spring sale", slug="spring") == [spring]
+    assert _search_ids(brand, "campaigns", name="spring sale") == _search_ids(brand, "campaigns", name="Spring") == []
+    assert _search_ids(brand, "campaigns", slug="spring-gone") == []
     assert brand.get(f"{URL}/campaigns?slug=spring").json == [brand.get(f"/api/v1/programs/{spring}").json]
 
 
@@ -61,17 +61,21 @@ def test_conversions_are_found_by_either_id_in_every_source(brand, rival):
         tenant.program()
         tenant.affiliate("ben")
     ((ben,),) = brand.rows("select id from affiliate")
-    ((theirs,),) = rival.rows("select id from affiliate")
+    ((rival_affiliate_id,),) = rival.rows("select id from affiliate")
     older = str(insert_conversion(brand, ben, external_event_id="order-1", created_at=time_ago(days=1)))
     newer = str(insert_conversion(brand, ben, external_event_id="order-1", source="import"))
-    foreign = str(insert_conversion(rival, theirs, external_event_id="order-1"))
+    rival_conversion_id = str(insert_conversion(rival, rival_affiliate_id, external_event_id="order-1"))
 
-    assert _ids(brand, "conversions", externalEventId="order-1") == [newer, older]
-    assert _ids(brand, "conversions", id=older) == _ids(brand, "conversions", id=older.upper()) == [older]
-    assert _ids(brand, "conversions", id=older, externalEventId="order-1") == [older]
-    assert _ids(brand, "conversions", id=older, externalEventId="order-2") == []
-    assert _ids(brand, "conversions", id=foreign) == _ids(brand, "conversions", externalEventId="order") == []
-    assert _ids(rival, "conversions", externalEventId="order-1") == [foreign]
+    assert _search_ids(brand, "conversions", externalEventId="order-1") == [newer, older]
+    assert _search_ids(brand, "conversions", id=older) == _search_ids(brand, "conversions", id=older.upper()) == [older]
+    assert _search_ids(brand, "conversions", id=older, externalEventId="order-1") == [older]
+    assert _search_ids(brand, "conversions", id=older, externalEventId="order-2") == []
+    assert (
+        _search_ids(brand, "conversions", id=rival_conversion_id)
+        == _search_ids(brand, "conversions", externalEventId="order")
+        == []
+    )
+    assert _search_ids(rival, "conversions", externalEventId="order-1") == [rival_conversion_id]
     listed = {tenant["id"]: tenant for tenant in brand.get("/api/v1/conversions").json["items"]}
     assert brand.get(f"{URL}/conversions?id={older}").json == [listed[older]]
 
@@ -82,8 +86,8 @@ def test_new_sale_is_found_before_background_jobs_run(brand, drain):
     by_order = brand.sale(externalEventId="order-1").json["conversionId"]
     by_id = brand.sale(externalEventId="order-2").json["conversionId"]
 
-    assert _ids(brand, "conversions", externalEventId="order-1") == [by_order]
-    assert _ids(brand, "conversions", id=by_id) == [by_id]
+    assert _search_ids(brand, "conversions", externalEventId="order-1") == [by_order]
+    assert _search_ids(brand, "conversions", id=by_id) == [by_id]
     drain()
     assert brand.rows("select count(*) from conversion") == [(2,)]
 
@@ -97,10 +101,12 @@ def test_payouts_are_found_by_id_or_affiliate_newest_first(app, rival):
     newest_first = [str(id) for (id,) in brand.rows("select id from payout order by created_at desc, id desc")]
 
     assert len(newest_first) == 2
-    assert _ids(brand, "payouts", affiliateId=str(ann)) == newest_first
-    assert _ids(brand, "payouts", id=newest_first[1]) == [newest_first[1]]
-    assert _ids(brand, "payouts", id=newest_first[1], affiliateId=str(uuid4())) == []
-    assert _ids(rival, "payouts", id=newest_first[0]) == _ids(rival, "payouts", affiliateId=str(ann)) == []
+    assert _search_ids(brand, "payouts", affiliateId=str(ann)) == newest_first
+    assert _search_ids(brand, "payouts", id=newest_first[1]) == [newest_first[1]]
+    assert _search_ids(brand, "payouts", id=newest_first[1], affiliateId=str(uuid4())) == []
+    assert (
+        _search_ids(rival, "payouts", id=newest_first[0]) == _search_ids(rival, "payouts", affiliateId=str(ann)) == []
+    )
     alone = brand.get(f"/api/v1/payouts/{newest_first[0]}?lineItems=false").json
     assert brand.get(f"{URL}/payouts?id={newest_first[0]}").json == [alone]
 
@@ -108,7 +114,7 @@ def test_payouts_are_found_by_id_or_affiliate_newest_first(app, rival):
 def test_search_returns_at_most_ten(brand):
     ids = [str(brand.program(name="Twins")) for _ in range(12)]
 
-    assert _ids(brand, "campaigns", name="Twins") == ids[:1:-1]
+    assert _search_ids(brand, "campaigns", name="Twins") == ids[:1:-1]
 
 
 @pytest.mark.parametrize(
@@ -164,4 +170,4 @@ def test_search_costs_the_same_for_any_number_of_results(brand):
         == trips
         == [2, 2, 1, 3, 1]
     )
-    assert len(_ids(brand, "affiliates", slug="ben")) == 10
+    assert len(_search_ids(brand, "affiliates", slug="ben")) == 10

@@ -28,7 +28,7 @@ DEFAULTS = [
 ]
 
 
-def _patch(caller, custom, **headers):
+def _patch_params(caller, custom, **headers):
     return caller.call("PATCH", URL, {"custom": custom}, **headers)
 
 
@@ -65,7 +65,7 @@ def test_without_custom_params_only_defaults_are_used(brand):
 
 
 def test_custom_params_come_first_and_are_audited(brand):
-    answer = _patch(brand, " pk_ref , my-tag,,pk_ref,")
+    answer = _patch_params(brand, " pk_ref , my-tag,,pk_ref,")
 
     assert answer.status_code == 200
     assert answer.json["custom"] == "pk_ref,my-tag"
@@ -75,24 +75,24 @@ def test_custom_params_come_first_and_are_audited(brand):
 
 
 def test_default_among_custom_params_is_listed_once(brand):
-    answer = _patch(brand, "zz,ref")
+    answer = _patch_params(brand, "zz,ref")
 
     assert answer.json["effectiveOrder"] == ["zz", "ref", *[name for name in DEFAULTS if name != "ref"]]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", " , ,"])
 def test_empty_value_clears_custom_params(brand, nothing):
-    _patch(brand, "pk_ref")
+    _patch_params(brand, "pk_ref")
 
-    answer = _patch(brand, nothing)
+    answer = _patch_params(brand, nothing)
 
     assert (answer.status_code, answer.json["custom"]) == (200, None)
     assert answer.json["effectiveOrder"] == DEFAULTS
 
 
 def test_unchanged_params_are_not_audited(brand):
-    _patch(brand, "pk_ref")
-    _patch(brand, "pk_ref")
+    _patch_params(brand, "pk_ref")
+    _patch_params(brand, "pk_ref")
 
     assert len(_audit_entries(brand)) == 1
 
@@ -102,7 +102,7 @@ def test_unchanged_params_are_not_audited(brand):
     ["ab", "a" * 32, "0-_", ",".join(f"p{n}" for n in range(10)), "aa,bb" + "," * 251, ",".join(["same"] * 20)],
 )
 def test_params_within_the_limits_are_accepted(brand, custom):
-    assert _patch(brand, custom).status_code == 200
+    assert _patch_params(brand, custom).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_params_within_the_limits_are_accepted(brand, custom):
     ],
 )
 def test_too_many_or_too_long_params_are_refused_length_first(brand, custom, code):
-    answer = _patch(brand, custom)
+    answer = _patch_params(brand, custom)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, "custom")
     assert brand.get(URL).json["custom"] is None
@@ -125,7 +125,7 @@ def test_too_many_or_too_long_params_are_refused_length_first(brand, custom, cod
 
 @pytest.mark.parametrize("entry", ["a", "a" * 33, "Ref", "a b", "réf", "a.b", "a\x00b", "ref?", "ﬀﬀ", "a\nb"])
 def test_invalid_entries_are_named(brand, entry):
-    answer = _patch(brand, f"good,{entry}, fine ,!!")
+    answer = _patch_params(brand, f"good,{entry}, fine ,!!")
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_attribution_param")
     assert answer.json["invalid"] == [entry, "!!"]
@@ -144,15 +144,15 @@ def test_malformed_body_returns_problem_details(brand, body):
 def test_lower_role_can_read_but_write_returns_empty_403(brand, role):
     person = brand.person(role)
 
-    answer = _patch(person, "pk_ref")
+    answer = _patch_params(person, "pk_ref")
 
     assert person.get(URL).status_code == 200
     assert (answer.status_code, answer.data) == (403, b"")
 
 
 def test_owner_needs_a_verified_email(brand):
-    refused = _patch(brand.person("Owner", is_email_verified=False), "pk_ref")
-    response = _patch(brand.person("Owner"), "pk_ref")
+    refused = _patch_params(brand.person("Owner", is_email_verified=False), "pk_ref")
+    response = _patch_params(brand.person("Owner"), "pk_ref")
 
     assert (refused.status_code, refused.json["error"]) == (403, "email_verification_required")
     assert response.status_code == 200
@@ -161,7 +161,7 @@ def test_owner_needs_a_verified_email(brand):
 def test_read_key_can_read_and_write_names_missing_scope(brand):
     reader = brand.other_key(scope="read")
 
-    answer = _patch(reader, "pk_ref")
+    answer = _patch_params(reader, "pk_ref")
 
     assert reader.get(URL).status_code == 200
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -171,19 +171,19 @@ def test_read_key_can_read_and_write_names_missing_scope(brand):
 def test_every_plan_can_set_params(brand):
     brand.set(plan="Free", status="Canceled")
 
-    assert _patch(brand, "pk_ref").status_code == 200
+    assert _patch_params(brand, "pk_ref").status_code == 200
 
 
 def test_params_are_separate_per_tenant(brand, rival):
-    _patch(brand, "pk_ref")
+    _patch_params(brand, "pk_ref")
 
     assert rival.get(URL).json["custom"] is None
 
 
 def test_repeated_idempotency_key_returns_the_first_response(brand):
-    first = _patch(brand, "pk_ref", Idempotency_Key="k1")
-    _patch(brand, "other")
-    again = _patch(brand, "pk_ref", Idempotency_Key="k1")
+    first = _patch_params(brand, "pk_ref", Idempotency_Key="k1")
+    _patch_params(brand, "other")
+    again = _patch_params(brand, "pk_ref", Idempotency_Key="k1")
 
     assert (again.headers["Idempotency-Replayed"], again.json) == ("true", first.json)
     assert brand.get(URL).json["custom"] == "other"

@@ -13,7 +13,7 @@ def _post_click(app, slug, caller=None, *, query="debug=1", agent=BROWSER, **fie
     return visit(app, f"{CLICK}?{query}", method="POST", json={"slug": slug} | fields, headers=headers)
 
 
-def _debug(answer):
+def _get_debug(answer):
     assert answer.status_code == 200
     return answer.json.get("debug")
 
@@ -21,7 +21,7 @@ def _debug(answer):
 def test_counted_click_is_explained_as_recorded(app, brand, slug):
     answer = _post_click(app, slug, brand.api_key)
 
-    assert _debug(answer) == {"recorded": True, "outcome": "recorded", "score": 0, "reasons": []}
+    assert _get_debug(answer) == {"recorded": True, "outcome": "recorded", "score": 0, "reasons": []}
     assert answer.json["clickId"]
     assert len(list_stream_clicks()) == 1
 
@@ -30,7 +30,7 @@ def test_blocked_click_is_explained_and_in_the_fraud_list(app, brand, slug):
     answer = _post_click(app, slug, brand.person("Viewer").api_key, agent=_HEADLESS)
     consume_stream()
 
-    assert _debug(answer) == {"recorded": False, "outcome": "blocked", "score": 80, "reasons": ["headless"]}
+    assert _get_debug(answer) == {"recorded": False, "outcome": "blocked", "score": 80, "reasons": ["headless"]}
     (listed,) = brand.get("/api/v1/fraud-events").json
     assert (listed["subjectId"], listed["action"], listed["reasons"], listed["score"]) == (
         answer.json["clickId"],
@@ -44,7 +44,7 @@ def test_repeated_visit_is_explained_as_duplicate(app, brand, slug):
     _post_click(app, slug, brand.api_key)
     consume_stream()
 
-    debug = _debug(_post_click(app, slug, brand.api_key))
+    debug = _get_debug(_post_click(app, slug, brand.api_key))
 
     assert (debug["recorded"], debug["outcome"]) == (False, "duplicate")
     assert "duplicate" in debug["reasons"]
@@ -55,7 +55,9 @@ def test_explained_outcome_equals_the_written_outcome(app, brand):
     slug = new_slug()
     brand.affiliate(slug)
 
-    outcomes = [_debug(_post_click(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)]
+    outcomes = [
+        _get_debug(_post_click(app, slug, brand.api_key, agent=agent))["outcome"] for agent in (BROWSER, _HEADLESS)
+    ]
     consume_stream()
 
     written = brand.rows("select outcome from click order by occurred_at")
@@ -66,13 +68,15 @@ def test_uncounted_request_is_explained(app, brand, slug):
     program_id = str(brand.programs[0])
     brand.affiliate("paused-one", status="Paused")
 
-    assert _debug(_post_click(app, slug, brand.api_key, agent=f"Googlebot {BROWSER}"))["reasons"] == ["no_visit"]
-    assert _debug(_post_click(app, "paused-one", brand.api_key, programId=program_id))["reasons"] == [
+    assert _get_debug(_post_click(app, slug, brand.api_key, agent=f"Googlebot {BROWSER}"))["reasons"] == ["no_visit"]
+    assert _get_debug(_post_click(app, "paused-one", brand.api_key, programId=program_id))["reasons"] == [
         "affiliate_not_approved"
     ]
-    assert _debug(_post_click(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == ["unknown_slug"]
+    assert _get_debug(_post_click(app, "nobody-here", brand.api_key, programId=program_id))["reasons"] == [
+        "unknown_slug"
+    ]
     brand.rows("update program set is_active = false returning id")
-    assert _debug(_post_click(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
+    assert _get_debug(_post_click(app, slug, brand.api_key))["reasons"] == ["program_not_open"]
     assert list_stream_clicks() == []
 
 
@@ -81,10 +85,10 @@ def test_click_without_a_body_is_explained(app, brand, slug):
 
     answer = visit(app, f"{CLICK}?slug={slug}&debug=1", headers=headers)
 
-    assert _debug(answer)["recorded"] is True
+    assert _get_debug(answer)["recorded"] is True
 
 
-def _without_id(answer):
+def _strip_id(answer):
     payload = dict(answer.json)
     payload.pop("clickId", None)
     return payload, sorted(name for name, _ in answer.headers)
@@ -97,7 +101,7 @@ def test_other_callers_get_no_debug_output(app, brand, rival, slug):
 
     for caller in others:
         answer = _post_click(app, slug, caller)
-        assert _without_id(answer) == _without_id(ordinary), caller
+        assert _strip_id(answer) == _strip_id(ordinary), caller
         assert len(answer.data) == len(ordinary.data)
 
 

@@ -59,7 +59,7 @@ def _answer(app, slug, *, headers=None, ip=_IP, **fields):
     return None if response is None else Response(response[2], status=response[0], headers=response[1])
 
 
-def _comparable(answer):
+def _normalize(answer):
     headers = [(name, value) for name, value in answer.headers if name not in _OWN]
     content = answer.json
     assert ("clickId" in content) == (len(content) > 1)
@@ -90,11 +90,11 @@ def test_event_loop_and_route_return_the_same_response_and_click(app, slug, fiel
     in_loop = _answer(app, slug, **fields)
     by_route = post_click(app, slug, **fields)
 
-    assert _comparable(in_loop) == _comparable(by_route)
+    assert _normalize(in_loop) == _normalize(by_route)
     appended = [entry._replace(id="", occurred_at="") for entry in list_stream_clicks()[1:]]
     assert appended[:1] == appended[1:]
-    given = fields.get("headers", {}).get("X-Request-Id", "")
-    assert (in_loop.headers["X-Request-Id"] == given) == (by_route.headers["X-Request-Id"] == given)
+    request_id = fields.get("headers", {}).get("X-Request-Id", "")
+    assert (in_loop.headers["X-Request-Id"] == request_id) == (by_route.headers["X-Request-Id"] == request_id)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def _is_verified(brand):
     return brand.get(f"/api/v1/programs/{brand.programs[-1]}/tracking-status").json["verified"]
 
 
-def _seen_at(brand):
+def _get_seen_at(brand):
     return brand.rows("select install_seen_at from program")[0][0]
 
 
@@ -62,7 +62,7 @@ def test_pixel_over_the_limit_is_returned_without_side_effects(app, brand, slug,
 
     assert [_is_pixel(answer) for answer in answers] == [True] * 3
     assert len(list_stream_clicks()) == 1
-    assert _seen_at(brand) is None
+    assert _get_seen_at(brand) is None
 
 
 def test_pixel_is_returned_while_the_database_is_down(app, brand, tmp_path):
@@ -104,17 +104,17 @@ def test_pixel_verifies_the_tracking_of_its_campaign(app, brand, rival, slug):
 def test_campaign_page_is_recorded_once_an_hour(app, brand, slug):
     program_id = str(brand.programs[0])
     _get_pixel(app, program_id)
-    first = _seen_at(brand)
+    first = _get_seen_at(brand)
 
     tag_sightings.clear_cache()  # as in another process
     _get_pixel(app, program_id)
-    assert _seen_at(brand) == first
+    assert _get_seen_at(brand) == first
 
     with db.unit_of_work(brand.id):
         db.db.stage("update program set install_seen_at = now() - interval '2 hours'")
     tag_sightings.clear_cache()
     _get_pixel(app, program_id)
-    assert _seen_at(brand) > first
+    assert _get_seen_at(brand) > first
 
 
 def test_page_url_with_a_slug_creates_a_click(app, brand, slug):

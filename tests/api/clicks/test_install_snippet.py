@@ -21,13 +21,13 @@ class _Tags(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
-def _tags(answer):
+def _parse_tags(answer):
     assert answer.status_code == 200, answer.text
     return _Tags(answer.json["snippet"]).tags
 
 
-def _script(answer):
-    (tag, attributes), *_ = _tags(answer)
+def _get_script_attributes(answer):
+    (tag, attributes), *_ = _parse_tags(answer)
     assert tag == "script"
     return attributes
 
@@ -38,7 +38,7 @@ def test_snippet_loads_the_script_and_has_a_noscript_image(brand):
 
     answer = brand.get(URL)
 
-    assert _tags(answer) == [
+    assert _parse_tags(answer) == [
         (
             "script",
             {
@@ -79,7 +79,7 @@ def test_snippet_is_available_before_the_program_opens(brand):
     wanted_id = brand.program(is_active=False)
     brand.program()
 
-    assert _script(brand.get(f"{URL}?programId={wanted_id}"))["data-program-id"] == str(wanted_id)
+    assert _get_script_attributes(brand.get(f"{URL}?programId={wanted_id}"))["data-program-id"] == str(wanted_id)
 
 
 def test_snippet_without_any_program_returns_404(brand, rival):
@@ -94,11 +94,11 @@ def test_pixel_requires_a_key_set_by_the_operator(brand):
     brand.program()
     refused = brand.get(f"{URL}?withPixel=true")
     brand.set(pixelPublicKey="px_Acme-17")
-    given = brand.get(f"{URL}?withPixel=true")
+    with_pixel = brand.get(f"{URL}?withPixel=true")
 
     assert (refused.status_code, refused.json["error"]) == (409, "pixel_not_provisioned")
-    assert (_script(given)["data-pixel-org"], given.json["withPixel"]) == ("px_Acme-17", True)
-    assert "data-pixel-org" not in _script(brand.get(f"{URL}?withPixel=false"))
+    assert (_get_script_attributes(with_pixel)["data-pixel-org"], with_pixel.json["withPixel"]) == ("px_Acme-17", True)
+    assert "data-pixel-org" not in _get_script_attributes(brand.get(f"{URL}?withPixel=false"))
 
 
 @pytest.mark.parametrize("query", ["", "?emailCapture=true"])
@@ -106,8 +106,8 @@ def test_email_capture_is_on_unless_turned_off(brand, query):
     brand.program()
     turned_off = brand.get(f"{URL}?emailCapture=false")
 
-    assert _script(brand.get(f"{URL}{query}"))["data-email-capture"] == "auto"
-    assert "data-email-capture" not in _script(turned_off)
+    assert _get_script_attributes(brand.get(f"{URL}{query}"))["data-email-capture"] == "auto"
+    assert "data-email-capture" not in _get_script_attributes(turned_off)
     assert turned_off.json["emailCapture"] is False
 
 
@@ -117,7 +117,7 @@ def test_custom_parameters_are_on_the_tag(brand):
 
     answer = brand.get(URL)
 
-    assert _script(answer)["data-custom-params"] == "pk_ref,my-tag"
+    assert _get_script_attributes(answer)["data-custom-params"] == "pk_ref,my-tag"
     assert answer.json["hasCustomAttributionParams"] is True
     assert answer.json["customAttributionParams"] == "pk_ref,my-tag"
 
@@ -131,7 +131,7 @@ def test_stored_custom_parameters_are_validated_again(brand, stored, returned):
 
     answer = brand.get(URL)
 
-    assert _script(answer).get("data-custom-params") == returned
+    assert _get_script_attributes(answer).get("data-custom-params") == returned
     assert answer.json["customAttributionParams"] == returned
     assert answer.json["hasCustomAttributionParams"] is (returned is not None)
 
@@ -142,8 +142,8 @@ def test_attribute_values_are_escaped(brand):
 
     answer = brand.get(f"{URL}?withPixel=true")
 
-    assert _script(answer)["data-pixel-org"] == '"><img src=x onerror=alert(1)>&'
-    assert [tag for tag, _ in _tags(answer)] == ["script", "noscript", "img"]
+    assert _get_script_attributes(answer)["data-pixel-org"] == '"><img src=x onerror=alert(1)>&'
+    assert [tag for tag, _ in _parse_tags(answer)] == ["script", "noscript", "img"]
 
 
 def test_verified_tracking_domain_is_the_script_host(brand):
@@ -156,7 +156,7 @@ def test_verified_tracking_domain_is_the_script_host(brand):
 
     assert (unverified["scriptHost"], unverified["usingTrackingDomain"]) == (settings.current().web.url, False)
     assert (verified.json["scriptHost"], verified.json["usingTrackingDomain"]) == (f"https://{domain}", True)
-    assert _script(verified)["src"] == f"https://{domain}/api/v1/r/loader.js"
+    assert _get_script_attributes(verified)["src"] == f"https://{domain}/api/v1/r/loader.js"
     assert f"https://{domain}/api/v1/r/c.gif?programId={program_id}" in verified.json["snippet"]
 
 

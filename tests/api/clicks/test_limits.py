@@ -18,14 +18,14 @@ _NOTHING = {"ok": True}
 
 def test_address_may_send_sixty_clicks_a_minute(app, slug, monkeypatch):
     monkeypatch.setitem(app.extensions, "limiter", create_limiter(anonymous_tracking=3))
-    foreign = {"Origin": "https://shop.test"}
+    other_origin = {"Origin": "https://shop.test"}
 
     statuses = [
         post_click(app, slug).status_code,
         post_click(app, "nobody").status_code,
         post_click(app, 7).status_code,
     ]
-    answer = post_click(app, slug, headers=foreign)
+    answer = post_click(app, slug, headers=other_origin)
 
     assert statuses == [200, 200, 400]
     assert (answer.status_code, answer.data) == (429, b"")

@@ -27,23 +27,23 @@ def _report_script(app, program_id, origin=SHOP, **request_args):
     return answer
 
 
-def _status(brand):
+def _get_status(brand):
     status = brand.get(f"/api/v1/programs/{brand.programs[0]}/tracking-status").json
     return status["verified"], status["scriptSeenAt"], status["scriptOrigin"]
 
 
 def test_script_report_stores_time_and_origin_but_no_visitor(app, brand, rival, program):
     rival.program()
-    assert _status(brand) == (False, None, None)
+    assert _get_status(brand) == (False, None, None)
 
     _report_script(app, program)
 
-    verified, seen_at, origin = _status(brand)
+    verified, seen_at, origin = _get_status(brand)
     assert (verified, origin) == (True, SHOP)
     assert abs(datetime.fromisoformat(seen_at) - datetime.now().astimezone()) < timedelta(minutes=1)
     assert list_stream_clicks() == []
     assert brand.rows("select count(*) from click") == [(0,)]
-    assert _status(rival) == (False, None, None)
+    assert _get_status(rival) == (False, None, None)
 
 
 def test_busy_page_is_written_once_in_five_minutes_across_processes(app, brand, program):
@@ -54,17 +54,17 @@ def test_busy_page_is_written_once_in_five_minutes_across_processes(app, brand, 
             _report_script(app, program)
     finally:
         db.db.trip_hooks.remove(trips.append)
-    first = _status(brand)
+    first = _get_status(brand)
     tag_sightings.clear_cache()  # as in another process
     _report_script(app, program, "https://other.test")
 
     assert len([trip for trip in trips if b"script_seen_at" in trip]) == 1
-    assert _status(brand) == first
+    assert _get_status(brand) == first
 
     brand.rows("update program set script_seen_at = now() - interval '6 minutes' returning id")
     tag_sightings.clear_cache()
     _report_script(app, program, "https://other.test")
-    assert _status(brand)[2] == "https://other.test"
+    assert _get_status(brand)[2] == "https://other.test"
 
 
 def test_known_script_report_uses_no_rate_limit(app, program, monkeypatch):
@@ -83,7 +83,7 @@ def test_report_over_the_limit_is_not_stored(app, brand, program, monkeypatch):
     _report_script(app, program)
     _report_script(app, program)
 
-    assert _status(brand) == (False, None, None)
+    assert _get_status(brand) == (False, None, None)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_report_over_the_limit_is_not_stored(app, brand, program, monkeypatch):
 def test_script_origin_comes_from_the_browser_or_is_unknown(app, brand, program, headers, origin):
     _report_script(app, program, None, headers=headers)
 
-    verified, seen_at, script_origin = _status(brand)
+    verified, seen_at, script_origin = _get_status(brand)
     assert (verified, script_origin) == (True, origin)
     assert seen_at
 
@@ -116,7 +116,7 @@ def test_unknown_program_is_no_error(app, program_id):
 def test_head_and_prefetch_reports_are_ignored(app, brand, program, request_args):
     _report_script(app, program, **request_args)
 
-    assert _status(brand) == (False, None, None)
+    assert _get_status(brand) == (False, None, None)
 
 
 def test_script_report_is_no_click(app, brand, program):
@@ -126,7 +126,7 @@ def test_script_report_is_no_click(app, brand, program):
     _report_script(app, program, headers={"Referer": f"https://shop.test/?via={slug}"})
 
     assert list_stream_clicks() == []
-    assert _status(brand)[0]
+    assert _get_status(brand)[0]
 
 
 def test_locked_program_row_does_not_delay_a_report(app, brand, program):

@@ -1,7 +1,7 @@
 """Slugs with surrounding text, as in links that people send: every route that takes a slug parses it alike.
 
 Source: tracking spec, "Public click endpoint", "Install snippet" and "Browser lead capture"; core spec, "Program"
-(checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_links_as_sent.py.
+(checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_link_variants.py.
 """
 
 from collections import Counter
@@ -34,53 +34,53 @@ def slug(brand):
     return slug
 
 
-def _body(app, brand, text):
+def _send_body(app, brand, text):
     post_click(app, text)
     post_click(app, text, programId=str(brand.programs[0]))
 
 
-def _query(app, brand, text):
+def _send_query(app, brand, text):
     visit(app, CLICK, query_string={"slug": text})
 
 
-def _short_link(app, brand, text):
+def _follow_short_link(app, brand, text):
     assert follow(app, quote(text, safe="/")).status_code == 302
 
 
-def _short_link_of_campaign(app, brand, text):
+def _follow_short_link_of_campaign(app, brand, text):
     assert follow(app, f"{brand.programs[0]}/{quote(text, safe='')}").status_code == 302
 
 
-def _parameter_on_page(app, brand, text):
+def _load_pixel_with_parameter(app, brand, text):
     visit(app, "/api/v1/r/c.gif", headers={"Referer": f"https://shop.test/?x=1&via={quote(text)}"})
 
 
-def _path_of_page(app, brand, text):
+def _load_pixel_with_path(app, brand, text):
     visit(app, "/api/v1/r/c.gif", headers={"Referer": f"https://shop.test/via/{quote(text, safe='')}"})
 
 
-def _door(app, brand, text):
+def _visit_door(app, brand, text):
     answer = visit(app, f"/door/{brand.programs[0]}/{quote(text, safe='/')}")
     assert (answer.status_code, len(list_door_visits(brand))) == (302, 1)
 
 
 _CLICKS = {
-    _body: 2,
-    _query: 1,
-    _short_link: 1,
-    _short_link_of_campaign: 1,
-    _parameter_on_page: 1,
-    _path_of_page: 1,
-    _door: 1,
+    _send_body: 2,
+    _send_query: 1,
+    _follow_short_link: 1,
+    _follow_short_link_of_campaign: 1,
+    _load_pixel_with_parameter: 1,
+    _load_pixel_with_path: 1,
+    _visit_door: 1,
 }
 
 
 @in_every_form
-@pytest.mark.parametrize("tell", _CLICKS)
-def test_visit_counts_for_the_intended_slug(app, brand, slug, tell, written):
-    tell(app, brand, written.format(slug))
+@pytest.mark.parametrize("send_visit", _CLICKS)
+def test_visit_counts_for_the_intended_slug(app, brand, slug, send_visit, written):
+    send_visit(app, brand, written.format(slug))
 
-    assert [message.slug for message in list_stream_clicks()] == [slug] * _CLICKS[tell]
+    assert [message.slug for message in list_stream_clicks()] == [slug] * _CLICKS[send_visit]
 
 
 def test_page_leads_count_for_the_intended_slug(app, brand, slug, drain):

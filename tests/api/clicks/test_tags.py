@@ -19,25 +19,25 @@ def other_campaign_id(brand, slug):
     return brand.program()
 
 
-def _by_body(brand, slug, program_id):
+def _send_body(brand, slug, program_id):
     post_click(brand.app, slug, programId=str(program_id))
 
 
-def _by_query(brand, slug, program_id):
+def _send_query(brand, slug, program_id):
     visit(brand.app, CLICK, query_string={"slug": slug, "programId": str(program_id)})
 
 
-def _by_picture(brand, slug, program_id):
+def _load_pixel(brand, slug, program_id):
     visit(brand.app, f"/api/v1/r/c.gif?programId={program_id}", headers={"Referer": f"https://shop.test/?via={slug}"})
 
 
-_VISITS = pytest.mark.parametrize("tell", [_by_body, _by_query, _by_picture])
+_VISITS = pytest.mark.parametrize("send_visit", [_send_body, _send_query, _load_pixel])
 
 
 @_VISITS
-def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, other_campaign_id, tell):
+def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, other_campaign_id, send_visit):
     for _ in range(2):  # from the database, then from the cache
-        tell(brand, slug, other_campaign_id)
+        send_visit(brand, slug, other_campaign_id)
 
     assert [(message.slug, message.program_id) for message in list_stream_clicks()] == [
         (slug, str(brand.programs[0]))
@@ -45,11 +45,11 @@ def test_slug_of_another_campaign_of_the_brand_counts_for_its_own(brand, slug, o
 
 
 @_VISITS
-def test_slug_of_both_campaigns_counts_for_the_campaign_of_the_tag(brand, slug, other_campaign_id, tell):
+def test_slug_of_both_campaigns_counts_for_the_campaign_of_the_tag(brand, slug, other_campaign_id, send_visit):
     brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
 
     for program_id in (other_campaign_id, brand.programs[0]):
-        tell(brand, slug, program_id)
+        send_visit(brand, slug, program_id)
 
     assert [message.program_id for message in list_stream_clicks()] == [str(other_campaign_id), str(brand.programs[0])]
 
@@ -57,36 +57,36 @@ def test_slug_of_both_campaigns_counts_for_the_campaign_of_the_tag(brand, slug, 
 @_VISITS
 @pytest.mark.parametrize("change", ["affiliate set status = 'Paused'", "program set archived_at = now()"])
 def test_visit_counts_for_another_campaign_if_that_of_the_tag_earns_nothing(
-    brand, slug, other_campaign_id, tell, change
+    brand, slug, other_campaign_id, send_visit, change
 ):
     brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
     column = "program_id" if change.startswith("affiliate") else "id"
     alter(brand, f"update {change} where {column} = %s", other_campaign_id)
 
-    tell(brand, slug, other_campaign_id)
+    send_visit(brand, slug, other_campaign_id)
 
     assert [message.program_id for message in list_stream_clicks()] == [str(brand.programs[0])]
 
 
 @_VISITS
-def test_slug_of_another_organization_is_not_credited(brand, rival, slug, tell):
+def test_slug_of_another_organization_is_not_credited(brand, rival, slug, send_visit):
     rival.program()
-    tell(brand, slug, rival.programs[0])
-    tell(brand, slug, uuid4())
+    send_visit(brand, slug, rival.programs[0])
+    send_visit(brand, slug, uuid4())
 
     assert list_stream_clicks() == []
 
 
 @_VISITS
-def test_slug_of_several_organizations_counts_for_that_of_the_tag(brand, rival, slug, other_campaign_id, tell):
-    own = rival.program()
+def test_slug_of_several_organizations_counts_for_that_of_the_tag(brand, rival, slug, other_campaign_id, send_visit):
+    older = rival.program()
     rival.affiliate(slug)
     newer = rival.program()
 
     for program_id in (newer, other_campaign_id):
-        tell(brand, slug, program_id)
+        send_visit(brand, slug, program_id)
 
-    assert [message.program_id for message in list_stream_clicks()] == [str(own), str(brand.programs[0])]
+    assert [message.program_id for message in list_stream_clicks()] == [str(older), str(brand.programs[0])]
 
 
 def test_response_names_the_credited_campaign(app, brand, slug, other_campaign_id):

@@ -36,7 +36,7 @@ def _insert_conversion(brand, **columns):
     return insert_conversion(brand, brand.rows("select id from affiliate")[0][0], **columns)
 
 
-def _events(brand, type):
+def _list_events(brand, type):
     return [json.loads(body)["data"] for (body,) in brand.rows("select body from event where type = %s", type)]
 
 
@@ -65,11 +65,11 @@ def test_action_sends_an_event_with_the_result(brand, manager, action, event):
     status = "Invalidated" if action == "validate" else "Approved"
     conversion_id = _insert_conversion(brand, status=status, attribution_method="coupon")
 
-    after = post_action(manager, action, conversion_id, {"reason": "Chargeback"}).json["status"]
-    silent = _insert_conversion(brand, status=status)
-    post_action(manager, action, silent)
+    status_after = post_action(manager, action, conversion_id, {"reason": "Chargeback"}).json["status"]
+    without_reason = _insert_conversion(brand, status=status)
+    post_action(manager, action, without_reason)
 
-    events_by_id = {data["conversionId"]: data for data in _events(brand, f"conversion.{event}")}
+    events_by_id = {data["conversionId"]: data for data in _list_events(brand, f"conversion.{event}")}
     assert events_by_id[str(conversion_id)] == {
         "conversionId": str(conversion_id),
         "affiliateId": str(brand.rows("select id from affiliate")[0][0]),
@@ -77,12 +77,12 @@ def test_action_sends_an_event_with_the_result(brand, manager, action, event):
         "amountCents": 10_000,
         "currency": "USD",
         "commissionCents": 1_000,
-        "status": after,
+        "status": status_after,
         "previousStatus": status,
         "reason": "Chargeback",
         "attributionMethod": "coupon",
     }
-    assert "reason" not in events_by_id[str(silent)]
+    assert "reason" not in events_by_id[str(without_reason)]
 
 
 def test_approval_event_contains_only_the_id(brand, manager):
@@ -90,7 +90,7 @@ def test_approval_event_contains_only_the_id(brand, manager):
 
     post_action(manager, "approve", conversion_id, {"reason": "Fine"})
 
-    assert _events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
+    assert _list_events(brand, "conversion.approved") == [{"conversionId": str(conversion_id)}]
 
 
 def test_refused_action_sends_and_writes_nothing(brand, manager):
@@ -131,11 +131,11 @@ def test_invalidated_sale_earns_nothing_until_validated(brand, drain):
     drain()
 
     post_action(brand, "invalidate", sale_id)
-    without = recruits.balance(recruits.ben), recruits.balance(recruits.ann)
-    statuses = recruits.overrides("status")
+    balances_without = recruits.balance(recruits.ben), recruits.balance(recruits.ann)
+    override_statuses = recruits.overrides("status")
     post_action(brand, "validate", sale_id)
 
-    assert (without, statuses) == ((0, 0), [("Invalidated",)])
+    assert (balances_without, override_statuses) == ((0, 0), [("Invalidated",)])
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 200)
     assert recruits.overrides("status, commission_cents, reversed_cents") == [("Pending", 200, 0)]
 
@@ -193,9 +193,9 @@ def test_invalid_body_is_refused(brand, manager, action, body):
 @pytest.mark.parametrize("action", ROUTES)
 def test_missing_conversion_is_reported_before_invalid_body(manager, rival, action):
     rival.program()
-    theirs = insert_conversion(rival, rival.affiliate("ben"))
+    other_tenants_id = insert_conversion(rival, rival.affiliate("ben"))
 
-    for conversion_id in (theirs, uuid4(), "nonsense"):
+    for conversion_id in (other_tenants_id, uuid4(), "nonsense"):
         answer = post_action(manager, action, conversion_id, {"reason": 1})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert rival.rows("select status from conversion") == [("Pending",)]

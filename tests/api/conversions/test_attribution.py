@@ -12,25 +12,29 @@ from tests.support.rows.program_rows import insert_conversion
 STEPS = ["coupon_override", "carried_referral", "customer_history", "coupon", "email_match", "platform_lookup"]
 
 
-def _attribution(brand, conversion_id):
+def _read_attribution(brand, conversion_id):
     answer = brand.get(f"/api/v1/conversions/{conversion_id}/attribution")
     assert answer.status_code == 200, answer.data
     return answer.json
 
 
-def _ben(brand):
+def _find_ben_id(brand):
     return brand.rows("select id from affiliate where email = 'ben@example.com'")[0][0]
 
 
 def test_signed_sale_is_credited_to_the_named_affiliate(campaign, drain):
-    sold = campaign.sale(customerEmail="c@example.org").json["conversionId"]
+    sale_id = campaign.sale(customerEmail="c@example.org").json["conversionId"]
     drain()
 
-    attribution = _attribution(campaign, sold)
+    attribution = _read_attribution(campaign, sale_id)
 
     decided_at = attribution.pop("decidedAt")
     steps = attribution.pop("steps")
-    assert attribution == {"conversionId": sold, "affiliateId": str(_ben(campaign)), "attributionMethod": None}
+    assert attribution == {
+        "conversionId": sale_id,
+        "affiliateId": str(_find_ben_id(campaign)),
+        "attributionMethod": None,
+    }
     assert decided_at.endswith("Z")
     assert [step["step"] for step in steps] == STEPS
     assert steps[1] == {
@@ -38,7 +42,7 @@ def test_signed_sale_is_credited_to_the_named_affiliate(campaign, drain):
         "outcome": "matched",
         "code": "referral_carried",
         "detail": "The payment itself names the affiliate.",
-        "affiliateId": str(_ben(campaign)),
+        "affiliateId": str(_find_ben_id(campaign)),
     }
     assert steps[4] == {
         "step": "email_match",
@@ -53,49 +57,49 @@ def test_lead_of_another_affiliate_is_named(campaign, drain):
     dora = campaign.affiliate("dora")
     lead = {"affiliateSlug": "dora", "email": "c@example.org"}
     assert "leadId" in campaign.post_signed("/api/tracking/lead", lead).json
-    sold = campaign.sale(customerEmail="c@example.org").json["conversionId"]
+    sale_id = campaign.sale(customerEmail="c@example.org").json["conversionId"]
     drain()
 
-    step = _attribution(campaign, sold)["steps"][4]
+    step = _read_attribution(campaign, sale_id)["steps"][4]
 
     assert (step["outcome"], step["code"]) == ("skipped", "lead_of_another_affiliate")
     assert step["affiliateId"] == str(dora)
 
 
 def test_reading_attribution_settles_an_accepted_sale(campaign, monkeypatch):
-    woken = []
-    monkeypatch.setattr("api.conversions.attribution.wake_relay", lambda: woken.append(1))
-    sold = campaign.sale().json["conversionId"]
+    wakeups = []
+    monkeypatch.setattr("api.conversions.attribution.wake_relay", lambda: wakeups.append(1))
+    sale_id = campaign.sale().json["conversionId"]
 
-    attribution = _attribution(campaign, sold)
+    attribution = _read_attribution(campaign, sale_id)
 
     assert attribution["steps"][1]["code"] == "referral_carried"
-    assert _attribution(campaign, sold) == attribution
-    assert woken == [1]
+    assert _read_attribution(campaign, sale_id) == attribution
+    assert wakeups == [1]
     assert campaign.rows("select count(*) from ledger_entry") == [(1,)]
 
 
 def test_manual_conversion_names_the_kind_of_caller(campaign):
-    body = {"programId": str(campaign.programs[-1]), "affiliateId": str(_ben(campaign)), "amountCents": 5}
+    body = {"programId": str(campaign.programs[-1]), "affiliateId": str(_find_ben_id(campaign)), "amountCents": 5}
 
     steps = []
     for caller in (campaign, campaign.person("Manager")):
         conversion_id = caller.post("/api/v1/conversions", body).json["conversion"]["id"]
-        attribution = _attribution(campaign, conversion_id)
+        attribution = _read_attribution(campaign, conversion_id)
         assert attribution["attributionMethod"] == "manual"
         (step,) = attribution["steps"]
         steps.append((step["step"], step["outcome"], step["code"], step["affiliateId"]))
 
     by = ("manual", "matched")
-    assert steps == [(*by, code, str(_ben(campaign))) for code in ("recorded_with_key", "recorded_by_member")]
+    assert steps == [(*by, code, str(_find_ben_id(campaign))) for code in ("recorded_with_key", "recorded_by_member")]
 
 
 def test_imported_conversion_names_its_source(campaign):
     answer = import_sales(campaign, build_past_sale())
     assert answer.status_code == 200, answer.data
-    ((imported,),) = campaign.rows("select id from conversion")
+    ((conversion_id,),) = campaign.rows("select id from conversion")
 
-    attribution = _attribution(campaign, imported)
+    attribution = _read_attribution(campaign, conversion_id)
 
     assert attribution["attributionMethod"] == "historical_import:api"
     (step,) = attribution["steps"]
@@ -104,18 +108,21 @@ def test_imported_conversion_names_its_source(campaign):
 
 
 def test_override_names_the_recruit_and_the_sale(brand, drain):
-    pair = Recruits.create(brand)
-    sold = pair.sell()
+    recruits = Recruits.create(brand)
+    sale_id = recruits.sell()
     drain()
-    ((override,),) = pair.overrides("id")
+    ((override_id,),) = recruits.overrides("id")
 
-    attribution = _attribution(brand, override)
+    attribution = _read_attribution(brand, override_id)
 
-    assert (attribution["affiliateId"], attribution["attributionMethod"]) == (str(pair.ann), "sub_affiliate_override")
+    assert (attribution["affiliateId"], attribution["attributionMethod"]) == (
+        str(recruits.ann),
+        "sub_affiliate_override",
+    )
     (step,) = attribution["steps"]
-    assert (step["step"], step["code"], step["affiliateId"]) == ("override", "recruit_sold", str(pair.ann))
-    assert str(pair.ben) in step["detail"]
-    assert str(sold) in step["detail"]
+    assert (step["step"], step["code"], step["affiliateId"]) == ("override", "recruit_sold", str(recruits.ann))
+    assert str(recruits.ben) in step["detail"]
+    assert str(sale_id) in step["detail"]
 
 
 @pytest.mark.parametrize(
@@ -126,12 +133,18 @@ def test_override_names_the_recruit_and_the_sale(brand, drain):
         ("lead_form", "LeadReward", "lead", "lead_form_sent"),
     ],
 )
-def test_clicks_and_leads_have_their_own_step(campaign, method, kind, step, code):
-    row = insert_conversion(
-        campaign, _ben(campaign), source=method, type=kind, attribution_method=method, amount_cents=0, rate_type=None
+def test_click_and_lead_rewards_have_their_own_step(campaign, method, kind, step, code):
+    conversion_id = insert_conversion(
+        campaign,
+        _find_ben_id(campaign),
+        source=method,
+        type=kind,
+        attribution_method=method,
+        amount_cents=0,
+        rate_type=None,
     )
 
-    (line,) = _attribution(campaign, row)["steps"]
+    (line,) = _read_attribution(campaign, conversion_id)["steps"]
 
     assert (line["step"], line["outcome"], line["code"]) == (step, "matched", code)
 
@@ -150,9 +163,9 @@ def test_uncredited_sale_states_the_reason(brand):
 
 
 def test_other_tenant_cannot_read_or_settle(campaign, rival):
-    sold = campaign.sale().json["conversionId"]
+    conversion_id = campaign.sale().json["conversionId"]
 
-    answer = rival.get(f"/api/v1/conversions/{sold}/attribution")
+    answer = rival.get(f"/api/v1/conversions/{conversion_id}/attribution")
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert campaign.rows("select count(*) from conversion") == [(0,)]
@@ -166,13 +179,13 @@ def test_malformed_id_returns_404(campaign, conversion_id):
 
 
 def test_viewer_and_read_key_can_read(campaign):
-    sold = campaign.sale().json["conversionId"]
+    sale_id = campaign.sale().json["conversionId"]
 
-    attribution = _attribution(campaign, sold)
+    attribution = _read_attribution(campaign, sale_id)
 
     assert (
-        _attribution(campaign.person("Viewer"), sold)
-        == _attribution(campaign.other_key(scope="read"), sold)
+        _read_attribution(campaign.person("Viewer"), sale_id)
+        == _read_attribution(campaign.other_key(scope="read"), sale_id)
         == attribution
     )
 

@@ -116,14 +116,14 @@ def test_read_key_can_read(campaign):
 
 
 def test_settling_read_wakes_the_relay(campaign, monkeypatch):
-    woken = []
-    monkeypatch.setattr("api.conversions.conversions.wake_relay", lambda: woken.append(1))
+    wakeups = []
+    monkeypatch.setattr("api.conversions.conversions.wake_relay", lambda: wakeups.append(1))
     conversion_id = campaign.sale().json["conversionId"]
 
     campaign.get(f"{URL}/{conversion_id}")
     campaign.get(f"{URL}/{conversion_id}")
 
-    assert woken == [1]
+    assert wakeups == [1]
 
 
 def test_other_tenant_cannot_read_or_settle(campaign, rival):
@@ -182,7 +182,7 @@ def test_malformed_id_returns_404(campaign, conversion_id):
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_plan_is_checked(app):
+def test_free_plan_returns_402(app):
     free = Brand.create(app, plan="Free")
 
     assert free.get(URL).status_code == 402

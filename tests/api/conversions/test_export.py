@@ -24,7 +24,7 @@ def ben(brand):
     return brand.affiliate("ben")
 
 
-def _csv_rows(answer):
+def _parse_csv(answer):
     assert answer.status_code == 200, answer.data
     return list(csv.reader(io.StringIO(answer.get_data(as_text=True), newline="")))
 
@@ -41,7 +41,7 @@ def test_export_has_fourteen_columns_in_order(brand, ben):
     timestamp = "2026-03-01T12:30:15.123Z"
     assert answer.content_type == "text/csv; charset=utf-8"
     assert "attachment" in answer.headers["Content-Disposition"]
-    assert _csv_rows(answer) == [
+    assert _parse_csv(answer) == [
         HEADINGS,
         [
             str(conversion_id), str(ben), str(brand.programs[0]), "10000", "USD", "700", "Pending", "OneTime",
@@ -53,7 +53,7 @@ def test_export_has_fourteen_columns_in_order(brand, ben):
 def test_null_is_an_empty_cell(brand, ben):
     insert_conversion(brand, ben)
 
-    assert _csv_rows(brand.get(URL))[1][10:] == ["", "", "", ""]
+    assert _parse_csv(brand.get(URL))[1][10:] == ["", "", "", ""]
 
 
 def test_billing_platform_ids_are_not_exported(brand, ben):
@@ -66,7 +66,7 @@ def test_billing_platform_ids_are_not_exported(brand, ben):
 def test_formula_cells_are_escaped(brand, ben, text):
     insert_conversion(brand, ben, external_event_id=f"{text}{brand.id}", coupon_code=text, sub_id=text)
 
-    row = _csv_rows(brand.get(URL))[1]
+    row = _parse_csv(brand.get(URL))[1]
 
     assert (row[8], row[12], row[13]) == (f"'{text}{brand.id}", f"'{text}", f"'{text}")
 
@@ -75,7 +75,7 @@ def test_formula_cells_are_escaped(brand, ben, text):
 def test_cell_holds_any_text(brand, ben, text):
     insert_conversion(brand, ben, external_event_id=text)
 
-    assert _csv_rows(brand.get(URL))[1][8] == text
+    assert _parse_csv(brand.get(URL))[1][8] == text
 
 
 def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeypatch):
@@ -85,7 +85,7 @@ def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeyp
     ]
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
 
-    assert [row[0] for row in _csv_rows(brand.get(URL))[1:]] == [
+    assert [row[0] for row in _parse_csv(brand.get(URL))[1:]] == [
         str(each) for _, each in sorted(numbered_ids, reverse=True)
     ]
 
@@ -95,7 +95,7 @@ def test_export_is_limited_to_the_maximum_rows(brand, ben, monkeypatch):
     monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
     monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
 
-    assert [row[0] for row in _csv_rows(brand.get(URL))[1:]] == [str(each) for each in ids[:1:-1]]
+    assert [row[0] for row in _parse_csv(brand.get(URL))[1:]] == [str(each) for each in ids[:1:-1]]
 
 
 def test_export_ends_after_fifty_thousand_rows(brand, ben):
@@ -120,7 +120,7 @@ def test_export_applies_the_list_filters(brand, ben):
     third = insert_conversion(brand, brand.affiliate("dora"), sub_id="mail")
 
     def exported_ids(query):
-        return {row[0] for row in _csv_rows(brand.get(f"{URL}?{query}"))[1:]}
+        return {row[0] for row in _parse_csv(brand.get(f"{URL}?{query}"))[1:]}
 
     assert exported_ids(f"affiliateId={cleo}") == {str(second)}
     assert exported_ids(f"programId={other}") == {str(third)}
@@ -135,7 +135,7 @@ def test_since_is_inclusive_and_until_exclusive(brand, ben):
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]
     ids = [str(insert_conversion(brand, ben, created_at=day)) for day in days]
 
-    rows = _csv_rows(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
+    rows = _parse_csv(brand.get(f"{URL}?since=2026-03-01&until=2026-03-03T00:00:00Z"))[1:]
 
     assert [row[0] for row in rows] == ids[1::-1]
 
@@ -170,8 +170,8 @@ def test_export_has_no_rows_of_other_tenants(brand, rival, ben):
     rival.program()
     insert_conversion(rival, rival.affiliate("ben"))
 
-    assert _csv_rows(brand.get(URL)) == [HEADINGS]
-    assert _csv_rows(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]
+    assert _parse_csv(brand.get(URL)) == [HEADINGS]
+    assert _parse_csv(brand.get(f"{URL}?programId={rival.programs[0]}")) == [HEADINGS]
 
 
 def test_read_key_can_export_but_free_plan_cannot(app, brand):

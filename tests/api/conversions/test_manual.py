@@ -13,10 +13,10 @@ from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/conversions"
-_MOST = 1_000_000_000_000
+_MAX_CENTS = 1_000_000_000_000
 
 
-def _body(brand, **fields):
+def _build_body(brand, **fields):
     body = {
         "programId": str(brand.programs[-1]),
         "affiliateId": str(brand.rows("select id from affiliate order by created_at desc limit 1")[0][0]),
@@ -26,10 +26,10 @@ def _body(brand, **fields):
 
 
 def _post(brand, **fields):
-    return brand.post(URL, _body(brand, **fields))
+    return brand.post(URL, _build_body(brand, **fields))
 
 
-def _bonus(brand, **fields):
+def _post_bonus(brand, **fields):
     return _post(brand, **{"kind": "bonus", "amountCents": ..., "commissionCents": 500} | fields)
 
 
@@ -50,7 +50,7 @@ def test_sale_is_priced_by_the_engine(campaign):
 
 
 def test_bonus_has_a_commission_and_no_amount(campaign):
-    conversion = _bonus(campaign).json["conversion"]
+    conversion = _post_bonus(campaign).json["conversion"]
 
     assert (conversion["amountCents"], conversion["commissionCents"], conversion["type"], conversion["status"]) == (
         0,
@@ -79,7 +79,7 @@ def test_given_commission_replaces_the_computed_one(campaign):
 
 def test_commission_is_in_the_ledger_and_the_invariants_hold(campaign, drain):
     _post(campaign)
-    _bonus(campaign)
+    _post_bonus(campaign)
     drain()
 
     assert campaign.rows("select kind, amount_cents from ledger_entry order by 2") == [("earn", 500), ("earn", 2_000)]
@@ -144,7 +144,7 @@ def test_sale_sets_customer_avatar_and_counts_as_their_payment(campaign):
 
 
 def test_bonus_does_not_count_as_a_customer_payment(campaign):
-    assert _bonus(campaign, customerEmail="c@x.test").status_code == 201
+    assert _post_bonus(campaign, customerEmail="c@x.test").status_code == 201
 
     assert campaign.rows("select count(*) from program_customer") == [(0,)]
 
@@ -166,7 +166,7 @@ def test_note_is_trimmed_and_returned(campaign, note, trimmed):
         ({"amountCents": None}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 0}, "amount_out_of_range", "amountCents"),
         ({"amountCents": -1}, "amount_out_of_range", "amountCents"),
-        ({"amountCents": _MOST + 1}, "amount_out_of_range", "amountCents"),
+        ({"amountCents": _MAX_CENTS + 1}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 10**18}, "amount_out_of_range", "amountCents"),
         ({"amountCents": 10**30}, "amount_out_of_range", "amountCents"),
         ({"commissionCents": -1}, "commission_out_of_range", "commissionCents"),
@@ -179,7 +179,7 @@ def test_note_is_trimmed_and_returned(campaign, note, trimmed):
         ({"kind": "bonus", "amountCents": 0, "commissionCents": 5}, "bonus_has_no_amount", "amountCents"),
         ({"kind": "bonus", "amountCents": ...}, "commission_out_of_range", "commissionCents"),
         ({"kind": "bonus", "amountCents": ..., "commissionCents": 0}, "commission_out_of_range", "commissionCents"),
-        ({"kind": "bonus", "amountCents": ..., "commissionCents": _MOST + 1}, "commission_out_of_range",
+        ({"kind": "bonus", "amountCents": ..., "commissionCents": _MAX_CENTS + 1}, "commission_out_of_range",
             "commissionCents"),
         ({"occurredAt": "2999-01-01"}, "occurred_at_out_of_range", "occurredAt"),
         ({"occurredAt": "2001-01-01"}, "occurred_at_out_of_range", "occurredAt"),
@@ -193,7 +193,7 @@ def test_out_of_range_field_is_named(campaign, fields, code, field):
     assert campaign.rows("select count(*) from conversion") == [(0,)]
 
 
-@pytest.mark.parametrize("amounts", [{"amountCents": _MOST}, {"amountCents": 1, "commissionCents": 5}])
+@pytest.mark.parametrize("amounts", [{"amountCents": _MAX_CENTS}, {"amountCents": 1, "commissionCents": 5}])
 def test_range_limits_are_inclusive(campaign, amounts):
     assert _post(campaign, **amounts).status_code == 201
 
@@ -244,14 +244,14 @@ def test_test_affiliate_is_refused(campaign):
 
 
 def test_affiliate_of_another_program_or_tenant_is_refused(campaign, rival):
-    elsewhere = campaign.rows("select id from affiliate")[0][0]
+    ben = campaign.rows("select id from affiliate")[0][0]
     campaign.program()
     campaign.affiliate("cleo")
     rival.program()
-    theirs = rival.affiliate("ben")
-    gone = campaign.affiliate("dora", deleted_at=datetime.now(UTC))
+    other_tenants = rival.affiliate("ben")
+    deleted = campaign.affiliate("dora", deleted_at=datetime.now(UTC))
 
-    for affiliate_id in (elsewhere, theirs, gone):
+    for affiliate_id in (ben, other_tenants, deleted):
         answer = _post(campaign, affiliateId=str(affiliate_id))
         assert (answer.status_code, answer.json["error"]) == (400, "affiliate_not_in_program")
 
@@ -286,11 +286,11 @@ def test_click_campaign_pays_the_given_commission_for_a_sale(campaign):
 
     assert (refused.status_code, refused.json["error"]) == (400, "not_a_sale_campaign")
     assert _post(campaign, commissionCents=70).json["conversion"]["commissionCents"] == 70
-    assert _bonus(campaign).status_code == 201
+    assert _post_bonus(campaign).status_code == 201
 
 
-def test_repeat_without_idempotency_key_creates_another_conversion(campaign):
-    body = _body(campaign)
+def test_only_requests_with_one_idempotency_key_create_one_conversion(campaign):
+    body = _build_body(campaign)
     first, second = campaign.post(URL, body), campaign.post(URL, body)
     keyed = run_concurrently(*[lambda: campaign.post(URL, body, Idempotency_Key="k")] * 2)
 
@@ -301,7 +301,7 @@ def test_repeat_without_idempotency_key_creates_another_conversion(campaign):
 
 
 def test_test_key_writes_test_rows(campaign):
-    body = _body(campaign)
+    body = _build_body(campaign)
     campaign.other_key(is_test=True).post(URL, body)
 
     assert campaign.rows("select is_test from conversion") == [(True,)]
@@ -317,8 +317,8 @@ def test_manual_conversion_is_audited_with_its_note(campaign):
     ]
 
 
-def test_manual_conversion_checks_role_scope_and_plan(app, campaign):
-    body = _body(campaign)
+def test_creation_needs_a_manager_or_a_write_key_and_a_plan(app, campaign):
+    body = _build_body(campaign)
     unverified = campaign.person("Manager", email="new@example.com", is_email_verified=False)
     refused = unverified.post(URL, body)
     free = Brand.create(app, plan="Free")

@@ -13,10 +13,14 @@ def test_sale_and_override_both_send_events(brand, drain):
 
     post_action(brand, "invalidate", sale_id)
 
-    (own,) = recruits.events("conversion.invalidated", is_override=False)
-    (above,) = recruits.events("conversion.invalidated", is_override=True)
-    assert (own["conversionId"], above["parentAffiliateConversionId"]) == (str(sale_id), str(sale_id))
-    assert (own["commissionCents"], above["commissionCents"], above["amountCents"]) == (2_000, 200, 0)
+    (sale_event,) = recruits.events("conversion.invalidated", is_override=False)
+    (override_event,) = recruits.events("conversion.invalidated", is_override=True)
+    assert (sale_event["conversionId"], override_event["parentAffiliateConversionId"]) == (str(sale_id), str(sale_id))
+    assert (sale_event["commissionCents"], override_event["commissionCents"], override_event["amountCents"]) == (
+        2_000,
+        200,
+        0,
+    )
 
 
 def test_denied_sale_denies_its_override(brand, drain):
@@ -53,15 +57,15 @@ def test_paid_override_is_unchanged(brand, drain, action):
     assert recruits.balance(recruits.ann) == 200
 
 
-@pytest.mark.parametrize(("action", "born"), [("invalidate", "Invalidated"), ("deny", "Denied")])
-def test_override_created_later_gets_the_status_of_its_sale(brand, drain, action, born):
+@pytest.mark.parametrize(("action", "status"), [("invalidate", "Invalidated"), ("deny", "Denied")])
+def test_override_created_later_gets_the_status_of_its_sale(brand, drain, action, status):
     recruits = Recruits.create(brand)
     sale_id = recruits.sell()
     post_action(brand.person("Manager"), action, sale_id)
 
     drain()
 
-    assert recruits.overrides("status") == [(born,)]
+    assert recruits.overrides("status") == [(status,)]
     assert recruits.balance(recruits.ann) == 0
 
 
@@ -133,7 +137,7 @@ def test_override_can_be_invalidated_and_validated_separately(brand, drain):
     ((override_id,),) = recruits.overrides("id")
 
     post_action(brand, "invalidate", override_id)
-    without = recruits.balance(recruits.ann)
+    balance_without = recruits.balance(recruits.ann)
     post_action(brand, "validate", override_id)
 
-    assert (without, recruits.balance(recruits.ann), recruits.balance(recruits.ben)) == (0, 200, 2_000)
+    assert (balance_without, recruits.balance(recruits.ann), recruits.balance(recruits.ben)) == (0, 200, 2_000)

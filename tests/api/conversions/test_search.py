@@ -1,4 +1,4 @@
-"""Finding conversions in the list and the export, and the orders of both, through HTTP."""
+"""Search and sort order of the list and the export of conversions, through HTTP."""
 
 import csv
 import functools
@@ -51,7 +51,7 @@ def test_matches_of_several_affiliates_are_in_one_order(brand, people):
     assert _ids(brand.get(f"{URL}?q=ada&take=4")) == [b2, a2, b1, a1]
 
 
-def test_conversion_is_found_by_its_id_or_external_id(brand, people):
+def test_query_matches_a_conversions_id_or_external_id(brand, people):
     conversion_id = people["adam"][1]
 
     assert _ids(brand.get(f"{URL}?q=adam-1")) == [conversion_id]
@@ -59,21 +59,22 @@ def test_conversion_is_found_by_its_id_or_external_id(brand, people):
     assert _ids(brand.get(f"{URL}?q={conversion_id.upper()}")) == [conversion_id]
 
 
-def test_external_id_used_by_several_sources_finds_all(brand, people):
+def test_external_id_of_several_sources_matches_all_of_them(brand, people):
     affiliate_id = brand.affiliate("zoe")
-    twins = {
-        str(insert_conversion(brand, affiliate_id, source=each, external_event_id="same")) for each in ("s2s", "import")
+    ids = {
+        str(insert_conversion(brand, affiliate_id, source=source, external_event_id="same"))
+        for source in ("s2s", "import")
     }
 
-    assert set(_ids(brand.get(f"{URL}?q=same"))) == twins
+    assert set(_ids(brand.get(f"{URL}?q=same"))) == ids
 
 
 @pytest.mark.parametrize("q", ["adam-", "nobody", "%25", "a_a", "\\", "ad%25", "Ω", "é"])
-def test_query_without_match_finds_nothing(brand, people, q):
+def test_query_without_match_returns_an_empty_list(brand, people, q):
     assert _ids(brand.get(f"{URL}?q={q}")) == []
 
 
-def test_query_matching_many_affiliates_finds_the_newest(brand, people, monkeypatch):
+def test_query_matching_many_affiliates_returns_the_newest(brand, people, monkeypatch):
     narrow = _ids(brand.get(f"{URL}?q=ada&take=3"))
     monkeypatch.setattr(searches, "_MAX_LOOKUPS", 1)
     monkeypatch.setattr(lists, "_rendered_list", functools.cache(lists._rendered_list.__wrapped__))
@@ -196,7 +197,7 @@ def test_locked_history_is_never_payable(brand):
     assert brand.get(f"{URL}?sort=payable&status=Pending").json["items"][0]["payableAt"] is None
 
 
-def test_list_reads_affiliate_and_program_names_in_one_statement(brand, people):
+def test_names_of_affiliates_and_programs_cost_no_extra_statement(brand, people):
     few = count_round_trips(lambda: brand.get(f"{URL}?q=ada&take=1"))
     many = count_round_trips(lambda: brand.get(f"{URL}?q=example"))
 

@@ -17,7 +17,7 @@ from tests.support.rows.brands import Partner
 from tests.support.rows.leads import post_browser_lead, post_signed_lead, slug_of
 
 _OWN = "Ben+shop@Example.com"
-_WAYS = ("sale", "lead", "page_lead", "manual", "import")
+_CHANNELS = ("sale", "lead", "page_lead", "manual", "import")
 
 
 @pytest.fixture
@@ -44,20 +44,20 @@ def campaign(brand):
     ] == []
 
 
-def _choose(brand, policy):
+def _set_policy(brand, policy):
     answer = brand.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": policy})
     assert (answer.status_code, answer.json["selfReferrals"]) == (200, policy)
 
 
-def _convert(brand, way, email=_OWN):
-    """Create a conversion of a buyer with this email by one of `_WAYS`, and return it as the API shows it."""
-    if way == "sale":
+def _convert(brand, channel, email=_OWN):
+    """Create a conversion of a buyer with this email by one of `_CHANNELS`, and return it as the API shows it."""
+    if channel == "sale":
         assert brand.sale(customerEmail=email).status_code == 200
-    elif way == "lead":
+    elif channel == "lead":
         assert post_signed_lead(brand, email=email).status_code == 200
-    elif way == "page_lead":
+    elif channel == "page_lead":
         assert post_browser_lead(brand, email=email).status_code == 200
-    elif way == "manual":
+    elif channel == "manual":
         ((affiliate_id,),) = brand.rows("select id from affiliate")
         body = {"programId": str(brand.programs[-1]), "affiliateId": str(affiliate_id), "amountCents": 10_000}
         assert brand.post("/api/v1/conversions", body | {"customerEmail": email}).status_code == 201
@@ -68,49 +68,49 @@ def _convert(brand, way, email=_OWN):
     return conversion
 
 
-def _release(brand):
+def _release_due(brand):
     with db.any_org_work():
         reviews.any_org_release(now=clock.now(), limit=1_000)
     return brand.get("/api/v1/conversions").json["items"][0]["status"]
 
 
-def _payable_ids(brand):
+def _list_payable_ids(brand):
     candidates = brand.person("Owner").post("/api/v1/payouts/preview", {}).json["candidates"]
     return [id for candidate in candidates for id in candidate["eligibleConversionIds"]]
 
 
-def _events(brand, type):
+def _list_events(brand, type):
     return [body["data"] for (body,) in brand.rows("select body::jsonb from event where type = %s", type)]
 
 
-@pytest.mark.parametrize("way", _WAYS)
-def test_own_purchase_earns_by_default(campaign, way):
+@pytest.mark.parametrize("channel", _CHANNELS)
+def test_own_purchase_earns_by_default(campaign, channel):
     assert campaign.person("Owner").get("/api/organizations/me").json["selfReferrals"] == "earn"
 
-    conversion = _convert(campaign, way)
+    conversion = _convert(campaign, channel)
 
     assert (conversion["selfReferral"], conversion["awaitsApproval"]) == (True, False)
-    assert conversion["status"] == ("Approved" if way == "import" else "Pending")
+    assert conversion["status"] == ("Approved" if channel == "import" else "Pending")
     assert campaign.get(f"/api/v1/conversions/{conversion['id']}").json["selfReferral"] is True
-    assert _events(campaign, "conversion.denied") == []
+    assert _list_events(campaign, "conversion.denied") == []
 
 
 @pytest.mark.parametrize("policy", ["earn", "hold", "deny"])
-@pytest.mark.parametrize("way", _WAYS)
-def test_purchase_of_another_person_is_no_self_referral(campaign, way, policy):
-    _choose(campaign, policy)
+@pytest.mark.parametrize("channel", _CHANNELS)
+def test_purchase_of_another_person_is_no_self_referral(campaign, channel, policy):
+    _set_policy(campaign, policy)
 
-    conversion = _convert(campaign, way, email="ann@example.com")
+    conversion = _convert(campaign, channel, email="ann@example.com")
 
     assert (conversion["selfReferral"], conversion["awaitsApproval"]) == (False, False)
-    assert conversion["status"] == ("Approved" if way == "import" else "Pending")
+    assert conversion["status"] == ("Approved" if channel == "import" else "Pending")
 
 
-@pytest.mark.parametrize("way", _WAYS)
-def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaign, way):
-    _choose(campaign, "hold")
+@pytest.mark.parametrize("channel", _CHANNELS)
+def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaign, channel):
+    _set_policy(campaign, "hold")
 
-    conversion = _convert(campaign, way)
+    conversion = _convert(campaign, channel)
 
     assert (
         conversion["selfReferral"],
@@ -123,27 +123,27 @@ def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaig
         True,
         None,
     )
-    assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Pending", [])
 
     approved = post_action(campaign.person("Manager"), "approve", conversion["id"])
 
     assert (approved.status_code, approved.json["status"], approved.json["awaitsApproval"]) == (200, "Approved", False)
-    assert _payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
+    assert _list_payable_ids(campaign) == ([conversion["id"]] if conversion["commissionCents"] else [])
 
 
-@pytest.mark.parametrize("way", _WAYS)
-def test_denied_self_referral_earns_nothing(campaign, way):
-    _choose(campaign, "deny")
+@pytest.mark.parametrize("channel", _CHANNELS)
+def test_denied_self_referral_earns_nothing(campaign, channel):
+    _set_policy(campaign, "deny")
 
-    conversion = _convert(campaign, way)
+    conversion = _convert(campaign, channel)
 
     assert (conversion["selfReferral"], conversion["status"]) == (True, "Denied")
     assert campaign.rows("select coalesce(sum(amount_cents), 0)::int from ledger_entry") == [(0,)]
-    assert (_release(campaign), _payable_ids(campaign)) == ("Denied", [])
-    if way == "import":  # an import sends no events
-        assert _events(campaign, "conversion.denied") == []
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Denied", [])
+    if channel == "import":  # an import sends no events
+        assert _list_events(campaign, "conversion.denied") == []
         return
-    (created,), (denied,) = _events(campaign, "conversion.created"), _events(campaign, "conversion.denied")
+    (created,), (denied,) = _list_events(campaign, "conversion.created"), _list_events(campaign, "conversion.denied")
     assert (created["conversionId"], created["status"]) == (conversion["id"], "Denied")
     assert (denied["conversionId"], denied["status"], denied["previousStatus"], denied["reason"]) == (
         conversion["id"],
@@ -154,7 +154,7 @@ def test_denied_self_referral_earns_nothing(campaign, way):
 
 
 def test_held_commission_counts_as_pending_until_it_is_approved(campaign):
-    _choose(campaign, "hold")
+    _set_policy(campaign, "hold")
     conversion = _convert(campaign, "sale")
 
     def stats():
@@ -171,7 +171,7 @@ def test_held_commission_counts_as_pending_until_it_is_approved(campaign):
 
 
 def test_bonus_with_the_affiliates_address_is_no_self_referral(campaign):
-    _choose(campaign, "deny")
+    _set_policy(campaign, "deny")
     ((affiliate_id,),) = campaign.rows("select id from affiliate")
     body = {"programId": str(campaign.programs[-1]), "affiliateId": str(affiliate_id), "kind": "bonus"}
 
@@ -181,24 +181,24 @@ def test_bonus_with_the_affiliates_address_is_no_self_referral(campaign):
 
 
 def test_policy_change_does_not_affect_earlier_conversions(campaign):
-    _choose(campaign, "hold")
+    _set_policy(campaign, "hold")
     conversion = _convert(campaign, "sale")
 
-    _choose(campaign, "earn")
+    _set_policy(campaign, "earn")
 
     assert campaign.get(f"/api/v1/conversions/{conversion['id']}").json["awaitsApproval"] is True
-    assert _release(campaign) == "Pending"
+    assert _release_due(campaign) == "Pending"
 
 
 def test_quarantined_and_validated_self_referral_still_needs_an_approval(campaign):
-    _choose(campaign, "hold")
+    _set_policy(campaign, "hold")
     conversion = _convert(campaign, "sale")
     post_action(campaign, "invalidate", conversion["id"])
 
     conversion = post_action(campaign, "validate", conversion["id"]).json
 
     assert (conversion["status"], conversion["awaitsApproval"]) == ("Pending", True)
-    assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
+    assert (_release_due(campaign), _list_payable_ids(campaign)) == ("Pending", [])
 
 
 def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
@@ -207,12 +207,12 @@ def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
     sale_id = recruits.sell(customerEmail="ben@example.com")
     drain()
     assert recruits.overrides("status, needs_approval, self_referral") == [("Pending", True, False)]
-    assert _payable_ids(brand) == []
+    assert _list_payable_ids(brand) == []
 
     post_action(brand.person("Manager"), "approve", sale_id)
 
     assert recruits.overrides("status, needs_approval") == [("Pending", False)]
-    assert len(_payable_ids(brand)) == 2
+    assert len(_list_payable_ids(brand)) == 2
     assert books.list_violations(brand.id) == []
 
 
@@ -230,7 +230,7 @@ def test_override_written_after_the_approval_is_not_held(brand):
 
 
 def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
-    _choose(campaign, "hold")
+    _set_policy(campaign, "hold")
     conversion = _convert(campaign, "sale")
     campaign.refund(conversion["externalEventId"])
     drain()
@@ -248,8 +248,8 @@ def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
         ("deny", "Denied", "The brand denied it."),
     ],
 )
-def test_affiliate_sees_the_state_of_an_own_purchase(campaign, policy, state, sentence):
-    _choose(campaign, policy)
+def test_affiliate_sees_the_state_of_their_own_purchase(campaign, policy, state, sentence):
+    _set_policy(campaign, policy)
     _convert(campaign, "sale")
 
     ben = Partner(campaign.app, "ben@example.com")
@@ -262,7 +262,7 @@ def test_affiliate_sees_the_state_of_an_own_purchase(campaign, policy, state, se
 
 def test_imported_history_stays_locked_under_every_policy(campaign):
     for policy in ("hold", "deny"):
-        _choose(campaign, policy)
+        _set_policy(campaign, policy)
         rows = [build_past_sale(customerEmail=_OWN, paid=paid, externalId=f"{policy} {paid}") for paid in (True, False)]
         assert import_sales(campaign, *rows).status_code == 200
 
@@ -281,17 +281,17 @@ def test_imported_history_stays_locked_under_every_policy(campaign):
     ("policy", "code", "payable"),
     [("earn", "self_referral", 4_000), ("hold", "self_referral_held", 2_000), ("deny", "self_referral_denied", 2_000)],
 )
-def test_import_warns_of_self_referrals_and_counts_only_what_becomes_payable(campaign, policy, code, payable):
-    _choose(campaign, policy)
+def test_import_warns_of_self_referrals_and_totals_only_payable_ones(campaign, policy, code, payable):
+    _set_policy(campaign, policy)
     rows = [build_past_sale(customerEmail=_OWN), build_past_sale(customerEmail="ann@example.com")]
 
-    seen = import_sales(campaign, *rows, url="/api/v1/conversions/import/preview").json
-    came = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
+    preview = import_sales(campaign, *rows, url="/api/v1/conversions/import/preview").json
+    result = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
 
-    assert [[warning["code"] for warning in row["warnings"]] for row in seen["rows"]] == [[code], []]
-    assert [(warning["index"], warning["code"]) for warning in came["warnings"]] == [(0, code)]
-    assert [balance["commissionCents"] for balance in seen["unpaidBalance"]] == [payable]
-    assert came["unpaidConfirmedCents"] == payable
+    assert [[warning["code"] for warning in row["warnings"]] for row in preview["rows"]] == [[code], []]
+    assert [(warning["index"], warning["code"]) for warning in result["warnings"]] == [(0, code)]
+    assert [balance["commissionCents"] for balance in preview["unpaidBalance"]] == [payable]
+    assert result["unpaidConfirmedCents"] == payable
 
 
 def test_unknown_policy_is_refused(campaign):

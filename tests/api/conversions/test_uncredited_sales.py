@@ -77,18 +77,18 @@ def test_list_is_a_flat_array_newest_first(campaign):
 
 def test_list_is_filtered_by_status_and_affiliate(campaign):
     cleo = campaign.affiliate("cleo", status="Banned")
-    ours, hers = _insert(campaign), _insert(campaign, cleo)
-    done = _insert(campaign, cleo, is_dismissed=True)
+    bens, cleos = _insert(campaign), _insert(campaign, cleo)
+    dismissed = _insert(campaign, cleo, is_dismissed=True)
 
-    assert set(_ids(campaign.get(URL))) == {ours, hers}
-    assert _ids(campaign.get(f"{URL}?status=dismissed")) == [done]
-    assert set(_ids(campaign.get(f"{URL}?status=all"))) == {ours, hers, done}
-    assert _ids(campaign.get(f"{URL}?affiliateId={cleo}")) == [hers]
-    assert set(_ids(campaign.get(f"{URL}?affiliateId={cleo}&status=all"))) == {hers, done}
+    assert set(_ids(campaign.get(URL))) == {bens, cleos}
+    assert _ids(campaign.get(f"{URL}?status=dismissed")) == [dismissed]
+    assert set(_ids(campaign.get(f"{URL}?status=all"))) == {bens, cleos, dismissed}
+    assert _ids(campaign.get(f"{URL}?affiliateId={cleo}")) == [cleos]
+    assert set(_ids(campaign.get(f"{URL}?affiliateId={cleo}&status=all"))) == {cleos, dismissed}
     assert _ids(campaign.get(f"{URL}?affiliateId={uuid4()}")) == []
 
 
-def test_list_ends_after_500(campaign):
+def test_list_returns_at_most_500_rows(campaign):
     for _ in range(501):
         _insert(campaign)
 
@@ -128,7 +128,7 @@ def test_test_sales_are_not_listed(campaign):
     assert campaign.call("PATCH", f"{URL}/{sale_id}/dismiss").status_code == 404
 
 
-def test_row_outlives_its_affiliate(campaign):
+def test_row_of_a_deleted_affiliate_is_still_listed(campaign):
     sale_id = _insert(campaign)
     campaign.rows("update affiliate set deleted_at = now() returning 1")
 
@@ -167,7 +167,7 @@ def test_other_tenants_row_returns_404(campaign, rival):
     assert campaign.rows("select status from uncredited_conversion") == [("open",)]
 
 
-def test_read_and_dismiss_check_role_scope_and_plan(app, campaign):
+def test_reading_needs_a_plan_and_dismissing_a_manager_or_write_key(app, campaign):
     sale_id = _insert(campaign)
     dismiss = f"{URL}/{sale_id}/dismiss"
     reader, viewer = campaign.other_key(scope="read"), campaign.person("Viewer")

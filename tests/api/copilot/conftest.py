@@ -1,4 +1,4 @@
-"""A scripted model, and a person who talks to it."""
+"""A scripted model, and conversations of a user with it."""
 
 from dataclasses import dataclass
 
@@ -10,56 +10,56 @@ from tests.support.outside.model import ScriptedModel
 from tests.support.rows.brands import Brand
 from tests.support.settings_overrides import override_settings
 
-HERE = "/api/v1/copilot/conversations"
+CONVERSATIONS = "/api/v1/copilot/conversations"
 
 
 @dataclass
-class Talk:
-    """A person at the co-pilot: what they ask is answered as far as it goes without them."""
+class Conversation:
+    """A user's conversation with the co-pilot; each question runs until the user has to act."""
 
     person: Brand
     model: ScriptedModel
     id: str = ""
 
     def ask(self, text="Well?"):
-        path = f"{HERE}/{self.id}/messages" if self.id else HERE
+        path = f"{CONVERSATIONS}/{self.id}/messages" if self.id else CONVERSATIONS
         answer = self.person.post(path, {"text": text})
         assert answer.status_code in (200, 201), answer.text
         self.id = answer.json["id"]
-        return self.go_on()
+        return self.advance()
 
-    def go_on(self):
-        """Let worker and page go on until it is somebody's turn."""
+    def advance(self):
+        """Run the worker and the page's polling until the model has answered or waits for the user."""
         for _ in range(40):
             drain("copilot")
-            found = self.person.post(f"{HERE}/{self.id}/steps").json
-            if found["state"] not in ("Thinking", "Working"):
-                return found
-        raise AssertionError(found["state"])
+            conversation = self.person.post(f"{CONVERSATIONS}/{self.id}/steps").json
+            if conversation["state"] not in ("Thinking", "Working"):
+                return conversation
+        raise AssertionError(conversation["state"])
 
-    def decide(self, word, act_id=None):
-        act_id = act_id or self.shown()["acts"][-1]["id"]
-        return self.person.post(f"{HERE}/{self.id}/acts/{act_id}/{word}")
+    def decide(self, decision, act_id=None):
+        act_id = act_id or self.fetch()["acts"][-1]["id"]
+        return self.person.post(f"{CONVERSATIONS}/{self.id}/acts/{act_id}/{decision}")
 
-    def shown(self):
-        return self.person.get(f"{HERE}/{self.id}").json
+    def fetch(self):
+        return self.person.get(f"{CONVERSATIONS}/{self.id}").json
 
 
 @pytest.fixture
 def model(monkeypatch):
-    """The model's endpoint."""
-    with models.play_model() as played:
+    """An HTTP endpoint that answers as a script says."""
+    with models.play_model() as scripted_model:
         override_settings(
-            monkeypatch, copilot={"url": played.url, "key": "sesame", "model": "scripted", "timeout_s": 60}
+            monkeypatch, copilot={"url": scripted_model.url, "key": "sesame", "model": "scripted", "timeout_s": 60}
         )
-        yield played
+        yield scripted_model
 
 
 @pytest.fixture
-def talk(brand, model):
-    """What opens a conversation as a person of the brand."""
+def start_conversation(brand, model):
+    """Return a function that starts a conversation of a user of the brand."""
 
-    def begin(role="Owner", owner=brand):
-        return Talk(owner.person(role), model)
+    def start(role="Owner", owner=brand):
+        return Conversation(owner.person(role), model)
 
-    return begin
+    return start

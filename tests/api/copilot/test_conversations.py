@@ -1,24 +1,24 @@
-"""What is asked at the co-pilot is answered by the tools, as the person who asks. Source: core spec, section 5."""
+"""The co-pilot answers questions with tools, with the permissions of its user. Source: core spec, section 5."""
 
 from datetime import timedelta
 
 from adapters import clock
-from tests.api.copilot.conftest import HERE
+from tests.api.copilot.conftest import CONVERSATIONS
 from tests.support.job_queues import drain
 from tests.support.outside.model import build_reply
 from tests.support.rows.retention_rows import end_due
 from tests.support.settings_overrides import override_settings
 
 
-def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):
+def test_question_is_answered_from_tool_results(brand, model, start_conversation):
     brand.program(name="Knives")
     model.script(build_reply("", ("list_programs", {})), build_reply("There is one program: Knives."))
-    owner = talk()
-    found = owner.ask("  Which programs\nare there?  ")
+    owner = start_conversation()
+    conversation = owner.ask("  Which programs\nare there?  ")
 
-    assert found["state"] == "Answered"
-    assert found["title"] == "Which programs are there?"
-    assert [(one["kind"], one["text"], one["tools"]) for one in found["entries"]] == [
+    assert conversation["state"] == "Answered"
+    assert conversation["title"] == "Which programs are there?"
+    assert [(entry["kind"], entry["text"], entry["tools"]) for entry in conversation["entries"]] == [
         ("Question", "  Which programs\nare there?  ", []),
         ("Reply", "", ["list_programs"]),
         ("Reply", "There is one program: Knives.", []),
@@ -26,57 +26,57 @@ def test_a_question_is_answered_by_what_the_tools_find(brand, model, talk):
     first, second = model.requests
     assert model.headers[0]["Authorization"] == "Bearer sesame"
     assert first["model"] == "scripted"
-    assert [one["role"] for one in first["messages"]] == ["system", "user"]
-    assert [one["role"] for one in second["messages"]] == ["system", "user", "assistant", "tool"]
-    (told,) = model.list_tool_results()
-    assert (told["tool"], told["isError"]) == ("list_programs", False)
-    assert [row["name"] for row in told["data"]["items"]] == ["Knives"]
+    assert [message["role"] for message in first["messages"]] == ["system", "user"]
+    assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "tool"]
+    (result,) = model.list_tool_results()
+    assert (result["tool"], result["isError"]) == ("list_programs", False)
+    assert [row["name"] for row in result["data"]["items"]] == ["Knives"]
     call = second["messages"][2]["tool_calls"][0]
     assert call["id"] == second["messages"][3]["tool_call_id"] != "theirs-0"
     offered = {tool["function"]["name"]: tool["function"]["parameters"] for tool in first["tools"]}
-    assert len(offered) == 60  # but for the one that is signed with a key's secret
-    assert not any("confirmToken" in one["properties"] for one in offered.values())
+    assert len(offered) == 60  # all but the tool that needs a signature with a key's secret
+    assert not any("confirmToken" in schema["properties"] for schema in offered.values())
 
 
-def test_a_conversation_is_one_persons_in_one_organization_and_ends(brand, rival, model, talk):
+def test_conversation_belongs_to_one_user_of_one_organization(brand, rival, model, start_conversation):
     model.script(build_reply("Hello."))
-    ada = talk()
+    ada = start_conversation()
     ada.ask()
     paths = [("GET", ""), ("DELETE", ""), ("POST", "/messages"), ("POST", "/retry"), ("POST", "/steps")]
     for other in (brand.person("Owner", email=f"bo@{brand.id.hex}.example"), rival.person("Owner")):
-        assert other.get(HERE).json["items"] == []
-        for method, more in paths:
-            answer = other.call(method, f"{HERE}/{ada.id}{more}", {"text": "Mine?"})
-            assert (answer.status_code, answer.json["error"]) == (404, "not_found"), (method, more)
-    assert [one["id"] for one in ada.person.get(HERE).json["items"]] == [ada.id]
+        assert other.get(CONVERSATIONS).json["items"] == []
+        for method, suffix in paths:
+            answer = other.call(method, f"{CONVERSATIONS}/{ada.id}{suffix}", {"text": "Mine?"})
+            assert (answer.status_code, answer.json["error"]) == (404, "not_found"), (method, suffix)
+    assert [row["id"] for row in ada.person.get(CONVERSATIONS).json["items"]] == [ada.id]
 
-    assert ada.person.call("DELETE", f"{HERE}/{ada.id}").status_code == 204
-    assert ada.person.get(f"{HERE}/{ada.id}").status_code == 404
+    assert ada.person.call("DELETE", f"{CONVERSATIONS}/{ada.id}").status_code == 204
+    assert ada.person.get(f"{CONVERSATIONS}/{ada.id}").status_code == 404
     assert brand.rows("select count(*) from copilot_entry") == [(0,)]
-    assert [row for (row,) in brand.rows("select action from audit_entry order by created_at")] == [
+    assert [action for (action,) in brand.rows("select action from audit_entry order by created_at")] == [
         "copilot_conversation.created",
         "copilot_conversation.deleted",
     ]
 
 
-def test_who_may_ask(brand, rival, model, monkeypatch):
+def test_asking_needs_a_paid_plan_a_member_and_a_configured_model(brand, rival, model, monkeypatch):
     model.script(build_reply("Hello."))
     for plan, status in (("Starter", 402), ("Free", 402), ("Pro", 201), ("Growth", 201)):
         brand.set(plan=plan)
-        assert brand.person("Viewer").post(HERE, {"text": "Hi"}).status_code == status, plan
-    told = brand.post(HERE, {"text": "Hi"})
-    assert (told.status_code, told.json["error"]) == (403, "forbidden")  # a key
-    assert brand.call("GET", HERE, Authorization="Bearer nonsense").status_code == 401
+        assert brand.person("Viewer").post(CONVERSATIONS, {"text": "Hi"}).status_code == status, plan
+    by_key = brand.post(CONVERSATIONS, {"text": "Hi"})
+    assert (by_key.status_code, by_key.json["error"]) == (403, "forbidden")
+    assert brand.call("GET", CONVERSATIONS, Authorization="Bearer nonsense").status_code == 401
     override_settings(monkeypatch, copilot={"url": None, "model": None})
-    for method, more in (("GET", ""), ("POST", ""), ("GET", f"/{rival.id}"), ("POST", f"/{rival.id}/steps")):
-        assert brand.person().call(method, f"{HERE}{more}", {"text": "Hi"}).status_code == 404
+    for method, suffix in (("GET", ""), ("POST", ""), ("GET", f"/{rival.id}"), ("POST", f"/{rival.id}/steps")):
+        assert brand.person().call(method, f"{CONVERSATIONS}{suffix}", {"text": "Hi"}).status_code == 404
 
 
-def test_questions_that_are_none(brand, model, talk):
+def test_invalid_questions_are_refused(brand, model, start_conversation):
     model.script(build_reply("Hello."))
-    owner = talk()
+    owner = start_conversation()
     owner.ask()
-    for sent in (
+    for body in (
         {},
         {"text": None},
         {"text": 7},
@@ -85,48 +85,48 @@ def test_questions_that_are_none(brand, model, talk):
         {"text": "x" * 10_000},
         {"text": "\0"},
     ):
-        for path in (HERE, f"{HERE}/{owner.id}/messages"):
-            answer = owner.person.post(path, sent)
-            assert answer.status_code == 400, sent
-            assert "text" in answer.json["errors"], sent
+        for path in (CONVERSATIONS, f"{CONVERSATIONS}/{owner.id}/messages"):
+            answer = owner.person.post(path, body)
+            assert answer.status_code == 400, body
+            assert "text" in answer.json["errors"], body
     for id in ("x", "0", str(brand.id)):
-        assert owner.person.get(f"{HERE}/{id}").status_code == 404
-    assert len(owner.shown()["entries"]) == 2
+        assert owner.person.get(f"{CONVERSATIONS}/{id}").status_code == 404
+    assert len(owner.fetch()["entries"]) == 2
 
 
-def test_two_questions_at_once_are_one_and_a_refusal(model, talk):
+def test_second_question_before_the_answer_is_refused(model, start_conversation):
     model.script(build_reply("Hello."))
-    owner = talk()
-    first = owner.person.post(HERE, {"text": "One?"}, Idempotency_Key="k")
-    again = owner.person.post(HERE, {"text": "One?"}, Idempotency_Key="k")
+    owner = start_conversation()
+    first = owner.person.post(CONVERSATIONS, {"text": "One?"}, Idempotency_Key="k")
+    again = owner.person.post(CONVERSATIONS, {"text": "One?"}, Idempotency_Key="k")
     assert first.json["id"] == again.json["id"]
     owner.id = first.json["id"]
-    refused = owner.person.post(f"{HERE}/{owner.id}/messages", {"text": "Two?"})
+    refused = owner.person.post(f"{CONVERSATIONS}/{owner.id}/messages", {"text": "Two?"})
 
     assert (refused.status_code, refused.json["error"]) == (409, "copilot_busy")
-    assert owner.go_on()["state"] == "Answered"
+    assert owner.advance()["state"] == "Answered"
     assert owner.ask("Two?")["state"] == "Answered"
-    assert [one["text"] for one in owner.shown()["entries"]] == ["One?", "Hello.", "Two?", "Hello."]
-    refused = owner.person.post(f"{HERE}/{owner.id}/retry")
+    assert [entry["text"] for entry in owner.fetch()["entries"]] == ["One?", "Hello.", "Two?", "Hello."]
+    refused = owner.person.post(f"{CONVERSATIONS}/{owner.id}/retry")
     assert (refused.status_code, refused.json["error"]) == (409, "nothing_to_retry")
 
 
-def test_a_pointer_that_comes_three_times_asks_once(model, talk):
+def test_job_delivered_three_times_asks_once(model, start_conversation):
     model.script(build_reply("Hello."))
-    owner = talk()
-    owner.person.post(HERE, {"text": "One?"})
+    owner = start_conversation()
+    owner.person.post(CONVERSATIONS, {"text": "One?"})
     drain("copilot", deliveries=3)
 
     assert len(model.requests) == 1
 
 
-def test_a_day_has_a_budget_for_each_organization(brand, rival, model, talk, monkeypatch):
-    # The endpoint's own count holds; a made-up one does not.
+def test_daily_budget_is_per_organization(brand, rival, model, start_conversation, monkeypatch):
+    # The endpoint's token count is used unless it is impossible.
     model.script(build_reply("", ("list_programs", {}), tokens=25_000), build_reply("Hello.", tokens=-5))
     override_settings(
         monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 60_000, "daily_requests": 4}
     )
-    owner = talk()
+    owner = start_conversation()
     assert owner.ask()["state"] == "Answered"
     ((requests, tokens),) = brand.rows("select requests, tokens from copilot_day")
     assert requests == 2
@@ -134,26 +134,26 @@ def test_a_day_has_a_budget_for_each_organization(brand, rival, model, talk, mon
 
     model.script(build_reply("Hello.", tokens=60_000))
     assert owner.ask()["state"] == "Answered"
-    spent = owner.ask("More?")
-    assert (spent["state"], spent["failure"]) == ("Failed", "budget_spent")
+    over_budget = owner.ask("More?")
+    assert (over_budget["state"], over_budget["failure"]) == ("Failed", "budget_spent")
     assert len(model.requests) == 3
-    assert spent["entries"][-1]["text"] == "More?"
-    assert talk(owner=rival).ask()["state"] == "Answered"
+    assert over_budget["entries"][-1]["text"] == "More?"
+    assert start_conversation(owner=rival).ask()["state"] == "Answered"
 
     override_settings(
         monkeypatch, copilot={"url": model.url, "model": "scripted", "daily_tokens": 10**9, "daily_requests": 3}
     )
-    owner.person.post(f"{HERE}/{owner.id}/retry")
-    assert owner.go_on()["failure"] == "budget_spent"
+    owner.person.post(f"{CONVERSATIONS}/{owner.id}/retry")
+    assert owner.advance()["failure"] == "budget_spent"
 
 
-def test_a_conversation_ends_by_itself(brand, model, talk, monkeypatch):
+def test_conversation_is_deleted_after_thirty_days(brand, model, start_conversation, monkeypatch):
     model.script(build_reply("Hello."))
-    talk().ask()
-    at = clock.now() + timedelta(days=31)
+    start_conversation().ask()
+    later = clock.now() + timedelta(days=31)
     end_due("copilot")
     assert brand.rows("select count(*) from copilot_conversation") == [(1,)]
-    monkeypatch.setattr(clock, "now", lambda: at)
+    monkeypatch.setattr(clock, "now", lambda: later)
     brand.rows("update copilot_conversation set changed_at = changed_at - interval '31 days' returning 1")
     end_due("copilot")
 

@@ -1,8 +1,8 @@
-"""What comes late, twice or never; and what the page's looks cost."""
+"""Late, repeated and missing replies; and what one poll of the page costs."""
 
 import threading
 
-from tests.api.copilot.conftest import HERE
+from tests.api.copilot.conftest import CONVERSATIONS
 from tests.support.api.concurrency import run_concurrently
 from tests.support.api.lists import count_round_trips
 from tests.support.job_queues import drain
@@ -10,30 +10,30 @@ from tests.support.outside.model import build_reply
 from tests.support.settings_overrides import override_settings
 
 
-def test_an_endpoint_that_never_answers_is_given_up(model, talk, monkeypatch):
+def test_endpoint_without_a_reply_times_out(model, start_conversation, monkeypatch):
     done = threading.Event()
     override_settings(monkeypatch, copilot={"url": model.url, "model": "scripted", "timeout_s": 0.2})
 
-    def silent(_):
+    def wait(_):
         done.wait(20)
         return build_reply("Too late.")
 
-    model.script(silent)
-    found = talk().ask()
+    model.script(wait)
+    conversation = start_conversation().ask()
     done.set()
 
-    assert (found["state"], found["failure"]) == ("Failed", "endpoint_away")
+    assert (conversation["state"], conversation["failure"]) == ("Failed", "endpoint_away")
 
 
-def test_a_reply_to_what_was_deleted_meanwhile_is_dropped(brand, model, talk):
-    owner = talk()
+def test_reply_to_a_deleted_conversation_is_dropped(brand, model, start_conversation):
+    owner = start_conversation()
 
-    def late(_):
-        assert owner.person.call("DELETE", f"{HERE}/{owner.id}").status_code == 204
+    def delete_then_reply(_):
+        assert owner.person.call("DELETE", f"{CONVERSATIONS}/{owner.id}").status_code == 204
         return build_reply("Hello?", ("list_programs", {}))
 
-    model.script(late)
-    owner.id = owner.person.post(HERE, {"text": "One?"}).json["id"]
+    model.script(delete_then_reply)
+    owner.id = owner.person.post(CONVERSATIONS, {"text": "One?"}).json["id"]
     drain("copilot")
 
     assert brand.rows("select count(*) from copilot_conversation") == [(0,)]
@@ -42,10 +42,10 @@ def test_a_reply_to_what_was_deleted_meanwhile_is_dropped(brand, model, talk):
     assert (requests, tokens) == (1, 100)
 
 
-def test_a_person_who_is_removed_takes_their_conversations_along(brand, model, talk):
+def test_removing_a_member_deletes_their_conversations(brand, model, start_conversation):
     model.script(build_reply("", ("list_programs", {})))
-    manager = talk("Manager")
-    manager.id = manager.person.post(HERE, {"text": "One?"}).json["id"]
+    manager = start_conversation("Manager")
+    manager.id = manager.person.post(CONVERSATIONS, {"text": "One?"}).json["id"]
     brand.rows("delete from member where role = 'Manager' returning 1")
     drain("copilot")
 
@@ -53,27 +53,27 @@ def test_a_person_who_is_removed_takes_their_conversations_along(brand, model, t
     assert brand.rows("select count(*) from copilot_conversation") == [(0,)]
 
 
-def test_two_looks_at_once_look_things_up_once(brand, model, talk):
+def test_concurrent_polls_run_each_tool_once(brand, model, start_conversation):
     brand.program()
     model.script(build_reply("", ("list_programs", {})), build_reply("One."))
-    owner = talk()
-    owner.id = owner.person.post(HERE, {"text": "Which?"}).json["id"]
+    owner = start_conversation()
+    owner.id = owner.person.post(CONVERSATIONS, {"text": "Which?"}).json["id"]
     drain("copilot")
-    answers = run_concurrently(*[lambda: owner.person.post(f"{HERE}/{owner.id}/steps")] * 3)
+    answers = run_concurrently(*[lambda: owner.person.post(f"{CONVERSATIONS}/{owner.id}/steps")] * 3)
 
     assert {answer.status_code for answer in answers} == {200}
     assert brand.rows("select count(*) from copilot_entry where kind = 'Result'") == [(1,)]
     assert brand.rows("select count(*) from job where queue = 'copilot'") == [(1,)]
-    assert owner.go_on()["state"] == "Answered"
+    assert owner.advance()["state"] == "Answered"
 
 
-def test_a_look_at_a_conversation_that_waits_costs_one_row_more_than_reading_it(model, talk, monkeypatch):
+def test_polling_a_finished_conversation_costs_six_round_trips(model, start_conversation, monkeypatch):
     override_settings(monkeypatch, web={"key_cache_s": 60})
     model.script(build_reply("Hello."))
-    owner = talk()
+    owner = start_conversation()
     owner.ask()
-    owner.shown()
-    read = count_round_trips(lambda: owner.person.get(f"{HERE}/{owner.id}"))
-    looked = count_round_trips(lambda: owner.person.post(f"{HERE}/{owner.id}/steps"))
+    owner.fetch()
+    read_trips = count_round_trips(lambda: owner.person.get(f"{CONVERSATIONS}/{owner.id}"))
+    poll_trips = count_round_trips(lambda: owner.person.post(f"{CONVERSATIONS}/{owner.id}/steps"))
 
-    assert (read, looked) == (3, 6)  # what writes commits as well
+    assert (read_trips, poll_trips) == (3, 6)  # a write also commits

@@ -1,4 +1,4 @@
-"""A brand with jane, an affiliate, whose processor is played on this machine."""
+"""Brands with an affiliate, jane, whose payment processor or store is simulated."""
 
 import json
 from dataclasses import dataclass
@@ -18,36 +18,36 @@ from tests.support.rows.brands import Brand, Partner
 
 @dataclass
 class CouponShop:
-    """A brand, its processor, and an affiliate who can sign in."""
+    """A brand, its simulated processor and an affiliate who can sign in."""
 
     brand: Brand
     stage: StripeStage
     connection: dict[str, Any]
     jane: UUID
-    jane_herself: Partner
+    signed_in_jane: Partner
 
     @property
     def janes_email(self) -> str:
-        """What jane signs in with."""
+        """Return the email address with which jane signs in."""
         return f"jane-{self.brand.id.hex}@example.com"
 
     @property
     def coupons(self) -> str:
-        """Where the coupons of the campaign are."""
+        """Return the path of the campaign's coupons."""
         return f"/api/v1/campaigns/{self.brand.programs[0]}/coupons"
 
     @property
     def codes(self) -> str:
-        """Where jane's codes are."""
+        """Return the path of jane's codes."""
         return f"/api/v1/affiliates/{self.jane}/coupons"
 
-    def told(self, type: str) -> list[dict[str, Any]]:
-        """Return the data of the webhook events of a type, in their order."""
-        found = self.brand.rows("select body from event where type = %s order by created_at, id", type)
-        return [json.loads(body)["data"] for (body,) in found]
+    def list_event_data(self, type: str) -> list[dict[str, Any]]:
+        """Return the data of the webhook events of a type, oldest first."""
+        rows = self.brand.rows("select body from event where type = %s order by created_at, id", type)
+        return [json.loads(body)["data"] for (body,) in rows]
 
-    def later(self) -> None:
-        """Let the time pass that a request is left alone, and what is waited for while a gateway is away."""
+    def make_jobs_due(self) -> None:
+        """Make the gateway jobs due that wait for a request to end or for a gateway to come back."""
         with db.unit_of_work(self.brand.id):
             db.db.run("update job set run_at = now() where queue = 'gateways'")
 
@@ -63,7 +63,7 @@ def shop(brand):
 
 @dataclass
 class Store:
-    """A brand with jane, whose gateway is played."""
+    """A brand with jane and a simulated gateway."""
 
     brand: Brand
     stage: Any
@@ -72,38 +72,38 @@ class Store:
 
     @property
     def name(self) -> str:
-        """The gateway."""
+        """Return the gateway's name."""
         return str(self.stage.gateway.name)
 
     @property
     def url(self) -> str:
-        """Where jane's codes are."""
+        """Return the path of jane's codes."""
         return f"/api/v1/affiliates/{self.jane}/coupons"
 
-    def mint(self, **fields: Any) -> Any:
+    def request_code(self, **fields: Any) -> Any:
         """Request a code and return the answer."""
         return self.brand.post(self.url, PERCENT | fields)
 
-    def minted(self, **fields: Any) -> dict[str, Any]:
+    def mint_code(self, **fields: Any) -> dict[str, Any]:
         """Mint a code and return it."""
-        answer = self.mint(**fields)
+        answer = self.request_code(**fields)
         assert answer.status_code == 201, answer.get_data(as_text=True)
         return dict(answer.json)
 
-    def listed(self) -> list[dict[str, Any]]:
+    def list_codes(self) -> list[dict[str, Any]]:
         """Return jane's codes."""
         return list(self.brand.get(self.url).json["items"])
 
     def sell(self, **purchase: Any) -> None:
-        """Book a purchase at the gateway."""
+        """Pay for a purchase at the gateway, deliver its notifications and run the jobs."""
         path = "/" + self.connection["webhookUrl"].split("/", 3)[3]
-        for sent in self.stage.pay(Purchase(**purchase)).notifications:
-            headers, query = dict(sent.headers), dict(sent.query)
-            self.brand.app.test_client().post(path, data=sent.body, headers=headers, query_string=query)
+        for notification in self.stage.pay(Purchase(**purchase)).notifications:
+            headers, query = dict(notification.headers), dict(notification.query)
+            self.brand.app.test_client().post(path, data=notification.body, headers=headers, query_string=query)
         drain()
 
-    def later(self) -> None:
-        """Let time pass that jobs wait for."""
+    def run_waiting_jobs(self) -> None:
+        """Run the gateway jobs that wait for their time."""
         self.brand.rows("update job set run_at = now() where queue = 'gateways' returning id")
         drain()
 

@@ -1,4 +1,4 @@
-"""Families of codes. Source: tracking spec, "Campaign coupon", section 3, "Coupons", section 6 (campaign_coupon.*)."""
+"""Campaign coupons. Source: tracking spec, "Campaign coupon", section 3, "Coupons", section 6 (campaign_coupon.*)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,12 +8,12 @@ from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
-def _soon() -> str:
+def _next_month() -> str:
     return (datetime.now(UTC) + timedelta(days=30)).isoformat(timespec="seconds")
 
 
-def test_a_coupon_is_made_here_and_at_the_processor(shop):
-    expires = _soon()
+def test_coupon_is_created_here_and_at_the_processor(shop):
+    expires = _next_month()
     body = COUPON | {
         "duration": "Repeating",
         "durationInMonths": 3,
@@ -28,48 +28,52 @@ def test_a_coupon_is_made_here_and_at_the_processor(shop):
     answer = shop.brand.post(shop.coupons, body)
 
     assert answer.status_code == 201
-    made, (there,) = answer.json, shop.stage.codes.coupons
-    assert made["processorCouponId"] == there["id"]
-    assert there["metadata"] == {"finderfee_id": made["id"]}
-    assert (there["percent_off"], there["duration"], there["duration_in_months"]) == (15, "repeating", 3)
-    assert there["applies_to"] == {"products": ["prod_1", "prod_2"]}
-    assert there["redeem_by"] == int(datetime.fromisoformat(expires).timestamp())
-    assert "max_redemptions" not in there
-    assert made["productRefs"] == ["prod_1", "prod_2"]
-    assert made["isActive"] is True
-    assert made["programId"] == str(shop.brand.programs[0])
-    assert made["grantedAffiliateIds"] == [str(shop.jane)]
-    assert (made["overridesClickAttribution"], made["allowAffiliateSelfMint"]) == (True, True)
-    assert (made["maxCodesPerAffiliate"], made["maxRedemptionsPerCode"]) == (2, 10)
-    assert made["discountCurrency"] is made["archive"] is made["archivedAt"] is None
-    assert shop.brand.get(f"{shop.coupons}/{made['id']}").json == made
-    assert shop.told("campaign_coupon.created") == [
+    coupon, (stripe_coupon,) = answer.json, shop.stage.codes.coupons
+    assert coupon["processorCouponId"] == stripe_coupon["id"]
+    assert stripe_coupon["metadata"] == {"finderfee_id": coupon["id"]}
+    assert (stripe_coupon["percent_off"], stripe_coupon["duration"], stripe_coupon["duration_in_months"]) == (
+        15,
+        "repeating",
+        3,
+    )
+    assert stripe_coupon["applies_to"] == {"products": ["prod_1", "prod_2"]}
+    assert stripe_coupon["redeem_by"] == int(datetime.fromisoformat(expires).timestamp())
+    assert "max_redemptions" not in stripe_coupon
+    assert coupon["productRefs"] == ["prod_1", "prod_2"]
+    assert coupon["isActive"] is True
+    assert coupon["programId"] == str(shop.brand.programs[0])
+    assert coupon["grantedAffiliateIds"] == [str(shop.jane)]
+    assert (coupon["overridesClickAttribution"], coupon["allowAffiliateSelfMint"]) == (True, True)
+    assert (coupon["maxCodesPerAffiliate"], coupon["maxRedemptionsPerCode"]) == (2, 10)
+    assert coupon["discountCurrency"] is coupon["archive"] is coupon["archivedAt"] is None
+    assert shop.brand.get(f"{shop.coupons}/{coupon['id']}").json == coupon
+    assert shop.list_event_data("campaign_coupon.created") == [
         {
-            "campaignCouponId": made["id"],
-            "programId": made["programId"],
+            "campaignCouponId": coupon["id"],
+            "programId": coupon["programId"],
             "name": "Partner 15",
             "discountType": "PercentOff",
             "discountValue": 15,
             "duration": "Repeating",
             "selfMintMode": "SpecificAffiliates",
             "grantedAffiliateCount": 1,
-            "createdAt": made["createdAt"],
+            "createdAt": coupon["createdAt"],
         }
     ]
 
 
-def test_an_amount_off_is_in_the_minor_units_of_its_currency(shop):
-    made = create_coupon(shop.brand, discountType="AmountOff", discountValue=500, discountCurrency="isk")
+def test_amount_off_is_in_the_minor_units_of_its_currency(shop):
+    coupon = create_coupon(shop.brand, discountType="AmountOff", discountValue=500, discountCurrency="isk")
 
-    (there,) = shop.stage.codes.coupons
+    (processor_coupon,) = shop.stage.codes.coupons
     # Króna has no minor unit; this processor counts hundredths of it.
-    assert (there["amount_off"], there["currency"]) == (50_000, "isk")
-    assert (made["discountValue"], made["discountCurrency"]) == (500, "ISK")
-    assert shop.told("campaign_coupon.created")[0]["discountCurrency"] == "ISK"
+    assert (processor_coupon["amount_off"], processor_coupon["currency"]) == (50_000, "isk")
+    assert (coupon["discountValue"], coupon["discountCurrency"]) == (500, "ISK")
+    assert shop.list_event_data("campaign_coupon.created")[0]["discountCurrency"] == "ISK"
 
 
 @pytest.mark.parametrize(
-    ("sent", "shown"),
+    ("fields", "expected"),
     [
         ({}, ("Disabled", False)),
         ({"allowAffiliateSelfMint": True}, ("AllAffiliates", True)),
@@ -77,15 +81,15 @@ def test_an_amount_off_is_in_the_minor_units_of_its_currency(shop):
         ({"selfMintMode": "SpecificAffiliates"}, ("SpecificAffiliates", True)),
     ],
 )
-def test_who_may_mint_is_said_by_the_mode_or_by_its_older_name(shop, sent, shown):
-    made = create_coupon(shop.brand, **sent)
+def test_self_mint_mode_and_its_older_field_agree(shop, fields, expected):
+    coupon = create_coupon(shop.brand, **fields)
 
-    assert (made["selfMintMode"], made["allowAffiliateSelfMint"]) == shown
+    assert (coupon["selfMintMode"], coupon["allowAffiliateSelfMint"]) == expected
 
 
-@pytest.mark.parametrize("most", [0, None])
-def test_no_cap_is_no_limit(shop, most):
-    assert create_coupon(shop.brand, maxCodesPerAffiliate=most)["maxCodesPerAffiliate"] is None
+@pytest.mark.parametrize("cap", [0, None])
+def test_cap_of_zero_or_null_is_no_limit(shop, cap):
+    assert create_coupon(shop.brand, maxCodesPerAffiliate=cap)["maxCodesPerAffiliate"] is None
 
 
 @pytest.mark.parametrize(
@@ -122,7 +126,7 @@ def test_no_cap_is_no_limit(shop, most):
         ("commissionValue", 5),
     ],
 )
-def test_what_cannot_be_a_coupon_is_refused_and_nothing_is_made(shop, field, value):
+def test_invalid_field_returns_400_and_creates_nothing(shop, field, value):
     answer = shop.brand.post(shop.coupons, COUPON | {field: value})
 
     assert answer.status_code == 400
@@ -131,7 +135,7 @@ def test_what_cannot_be_a_coupon_is_refused_and_nothing_is_made(shop, field, val
 
 
 @pytest.mark.parametrize("currency", [None, "XXX", "EU", "€€€", ""])
-def test_an_amount_off_needs_a_currency_that_is_known(shop, currency):
+def test_amount_off_needs_a_known_currency(shop, currency):
     answer = shop.brand.post(shop.coupons, COUPON | {"discountType": "AmountOff", "discountCurrency": currency})
 
     assert answer.status_code == 400
@@ -145,14 +149,14 @@ def test_an_amount_off_needs_a_currency_that_is_known(shop, currency):
         ({"commissionType": "Fixed", "commissionValue": 1_000_001}, "fixed_commission_out_of_range"),
     ],
 )
-def test_a_rate_of_its_own_is_one_that_the_program_could_have(shop, rate, code):
+def test_commission_rate_out_of_range_is_refused(shop, rate, code):
     answer = shop.brand.post(shop.coupons, COUPON | rate)
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
     assert create_coupon(shop.brand, commissionType="Percentage", commissionValue=12.5)["commissionValue"] == 12.5
 
 
-def test_without_a_processor_there_is_nowhere_to_make_one(brand):
+def test_coupon_needs_a_connected_processor(brand):
     brand.program()
 
     answer = brand.post(f"/api/v1/campaigns/{brand.programs[0]}/coupons", COUPON)
@@ -161,7 +165,7 @@ def test_without_a_processor_there_is_nowhere_to_make_one(brand):
     assert brand.get(f"/api/v1/campaigns/{brand.programs[0]}/coupons").json["items"] == []
 
 
-def test_a_store_is_no_processor(brand):
+def test_store_is_not_a_processor(brand):
     brand.program()
     with play_gateway("shopify") as store:
         connect_gateway(brand.person("Owner"), store)
@@ -172,69 +176,69 @@ def test_a_store_is_no_processor(brand):
 
 
 @pytest.mark.parametrize("fault", ["refuse", "forbid"])
-def test_what_the_processor_refuses_is_not_kept(shop, fault):
+def test_coupon_refused_by_the_processor_is_not_stored(shop, fault):
     shop.stage.faults.append(fault)
 
     answer = shop.brand.post(shop.coupons, COUPON)
 
     assert (answer.status_code, answer.json["error"]) == (422, "processor_create_failed")
     assert shop.brand.get(shop.coupons).json["items"] == []
-    assert shop.told("campaign_coupon.created") == []
+    assert shop.list_event_data("campaign_coupon.created") == []
 
 
 @pytest.mark.parametrize("fault", ["cut", "html"])
-def test_a_lost_answer_is_looked_up(shop, fault):
+def test_coupon_with_a_lost_answer_is_looked_up(shop, fault):
     shop.stage.faults.append(fault)
 
     answer = shop.brand.post(shop.coupons, COUPON)
 
-    if fault == "cut":  # it was made before the answer was lost
+    if fault == "cut":  # the coupon was created before the answer was lost
         assert answer.status_code == 201
     else:
         assert (answer.status_code, answer.json["error"]) == (503, "gateway_unreachable")
-        (left,) = shop.brand.get(shop.coupons).json["items"]
-        assert (left["isActive"], left["processorCouponId"]) == (False, None)
-        shop.later()
+        (pending,) = shop.brand.get(shop.coupons).json["items"]
+        assert (pending["isActive"], pending["processorCouponId"]) == (False, None)
+        shop.make_jobs_due()
 
 
-def test_what_a_request_left_is_finished_by_a_job(shop, drain):
-    shop.stage.faults.extend(["cut", "fail"])  # it was made; neither answer nor look-up come back
+def test_job_finishes_an_interrupted_creation(shop, drain):
+    shop.stage.faults.extend(["cut", "fail"])  # created, but neither its answer nor the look-up's arrives
 
     answer = shop.brand.post(shop.coupons, COUPON)
     assert answer.status_code == 503
-    assert shop.told("campaign_coupon.created") == []
-    shop.later()
+    assert shop.list_event_data("campaign_coupon.created") == []
+    shop.make_jobs_due()
     drain()
 
-    (made,) = shop.brand.get(shop.coupons).json["items"]
-    (there,) = shop.stage.codes.coupons
-    assert (made["isActive"], made["processorCouponId"]) == (True, there["id"])
-    assert len(shop.told("campaign_coupon.created")) == 1
+    (coupon,) = shop.brand.get(shop.coupons).json["items"]
+    (processor_coupon,) = shop.stage.codes.coupons
+    assert (coupon["isActive"], coupon["processorCouponId"]) == (True, processor_coupon["id"])
+    assert len(shop.list_event_data("campaign_coupon.created")) == 1
 
 
-def test_a_repeated_request_goes_on_with_what_it_began(shop):
+def test_repeated_idempotency_key_resumes_the_creation(shop):
     shop.stage.faults.extend(["cut", "fail"])
     assert shop.brand.post(shop.coupons, COUPON, Idempotency_Key="once").status_code == 503
 
-    again = [shop.brand.post(shop.coupons, COUPON, Idempotency_Key="once") for _ in range(2)]
+    repeats = [shop.brand.post(shop.coupons, COUPON, Idempotency_Key="once") for _ in range(2)]
 
-    assert [answer.status_code for answer in again] == [201, 201]
-    assert again[0].json == again[1].json
-    assert len(shop.stage.codes.coupons) == len(shop.told("campaign_coupon.created")) == 1
+    assert [answer.status_code for answer in repeats] == [201, 201]
+    assert repeats[0].json == repeats[1].json
+    assert len(shop.stage.codes.coupons) == len(shop.list_event_data("campaign_coupon.created")) == 1
 
 
 def test_coupons_are_listed_newest_first_in_pages(shop):
-    made = [create_coupon(shop.brand, name=f"Coupon {number}")["id"] for number in range(3)]
+    coupon_ids = [create_coupon(shop.brand, name=f"Coupon {number}")["id"] for number in range(3)]
 
     first = shop.brand.get(f"{shop.coupons}?take=2").json
     second = shop.brand.get(f"{shop.coupons}?take=2&cursor={first['nextCursor']}").json
 
-    assert [one["id"] for one in first["items"] + second["items"]] == made[::-1]
+    assert [coupon["id"] for coupon in first["items"] + second["items"]] == coupon_ids[::-1]
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
 
 
-def test_what_may_change_changes_and_is_told(shop):
-    made = create_coupon(shop.brand)
+def test_patch_changes_fields_and_emits_an_event(shop):
+    coupon = create_coupon(shop.brand)
     ben = shop.brand.affiliate("ben")
     changes = {
         "name": "Autumn",
@@ -244,14 +248,14 @@ def test_what_may_change_changes_and_is_told(shop):
         "maxCodesPerAffiliate": 3,
     }
 
-    answer = shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", changes)
+    answer = shop.brand.call("PATCH", f"{shop.coupons}/{coupon['id']}", changes)
 
     assert answer.status_code == 200
     assert {name: answer.json[name] for name in changes} == changes
-    assert shop.told("campaign_coupon.updated") == [
+    assert shop.list_event_data("campaign_coupon.updated") == [
         {
-            "campaignCouponId": made["id"],
-            "programId": made["programId"],
+            "campaignCouponId": coupon["id"],
+            "programId": coupon["programId"],
             "name": "Autumn",
             "allowAffiliateSelfMint": True,
             "overridesClickAttribution": False,
@@ -262,26 +266,26 @@ def test_what_may_change_changes_and_is_told(shop):
     ]
 
 
-def test_saying_the_same_again_changes_and_tells_nothing(shop):
-    made = create_coupon(shop.brand, expiresAt=_soon())
+def test_unchanged_patch_emits_no_event(shop):
+    coupon = create_coupon(shop.brand, expiresAt=_next_month())
 
-    answer = shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", made)
+    answer = shop.brand.call("PATCH", f"{shop.coupons}/{coupon['id']}", coupon)
 
-    assert (answer.status_code, answer.json) == (200, made)
-    assert shop.told("campaign_coupon.updated") == []
-
-
-_OTHERS = {"discountValue": 20, "discountType": "AmountOff", "duration": "Forever", "commissionValue": 5}
+    assert (answer.status_code, answer.json) == (200, coupon)
+    assert shop.list_event_data("campaign_coupon.updated") == []
 
 
-@pytest.mark.parametrize(("field", "value"), [*_OTHERS.items(), ("productRefs", ["p"])])
-def test_what_a_coupon_takes_off_never_changes(shop, field, value):
-    made = create_coupon(shop.brand)
+_IMMUTABLE = {"discountValue": 20, "discountType": "AmountOff", "duration": "Forever", "commissionValue": 5}
 
-    answer = shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", {"name": "Other", field: value})
+
+@pytest.mark.parametrize(("field", "value"), [*_IMMUTABLE.items(), ("productRefs", ["p"])])
+def test_discount_and_commission_cannot_be_changed(shop, field, value):
+    coupon = create_coupon(shop.brand)
+
+    answer = shop.brand.call("PATCH", f"{shop.coupons}/{coupon['id']}", {"name": "Other", field: value})
 
     assert (answer.status_code, answer.json["field"]) == (400, field)
-    assert shop.brand.get(f"{shop.coupons}/{made['id']}").json == made
+    assert shop.brand.get(f"{shop.coupons}/{coupon['id']}").json == coupon
 
 
 @pytest.mark.parametrize(
@@ -294,53 +298,53 @@ def test_what_a_coupon_takes_off_never_changes(shop, field, value):
         {"maxCodesPerAffiliate": -1},
     ],
 )
-def test_a_bad_change_changes_nothing(shop, changes):
-    made = create_coupon(shop.brand)
+def test_invalid_patch_changes_nothing(shop, changes):
+    coupon = create_coupon(shop.brand)
 
-    assert shop.brand.call("PATCH", f"{shop.coupons}/{made['id']}", changes).status_code == 400
-    assert shop.brand.get(f"{shop.coupons}/{made['id']}").json == made
+    assert shop.brand.call("PATCH", f"{shop.coupons}/{coupon['id']}", changes).status_code == 400
+    assert shop.brand.get(f"{shop.coupons}/{coupon['id']}").json == coupon
 
 
-def test_the_allow_list_is_picked_from_approved_affiliates(shop):
-    made = create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])
+def test_approved_affiliates_are_offered_for_the_allow_list(shop):
+    coupon = create_coupon(shop.brand, selfMintMode="SpecificAffiliates", grantedAffiliateIds=[str(shop.jane)])
     ben = shop.brand.affiliate("ben")
     shop.brand.affiliate("pia", status="Pending")
-    mint_code(shop.brand, shop.jane, made["id"])
+    mint_code(shop.brand, shop.jane, coupon["id"])
 
     plain = shop.brand.get(f"{shop.coupons}/affiliates").json["items"]
-    asked = shop.brand.get(f"{shop.coupons}/affiliates?couponId={made['id']}").json["items"]
+    of_coupon = shop.brand.get(f"{shop.coupons}/affiliates?couponId={coupon['id']}").json["items"]
 
-    assert [one["id"] for one in plain] == [str(ben), str(shop.jane)]
+    assert [affiliate["id"] for affiliate in plain] == [str(ben), str(shop.jane)]
     assert set(plain[0]) == {"id", "email", "fullName"}
-    assert [(one["id"], one["isGranted"], one["mintedCodeCount"]) for one in asked] == [
+    assert [(affiliate["id"], affiliate["isGranted"], affiliate["mintedCodeCount"]) for affiliate in of_coupon] == [
         (str(ben), False, 0),
         (str(shop.jane), True, 1),
     ]
 
 
-def test_another_brands_coupon_is_not_there(shop, rival):
-    made = create_coupon(shop.brand)
+def test_other_tenants_coupon_returns_404(shop, rival):
+    coupon = create_coupon(shop.brand)
     rival.program()
     theirs = f"/api/v1/campaigns/{rival.programs[0]}/coupons"
 
-    for path in (f"{shop.coupons}/{made['id']}", f"{theirs}/{made['id']}"):
+    for path in (f"{shop.coupons}/{coupon['id']}", f"{theirs}/{coupon['id']}"):
         assert rival.get(path).status_code == 404
         assert rival.call("PATCH", path, {"name": "Mine"}).status_code == 404
         assert rival.call("DELETE", path).status_code == 404
         assert rival.post(f"{path}/archive").status_code == 404
-    assert rival.get(f"{theirs}/affiliates?couponId={made['id']}").status_code == 404
+    assert rival.get(f"{theirs}/affiliates?couponId={coupon['id']}").status_code == 404
     assert rival.post(shop.coupons, COUPON).status_code == 404
     assert rival.post(theirs, COUPON | {"grantedAffiliateIds": [str(shop.jane)]}).status_code == 400
 
 
-def test_a_coupon_of_another_campaign_is_not_there(shop):
-    made = create_coupon(shop.brand)
+def test_coupon_of_another_campaign_returns_404(shop):
+    coupon = create_coupon(shop.brand)
     other = shop.brand.program()
 
-    assert shop.brand.get(f"/api/v1/campaigns/{other}/coupons/{made['id']}").status_code == 404
-    assert shop.brand.post(f"/api/v1/campaigns/{other}/coupons/{made['id']}/archive").status_code == 404
+    assert shop.brand.get(f"/api/v1/campaigns/{other}/coupons/{coupon['id']}").status_code == 404
+    assert shop.brand.post(f"/api/v1/campaigns/{other}/coupons/{coupon['id']}/archive").status_code == 404
 
 
 @pytest.mark.parametrize("coupon_id", ["x", "0" * 500, "%00", NOBODY])
-def test_an_id_that_names_nothing_is_not_there(shop, coupon_id):
+def test_unknown_or_malformed_id_returns_404(shop, coupon_id):
     assert shop.brand.get(f"{shop.coupons}/{coupon_id}").status_code == 404

@@ -1,4 +1,4 @@
-"""A brand and a creator who have something to do with each other."""
+"""A brand and a creator who make a deal."""
 
 import pytest
 
@@ -6,14 +6,14 @@ from tests.support.rows.deal_scene import DealScene
 
 
 @pytest.fixture
-def dealing(app):
+def scene(app):
     """A verified brand and its affiliate with an account."""
     return DealScene.create(app)
 
 
 @pytest.fixture
-def submitted(dealing):
-    """A brand whose deal has its one milestone handed in, and the deal's id."""
-    deal_id = dealing.create_funded()
-    assert dealing.submit(deal_id).status_code == 200
-    return dealing, deal_id
+def submitted_deal(scene):
+    """A scene whose deal has its only milestone submitted, and the deal's id."""
+    deal_id = scene.create_funded()
+    assert scene.submit(deal_id).status_code == 200
+    return scene, deal_id

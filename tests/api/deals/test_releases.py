@@ -1,4 +1,4 @@
-"""A milestone that is approved, or lay for seven days, is paid on its affiliate's rail and leaves the escrow, once."""
+"""A milestone approved by the brand, or submitted for seven days, is paid once from escrow on the affiliate's rail."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -14,24 +14,24 @@ from tests.support.job_queues import drain
 _PAYOUTS = "/api/v1/payouts"
 
 
-def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
-    dealing, deal_id = submitted
+def test_approved_milestone_is_paid_by_an_ordinary_payout(submitted_deal):
+    scene, deal_id = submitted_deal
 
-    approved = dealing.approve(deal_id).json
+    approved = scene.approve(deal_id).json
     drain("payouts")
-    shown = dealing.get_deal(deal_id)
+    deal = scene.get_deal(deal_id)
 
     (milestone,) = approved["milestones"]
-    (released,) = shown["milestones"]
+    (released,) = deal["milestones"]
     assert (approved["status"], milestone["status"]) == ("Funded", "Submitted")
-    assert (shown["status"], shown["escrowCents"], shown["paidCents"]) == ("Completed", 0, 50_000)
+    assert (deal["status"], deal["escrowCents"], deal["paidCents"]) == ("Completed", 0, 50_000)
     assert (released["status"], released["payoutId"]) == ("Released", milestone["payoutId"])
-    payout = dealing.owner.get(f"{_PAYOUTS}/{milestone['payoutId']}").json
-    wanted = {"status": "Paid", "amountCents": 50_000, "currency": "USD", "method": "Wallet", "lineItems": []}
-    assert {name: payout[name] for name in wanted} == wanted
-    assert (payout["affiliateId"], payout["milestoneId"]) == (str(dealing.affiliate_id), milestone["id"])
-    assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
-    assert dealing.list_event_data("milestone.released") == [
+    payout = scene.owner.get(f"{_PAYOUTS}/{milestone['payoutId']}").json
+    expected = {"status": "Paid", "amountCents": 50_000, "currency": "USD", "method": "Wallet", "lineItems": []}
+    assert {name: payout[name] for name in expected} == expected
+    assert (payout["affiliateId"], payout["milestoneId"]) == (str(scene.affiliate_id), milestone["id"])
+    assert sorted(scene.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
+    assert scene.list_event_data("milestone.released") == [
         {
             "dealId": deal_id,
             "milestoneId": milestone["id"],
@@ -42,138 +42,138 @@ def test_what_is_approved_is_paid_on_the_ordinary_rail(submitted):
             "dealStatus": "Completed",
         }
     ]
-    kinds = dealing.brand.rows("select type from event where type like 'payout.%%' order by type")
-    assert kinds == [("payout.created",), ("payout.paid",)]
+    event_types = scene.brand.rows("select type from event where type like 'payout.%%' order by type")
+    assert event_types == [("payout.created",), ("payout.paid",)]
 
 
-def test_the_last_milestone_completes_the_deal(dealing):
-    deal_id = dealing.create_funded(30_000, 20_000)
+def test_paying_the_last_milestone_completes_the_deal(scene):
+    deal_id = scene.create_funded(30_000, 20_000)
     for seq in (2, 1):
-        dealing.submit(deal_id, seq)
-        dealing.approve(deal_id, seq)
+        scene.submit(deal_id, seq)
+        scene.approve(deal_id, seq)
         drain("payouts")
 
-    assert [(data["seq"], data["dealStatus"]) for data in dealing.list_event_data("milestone.released")] == [
+    assert [(data["seq"], data["dealStatus"]) for data in scene.list_event_data("milestone.released")] == [
         (2, "Funded"),
         (1, "Completed"),
     ]
-    assert dealing.get_deal(deal_id)["endedAt"] is not None
+    assert scene.get_deal(deal_id)["endedAt"] is not None
 
 
-def test_another_currency_is_paid_in_usd_at_the_days_rate(dealing):
-    dealing.rate("EUR", "0.8")
-    deal_id = dealing.create_funded(1_003, currency="EUR")
-    dealing.submit(deal_id)
-    dealing.approve(deal_id)
+def test_milestone_in_another_currency_is_paid_in_usd_at_the_days_rate(scene):
+    scene.rate("EUR", "0.8")
+    deal_id = scene.create_funded(1_003, currency="EUR")
+    scene.submit(deal_id)
+    scene.approve(deal_id)
     drain("payouts")
 
     # 10.03 EUR are 12.5375 USD.
-    assert dealing.payouts() == [("Paid", 1_254)]
-    assert dealing.list_event_data("milestone.released")[0]["grossCents"] == 1_003
-    assert dealing.get_deal(deal_id)["escrowCents"] == 0
+    assert scene.payouts() == [("Paid", 1_254)]
+    assert scene.list_event_data("milestone.released")[0]["grossCents"] == 1_003
+    assert scene.get_deal(deal_id)["escrowCents"] == 0
 
 
-def test_what_deals_paid_counts_as_paid_to_partners(submitted):
-    dealing, deal_id = submitted
-    dealing.approve(deal_id)
+def test_deal_payouts_count_towards_partner_payouts_of_the_month(submitted_deal):
+    scene, deal_id = submitted_deal
+    scene.approve(deal_id)
     drain("payouts")
 
-    state = dealing.owner.get("/api/billing/state").json
+    state = scene.owner.get("/api/billing/state").json
 
     assert state["limits"]["partnerPayoutsThisMonthCents"]["current"] == 50_000
 
 
-def test_approving_at_once_pays_once(submitted):
-    dealing, deal_id = submitted
+def test_concurrent_approvals_pay_once(submitted_deal):
+    scene, deal_id = submitted_deal
 
-    answers = run_concurrently(*[lambda: dealing.approve(deal_id)] * 4)
+    answers = run_concurrently(*[lambda: scene.approve(deal_id)] * 4)
     drain("payouts", deliveries=3)
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
-    assert dealing.payouts() == [("Paid", 50_000)]
-    assert len(dealing.list_event_data("milestone.released")) == 1
+    assert scene.payouts() == [("Paid", 50_000)]
+    assert len(scene.list_event_data("milestone.released")) == 1
 
 
 @pytest.mark.parametrize("rail", ["ambiguous", "slow"])
-def test_a_rail_that_does_not_say_releases_once(submitted, rail):
-    dealing, deal_id = submitted
-    dealing.brand.set(sandboxRail=rail)
-    dealing.approve(deal_id)
+def test_milestone_is_released_once_when_the_rails_outcome_is_unknown(submitted_deal, rail):
+    scene, deal_id = submitted_deal
+    scene.brand.set(sandboxRail=rail)
+    scene.approve(deal_id)
     drain("payouts", deliveries=2)
 
     for _ in range(3):
-        dealing.wait()
+        scene.wait()
 
-    assert dealing.get_deal(deal_id)["status"] == "Completed"
-    assert sorted(dealing.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
-    assert len(dealing.list_event_data("milestone.released")) == 1
+    assert scene.get_deal(deal_id)["status"] == "Completed"
+    assert sorted(scene.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
+    assert len(scene.list_event_data("milestone.released")) == 1
 
 
 @pytest.fixture
-def failed(submitted):
-    """A brand whose deal's one milestone was approved and whose payout failed, the deal's id and the payout's."""
-    dealing, deal_id = submitted
-    dealing.brand.set(sandboxRail="fail")
-    payout_id = dealing.approve(deal_id).json["milestones"][0]["payoutId"]
+def failed_payout(submitted_deal):
+    """A scene whose deal has its only milestone approved and its payout failed, the deal's id and the payout's."""
+    scene, deal_id = submitted_deal
+    scene.brand.set(sandboxRail="fail")
+    payout_id = scene.approve(deal_id).json["milestones"][0]["payoutId"]
     drain("payouts")
-    dealing.brand.set(sandboxRail="ok")
-    return dealing, deal_id, payout_id
+    scene.brand.set(sandboxRail="ok")
+    return scene, deal_id, payout_id
 
 
-def test_a_payout_that_failed_leaves_everything_in_escrow(failed):
-    dealing, deal_id, _ = failed
+def test_failed_payout_leaves_the_amount_in_escrow(failed_payout):
+    scene, deal_id, _ = failed_payout
 
-    assert (dealing.list_statuses(deal_id), dealing.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
-    assert dealing.list_event_data("milestone.released") == []
-    assert dealing.approve(deal_id).status_code == 409
+    assert (scene.list_statuses(deal_id), scene.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
+    assert scene.list_event_data("milestone.released") == []
+    assert scene.approve(deal_id).status_code == 409
 
 
-def test_a_payout_that_failed_is_retried_by_its_owner(failed):
-    dealing, deal_id, payout_id = failed
+def test_owner_can_retry_a_failed_payout(failed_payout):
+    scene, deal_id, payout_id = failed_payout
 
-    retried = dealing.owner.post(f"{_PAYOUTS}/{payout_id}/retry")
+    retried = scene.owner.post(f"{_PAYOUTS}/{payout_id}/retry")
     drain("payouts")
 
     assert retried.status_code == 200
-    assert dealing.get_deal(deal_id)["status"] == "Completed"
+    assert scene.get_deal(deal_id)["status"] == "Completed"
 
 
-def test_a_retry_is_not_counted_against_the_cap_again(failed):
-    dealing, _, payout_id = failed
-    dealing.execute("update deal_request set usd_cents = 100000 returning 1")
-    dealing.brand.set(verified="off")
+def test_retry_does_not_count_towards_the_cap_again(failed_payout):
+    scene, _, payout_id = failed_payout
+    scene.execute("update deal_request set usd_cents = 100000 returning 1")
+    scene.brand.set(verified="off")
 
-    assert dealing.owner.post(f"{_PAYOUTS}/{payout_id}/retry").status_code == 200
+    assert scene.owner.post(f"{_PAYOUTS}/{payout_id}/retry").status_code == 200
 
 
-def test_a_payout_that_was_let_go_of_is_made_anew(failed):
-    dealing, deal_id, payout_id = failed
+def test_approving_after_a_voided_payout_pays_again(failed_payout):
+    scene, deal_id, payout_id = failed_payout
 
-    assert dealing.owner.post(f"{_PAYOUTS}/{payout_id}/void").status_code == 200
-    assert dealing.approve(deal_id).status_code == 200
+    assert scene.owner.post(f"{_PAYOUTS}/{payout_id}/void").status_code == 200
+    assert scene.approve(deal_id).status_code == 200
     drain("payouts")
 
-    assert [status for status, _ in dealing.payouts()] == ["Failed", "Paid"]
-    assert dealing.get_deal(deal_id)["status"] == "Completed"
+    assert [status for status, _ in scene.payouts()] == ["Failed", "Paid"]
+    assert scene.get_deal(deal_id)["status"] == "Completed"
 
 
-def test_a_payout_that_the_brand_paid_by_hand_releases(failed):
-    dealing, deal_id, payout_id = failed
+def test_payout_marked_as_paid_releases_the_milestone(failed_payout):
+    scene, deal_id, payout_id = failed_payout
 
-    dealing.owner.post(f"{_PAYOUTS}/{payout_id}/mark-paid", {"externalTransactionId": "bank 17"})
+    scene.owner.post(f"{_PAYOUTS}/{payout_id}/mark-paid", {"externalTransactionId": "bank 17"})
 
-    assert dealing.get_deal(deal_id)["status"] == "Completed"
+    assert scene.get_deal(deal_id)["status"] == "Completed"
 
 
-def test_a_review_and_a_hold_hold_for_deals_too(submitted):
-    dealing, deal_id = submitted
-    dealing.brand.set(needsReview="on", payoutHold="3")
-    payout_id = dealing.approve(deal_id).json["milestones"][0]["payoutId"]
+def test_review_and_hold_apply_to_deal_payouts(submitted_deal):
+    scene, deal_id = submitted_deal
+    scene.brand.set(needsReview="on", payoutHold="3")
+    payout_id = scene.approve(deal_id).json["milestones"][0]["payoutId"]
     drain("payouts")
 
-    payout = dealing.owner.get(f"{_PAYOUTS}/{payout_id}").json
+    payout = scene.owner.get(f"{_PAYOUTS}/{payout_id}").json
     assert (payout["needsManualReview"], payout["holdUntil"] is not None) == (True, True)
-    assert dealing.list_statuses(deal_id) == ["Submitted"]
+    assert scene.list_statuses(deal_id) == ["Submitted"]
 
 
 @pytest.mark.parametrize(
@@ -184,69 +184,69 @@ def test_a_review_and_a_hold_hold_for_deals_too(submitted):
         ("update organization set tax_form_required = true returning 1", "tax_form_required"),
     ],
 )
-def test_who_cannot_be_paid_waits(submitted, sql, code):
-    dealing, deal_id = submitted
-    dealing.execute(sql)
+def test_release_waits_while_the_affiliate_cannot_be_paid(submitted_deal, sql, code):
+    scene, deal_id = submitted_deal
+    scene.execute(sql)
 
-    answer = dealing.approve(deal_id)
-    dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    dealing.tick()
+    answer = scene.approve(deal_id)
+    scene.release_at(deal_id, clock.now() - timedelta(seconds=1))
+    scene.tick()
 
     assert (answer.status_code, answer.json["error"]) == (409, code)
-    assert (dealing.payouts(), dealing.list_statuses(deal_id)) == ([], ["Submitted"])
+    assert (scene.payouts(), scene.list_statuses(deal_id)) == ([], ["Submitted"])
 
 
-def test_a_ban_lets_go_of_what_was_not_sent(submitted):
-    dealing, deal_id = submitted
-    dealing.approve(deal_id)
+def test_ban_fails_unsent_deal_payouts(submitted_deal):
+    scene, deal_id = submitted_deal
+    scene.approve(deal_id)
 
-    answer = dealing.owner.post(f"/api/v1/fraud-events/ban-affiliate/{dealing.affiliate_id}")
+    answer = scene.owner.post(f"/api/v1/fraud-events/ban-affiliate/{scene.affiliate_id}")
     drain("payouts")
 
     assert answer.status_code in (200, 204)
-    assert dealing.payouts() == [("Failed", 50_000)]
-    assert (dealing.list_statuses(deal_id), dealing.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
-    assert dealing.approve(deal_id).json["error"] == "affiliate_not_approved"
+    assert scene.payouts() == [("Failed", 50_000)]
+    assert (scene.list_statuses(deal_id), scene.get_deal(deal_id)["escrowCents"]) == (["Submitted"], 50_000)
+    assert scene.approve(deal_id).json["error"] == "affiliate_not_approved"
 
 
-def test_what_nobody_decides_is_released_by_itself(dealing):
-    deal_id = dealing.create_funded(100, 200)
-    dealing.submit(deal_id, 1)
-    dealing.tick()
-    before = dealing.list_statuses(deal_id)
+def test_submitted_milestone_is_released_when_due(scene):
+    deal_id = scene.create_funded(100, 200)
+    scene.submit(deal_id, 1)
+    scene.tick()
+    before = scene.list_statuses(deal_id)
 
-    dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    dealing.tick()
-    dealing.tick()
+    scene.release_at(deal_id, clock.now() - timedelta(seconds=1))
+    scene.tick()
+    scene.tick()
 
     assert before == ["Submitted", "Funded"]
-    assert dealing.list_statuses(deal_id) == ["Released", "Funded"]
-    assert dealing.payouts() == [("Paid", 100)]
+    assert scene.list_statuses(deal_id) == ["Released", "Funded"]
+    assert scene.payouts() == [("Paid", 100)]
 
 
-def test_ticks_and_an_approval_at_once_pay_once(submitted):
-    dealing, deal_id = submitted
-    dealing.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    ((milestone_id,),) = dealing.brand.rows("select id from deal_milestone")
+def test_concurrent_ticks_and_approval_pay_once(submitted_deal):
+    scene, deal_id = submitted_deal
+    scene.release_at(deal_id, clock.now() - timedelta(seconds=1))
+    ((milestone_id,),) = scene.brand.rows("select id from deal_milestone")
 
     def tick():
-        with db.unit_of_work(dealing.brand.id):
+        with db.unit_of_work(scene.brand.id):
             return release.pay_if_due(
-                organization_id=dealing.brand.id, deal_id=UUID(deal_id), milestone_id=milestone_id, now=clock.now()
+                organization_id=scene.brand.id, deal_id=UUID(deal_id), milestone_id=milestone_id, now=clock.now()
             )
 
-    run_concurrently(tick, tick, lambda: dealing.approve(deal_id))
+    run_concurrently(tick, tick, lambda: scene.approve(deal_id))
     drain("payouts")
 
-    assert dealing.payouts() == [("Paid", 50_000)]
+    assert scene.payouts() == [("Paid", 50_000)]
 
 
-def test_a_release_and_a_ban_at_once_pay_nobody_who_is_banned(submitted):
-    dealing, deal_id = submitted
+def test_concurrent_approval_and_ban_send_no_payout(submitted_deal):
+    scene, deal_id = submitted_deal
 
     run_concurrently(
-        lambda: dealing.approve(deal_id),
-        lambda: dealing.owner.post(f"/api/v1/fraud-events/ban-affiliate/{dealing.affiliate_id}"),
+        lambda: scene.approve(deal_id),
+        lambda: scene.owner.post(f"/api/v1/fraud-events/ban-affiliate/{scene.affiliate_id}"),
     )
 
-    assert [status for status, _ in dealing.payouts()] in ([], ["Failed"])
+    assert [status for status, _ in scene.payouts()] in ([], ["Failed"])

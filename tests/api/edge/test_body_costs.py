@@ -1,8 +1,7 @@
-"""A hostile body costs little more than an ordinary one of its route, and its refusal is short.
+"""A hostile body costs little more than an ordinary one of its route, and its error response is short.
 
-Every operation with a JSON body is called, by a caller whom its guard lets in, with bodies of what its schema takes, up
-to half a megabyte or what the route takes. Costs are seconds of this thread's processor time, the least of several
-
+Every operation with a JSON body is called by an authorized caller with bodies made from its schema, as long as the
+route allows, up to half a megabyte. Costs are seconds of this thread's processor time, the least of several runs.
 """
 
 import itertools
@@ -18,7 +17,7 @@ from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refusals import Refused
-from tests.api.edge.hostile_bodies import hostile_bodies
+from tests.api.edge.hostile_bodies import build_hostile_bodies
 from tests.support.api.embed_tokens import issue_token
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
@@ -40,28 +39,28 @@ def routes(app):
         if operation is None or operation.takes is None or not operation.is_described:
             continue
         method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
-        described = document["paths"][_described(rule.rule)][method.lower()]
-        example = described["requestBody"]["content"]["application/json"]["example"]
+        description = document["paths"][_openapi_path_from_rule(rule.rule)][method.lower()]
+        example = description["requestBody"]["content"]["application/json"]["example"]
         operations.append((method, rule.rule, operation, example))
     return operations
 
 
-def _described(rule):
+def _openapi_path_from_rule(rule):
     return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel_case(name[1])}}}", rule)
 
 
-def _size(operation):
+def _get_max_body_bytes(operation):
     return min(_MAX_BODY_BYTES, operation.guard.max_body_bytes) - 200
 
 
-def _max_cost(ordinary_s, raw):
+def _compute_max_cost(ordinary_s, raw):
     return max(_TIMES_AN_ORDINARY_REQUEST * ordinary_s, ordinary_s + yardstick_s(len(raw)))
 
 
-def _costs_of_ordinary_writes(brand):
-    """Return the cost of a short write that succeeds, and of a look at an import of 50 rows.
+def _measure_ordinary_writes(brand):
+    """Return the cost of a short write that succeeds, and of a preview of an import of 50 rows.
 
-    Many an example of the description is refused sooner, and that of an import has one row.
+    Many examples of the API description are refused earlier, and that of an import has one row.
     """
     names = itertools.count()
     rate = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -73,13 +72,13 @@ def _costs_of_ordinary_writes(brand):
     return write_s, preview_s
 
 
-def _ordinary_cost(operation, costs):
+def _select_ordinary_cost(operation, costs):
     write_s, preview_s = costs
     return preview_s if "file" in operation.takes.load_fields else write_s
 
 
-def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, brand, routes):
-    slow, long, costs = [], [], _costs_of_ordinary_writes(brand)
+def test_cost_of_reading_a_hostile_body_is_proportional_to_its_length(app, brand, routes):
+    slow_bodies, long_answers, costs = [], [], _measure_ordinary_writes(brand)
 
     def read(schema, raw):
         try:
@@ -93,95 +92,99 @@ def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, brand, ro
     schemas = {type(operation.takes): (operation, example) for _, _, operation, example in routes}
     with app.test_request_context():
         for schema, (operation, example) in schemas.items():
-            ordinary_s = _ordinary_cost(operation, costs)
-            for kind, raw in hostile_bodies(operation.takes, example, _size(operation)):
-                most = _max_cost(ordinary_s, raw)
-                cost, answer_bytes = least_cost(lambda raw=raw, takes=operation.takes: read(takes, raw), enough_s=most)
-                if cost > most:
-                    slow.append(f"{schema.__name__} {kind}: {cost:.3f} s for {len(raw)} bytes")
+            ordinary_s = _select_ordinary_cost(operation, costs)
+            for kind, raw in build_hostile_bodies(operation.takes, example, _get_max_body_bytes(operation)):
+                max_s = _compute_max_cost(ordinary_s, raw)
+                cost, answer_bytes = least_cost(lambda raw=raw, takes=operation.takes: read(takes, raw), enough_s=max_s)
+                if cost > max_s:
+                    slow_bodies.append(f"{schema.__name__} {kind}: {cost:.3f} s for {len(raw)} bytes")
                 if answer_bytes > _MAX_ANSWER_BYTES:
-                    long.append(f"{schema.__name__} {kind}: {answer_bytes} bytes of answer")
+                    long_answers.append(f"{schema.__name__} {kind}: {answer_bytes} bytes of answer")
 
     assert schemas
-    assert (slow, long) == ([], [])
+    assert (slow_bodies, long_answers) == ([], [])
 
 
-def test_a_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, routes, monkeypatch):
-    nowhere = "http://127.0.0.1:9"
+def test_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, routes, monkeypatch):
+    unreachable = "http://127.0.0.1:9"
     override_settings(
         monkeypatch,
-        addresses={"apis": dict.fromkeys((*Gateway, *Platform), nowhere)},
+        addresses={"apis": dict.fromkeys((*Gateway, *Platform), unreachable)},
     )
     brand.set(plan="Pro")
     program_id = str(brand.program())
     affiliate_id = str(brand.affiliate("ben"))
     ids = {"program_id": program_id, "affiliate_id": affiliate_id}
-    callers, costs = _callers(brand, affiliate_id), _costs_of_ordinary_writes(brand)
-    slow, long, broken = [], [], []
+    senders, costs = _build_senders(brand, affiliate_id), _measure_ordinary_writes(brand)
+    slow_bodies, long_answers, server_errors = [], [], []
     for method, rule, operation, example in routes:
-        path = _filled(rule, ids)
-        send = callers[operation.guard.audience]
-        own = {name: ids["program_id"] if name == "programId" else value for name, value in example.items()}
+        path = _fill_path(rule, ids)
+        send = senders[operation.guard.audience]
+        example_body = {name: ids["program_id"] if name == "programId" else value for name, value in example.items()}
         ordinary_s, _ = least_cost(
-            lambda send=send, method=method, path=path, own=own: send(method, path, json.dumps(own).encode())
+            lambda send=send, method=method, path=path, example_body=example_body: send(
+                method, path, json.dumps(example_body).encode()
+            )
         )
-        ordinary_s = max(ordinary_s, _ordinary_cost(operation, costs))
-        for kind, raw in hostile_bodies(operation.takes, own, _size(operation)):
-            most = _max_cost(ordinary_s, raw)
+        ordinary_s = max(ordinary_s, _select_ordinary_cost(operation, costs))
+        for kind, raw in build_hostile_bodies(operation.takes, example_body, _get_max_body_bytes(operation)):
+            max_s = _compute_max_cost(ordinary_s, raw)
             cost, answer = least_cost(
-                lambda send=send, method=method, path=path, raw=raw: send(method, path, raw), enough_s=most
+                lambda send=send, method=method, path=path, raw=raw: send(method, path, raw), enough_s=max_s
             )
             name = f"{method} {rule} {kind}"
             if answer.status_code == 500:
-                broken.append(f"{name}: {answer.status_code}")
-            if cost > most:
-                slow.append(f"{name}: {cost:.3f} s for {len(raw)} bytes, {ordinary_s:.3f} s for an ordinary one")
+                server_errors.append(f"{name}: {answer.status_code}")
+            if cost > max_s:
+                slow_bodies.append(f"{name}: {cost:.3f} s for {len(raw)} bytes, {ordinary_s:.3f} s for an ordinary one")
             if answer.status_code >= 400 and len(answer.data) > _MAX_ANSWER_BYTES and "invalid_rows" not in answer.text:
-                long.append(f"{name}: {len(answer.data)} bytes of answer")
+                long_answers.append(f"{name}: {len(answer.data)} bytes of answer")
 
     assert len(routes) > 50
-    assert (broken, slow, long) == ([], [], [])
+    assert (server_errors, slow_bodies, long_answers) == ([], [], [])
 
 
-def _filled(rule, ids):
-    filled = []
+def _fill_path(rule, ids):
+    segments = []
     for part in rule.split("<"):
-        name, end, rest = part.partition(">")
+        name, separator, remainder = part.partition(">")
         kind, _, inner = name.rpartition(":")
-        filled.append(f"{1 if kind == 'int' or inner == 'seq' else ids.get(inner, uuid4())}{rest}" if end else name)
-    return "".join(filled)
+        segments.append(
+            f"{1 if kind == 'int' or inner == 'seq' else ids.get(inner, uuid4())}{remainder}" if separator else name
+        )
+    return "".join(segments)
 
 
-def _callers(brand, affiliate_id):
-    """Return how a request is sent, by the audience of its operation."""
+def _build_senders(brand, affiliate_id):
+    """Return a function that sends a request, for each audience of operations."""
     owner, partner, console = brand.person("Owner"), Partner(brand.app, "ben@example.com"), Console(brand.app)
     stranger = brand.app.test_client()
 
-    def as_stranger(method, path, raw):
+    def send_as_stranger(method, path, raw):
         return stranger.open(path, method=method, data=raw, content_type="application/json")
 
-    def as_operator(method, path, raw):
+    def send_as_operator(method, path, raw):
         return stranger.open(
             path, method=method, data=raw, content_type="application/json", environ_overrides=console.environ
         )
 
-    def as_affiliate(method, path, raw):
+    def send_as_affiliate(method, path, raw):
         headers = {"Authorization": f"Bearer {partner.token}"}
         return stranger.open(path, method=method, data=raw, content_type="application/json", headers=headers)
 
     token = issue_token(owner, affiliate_id)["token"]
 
-    def as_viewer(method, path, raw):
+    def send_as_viewer(method, path, raw):
         headers = {"Authorization": f"Bearer {token}"}
         return stranger.open(path, method=method, data=raw, content_type="application/json", headers=headers)
 
     return {
-        "embed": as_viewer,
+        "embed": send_as_viewer,
         "brand": owner.call,
         "dashboard": owner.call,
         "integration": brand.call,
         "signed": lambda method, path, raw: brand.post_signed(path, raw),
-        "public": as_stranger,
-        "operator": as_operator,
-        "affiliate": as_affiliate,
+        "public": send_as_stranger,
+        "operator": send_as_operator,
+        "affiliate": send_as_affiliate,
     }

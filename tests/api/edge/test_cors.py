@@ -1,4 +1,4 @@
-"""Which pages may read answers. Source: core spec, section 8 "CORS"."""
+"""The origins whose pages may read answers. Source: core spec, section 8 "CORS"."""
 
 import pytest
 
@@ -6,43 +6,43 @@ from api.edge import cors
 from models import db
 from tests.support.settings_overrides import override_settings
 
-ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
 
 
 @pytest.fixture
 def surfaces(monkeypatch):
-    ours = {"cors_origins": ("https://app.brand.test",), "portal_domain": "partners.test"}
-    chosen = override_settings(monkeypatch, web=ours)
+    web = {"cors_origins": ("https://app.brand.test",), "portal_domain": "partners.test"}
+    settings = override_settings(monkeypatch, web=web)
     cors.clear_cache()
-    return chosen
+    return settings
 
 
-def _allowed(brand, origin):
+def _get_allowed_origin(brand, origin):
     return brand.get("/api/v1/programs", Origin=origin).headers.get("Access-Control-Allow-Origin")
 
 
-def _subdomain(brand):
+def _get_subdomain(brand):
     return brand.rows("select subdomain from organization")[0][0]
 
 
-def test_the_services_own_surfaces_may_read(brand, surfaces):
-    assert _allowed(brand, "https://app.brand.test") == "https://app.brand.test"
-    assert _allowed(brand, "http://127.0.0.1:8000") == "http://127.0.0.1:8000"
+def test_own_origins_are_allowed(brand, surfaces):
+    assert _get_allowed_origin(brand, "https://app.brand.test") == "https://app.brand.test"
+    assert _get_allowed_origin(brand, "http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 
 
-def test_a_branded_subdomain_may_read(brand, surfaces):
-    origin = f"https://{_subdomain(brand)}.partners.test"
+def test_branded_subdomain_is_allowed(brand, surfaces):
+    origin = f"https://{_get_subdomain(brand)}.partners.test"
 
-    assert _allowed(brand, origin) == origin
+    assert _get_allowed_origin(brand, origin) == origin
 
 
-def test_a_verified_custom_domain_may_read_and_an_unverified_one_may_not(brand, surfaces):
-    verified, waiting = f"{brand.id.hex}.test", f"w{brand.id.hex}.test"
+def test_only_verified_custom_domains_are_allowed(brand, surfaces):
+    verified, unverified = f"{brand.id.hex}.test", f"w{brand.id.hex}.test"
     brand.program(custom_domain=verified, custom_domain_verified=True)
-    brand.program(custom_domain=waiting)
+    brand.program(custom_domain=unverified)
 
-    assert _allowed(brand, f"https://{verified}") == f"https://{verified}"
-    assert _allowed(brand, f"https://{waiting}") is None
+    assert _get_allowed_origin(brand, f"https://{verified}") == f"https://{verified}"
+    assert _get_allowed_origin(brand, f"https://{unverified}") is None
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_a_verified_custom_domain_may_read_and_an_unverified_one_may_not(brand, 
         "https://app.brand.test.evil.test",
     ],
 )
-def test_what_only_resembles_a_surface_is_kept_out(brand, surfaces, origin):
-    assert _allowed(brand, origin.format(subdomain=_subdomain(brand))) is None
+def test_origin_that_resembles_an_allowed_one_is_refused(brand, surfaces, origin):
+    assert _get_allowed_origin(brand, origin.format(subdomain=_get_subdomain(brand))) is None
 
 
-def test_a_browser_that_asks_first_is_told_methods_and_headers(app, surfaces):
-    answer = app.test_client().options("/api/v1/programs", headers={"Origin": "https://app.brand.test", **ASKS})
+def test_preflight_returns_methods_and_headers(app, surfaces):
+    answer = app.test_client().options("/api/v1/programs", headers={"Origin": "https://app.brand.test", **PREFLIGHT})
 
     assert answer.status_code == 204
     assert "PATCH" in answer.headers["Access-Control-Allow-Methods"]
@@ -74,30 +74,30 @@ def test_a_browser_that_asks_first_is_told_methods_and_headers(app, surfaces):
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.brand.test"
 
 
-def test_caches_are_told_that_the_answer_depends_on_the_page(brand, surfaces):
+def test_answer_varies_by_origin(brand, surfaces):
     assert "Origin" in brand.get("/api/v1/programs", Origin="https://evil.test").headers["Vary"]
 
 
 @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/v1/settings/attribution-params/defaults", "/api/v1/none"])
-def test_caches_are_told_so_too_when_no_page_asked(app, path):
+def test_answer_without_an_origin_varies_by_origin_too(app, path):
     answer = app.test_client().get(path)
 
     assert "Origin" in answer.headers["Vary"]
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-def test_a_refusal_can_be_read_by_our_own_pages_too(brand, surfaces):
+def test_error_response_allows_own_origins(brand, surfaces):
     answer = brand.get("/api/v1/programs/none", Origin="https://app.brand.test")
 
     assert answer.status_code == 404
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.brand.test"
 
 
-def test_a_database_that_is_away_keeps_strangers_out_and_changes_no_answer(app, surfaces, monkeypatch):
-    def away(*_, **__):
+def test_without_a_database_unknown_origins_are_refused_and_answers_are_sent(app, surfaces, monkeypatch):
+    def raise_unavailable(*_, **__):
         raise db.UNAVAILABLE[0]("away")
 
-    monkeypatch.setattr("api.edge.cors.db.any_org_work", away)
+    monkeypatch.setattr("api.edge.cors.db.any_org_work", raise_unavailable)
 
     answer = app.test_client().get("/healthz", headers={"Origin": "https://evil.partners.test"})
 

@@ -1,4 +1,4 @@
-"""Of many errors the first twenty are answered with their number, and no answer repeats much of what was sent."""
+"""An answer has at most twenty errors and their total count, and repeats little of the request."""
 
 import json
 
@@ -11,32 +11,32 @@ from tests.support.running.costs import least_cost, yardstick_s
 _MAX_BYTES = 64 * 1024
 
 
-def _leaves(part):
+def _count_leaves(part):
     if isinstance(part, dict):
-        return sum(_leaves(inner) for inner in part.values())
+        return sum(_count_leaves(inner) for inner in part.values())
     return len(part)
 
 
 @pytest.mark.parametrize("count", [1, 19, 20, 21, 1_000])
-def test_at_most_twenty_errors_are_answered_with_their_number(brand, count):
+def test_answer_has_at_most_twenty_errors_and_their_count(brand, count):
     rows = [{"email": 7}] * count
 
     answer = brand.post("/api/v1/affiliates/import/preview", {"programId": str(brand.program()), "affiliates": rows})
 
     assert answer.status_code == 400
     assert answer.json["errorCount"] == count
-    assert _leaves(answer.json["errors"]) == min(count, 20)
+    assert _count_leaves(answer.json["errors"]) == min(count, 20)
     assert next(iter(answer.json["errors"]["affiliates"])) == "0"
 
 
 def test_errors_of_several_fields_are_counted_together(brand):
     answer = brand.post("/api/v1/programs", {"name": 7, "defaultCommissionType": "x", "defaultCommissionValue": "y"})
 
-    assert answer.json["errorCount"] == _leaves(answer.json["errors"]) >= 3
+    assert answer.json["errorCount"] == _count_leaves(answer.json["errors"]) >= 3
 
 
 @pytest.mark.parametrize("count", [10, 100, 20_000])
-def test_unknown_names_where_they_are_refused_are_counted(brand, count):
+def test_unknown_keys_of_a_strict_object_are_counted(brand, count):
     page = {f"name{number}": 1 for number in range(count)}
 
     answer = brand.call("PATCH", f"/api/v1/programs/{brand.program()}", {"landingPageConfig": page})
@@ -45,7 +45,7 @@ def test_unknown_names_where_they_are_refused_are_counted(brand, count):
     assert len(answer.data) < _MAX_BYTES
 
 
-def test_names_and_texts_of_the_caller_are_answered_shortened(brand):
+def test_callers_names_and_texts_are_shortened_in_the_answer(brand):
     brand.program()
     long = "n" * 30_000
 
@@ -60,7 +60,7 @@ def test_names_and_texts_of_the_caller_are_answered_shortened(brand):
     assert max(len(answer.data) for answer in answers) < 16_000
 
 
-def test_message_of_a_refusal_is_shortened():
+def test_long_message_of_a_refusal_is_shortened():
     envelope = errors.envelope(Refused(400, "x", "m" * 5_000, field="f" * 5_000))
 
     assert len(envelope["message"]) <= 1_000
@@ -69,7 +69,7 @@ def test_message_of_a_refusal_is_shortened():
 
 @pytest.mark.parametrize("kind", ["affiliates", "conversions"])
 @pytest.mark.parametrize("count", [1_001, 20_000, 200_000])
-def test_import_with_too_many_rows_has_its_own_code_however_many_there_are(brand, kind, count):
+def test_import_with_too_many_rows_returns_row_cap_exceeded(brand, kind, count):
     raw = f'{{"programId": "{brand.program()}", "{kind}": [{",".join(["{}"] * count)}]}}'.encode()
 
     for path in (f"/api/v1/{kind}/import/preview", f"/api/v1/{kind}/import"):
@@ -79,7 +79,7 @@ def test_import_with_too_many_rows_has_its_own_code_however_many_there_are(brand
 
 
 @pytest.mark.parametrize("row", ['{"extra": 1, "email": "a@b.example"}', '{"email":"a@b.example",%s}'])
-def test_rows_within_the_maximum_are_not_called_too_many(brand, row):
+def test_import_at_the_row_cap_is_not_row_cap_exceeded(brand, row):
     extra = ",".join(f'"k{number}": ""' for number in range(100))
     rows = ",".join([row.replace("%s", extra)] * 1_000)
     raw = f'{{"programId": "{brand.program()}", "affiliates": [{rows}]}}'.encode()
@@ -106,7 +106,7 @@ _PARTS = {
 
 
 @pytest.mark.parametrize("name", _PARTS)
-def test_refusing_json_costs_no_more_than_reading_plain_json_of_its_length(name):
+def test_refusing_json_costs_at_most_as_much_as_reading_plain_json(name):
     raw = _PARTS[name]
     max_s = yardstick_s(len(raw))
 
@@ -116,7 +116,7 @@ def test_refusing_json_costs_no_more_than_reading_plain_json_of_its_length(name)
     assert cost <= max_s
 
 
-def test_commas_colons_and_brackets_in_texts_are_no_parts():
+def test_punctuation_inside_texts_does_not_count_as_values():
     text = ', "k": [{' * 100_000
 
     assert body.parse(json.dumps({"file": text}).encode()) == {"file": text}
@@ -124,7 +124,7 @@ def test_commas_colons_and_brackets_in_texts_are_no_parts():
     assert body.parse(json.dumps({"a": [0] * 50_003}).encode()) is None
 
 
-def test_embed_token_with_too_many_origins_has_its_own_code(brand):
+def test_embed_token_with_too_many_origins_returns_too_many_origins(brand):
     brand.program()
     affiliate_id = str(brand.affiliate("ben"))
     origins = ["https://a.example.com"] * 11
@@ -151,14 +151,14 @@ def test_embed_token_with_too_many_origins_has_its_own_code(brand):
     ],
     ids=["long id", "nested deeply", "long method", "long argument name"],
 )
-def test_answer_to_an_agent_repeats_little_of_its_message(brand, raw):
+def test_mcp_answer_repeats_little_of_the_message(brand, raw):
     answer = brand.post("/mcp", raw)
 
     assert answer.status_code in (200, 400, 404)
     assert len(answer.data) < 4_000
 
 
-def test_form_with_more_fields_than_any_page_has_is_refused(app):
+def test_form_with_too_many_fields_returns_413(app):
     answer = app.test_client().post(
         "/sign-in",
         data=b"a=&" * 2_001,

@@ -1,4 +1,4 @@
-"""Every way to fail, as the caller sees it. Source: core spec, section 7 "Errors"."""
+"""Error responses as the caller sees them. Source: core spec, section 7 "Errors"."""
 
 import os
 
@@ -9,13 +9,13 @@ from models import db
 
 @pytest.fixture
 def client(app):
-    """A stranger."""
+    """A client without credentials."""
     return app.test_client()
 
 
 @pytest.fixture
 def without_database(app, tmp_path):
-    """A database server that is not there."""
+    """The service connected to a missing database server."""
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     yield
@@ -23,19 +23,19 @@ def without_database(app, tmp_path):
 
 
 @pytest.fixture
-def failing(brand):
-    """A brand whose next statements fail on something that nobody foresaw."""
+def failing_brand(brand):
+    """A brand whose next statements raise an unexpected error."""
 
-    def fail(_: bytes):
+    def raise_error(_: bytes):
         raise ZeroDivisionError("ann@example.com, password hunter2")
 
-    db.db.trip_hooks.append(fail)
+    db.db.trip_hooks.append(raise_error)
     yield brand
-    db.db.trip_hooks.remove(fail)
+    db.db.trip_hooks.remove(raise_error)
 
 
-def test_what_nobody_foresaw_is_a_500_without_details(failing):
-    answer = failing.get("/api/v1/programs")
+def test_unexpected_error_returns_500_without_details(failing_brand):
+    answer = failing_brand.get("/api/v1/programs")
 
     assert answer.status_code == 500
     assert answer.json == {
@@ -47,7 +47,7 @@ def test_what_nobody_foresaw_is_a_500_without_details(failing):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/programs", "/api/v1/conversions", "/api/v1/webhooks"])
-def test_without_a_database_callers_are_asked_to_come_back(brand, without_database, path):
+def test_missing_database_returns_503_with_retry_after(brand, without_database, path):
     answer = brand.get(path)
 
     assert answer.status_code == 503
@@ -56,7 +56,7 @@ def test_without_a_database_callers_are_asked_to_come_back(brand, without_databa
     assert "host" not in answer.json["message"]
 
 
-def test_a_sale_without_a_database_is_asked_for_again_and_then_accepted_once(brand, tmp_path):
+def test_sale_refused_without_a_database_is_accepted_once_on_retry(brand, tmp_path):
     brand.program()
     brand.affiliate("ben")
     db.db.drop_connection()
@@ -74,7 +74,7 @@ def test_a_sale_without_a_database_is_asked_for_again_and_then_accepted_once(bra
     assert repeated.json == {"ok": True, "deduped": True}
 
 
-def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
+def test_closed_database_connection_is_replaced(brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -83,10 +83,10 @@ def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
         pid = db.db.row("select pg_backend_pid()")
     import psycopg2
 
-    other = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
-    with other, other.cursor() as cursor:
+    connection = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
+    with connection, connection.cursor() as cursor:
         cursor.execute("select pg_terminate_backend(%s, 60000)", pid)
-    other.close()
+    connection.close()
 
     assert brand.sale().status_code == 200
 
@@ -99,7 +99,7 @@ def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
         ("POST", "/healthz", {"GET", "HEAD", "OPTIONS"}),
     ],
 )
-def test_a_wrong_method_is_told_which_are_right(client, method, path, allowed):
+def test_wrong_method_returns_405_with_the_allowed_methods(client, method, path, allowed):
     answer = client.open(path, method=method)
 
     assert answer.status_code == 405
@@ -108,7 +108,7 @@ def test_a_wrong_method_is_told_which_are_right(client, method, path, allowed):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/tracking/s2s/", "/%00", "/api/v1/programs/a/b/c"])
-def test_an_address_that_is_not_there_is_a_404(client, path):
+def test_unknown_path_returns_404(client, path):
     answer = client.get(path)
 
     assert answer.status_code == 404
@@ -116,7 +116,7 @@ def test_an_address_that_is_not_there_is_a_404(client, path):
 
 
 @pytest.mark.parametrize("path", ["/api//v1/programs", "//api/v1/programs", "/api/p//by-handle/x", "//evil.test/.."])
-def test_a_doubled_slash_is_a_404_and_leads_nowhere(client, path):
+def test_double_slash_returns_404_without_a_redirect(client, path):
     answer = client.get(path, headers={"Host": "evil.test"})
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -135,7 +135,7 @@ def test_a_doubled_slash_is_a_404_and_leads_nowhere(client, path):
         ("/healthz", 200),
     ],
 )
-def test_an_answer_is_kept_by_no_cache_unless_its_route_says_so(client, path, status):
+def test_answer_is_not_cacheable_by_default(client, path, status):
     answer = client.get(path)
 
     assert answer.status_code == status
@@ -143,7 +143,7 @@ def test_an_answer_is_kept_by_no_cache_unless_its_route_says_so(client, path, st
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_the_page_of_the_interface_may_be_kept_and_is_nobodys_frame(client):
+def test_docs_page_is_cacheable_and_cannot_be_framed(client):
     answer = client.get("/docs")
 
     assert answer.headers["Cache-Control"] == "public, max-age=300"
@@ -151,13 +151,13 @@ def test_the_page_of_the_interface_may_be_kept_and_is_nobodys_frame(client):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_stranger_gets_a_401_without_a_body(client):
+def test_missing_credentials_return_401_without_a_body(client):
     answer = client.get("/api/v1/programs")
 
     assert (answer.status_code, answer.data) == (401, b"")
 
 
-def test_a_body_that_is_too_large_says_so(brand):
+def test_too_large_body_returns_413(brand):
     answer = brand.post("/api/v1/affiliates", b" " * (64 * 1024 + 1))
 
     assert answer.status_code == 413
@@ -167,7 +167,7 @@ def test_a_body_that_is_too_large_says_so(brand):
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b'"x"', b"NaN", b'{"a": "\xff"}', b"[" * 9_000, b'{"a": "\\ud800"}']
 )
-def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
+def test_non_object_body_returns_problem_details(brand, body):
     answer = brand.post("/api/v1/programs", body)
 
     assert answer.status_code == 400
@@ -176,7 +176,7 @@ def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
     assert answer.json["errors"] == {"body": ["The body must be a JSON object in UTF-8 without duplicate keys."]}
 
 
-def test_a_malformed_field_is_named(brand):
+def test_malformed_field_is_named_in_the_errors(brand):
     answer = brand.post("/api/v1/programs", {"name": 1})
 
     assert answer.status_code == 400

@@ -1,10 +1,10 @@
-"""Bodies that nobody means well with: a clear refusal, nothing written. Source: core spec, section 7."""
+"""Hostile bodies get a clear refusal and write nothing. Source: core spec, section 7."""
 
 import json
 
 import pytest
 
-_GOOD = '"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10'
+_VALID_FIELDS = '"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10'
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,12 @@ _GOOD = '"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommis
         b"[" * 60_000,
         b"a=1&b=2",
         b"<program/>",
-        f'{{{_GOOD}, "name": "Autumn"}}'.encode(),
-        f'{{{_GOOD}, "extra": {{"a": 1, "a": 2}}}}'.encode(),
+        f'{{{_VALID_FIELDS}, "name": "Autumn"}}'.encode(),
+        f'{{{_VALID_FIELDS}, "extra": {{"a": 1, "a": 2}}}}'.encode(),
     ],
     ids=lambda raw: repr(raw[:24]),
 )
-def test_what_is_no_plain_object_is_problem_details(brand, raw):
+def test_body_without_a_plain_object_returns_problem_details(brand, raw):
     answer = brand.post("/api/v1/programs", raw)
 
     assert answer.status_code == 400
@@ -41,7 +41,7 @@ def test_what_is_no_plain_object_is_problem_details(brand, raw):
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_a_signed_sale_that_names_an_amount_twice_is_refused(brand):
+def test_signed_sale_with_a_duplicate_amount_returns_400(brand):
     brand.program()
     brand.affiliate("ben")
     raw = b'{"externalEventId":"o-1","affiliateSlug":"ben","amountCents":1,"amountCents":100000}'
@@ -52,7 +52,7 @@ def test_a_signed_sale_that_names_an_amount_twice_is_refused(brand):
     assert brand.rows("select count(*) from sale") == [(0,)]
 
 
-def test_five_megabytes_are_refused_by_their_size(brand):
+def test_body_of_five_megabytes_returns_413(brand):
     answer = brand.post("/api/v1/programs", json.dumps({"name": "x" * 5_000_000}).encode())
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
@@ -60,8 +60,8 @@ def test_five_megabytes_are_refused_by_their_size(brand):
 
 @pytest.mark.parametrize("value", [10**18, -(10**18), 10**30, 1e308, -1, 1.5, "7", True, [], {}])
 @pytest.mark.parametrize("field", ["budgetCents", "cookieWindowDays", "minPayoutCents", "leadBountyCents"])
-def test_a_number_that_cannot_be_is_refused(brand, field, value):
-    answer = brand.post("/api/v1/programs", json.loads(f"{{{_GOOD}}}") | {field: value})
+def test_impossible_number_returns_400(brand, field, value):
+    answer = brand.post("/api/v1/programs", json.loads(f"{{{_VALID_FIELDS}}}") | {field: value})
 
     assert answer.status_code == 400
     assert brand.rows("select count(*) from program") == [(0,)]
@@ -70,6 +70,6 @@ def test_a_number_that_cannot_be_is_refused(brand, field, value):
 @pytest.mark.parametrize(
     "path", ["%00", "%ff", "..%2f..", "' or 1=1", "x" * 5_000, "💸", "00000000-0000-0000-0000-00000000000g"]
 )
-def test_an_id_that_is_none_names_nothing(brand, path):
+def test_malformed_id_returns_404(brand, path):
     for route in ("programs", "affiliates", "conversions", "webhooks"):
         assert brand.get(f"/api/v1/{route}/{path}").status_code == 404

@@ -1,14 +1,14 @@
-"""An operation asked from within a request is a request of its own."""
+"""An internal request to an operation has its own request context."""
 
 from flask import g, request
 
 from api.edge import internal_requests
 from api.edge.internal_requests import Channel
 
-START = {"REMOTE_ADDR": "203.0.113.9"}
+OUTER_ENVIRON = {"REMOTE_ADDR": "203.0.113.9"}
 
 
-def test_the_outer_request_stays_what_it_was_and_both_have_one_id(app, brand):
+def test_internal_request_keeps_the_outer_context_and_shares_its_id(app, brand):
     headers = {
         "Authorization": "Bearer outer",
         "Accept": "text/csv",
@@ -17,14 +17,14 @@ def test_the_outer_request_stays_what_it_was_and_both_have_one_id(app, brand):
         "X-Forwarded-For": "198.51.100.1",
         "X-Service-Signature": "t=1,sig=0",
     }
-    seen = []
+    contexts = []
 
-    def look(_: object) -> None:
-        seen.append((dict(request.headers), request.remote_addr, g.request_id, internal_requests.channel()))
+    def record_context(_: object) -> None:
+        contexts.append((dict(request.headers), request.remote_addr, g.request_id, internal_requests.channel()))
 
-    app.before_request_funcs.setdefault("programs", []).append(lambda: look(None))
+    app.before_request_funcs.setdefault("programs", []).append(lambda: record_context(None))
     try:
-        with app.test_request_context("/outer", headers=headers, environ_base=START):
+        with app.test_request_context("/outer", headers=headers, environ_base=OUTER_ENVIRON):
             g.request_id, g.caller, g.operation, g.trace = "one-id", "the outer", "its operation", "its trace"
             answer = internal_requests.send(
                 "programs.list_programs",
@@ -44,12 +44,19 @@ def test_the_outer_request_stays_what_it_was_and_both_have_one_id(app, brand):
             assert (request.path, internal_requests.channel()) == ("/outer", None)
     finally:
         app.before_request_funcs["programs"].clear()
-    ((sent, address, request_id, door),) = seen
-    assert set(sent) <= {"Authorization", "Content-Length", "Content-Type", "Host", "User-Agent", "X-Request-Id"}
-    assert (address, request_id, door) == ("203.0.113.9", "one-id", Channel("mcp", "tester"))
+    ((inner_headers, address, request_id, channel),) = contexts
+    assert set(inner_headers) <= {
+        "Authorization",
+        "Content-Length",
+        "Content-Type",
+        "Host",
+        "User-Agent",
+        "X-Request-Id",
+    }
+    assert (address, request_id, channel) == ("203.0.113.9", "one-id", Channel("mcp", "tester"))
 
 
-def test_an_id_with_a_slash_reaches_no_other_route(app, brand):
+def test_id_with_special_characters_reaches_no_other_route(app, brand):
     brand.program()
     with app.test_request_context("/outer"):
         g.request_id = "one-id"

@@ -1,6 +1,6 @@
-"""In which order a request with a key is checked: key (401), rate (429), scope (403), plan (402); core spec, 5 and 8.
+"""The order of the checks of a request with a key: key (401), rate (429), scope (403), plan (402); core spec, 5 and 8.
 
-Every neighbouring pair is shown by a request that is wrong in both ways.
+Each neighbouring pair is tested by a request that fails both checks.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,13 +16,13 @@ ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMITS_PE
 
 
 @pytest.fixture
-def scarce(app, monkeypatch):
-    """Let one request per minute and person through, counted on the real server."""
+def one_request_per_minute(app, monkeypatch):
+    """A limit of one request per minute and caller, counted in the real Valkey."""
     limiter = limits.Limiter(settings.current().servers.redis_url, settings.read(ENVIRONMENT).web.limits_per_min)
     monkeypatch.setitem(app.extensions, "limiter", limiter)
 
 
-def test_the_key_comes_before_the_limit(scarce, brand):
+def test_invalid_key_is_refused_before_the_rate_limit(one_request_per_minute, brand):
     brand.get(URL)
     stranger = Brand(brand.app, brand.id, "nonsense", "nonsense")
 
@@ -30,7 +30,7 @@ def test_the_key_comes_before_the_limit(scarce, brand):
     assert stranger.get(URL).status_code == 401
 
 
-def test_the_limit_comes_before_the_scope(scarce, brand):
+def test_rate_limit_is_checked_before_the_scope(one_request_per_minute, brand):
     reader = brand.other_key(scope="read")
 
     first, second = reader.post(URL, {}), reader.post(URL, {})
@@ -39,13 +39,13 @@ def test_the_limit_comes_before_the_scope(scarce, brand):
     assert (second.status_code, second.data) == (429, b"")
 
 
-def test_the_limit_comes_before_the_plan(app, scarce):
+def test_rate_limit_is_checked_before_the_plan(app, one_request_per_minute):
     free = Brand.create(app, plan="Free")
 
     assert [free.get(URL).status_code for _ in range(2)] == [402, 429]
 
 
-def test_the_scope_comes_before_the_plan(app):
+def test_scope_is_checked_before_the_plan(app):
     free = Brand.create(app, plan="Free")
     reader = free.other_key(scope="read")
 
@@ -53,7 +53,7 @@ def test_the_scope_comes_before_the_plan(app):
     assert reader.get(URL).status_code == 402
 
 
-def test_the_plan_comes_before_the_body(app):
+def test_plan_is_checked_before_the_body(app):
     assert Brand.create(app, plan="Free").post(URL, b"nonsense").status_code == 402
 
 
@@ -62,7 +62,7 @@ def test_the_plan_comes_before_the_body(app):
     [("Free", "Active", False), ("Pro", "Canceled", False), ("Free", "Trialing", True)],
 )
 @pytest.mark.parametrize("path", [URL, "/api/v1/affiliates", "/api/v1/conversions"])
-def test_a_plan_that_does_not_suffice_is_told_in_five_keys(app, path, plan, status, trialing):
+def test_insufficient_plan_returns_402_with_five_fields(app, path, plan, status, trialing):
     answer = Brand.create(app, plan=plan, status=status).get(path)
 
     assert (answer.status_code, answer.content_type) == (402, "application/json")
@@ -76,7 +76,7 @@ def test_a_plan_that_does_not_suffice_is_told_in_five_keys(app, path, plan, stat
     assert "Starter" in answer.json["message"]
 
 
-def test_a_trial_that_is_over_is_told_so_in_five_keys(app):
+def test_expired_trial_returns_402_with_five_fields(app):
     brand = Brand.create(app, plan="Pro", status="Trialing")
     brand.set(trialEndsAt=(datetime.now(UTC) - timedelta(seconds=1)).isoformat())
 

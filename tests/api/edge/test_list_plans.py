@@ -1,7 +1,7 @@
-"""Each list with each of its filters reads by an index what it shows, and sorts no more than a page.
+"""Each list with each of its filters reads its rows by an index, and sorts no more than a page.
 
-Rows in the thousands have the plans of a million: what a filter passes over is counted, and not how long it takes.
-Beside the tenant that has them are many that have one: statements are planned once for all, as for the average.
+Thousands of rows get the plans of a million: the tests count the rows that a filter skips, not the time it takes.
+The large tenant is among many tenants with one row: a statement is planned once for all tenants, as for the average.
 """
 
 import itertools
@@ -16,11 +16,11 @@ from tests.support import databases
 from tests.support.rows.brands import Brand
 
 _TAKE = 5
-# What is prepared, and what is planned for what it is asked.
+# Prepared statements, and statements planned with their parameters.
 _LISTS = re.compile(r"\s*(execute\b|select [deku]\.id|select id, event_id|select count\(\*\) from audit)")
-_AFFILIATES, _CONVERSIONS, _PAYOUTS, _OTHERS = 1_000, 4_000, 1_000, 200
-# What a list without pages shows at most.
-_WHOLE, _REVIEWED = 500, 4_000
+_AFFILIATES, _CONVERSIONS, _PAYOUTS, _OTHER_TENANTS = 1_000, 4_000, 1_000, 200
+# The most rows that a list without pages returns.
+_MAX_UNPAGED, _REVIEWED = 500, 4_000
 
 _ROWS = """
 set session_replication_role = replica;
@@ -93,30 +93,30 @@ analyze;
 
 
 @pytest.fixture(scope="module")
-def many(app):
-    """A brand with two campaigns and many of everything, in a database of its own."""
+def large_brand(app):
+    """A brand with two campaigns and thousands of rows of each kind, in an isolated database."""
     with databases.isolated_database() as url:
         brand = Brand.create(app, plan="Pro")
-        known = {
+        params = {
             "org": brand.id,
             "programs": [brand.program(), brand.program()],
             "affiliates": _AFFILIATES,
             "conversions": _CONVERSIONS,
             "payouts": _PAYOUTS,
-            "others": _OTHERS,
+            "others": _OTHER_TENANTS,
             "reviewed": _REVIEWED,
             "endpoint": uuid4(),
             "coupons": [uuid4() for _ in range(3)],
         }
         connection = psycopg2.connect(url)
         with connection, connection.cursor() as cursor:
-            cursor.execute(_ROWS, known)
+            cursor.execute(_ROWS, params)
         connection.close()
         yield brand
 
 
-def _asked(brand):
-    """Return each list with each of its filters, and the pairs of filters that have an index."""
+def _list_paged_queries(brand):
+    """Yield the path of each paged list with each filter, and with the pairs of filters that have an index."""
     program = brand.programs[0]
     ((affiliate, run),) = brand.rows("select affiliate_id, run_id from payout order by created_at desc limit 1")
     by_program, by_affiliate = f"programId={program}", f"affiliateId={affiliate}"
@@ -124,33 +124,35 @@ def _asked(brand):
     dated = f"{since}&{until}"
 
     affiliates = ["", by_program, "status=Approved", "status=Pending", f"{by_program}&status=Pending"]
-    yield from _each("affiliates", affiliates, ["newest", "oldest"])
-    yield from _each("affiliates", [*affiliates, f"{by_program}&status=Approved"], ["name"])
+    yield from _build_paths("affiliates", affiliates, ["newest", "oldest"])
+    yield from _build_paths("affiliates", [*affiliates, f"{by_program}&status=Approved"], ["name"])
 
     pairs = [f"{by_affiliate}&status=Paid", f"{by_program}&status=Paid"]
     pairs += [f"{by_affiliate}&subId=tag-1", f"{by_affiliate}&subId=untagged"]
-    pairs += [f"kind=lead&{other}" for other in ("status=Paid", by_program, by_affiliate)]
+    pairs += [f"kind=lead&{filter_}" for filter_ in ("status=Paid", by_program, by_affiliate)]
     single = ["", by_affiliate, by_program, "status=Paid", "kind=lead", "subId=tag-1", "subId=untagged"]
-    yield from _each("conversions", [*single, *pairs], ["newest", "oldest"])
-    yield from _each("conversions", [f"{one}&{dated}" for one in (*single, *pairs)], ["newest"])
-    yield from _each("conversions", ["status=Pending"], ["payable"])
+    yield from _build_paths("conversions", [*single, *pairs], ["newest", "oldest"])
+    yield from _build_paths("conversions", [f"{query}&{dated}" for query in (*single, *pairs)], ["newest"])
+    yield from _build_paths("conversions", ["status=Pending"], ["payable"])
 
-    yield from _each("payouts", ["", by_affiliate, "status=Processing", f"runId={run}"], [""])
+    yield from _build_paths("payouts", ["", by_affiliate, "status=Processing", f"runId={run}"], [""])
 
     newest = "select affiliate_id, campaign_coupon_id from affiliate_coupon order by created_at desc limit 1"
     ((owner, coupon),) = brand.rows(newest)
     codes = ["", by_program, f"affiliateId={owner}", "status=Revoked", f"couponId={coupon}"]
-    yield from _each("coupon-codes", codes, [""])
-    yield from _each("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
+    yield from _build_paths("coupon-codes", codes, [""])
+    yield from _build_paths("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
 
     ((endpoint,),) = brand.rows("select id from webhook_endpoint")
-    told = ["", "status=Delivered", "status=Failed", "eventType=payout.paid"]
-    told += ["eventType=payout.paid&status=Delivered", "eventType=payout.paid&status=Failed"]
-    yield from _each(f"webhooks/{endpoint}/deliveries", [*told, *(f"{one}&{dated}" for one in told)], [""])
+    deliveries = ["", "status=Delivered", "status=Failed", "eventType=payout.paid"]
+    deliveries += ["eventType=payout.paid&status=Delivered", "eventType=payout.paid&status=Failed"]
+    yield from _build_paths(
+        f"webhooks/{endpoint}/deliveries", [*deliveries, *(f"{query}&{dated}" for query in deliveries)], [""]
+    )
 
 
-def _asked_whole(brand):
-    """Return each list without pages, with each of its filters."""
+def _list_unpaged_queries(brand):
+    """Yield the path of each list without pages, with each of its filters."""
     program = brand.programs[0]
     ((affiliate,),) = brand.rows("select affiliate_id from uncredited_conversion order by occurred_at desc limit 1")
     for query in ("", "status=all", "status=resolved", f"programId={program}", f"programId={program}&status=all"):
@@ -165,73 +167,73 @@ def _asked_whole(brand):
         yield f"/api/v1/uncredited-conversions?{query}"
 
 
-def _each(path, queries, orders):
+def _build_paths(path, queries, orders):
     for query, order in itertools.product(queries, orders):
         yield f"/api/v1/{path}?take={_TAKE}&{query}" + (f"&sort={order}" if order else "")
 
 
-def _plans(brand, path):
-    """Return the answer, and for each statement of the request how the database went about it."""
-    sent: list[bytes] = []
-    db.db.trip_hooks.append(sent.append)
+def _explain_request(brand, path):
+    """Return the answer and the executed plan of each list statement of the request."""
+    trips: list[bytes] = []
+    db.db.trip_hooks.append(trips.append)
     answer = brand.get(path)
-    db.db.trip_hooks.remove(sent.append)
-    asked = [part for trip in sent for part in trip.decode().split(";\n") if _LISTS.match(part)]
+    db.db.trip_hooks.remove(trips.append)
+    statements = [part for trip in trips for part in trip.decode().split(";\n") if _LISTS.match(part)]
     explain = "explain (analyze, timing off, summary off) "
-    return answer, ["\n".join(line for (line,) in brand.rows(explain + one)) for one in asked]
+    return answer, ["\n".join(line for (line,) in brand.rows(explain + statement)) for statement in statements]
 
 
-def _reads_more(plans, shown):
-    """Say whether plans read more than is shown, or whole tables."""
-    whole = "\n".join(plans)
-    read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", whole)]
-    passed_over = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", whole)]
-    return not plans or max(read + passed_over) > shown + 1 or "Seq Scan on" in whole
+def _is_reading_too_much(plans, row_count):
+    """Return whether plans read more rows than are returned, or whole tables."""
+    text = "\n".join(plans)
+    read = [int(rows) for rows in re.findall(r"actual rows=(\d+)", text)]
+    skipped = [int(rows) for rows in re.findall(r"Rows Removed by [A-Za-z ]+: (\d+)", text)]
+    return not plans or max(read + skipped) > row_count + 1 or "Seq Scan on" in text
 
 
-def _told(failures):
+def _format_failures(failures):
     return "\n\n".join(f"{path}\n" + "\n".join(plans) for path, _, plans in failures)
 
 
-def test_every_filter_of_every_list_reads_a_page_and_no_more(many):
+def test_paged_list_with_any_filter_reads_one_page(large_brand):
     failures = []
-    for path in _asked(many):
-        answer, plans = _plans(many, path)
-        if len(answer.json["items"]) != _TAKE or _reads_more(plans, _TAKE):
+    for path in _list_paged_queries(large_brand):
+        answer, plans = _explain_request(large_brand, path)
+        if len(answer.json["items"]) != _TAKE or _is_reading_too_much(plans, _TAKE):
             failures.append((path, answer.json, plans))
 
-    assert failures == [], _told(failures)
+    assert failures == [], _format_failures(failures)
 
 
-def test_every_filter_of_a_list_without_pages_reads_what_it_shows(many):
+def test_unpaged_list_with_any_filter_reads_only_its_rows(large_brand):
     failures = []
-    for path in _asked_whole(many):
-        answer, plans = _plans(many, path)
-        if len(answer.json) != _WHOLE or _reads_more(plans, _WHOLE):
+    for path in _list_unpaged_queries(large_brand):
+        answer, plans = _explain_request(large_brand, path)
+        if len(answer.json) != _MAX_UNPAGED or _is_reading_too_much(plans, _MAX_UNPAGED):
             failures.append((path, answer.json, plans))
 
-    assert failures == [], _told(failures)
+    assert failures == [], _format_failures(failures)
 
 
 @pytest.mark.parametrize("q", ["o-77", "{id}", "N14", "N14&sort=oldest", "N"])
-def test_a_search_looks_its_rows_up_and_lays_out_no_table_for_a_share_of_all(many, q):
-    ((conversion_id,),) = many.rows("select id from conversion order by created_at limit 1")
-    answer, plans = _plans(many, f"/api/v1/conversions?take={_TAKE}&q={q.format(id=conversion_id)}")
-    whole = "\n".join(plans)
+def test_search_reads_matches_by_key_without_a_large_hash_or_scan(large_brand, q):
+    ((conversion_id,),) = large_brand.rows("select id from conversion order by created_at limit 1")
+    answer, plans = _explain_request(large_brand, f"/api/v1/conversions?take={_TAKE}&q={q.format(id=conversion_id)}")
+    plan = "\n".join(plans)
 
     assert answer.json["items"], answer.json
-    # What is found is read by its key: one descent each, however many tenants there are, and however large this one is.
+    # Each match is read by its key, whatever the number of tenants and the size of this one.
     assert re.search(
-        r"conversion_pkey on conversion .*\n +Index Cond: \(\(organization_id = \$\d\) AND \(id = \w+\.id", whole
-    ), whole
-    assert max(int(rows) for rows in re.findall(r" on conversion\b.*actual rows=(\d+)", whole)) <= _TAKE + 1, whole
-    # A hash is laid out for what the plan expects, before a row is read.
-    assert max(int(rows) for rows in re.findall(r"HashAggregate  \(cost=\S+ rows=(\d+)", whole)) <= 200, whole
-    assert "Seq Scan on" not in whole, whole
+        r"conversion_pkey on conversion .*\n +Index Cond: \(\(organization_id = \$\d\) AND \(id = \w+\.id", plan
+    ), plan
+    assert max(int(rows) for rows in re.findall(r" on conversion\b.*actual rows=(\d+)", plan)) <= _TAKE + 1, plan
+    # The size of a hash table follows the plan's estimate, before a row is read.
+    assert max(int(rows) for rows in re.findall(r"HashAggregate  \(cost=\S+ rows=(\d+)", plan)) <= 200, plan
+    assert "Seq Scan on" not in plan, plan
 
 
-def test_the_audit_log_is_counted_in_its_index_and_each_row_does_not_ask_whose_it_is(many):
-    answer, (*_, plan) = _plans(many, "/api/v1/audit-log?pageSize=5")
+def test_audit_log_is_counted_in_its_index_without_a_tenant_check_per_row(large_brand):
+    answer, (*_, plan) = _explain_request(large_brand, "/api/v1/audit-log?pageSize=5")
 
     assert answer.status_code == 200, answer.json
     assert "Index Only Scan using audit_entry" in plan and "Seq Scan on" not in plan, plan

@@ -1,4 +1,4 @@
-"""What a route's declaration does. Source: core spec, section 9 (Deprecation header)."""
+"""The Deprecation header of a route. Source: core spec, section 9 (Deprecation header)."""
 
 from datetime import UTC, datetime
 
@@ -16,20 +16,20 @@ def client():
 
     @app.get("/old")
     @operations.operation(Guard(audience="public", bucket=None), deprecated_since=since)
-    def old():
+    def deprecated_route():
         return "still here"
 
     @app.get("/new")
     @operations.operation(Guard(audience="public", bucket=None))
-    def new():
+    def current_route():
         return "here to stay"
 
     return app.test_client()
 
 
-def test_a_deprecated_route_says_since_when(client):
+def test_deprecated_route_has_a_deprecation_header(client):
     assert client.get("/old").headers["Deprecation"] == "@1772323200"
 
 
-def test_other_routes_say_nothing(client):
+def test_other_route_has_no_deprecation_header(client):
     assert "Deprecation" not in client.get("/new").headers

@@ -6,7 +6,7 @@ from domain import statuses
 from tests.support.api.concurrency import run_concurrently
 
 URL = "/api/v1/fraud-events/ban-affiliate"
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -17,44 +17,44 @@ def campaign(brand):
     return brand
 
 
-def _entries(brand):
+def _list_affiliate_audit_entries(brand):
     return brand.rows(
         "select action, entity_id, before->>'status', after->>'status' from audit_entry where entity_type = 'affiliate'"
     )
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Rejected", "Paused"])
-def test_an_affiliate_of_any_status_is_banned_audited_and_told_to_nobody(campaign, status):
+def test_ban_from_any_status_is_audited_and_creates_no_event(campaign, status):
     affiliate_id = campaign.affiliate("ben", status=status)
 
     answer = campaign.post(f"{URL}/{affiliate_id}")
 
     assert (answer.status_code, answer.json["status"]) == (200, "Banned")
     assert answer.json == campaign.get(f"/api/v1/affiliates/{affiliate_id}").json
-    assert _entries(campaign) == [("affiliate.banned", str(affiliate_id), status, "Banned")]
+    assert _list_affiliate_audit_entries(campaign) == [("affiliate.banned", str(affiliate_id), status, "Banned")]
     assert campaign.rows("select count(*) from event") == [(0,)]
 
 
-def test_banning_again_changes_nothing(campaign):
+def test_second_ban_changes_nothing(campaign):
     affiliate_id = campaign.affiliate("ben")
     first = campaign.post(f"{URL}/{affiliate_id}", {})
 
     again = campaign.post(f"{URL}/{affiliate_id}", {})
 
     assert (again.status_code, again.json) == (200, first.json)
-    assert len(_entries(campaign)) == 1
+    assert len(_list_affiliate_audit_entries(campaign)) == 1
 
 
-def test_banned_many_times_at_once_it_is_one_ban(campaign):
+def test_concurrent_bans_are_audited_once(campaign):
     affiliate_id = campaign.affiliate("ben")
 
     answers = run_concurrently(*[lambda: campaign.post(f"{URL}/{affiliate_id}") for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [200] * 4
-    assert len(_entries(campaign)) == 1
+    assert len(_list_affiliate_audit_entries(campaign)) == 1
 
 
-def test_an_idempotency_key_gives_the_first_answer_again(campaign):
+def test_repeated_ban_with_an_idempotency_key_returns_the_first_answer(campaign):
     affiliate_id = campaign.affiliate("ben")
 
     campaign.post(f"{URL}/{affiliate_id}", Idempotency_Key="k")
@@ -63,7 +63,7 @@ def test_an_idempotency_key_gives_the_first_answer_again(campaign):
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (200, "true")
 
 
-def test_the_links_of_a_banned_affiliate_credit_nobody(campaign, drain):
+def test_sale_by_a_link_of_a_banned_affiliate_is_refused(campaign, drain):
     affiliate_id = campaign.affiliate("ben")
     campaign.post(f"{URL}/{affiliate_id}")
 
@@ -77,17 +77,17 @@ def test_the_links_of_a_banned_affiliate_credit_nobody(campaign, drain):
     ]
 
 
-def test_what_was_earned_before_a_ban_is_kept(campaign, drain):
+def test_commission_earned_before_a_ban_stays_pending(campaign, drain):
     affiliate_id = campaign.affiliate("ben")
     sale = campaign.sale()
     campaign.post(f"{URL}/{affiliate_id}")
     drain()
 
-    kept = campaign.get(f"/api/v1/conversions/{sale.json['conversionId']}").json
-    assert (kept["status"], kept["commissionCents"]) == ("Pending", 2_000)
+    conversion = campaign.get(f"/api/v1/conversions/{sale.json['conversionId']}").json
+    assert (conversion["status"], conversion["commissionCents"]) == ("Pending", 2_000)
 
 
-def test_a_banned_affiliate_cannot_be_approved_by_a_click(campaign):
+def test_approving_a_banned_affiliate_returns_409(campaign):
     affiliate_id = campaign.affiliate("ben", status="Pending")
     campaign.post(f"{URL}/{affiliate_id}")
 
@@ -96,7 +96,7 @@ def test_a_banned_affiliate_cannot_be_approved_by_a_click(campaign):
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
-def test_a_ban_ends_when_the_brand_gives_another_status(campaign):
+def test_changing_the_status_ends_a_ban(campaign):
     affiliate_id = campaign.affiliate("ben")
     campaign.post(f"{URL}/{affiliate_id}")
 
@@ -105,7 +105,7 @@ def test_a_ban_ends_when_the_brand_gives_another_status(campaign):
     assert campaign.sale().status_code == 200
 
 
-def test_a_ban_holds_in_its_own_campaign_alone(campaign):
+def test_ban_applies_to_one_campaign_only(campaign):
     first = campaign.affiliate("ben")
     second_program = campaign.program()
     second = campaign.affiliate("ben", program_id=second_program)
@@ -115,15 +115,15 @@ def test_a_ban_holds_in_its_own_campaign_alone(campaign):
     assert campaign.get(f"/api/v1/affiliates/{second}").json["status"] == "Approved"
 
 
-@pytest.mark.parametrize("affiliate_id", [NOBODY, "x", "%00", "1" * 500])
-def test_an_affiliate_who_is_not_there_is_not_found_whatever_the_body(brand, affiliate_id):
+@pytest.mark.parametrize("affiliate_id", [UNKNOWN_ID, "x", "%00", "1" * 500])
+def test_unknown_affiliate_returns_404_with_any_body(brand, affiliate_id):
     for body in (None, {}, b"{"):
         answer = brand.post(f"{URL}/{affiliate_id}", body)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_rivals_affiliate_is_not_there(brand, rival):
+def test_rivals_affiliate_returns_404(brand, rival):
     rival.program()
     affiliate_id = rival.affiliate("rita")
 
@@ -132,7 +132,7 @@ def test_a_rivals_affiliate_is_not_there(brand, rival):
 
 
 @pytest.mark.parametrize("body", [[], "ban", 1, b"{"])
-def test_a_body_that_is_no_object_is_a_problem(campaign, body):
+def test_non_object_body_returns_400(campaign, body):
     affiliate_id = campaign.affiliate("ben")
 
     answer = campaign.post(f"{URL}/{affiliate_id}", body)
@@ -142,11 +142,11 @@ def test_a_body_that_is_no_object_is_a_problem(campaign, body):
 
 
 @pytest.mark.parametrize(("role", "status"), [("Viewer", 403), ("Manager", 200), ("Owner", 200)])
-def test_a_ban_needs_a_manager(campaign, role, status):
+def test_ban_needs_the_manager_role(campaign, role, status):
     assert campaign.person(role).post(f"{URL}/{campaign.affiliate('ben')}").status_code == status
 
 
-def test_a_ban_needs_a_writing_key_on_a_plan(campaign):
+def test_ban_by_key_needs_write_scope_and_a_paid_plan(campaign):
     address = f"{URL}/{campaign.affiliate('ben')}"
 
     by_reader = campaign.other_key(scope="read").post(address)

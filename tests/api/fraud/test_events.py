@@ -12,15 +12,15 @@ from tests.support.rows.program_rows import insert_click, insert_conversion, tim
 
 URL = "/api/v1/fraud-events"
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
-def _ids(answer):
+def _list_event_ids(answer):
     assert answer.status_code == 200, answer.json
     return [event["id"] for event in answer.json]
 
 
-def test_an_event_is_shown_with_every_field(brand, affiliate_id):
+def test_event_has_every_field(brand, affiliate_id):
     click_id, at = ids.new_id(), datetime(2026, 3, 1, 12, tzinfo=UTC)
     event_id = record_blocked_click(brand, affiliate_id, "headless", "rapid", score=100, subject_id=click_id, at=at)
 
@@ -48,7 +48,7 @@ def test_an_event_is_shown_with_every_field(brand, affiliate_id):
     ]
 
 
-def test_what_was_held_is_named_with_its_conversion(brand, affiliate_id):
+def test_held_event_names_its_conversion(brand, affiliate_id):
     lead = insert_conversion(brand, affiliate_id, type="LeadReward", status="Invalidated")
     click_conversion = insert_conversion(brand, affiliate_id, type="ClickReward", status="Pending")
     clicked = insert_click(brand, affiliate_id, conversion_id=click_conversion)
@@ -58,12 +58,12 @@ def test_what_was_held_is_named_with_its_conversion(brand, affiliate_id):
     record_blocked_click(brand, affiliate_id, subject_id=clicked, action="held", score=60, at=time_ago(hours=2))
     record_blocked_click(brand, affiliate_id, subject="lead", at=time_ago(hours=3))
 
-    shown = [(event["conversionId"], event["conversionStatus"]) for event in brand.get(URL).json]
+    conversions = [(event["conversionId"], event["conversionStatus"]) for event in brand.get(URL).json]
 
-    assert shown == [(str(lead), "Invalidated"), (str(click_conversion), "Pending"), (None, None)]
+    assert conversions == [(str(lead), "Invalidated"), (str(click_conversion), "Pending"), (None, None)]
 
 
-def test_a_subject_is_recorded_once(brand, affiliate_id):
+def test_event_of_a_subject_is_recorded_once(brand, affiliate_id):
     click_id = ids.new_id()
     first, again = (record_blocked_click(brand, affiliate_id, subject_id=click_id, score=score) for score in (90, 100))
 
@@ -76,46 +76,46 @@ def test_events_are_listed_newest_first(brand, affiliate_id):
         str(record_blocked_click(brand, affiliate_id, at=time_ago(hours=hours))) for hours in (2, 3, 1)
     )
 
-    assert _ids(brand.get(URL)) == [newest, middle, oldest]
+    assert _list_event_ids(brand.get(URL)) == [newest, middle, oldest]
 
 
-def test_events_that_are_closed_are_listed_when_asked_for(brand, affiliate_id):
-    open_one, resolved, dismissed = (
+def test_status_filter_lists_closed_events(brand, affiliate_id):
+    open_event, resolved, dismissed = (
         str(record_blocked_click(brand, affiliate_id, at=time_ago(hours=hours))) for hours in (1, 2, 3)
     )
     brand.call("PATCH", f"{URL}/{resolved}", {"action": "resolve"})
     brand.call("PATCH", f"{URL}/{dismissed}", {"action": "dismiss"})
 
-    assert _ids(brand.get(URL)) == _ids(brand.get(f"{URL}?status=open")) == [open_one]
-    assert _ids(brand.get(f"{URL}?status=resolved")) == [resolved]
-    assert _ids(brand.get(f"{URL}?status=dismissed")) == [dismissed]
-    assert _ids(brand.get(f"{URL}?status=all")) == [open_one, resolved, dismissed]
+    assert _list_event_ids(brand.get(URL)) == _list_event_ids(brand.get(f"{URL}?status=open")) == [open_event]
+    assert _list_event_ids(brand.get(f"{URL}?status=resolved")) == [resolved]
+    assert _list_event_ids(brand.get(f"{URL}?status=dismissed")) == [dismissed]
+    assert _list_event_ids(brand.get(f"{URL}?status=all")) == [open_event, resolved, dismissed]
 
 
-def test_events_of_one_program_are_listed_when_asked_for(brand, rival, affiliate_id):
+def test_program_filter_lists_events_of_one_program(brand, rival, affiliate_id):
     first = brand.programs[-1]
     record_blocked_click(brand, affiliate_id)
     second = brand.program()
-    wanted = str(record_blocked_click(brand, brand.affiliate("zoe")))
+    event_id = str(record_blocked_click(brand, brand.affiliate("zoe")))
     rival.program()
 
-    assert _ids(brand.get(f"{URL}?programId={second}")) == [wanted]
-    assert _ids(brand.get(f"{URL}?programId={first}&status=resolved")) == []
-    assert _ids(brand.get(f"{URL}?programId={rival.programs[-1]}")) == []
+    assert _list_event_ids(brand.get(f"{URL}?programId={second}")) == [event_id]
+    assert _list_event_ids(brand.get(f"{URL}?programId={first}&status=resolved")) == []
+    assert _list_event_ids(brand.get(f"{URL}?programId={rival.programs[-1]}")) == []
 
 
 @pytest.mark.parametrize(
     "query", ["status=closed", "status=Open", "status=", "programId=x", "programId=%00", f"programId={10**18}"]
 )
-def test_a_query_that_means_nothing_is_a_problem(brand, query):
+def test_invalid_filter_returns_400(brand, query):
     answer = brand.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
-def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
+def test_list_ends_at_500_events_with_constant_round_trips(brand, affiliate_id):
     record_blocked_click(brand, affiliate_id)
-    one = count_round_trips(lambda: brand.get(URL))
+    trips_for_one = count_round_trips(lambda: brand.get(URL))
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score,"
@@ -125,24 +125,24 @@ def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
         )
 
     assert len(brand.get(URL).json) == 500
-    assert count_round_trips(lambda: brand.get(URL)) == one
+    assert count_round_trips(lambda: brand.get(URL)) == trips_for_one
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_the_lists_are_read_by_index(brand, affiliate_id):
-    for where in ("", " and status = 'open'", " and program_id = gen_random_uuid()"):
+def test_lists_use_an_index(brand, affiliate_id):
+    for condition in ("", " and status = 'open'", " and program_id = gen_random_uuid()"):
         plan = brand.rows(
             "explain select * from fraud_event where organization_id = %s"
-            + where
+            + condition
             + " order by occurred_at desc, id desc limit 500",
             brand.id,
         )
 
-        assert "Seq Scan" not in str(plan), where
+        assert "Seq Scan" not in str(plan), condition
 
 
 @pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
-def test_an_open_event_is_closed_and_audited(brand, affiliate_id, action, status):
+def test_open_event_is_closed_and_audited(brand, affiliate_id, action, status):
     event_id = record_blocked_click(brand, affiliate_id)
     before = brand.get(URL).json[0]
     manager = brand.person("Manager")
@@ -164,7 +164,7 @@ def test_an_open_event_is_closed_and_audited(brand, affiliate_id, action, status
 
 
 @pytest.mark.parametrize("second", ["resolve", "dismiss"])
-def test_an_event_that_is_closed_stays_as_it_is(brand, affiliate_id, second):
+def test_closing_a_closed_event_returns_409(brand, affiliate_id, second):
     address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
     closed = brand.call("PATCH", address, {"action": "resolve"}).json
 
@@ -174,7 +174,7 @@ def test_an_event_that_is_closed_stays_as_it_is(brand, affiliate_id, second):
     assert brand.get(f"{URL}?status=all").json == [closed]
 
 
-def test_of_two_who_close_an_event_at_once_one_does(brand, affiliate_id):
+def test_concurrent_closes_succeed_once(brand, affiliate_id):
     address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
 
     answers = run_concurrently(*[lambda: brand.call("PATCH", address, {"action": "resolve"}) for _ in range(4)])
@@ -183,7 +183,7 @@ def test_of_two_who_close_an_event_at_once_one_does(brand, affiliate_id):
     assert brand.rows("select count(*) from audit_entry") == [(1,)]
 
 
-def test_an_idempotency_key_gives_the_first_answer_again(brand, affiliate_id):
+def test_repeated_close_with_an_idempotency_key_returns_the_first_answer(brand, affiliate_id):
     address = f"{URL}/{record_blocked_click(brand, affiliate_id)}"
 
     first, again = (brand.call("PATCH", address, {"action": "resolve"}, Idempotency_Key="k") for _ in range(2))
@@ -193,15 +193,15 @@ def test_an_idempotency_key_gives_the_first_answer_again(brand, affiliate_id):
     assert again.headers["Idempotency-Replayed"] == "true"
 
 
-@pytest.mark.parametrize("event_id", [NOBODY, "x", "%00", "1" * 500])
-def test_an_event_that_is_not_there_is_not_found_whatever_the_body(brand, event_id):
+@pytest.mark.parametrize("event_id", [UNKNOWN_ID, "x", "%00", "1" * 500])
+def test_unknown_event_returns_404_with_any_body(brand, event_id):
     for body in ({"action": "resolve"}, {"action": "burn"}, b"{"):
         answer = brand.call("PATCH", f"{URL}/{event_id}", body)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_a_rivals_event_is_not_there(brand, rival):
+def test_rivals_event_returns_404(brand, rival):
     rival.program()
     event_id = record_blocked_click(rival, rival.affiliate("rita"))
 
@@ -225,14 +225,14 @@ def test_a_rivals_event_is_not_there(brand, rival):
         b"{",
     ],
 )
-def test_an_action_that_there_is_not_is_a_problem(brand, affiliate_id, body):
+def test_invalid_action_returns_400(brand, affiliate_id, body):
     answer = brand.call("PATCH", f"{URL}/{record_blocked_click(brand, affiliate_id)}", body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert brand.get(URL).json[0]["status"] == "open"
 
 
-def _calls(brand, affiliate_id):
+def _build_calls(brand, affiliate_id):
     return {
         "list": ("GET", URL, None),
         "summary": ("GET", f"{URL}/summary?programId={brand.programs[-1]}", None),
@@ -243,21 +243,21 @@ def _calls(brand, affiliate_id):
 @pytest.mark.parametrize(
     ("call", "viewer", "read_key"), [("list", 200, 200), ("summary", 403, 200), ("close", 403, 403)]
 )
-def test_viewers_and_reading_keys_see_what_they_may(brand, affiliate_id, call, viewer, read_key):
-    sent = _calls(brand, affiliate_id)[call]
+def test_viewers_and_read_keys_cannot_close_events(brand, affiliate_id, call, viewer, read_key):
+    request = _build_calls(brand, affiliate_id)[call]
 
-    by_viewer, by_key = brand.person("Viewer").call(*sent), brand.other_key(scope="read").call(*sent)
+    by_viewer, by_key = brand.person("Viewer").call(*request), brand.other_key(scope="read").call(*request)
 
     assert (by_viewer.status_code, by_key.status_code) == (viewer, read_key)
     assert "read_write" in by_key.text or read_key == 200
 
 
 @pytest.mark.parametrize("call", ["list", "summary", "close"])
-def test_a_key_needs_a_plan_and_a_manager_does_not(brand, affiliate_id, call):
-    sent = _calls(brand, affiliate_id)[call]
+def test_key_needs_a_paid_plan_and_a_manager_does_not(brand, affiliate_id, call):
+    request = _build_calls(brand, affiliate_id)[call]
     brand.set(plan="Free")
 
-    refused = brand.call(*sent)
+    refused = brand.call(*request)
 
     assert refused.status_code == 402
     assert refused.json == refused.json | {
@@ -266,4 +266,4 @@ def test_a_key_needs_a_plan_and_a_manager_does_not(brand, affiliate_id, call):
         "current": "Free",
         "trialing": False,
     }
-    assert brand.person("Manager").call(*sent).status_code == 200
+    assert brand.person("Manager").call(*request).status_code == 200

@@ -1,4 +1,4 @@
-"""What the fraud rules kept out of a campaign, summed up, through HTTP."""
+"""The summary of fraud events of a campaign, through HTTP."""
 
 from decimal import Decimal
 from uuid import uuid4
@@ -13,15 +13,15 @@ from tests.support.rows.program_rows import time_ago
 URL = "/api/v1/fraud-events/summary"
 
 
-def _summary(brand, **query):
-    sent = {"programId": str(brand.programs[-1])} | query
-    return brand.get(f"{URL}?" + "&".join(f"{name}={value}" for name, value in sent.items()))
+def _get_summary(brand, **query):
+    params = {"programId": str(brand.programs[-1])} | query
+    return brand.get(f"{URL}?" + "&".join(f"{name}={value}" for name, value in params.items()))
 
 
-def test_a_program_without_events_has_a_summary_of_zeros(brand):
+def test_summary_without_events_is_zero(brand):
     brand.program()
 
-    answer = _summary(brand)
+    answer = _get_summary(brand)
 
     assert answer.status_code == 200
     assert answer.json == {
@@ -36,7 +36,7 @@ def test_a_program_without_events_has_a_summary_of_zeros(brand):
     }
 
 
-def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
+def test_summary_counts_open_and_closed_events_of_the_window(brand):
     brand.program(click_reward_cents=25, lead_bounty_cents=500)
     affiliate_id = brand.affiliate("ben")
     closed = record_blocked_click(brand, affiliate_id, "bot_agent", "rapid")
@@ -48,9 +48,9 @@ def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
     brand.call("PATCH", f"/api/v1/fraud-events/{closed}", {"action": "dismiss"})
     brand.set(fraudStrictness="strict")
 
-    found = _summary(brand).json
+    summary = _get_summary(brand).json
 
-    assert found == {
+    assert summary == {
         "windowDays": 30,
         "blockedClicks": 2,
         "blockedClicksByReason": {"bot_agent": 2, "rapid": 1},
@@ -62,79 +62,79 @@ def test_the_summary_counts_what_was_kept_out_closed_or_not(brand):
     }
 
 
-def test_the_summary_leaves_other_programs_and_brands_out(brand, rival, affiliate_id):
+def test_summary_excludes_other_programs_and_brands(brand, rival, affiliate_id):
     record_blocked_click(brand, affiliate_id)
     rival.program()
     record_blocked_click(rival, rival.affiliate("rita"))
     brand.program()
 
-    assert _summary(brand).json["blockedClicks"] == 0
+    assert _get_summary(brand).json["blockedClicks"] == 0
 
 
 @pytest.mark.parametrize(("model", "clicks", "leads"), [("Cpc", 150, 0), ("Cpl", 0, 150), ("Cps", 0, 0)])
-def test_a_primary_fee_is_what_was_not_billed(brand, model, clicks, leads):
+def test_estimate_uses_the_fee_of_the_commission_model(brand, model, clicks, leads):
     brand.program(
         default_commission_model=model, default_commission_type="Fixed", default_commission_value=Decimal("1.5")
     )
     affiliate_id = brand.affiliate("ben")
     record_blocked_click(brand, affiliate_id)
-    assert _summary(brand).json["estimatedNotBilledCents"] == clicks
+    assert _get_summary(brand).json["estimatedNotBilledCents"] == clicks
 
     record_blocked_click(brand, affiliate_id, subject="lead")
-    assert _summary(brand).json["estimatedNotBilledCents"] == clicks + leads
+    assert _get_summary(brand).json["estimatedNotBilledCents"] == clicks + leads
 
 
 @pytest.mark.parametrize(("home", "estimate"), [("MNT", None), ("USD", 70)])
-def test_an_estimate_that_needs_a_missing_rate_is_unknown(brand, home, estimate):
+def test_estimate_is_null_without_an_exchange_rate(brand, home, estimate):
     brand.program(click_reward_cents=70)
     record_blocked_click(brand, brand.affiliate("ben"))
     with db.unit_of_work(brand.id):
         db.db.stage("update organization set home_currency = %s", (home,))
 
-    found = _summary(brand).json
+    summary = _get_summary(brand).json
 
-    assert (found["currency"], found["estimatedNotBilledCents"]) == (home, estimate)
+    assert (summary["currency"], summary["estimatedNotBilledCents"]) == (home, estimate)
 
 
 @pytest.mark.parametrize(
     ("days", "window"), [("1", 1), ("365", 365), ("366", 365), ("0", 1), ("-7", 1), (str(10**18), 365), ("007", 7)]
 )
-def test_the_window_is_clamped(brand, days, window):
+def test_window_is_clamped_to_1_to_365_days(brand, days, window):
     brand.program()
 
-    assert _summary(brand, days=days).json["windowDays"] == window
+    assert _get_summary(brand, days=days).json["windowDays"] == window
 
 
 @pytest.mark.parametrize("days", ["x", "1.5", "", "1e3", "٣", "%00", "9" * 40])
-def test_days_that_are_no_number_are_a_problem(brand, days):
+def test_non_numeric_days_return_400(brand, days):
     brand.program()
 
-    answer = _summary(brand, days=days)
+    answer = _get_summary(brand, days=days)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
 
 
 @pytest.mark.parametrize("query", ["", "?programId=", "?programId=x", "?programId=%00", "?days=7"])
-def test_a_summary_without_a_program_is_refused(brand, query):
+def test_missing_program_id_returns_400(brand, query):
     answer = brand.get(f"{URL}{query}")
 
     assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
     assert answer.json["field"] == "programId"
 
 
-def test_a_summary_of_a_program_that_is_not_there_is_not_found(brand, rival):
+def test_unknown_or_rivals_program_returns_404(brand, rival):
     brand.program()
     for program_id in (uuid4(), rival.program()):
-        answer = _summary(brand, programId=program_id)
+        answer = _get_summary(brand, programId=program_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_the_summary_costs_the_same_for_any_number_of_events(brand, affiliate_id):
+def test_summary_round_trips_do_not_grow_with_events(brand, affiliate_id):
     record_blocked_click(brand, affiliate_id)
-    one = count_round_trips(lambda: _summary(brand))
+    trips_for_one = count_round_trips(lambda: _get_summary(brand))
     for reason in ("headless", "rapid", "burst"):
         record_blocked_click(brand, affiliate_id, reason)
         record_blocked_click(brand, affiliate_id, reason, subject="lead")
 
-    assert count_round_trips(lambda: _summary(brand)) == one
+    assert count_round_trips(lambda: _get_summary(brand)) == trips_for_one

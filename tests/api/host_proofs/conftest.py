@@ -1,4 +1,4 @@
-"""A brand's three kinds of host names, each behind the same few verbs."""
+"""The three kinds of host names of a brand, with the same methods for each."""
 
 import pytest
 
@@ -10,7 +10,7 @@ _TRACKING = "/api/v1/settings/tracking-domain"
 
 @pytest.fixture
 def dns(monkeypatch):
-    """A real name server on loopback, which the service asks."""
+    """A real name server on loopback that the service queries."""
     with answering(monkeypatch) as server:
         server.zone[TARGET, "A"] = ["192.0.2.10"]
         yield server
@@ -27,7 +27,7 @@ class CampaignDomain:
         return self.brand.call("PATCH", f"/api/v1/programs/{self.program_id}", {"customDomain": host})
 
     def verify(self, host):
-        """Claim the host and have DNS checked; return the answer of the check."""
+        """Claim the host, request a DNS check, and return the answer of the check."""
         assert self.claim(host).status_code == 200
         return self.brand.post(f"{self.path}/check")
 
@@ -38,7 +38,7 @@ class CampaignDomain:
         assert self.brand.call("DELETE", f"/api/v1/programs/{self.program_id}").status_code == 204
 
     def txt(self):
-        return _txt(self.brand.get(self.path).json)
+        return _get_txt_record(self.brand.get(self.path).json)
 
 
 class TrackingDomain:
@@ -51,7 +51,7 @@ class TrackingDomain:
         return self.owner.call("PATCH", _TRACKING, {"trackingDomain": host})
 
     def verify(self, host):
-        """Claim the host and have DNS checked; return the answer of the check."""
+        """Claim the host, request a DNS check, and return the answer of the check."""
         assert self.claim(host).status_code == 200
         return self.owner.post(f"{_TRACKING}/check")
 
@@ -59,7 +59,7 @@ class TrackingDomain:
         assert self.claim(None).status_code == 200
 
     def txt(self):
-        return _txt(self.brand.get(_TRACKING).json)
+        return _get_txt_record(self.brand.get(_TRACKING).json)
 
 
 class PortalHost:
@@ -75,7 +75,7 @@ class PortalHost:
         self.brand.set(portalHost="none")
 
 
-def _txt(proof):
+def _get_txt_record(proof):
     (step,) = (step for step in proof["steps"] if step["type"] == "TXT")
     return step["name"], step["value"]
 
@@ -84,7 +84,7 @@ KINDS = (CampaignDomain, TrackingDomain, PortalHost)
 
 
 def occupy(kind, host):
-    """Make the host the brand's own, verified where its kind is verified."""
+    """Assign the host to the brand, verified if its kind needs verification."""
     if isinstance(kind, PortalHost):
         kind.take(host)
     else:
@@ -92,7 +92,7 @@ def occupy(kind, host):
 
 
 def is_refused(kind, host):
-    """Return whether the host is refused because it is another organization's; False where it was given."""
+    """Try to take the host; return whether it is refused because it belongs to another organization."""
     if isinstance(kind, PortalHost):
         return _is_portal_refused(kind, host)
     answer = kind.verify(host)

@@ -1,4 +1,4 @@
-"""A verified host name that its organization left: who may have it, and from when on."""
+"""Holds on verified host names after their organization left: which tenant may take them, and when."""
 
 import threading
 
@@ -9,12 +9,12 @@ from models import db
 from tests.api.host_proofs.conftest import KINDS, CampaignDomain, PortalHost, TrackingDomain, is_refused, occupy
 from tests.support.outside.brand_dns import TARGET
 
-_CLAIMING = (CampaignDomain, TrackingDomain)
+_CLAIMABLE_KINDS = (CampaignDomain, TrackingDomain)
 
 
 @pytest.fixture
 def host(brand, dns):
-    """A host name whose CNAME leads to the service all the time."""
+    """A host name whose CNAME points to the service."""
     name = f"partners.{brand.id.hex}.example"
     dns.zone[name, "CNAME"] = [f"{TARGET}."]
     return name
@@ -22,12 +22,12 @@ def host(brand, dns):
 
 @pytest.fixture
 def tenants(brand, rival):
-    """The organization that leaves a host, and the one that wants it next."""
+    """The organization that leaves a host, and the one that claims it next."""
     return brand, rival
 
 
 @pytest.fixture
-def certificate(app):
+def get_certificate_status(app):
     return lambda host: app.test_client().get("/api/tls/ask", query_string={"domain": host}).status_code
 
 
@@ -42,33 +42,35 @@ def _age_hold(host, days):
 
 @pytest.mark.parametrize("next_kind", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_host_left_by_one_tenant_is_refused_to_the_next_for_90_days(tenants, host, certificate, *, kind, next_kind):
+def test_host_left_by_one_tenant_is_refused_to_the_next_for_90_days(
+    tenants, host, get_certificate_status, *, kind, next_kind
+):
     former, claimant = kind(tenants[0]), next_kind(tenants[1])
     occupy(former, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
     former.leave()
 
     assert is_refused(claimant, host)
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     _age_hold(host, 89)
     assert is_refused(claimant, host)
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     _age_hold(host, 2)
     assert not is_refused(claimant, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
-def test_host_of_an_archived_campaign_is_refused_to_the_next_tenant(brand, rival, host, certificate):
+def test_host_of_an_archived_campaign_is_refused_to_the_next_tenant(brand, rival, host, get_certificate_status):
     former = CampaignDomain(brand)
     occupy(former, host)
     former.archive()
 
     for kind in KINDS:
         assert is_refused(kind(rival), host), kind
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
 
 
-@pytest.mark.parametrize("kind", _CLAIMING)
+@pytest.mark.parametrize("kind", _CLAIMABLE_KINDS)
 def test_host_that_lost_its_proof_is_refused_to_the_next_tenant(brand, rival, host, kind):
     occupy(kind(brand), host)
     brand.rows("update program set custom_domain_verified = false where custom_domain = %s returning id", host)
@@ -79,40 +81,42 @@ def test_host_that_lost_its_proof_is_refused_to_the_next_tenant(brand, rival, ho
 
 @pytest.mark.parametrize("next_kind", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_same_organization_takes_its_host_back_at_once(brand, host, certificate, kind, next_kind):
+def test_same_organization_takes_its_host_back_at_once(brand, host, get_certificate_status, kind, next_kind):
     former = kind(brand)
     occupy(former, host)
     former.leave()
 
     assert not is_refused(next_kind(brand), host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_host_that_another_use_of_the_organization_keeps_is_not_released(brand, rival, host, kind):
+def test_host_with_another_use_in_the_organization_is_not_released(brand, rival, host, kind):
     first, second = CampaignDomain(brand), TrackingDomain(brand)
     occupy(first, host)
     occupy(second, host)
     first.leave()
-    assert _held_until_infinity(host)
+    assert _is_held_without_end(host)
     second.leave()
-    assert not _held_until_infinity(host)
+    assert not _is_held_without_end(host)
 
     assert is_refused(kind(rival), host)
 
 
-def test_renamed_portal_host_stays_with_its_organization(brand, rival, host, certificate):
+def test_renamed_portal_host_stays_with_its_organization(brand, rival, host, get_certificate_status):
     brand.set(portalHost=host)
     brand.set(portalHost=f"new.{host}")
 
-    assert certificate(host) == 404
+    assert get_certificate_status(host) == 404
     for kind in KINDS:
         assert is_refused(kind(rival), host), kind
 
 
-@pytest.mark.parametrize("next_kind", _CLAIMING)
+@pytest.mark.parametrize("next_kind", _CLAIMABLE_KINDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tenants, host, dns, *, kind, next_kind):
+def test_txt_of_another_organization_frees_a_host_that_no_longer_points_to_the_service(
+    tenants, host, dns, *, kind, next_kind
+):
     former, claimant = kind(tenants[0]), next_kind(tenants[1])
     occupy(former, host)
     former.leave()
@@ -120,7 +124,7 @@ def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tena
     name, value = claimant.txt()
     dns.zone[name, "TXT"] = [f'"{value}"']
 
-    assert is_refused(claimant, host)  # its CNAME still leads here
+    assert is_refused(claimant, host)  # its CNAME still points to the service
     dns.zone[host, "CNAME"] = ["elsewhere.example."]
     dns.zone["elsewhere.example", "A"] = ["198.51.100.7"]
 
@@ -138,7 +142,7 @@ def test_txt_of_another_organization_frees_a_host_that_no_longer_leads_here(tena
         ({}, True),
     ],
 )
-def test_txt_frees_a_host_only_if_no_address_record_leads_here(tenants, host, dns, *, records, frees):
+def test_txt_frees_a_host_only_if_no_address_record_points_to_the_service(tenants, host, dns, *, records, frees):
     dns.zone[TARGET, "AAAA"] = ["2001:db8::10"]
     dns.zone["alias.example", "A"] = ["192.0.2.10"]
     former, claimant = map(TrackingDomain, tenants)
@@ -170,7 +174,7 @@ def test_txt_does_not_free_a_host_while_the_services_own_address_is_unknown(tena
     assert is_refused(claimant, host)
 
 
-def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival, host, dns, certificate):
+def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival, host, dns, get_certificate_status):
     occupy(TrackingDomain(brand), host)
     claimant = CampaignDomain(rival)
     claimant.claim(host)
@@ -179,7 +183,7 @@ def test_txt_does_not_take_a_host_that_its_organization_still_uses(brand, rival,
     dns.zone[host, "CNAME"] = ["elsewhere.example."]
 
     assert is_refused(claimant, host)
-    assert certificate(host) == 200
+    assert get_certificate_status(host) == 200
 
 
 def test_unverified_claim_holds_nothing(brand, rival, host):
@@ -189,7 +193,7 @@ def test_unverified_claim_holds_nothing(brand, rival, host):
 
 
 @pytest.mark.parametrize("spelling", [str.upper, str.title])
-def test_host_is_held_however_it_is_spelled(brand, rival, dns, spelling):
+def test_every_spelling_of_a_host_is_held(brand, rival, dns, spelling):
     host = f"xn--mnchen-3ya.{brand.id.hex}.example"
     dns.zone[host, "CNAME"] = [f"{TARGET}."]
     former = TrackingDomain(brand)
@@ -210,7 +214,7 @@ def test_other_spelling_of_a_host_is_no_host_name(brand, rival, spelling):
 
 
 @pytest.mark.parametrize("kinds", [(a, b) for a in KINDS for b in KINDS])
-def test_two_tenants_at_once_never_both_get_a_host(app, brand, rival, host, kinds):
+def test_concurrent_claims_give_a_host_to_one_tenant(app, brand, rival, host, kinds):
     claims = [kind(tenant) for kind, tenant in zip(kinds, (brand, rival), strict=True)]
     for claim in claims:
         if not isinstance(claim, PortalHost):
@@ -229,7 +233,7 @@ def test_two_tenants_at_once_never_both_get_a_host(app, brand, rival, host, kind
         thread.join()
 
     assert sorted(refused) == [False, True]
-    assert _answering(host) == 1
+    assert _count_verified_uses(host) == 1
 
 
 @pytest.mark.parametrize(
@@ -250,12 +254,12 @@ def test_database_refuses_a_held_host_to_another_organization(brand, rival, host
         db.db.run(statement, (host, rival.id))
 
 
-def _held_until_infinity(host):
+def _is_held_without_end(host):
     with db.any_org_work():
         return db.db.run("select held_until = 'infinity' from host_hold where name = %s", (host,)) == [(True,)]
 
 
-def _answering(host):
+def _count_verified_uses(host):
     with db.any_org_work():
         return db.db.row(
             """

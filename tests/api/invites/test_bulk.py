@@ -20,7 +20,7 @@ from tests.support.api.lists import count_round_trips
 BULK = f"{URL}/bulk"
 
 
-def _bulk(brand, *recipients, **fields):
+def _post_bulk(brand, *recipients, **fields):
     body = {"programId": str(brand.programs[-1]), "recipients": list(recipients)} | fields
     return brand.post(BULK, {name: value for name, value in body.items() if value is not ...})
 
@@ -31,7 +31,7 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
         {"email": unique_email("ben").upper(), "fullName": None, "slug": None},
     ]
 
-    answer = _bulk(campaign, *people, personalNoteHtml="<p>Hi<script></script></p>", autoApprove=False)
+    answer = _post_bulk(campaign, *people, personalNoteHtml="<p>Hi<script></script></p>", autoApprove=False)
 
     assert (answer.status_code, set(answer.json)) == (201, {"created", "skipped", "invites", "slugConflicts"})
     assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 0, [])
@@ -43,13 +43,13 @@ def test_every_recipient_is_invited_with_the_same_note(campaign):
         assert (item["personalNoteHtml"], item["autoApprove"], item["state"]) == ("<p>Hi</p>", False, "Pending")
         assert item["programName"] == "Spring"
     assert "acceptUrl" not in answer.get_data(as_text=True)
-    assert sorted(letter.message.recipient for letter in list_emails(campaign)) == sorted(
+    assert sorted(email.message.recipient for email in list_emails(campaign)) == sorted(
         person["email"].lower() for person in people
     )
 
 
 def test_each_invite_is_audited(campaign):
-    created = _bulk(campaign, {"email": unique_email()}, {"email": unique_email()}).json["invites"]
+    created = _post_bulk(campaign, {"email": unique_email()}, {"email": unique_email()}).json["invites"]
 
     entries = list_audit_entries(campaign)
     assert {action for action, *_ in entries} == {"affiliate_invite.created"}
@@ -61,7 +61,7 @@ def test_each_invite_is_audited(campaign):
 def test_email_list_is_accepted(campaign):
     emails = [unique_email(), unique_email()]
 
-    answer = _bulk(campaign, recipients=..., emails=emails)
+    answer = _post_bulk(campaign, recipients=..., emails=emails)
 
     assert (answer.status_code, answer.json["created"]) == (201, 2)
     assert [item["email"] for item in answer.json["invites"]] == emails
@@ -70,33 +70,36 @@ def test_email_list_is_accepted(campaign):
 def test_recipients_take_precedence_over_emails(campaign):
     email = unique_email()
 
-    answer = _bulk(campaign, {"email": email}, emails=["nonsense", 5])
+    answer = _post_bulk(campaign, {"email": email}, emails=["nonsense", 5])
 
     assert (answer.status_code, [item["email"] for item in answer.json["invites"]]) == (201, [email])
-    assert _bulk(campaign, recipients=None, emails=[unique_email()]).status_code == 201
+    assert _post_bulk(campaign, recipients=None, emails=[unique_email()]).status_code == 201
 
 
 def test_duplicate_and_existing_recipients_are_skipped(campaign):
-    here, twice, once = unique_email("here"), unique_email("twice"), unique_email("once")
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email, repeated_email, new_email = unique_email("here"), unique_email("twice"), unique_email("once")
+    campaign.affiliate(unique_slug(), email=existing_email)
 
-    answer = _bulk(
+    answer = _post_bulk(
         campaign,
-        {"email": here},
-        {"email": twice, "fullName": "First"},
-        {"email": twice.upper(), "fullName": "Second"},
-        {"email": once},
+        {"email": existing_email},
+        {"email": repeated_email, "fullName": "First"},
+        {"email": repeated_email.upper(), "fullName": "Second"},
+        {"email": new_email},
     )
 
     assert (answer.json["created"], answer.json["skipped"], answer.json["slugConflicts"]) == (2, 2, [])
-    assert [(item["email"], item["fullName"]) for item in answer.json["invites"]] == [(twice, "First"), (once, "")]
+    assert [(item["email"], item["fullName"]) for item in answer.json["invites"]] == [
+        (repeated_email, "First"),
+        (new_email, ""),
+    ]
 
 
 def test_batch_of_existing_affiliates_writes_nothing(campaign):
-    here = unique_email()
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email = unique_email()
+    campaign.affiliate(unique_slug(), email=existing_email)
 
-    answer = _bulk(campaign, {"email": here}, {"email": here})
+    answer = _post_bulk(campaign, {"email": existing_email}, {"email": existing_email})
 
     assert (answer.status_code, answer.json) == (201, {"created": 0, "skipped": 2, "invites": [], "slugConflicts": []})
     assert list_invites(campaign, "id") == list_emails(campaign) == []
@@ -106,7 +109,7 @@ def test_second_invite_revokes_the_pending_one(campaign):
     email, slug = unique_email(), unique_slug()
     invite(campaign, email=email, slug=slug)
 
-    answer = _bulk(campaign, {"email": email, "slug": slug})
+    answer = _post_bulk(campaign, {"email": email, "slug": slug})
 
     assert (answer.json["created"], answer.json["slugConflicts"]) == (1, [])
     assert list_invites(campaign, "state") == [("Revoked",), ("Pending",)]
@@ -118,15 +121,15 @@ def test_second_invite_revokes_the_pending_one(campaign):
 
 
 def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign, rival):
-    theirs, mine, promised = unique_slug(), unique_slug(), unique_slug()
+    rival_slug, free_slug, reserved_slug = unique_slug(), unique_slug(), unique_slug()
     rival.program()
-    rival.affiliate(theirs)
-    invite(campaign, slug=promised)
+    rival.affiliate(rival_slug)
+    invite(campaign, slug=reserved_slug)
     recipients = [
-        {"email": unique_email("a"), "slug": mine},
-        {"email": unique_email("b"), "slug": mine},
-        {"email": unique_email("c"), "slug": theirs},
-        {"email": unique_email("d"), "slug": promised},
+        {"email": unique_email("a"), "slug": free_slug},
+        {"email": unique_email("b"), "slug": free_slug},
+        {"email": unique_email("c"), "slug": rival_slug},
+        {"email": unique_email("d"), "slug": reserved_slug},
         {"email": unique_email("e"), "slug": "admin"},
         {"email": unique_email("f"), "slug": "No Slug"},
         {"email": unique_email("g"), "slug": "x" * 65},
@@ -134,10 +137,10 @@ def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign,
         {"email": unique_email("i"), "slug": ""},
     ]
 
-    answer = _bulk(campaign, *recipients)
+    answer = _post_bulk(campaign, *recipients)
 
     assert answer.json["created"] == 9
-    assert [item["slug"] for item in answer.json["invites"]] == [mine] + [None] * 8
+    assert [item["slug"] for item in answer.json["invites"]] == [free_slug] + [None] * 8
     reasons = [
         "duplicate_within_batch",
         "slug_already_taken",
@@ -152,10 +155,10 @@ def test_unavailable_slug_is_reported_and_recipient_invited_without_it(campaign,
 
 
 def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
-    here, slug = unique_email(), unique_slug()
-    campaign.affiliate(unique_slug(), email=here)
+    existing_email, slug = unique_email(), unique_slug()
+    campaign.affiliate(unique_slug(), email=existing_email)
 
-    answer = _bulk(campaign, {"email": here, "slug": slug}, {"email": unique_email(), "slug": slug})
+    answer = _post_bulk(campaign, {"email": existing_email, "slug": slug}, {"email": unique_email(), "slug": slug})
 
     assert ([item["slug"] for item in answer.json["invites"]], answer.json["slugConflicts"]) == ([slug], [])
 
@@ -194,7 +197,7 @@ def test_slug_of_a_skipped_row_is_available_to_the_next(campaign):
     ],
 )
 def test_error_names_the_invalid_row_and_nothing_is_written(campaign, fields, field):
-    answer = _bulk(campaign, **{"recipients": [{"email": unique_email()}]} | fields)
+    answer = _post_bulk(campaign, **{"recipients": [{"email": unique_email()}]} | fields)
 
     assert (answer.status_code, answer.content_type) == (400, "application/json")
     assert (answer.json["error"], answer.json["field"]) == ("validation_failed", field)
@@ -209,26 +212,26 @@ def test_non_object_body_returns_400(campaign, body):
 
 
 def test_fifty_invites_take_as_many_round_trips_as_two(campaign):
-    _bulk(campaign, {"email": unique_email(), "slug": unique_slug()})  # statements are prepared once
-    two = count_round_trips(
-        lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(2)])
+    _post_bulk(campaign, {"email": unique_email(), "slug": unique_slug()})  # statements are prepared once
+    trips_of_two = count_round_trips(
+        lambda: _post_bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(2)])
     )
-    fifty = count_round_trips(
-        lambda: _bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(50)])
+    trips_of_fifty = count_round_trips(
+        lambda: _post_bulk(campaign, *[{"email": unique_email(), "slug": unique_slug()} for _ in range(50)])
     )
 
     assert len(list_invites(campaign, "id")) == 53
-    assert fifty == two
+    assert trips_of_fifty == trips_of_two
 
 
 def test_batch_over_the_pending_limit_is_refused_whole(campaign):
     create_pending_invites(campaign, 498)
 
-    too_many = _bulk(campaign, *[{"email": unique_email()} for _ in range(3)])
-    fitting = _bulk(campaign, *[{"email": unique_email()} for _ in range(2)])
+    over_limit = _post_bulk(campaign, *[{"email": unique_email()} for _ in range(3)])
+    at_limit = _post_bulk(campaign, *[{"email": unique_email()} for _ in range(2)])
 
-    assert (too_many.status_code, too_many.json["error"]) == (409, "pending_invites_limit_reached")
-    assert (fitting.status_code, fitting.json["created"]) == (201, 2)
+    assert (over_limit.status_code, over_limit.json["error"]) == (409, "pending_invites_limit_reached")
+    assert (at_limit.status_code, at_limit.json["created"]) == (201, 2)
     assert len(list_emails(campaign)) == 2
 
 
@@ -236,14 +239,14 @@ def test_concurrent_batches_do_not_exceed_the_pending_limit(campaign):
     create_pending_invites(campaign, 490)
     batches = [[{"email": unique_email()} for _ in range(6)] for _ in range(3)]
 
-    answers = run_concurrently(*[lambda batch=batch: _bulk(campaign, *batch) for batch in batches])
+    answers = run_concurrently(*[lambda batch=batch: _post_bulk(campaign, *batch) for batch in batches])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409]
 
 
 def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
     for program_id in (rival.program(), uuid4()):
-        answer = _bulk(campaign, {"email": unique_email()}, programId=str(program_id))
+        answer = _post_bulk(campaign, {"email": unique_email()}, programId=str(program_id))
 
         assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
 
@@ -262,7 +265,7 @@ def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
 def test_bulk_invite_needs_an_active_paid_subscription(campaign, plan, status, key_code, person_code):
     campaign.set(plan=plan, status=status)
 
-    answers = [_bulk(caller, {"email": unique_email()}) for caller in (campaign, campaign.person("Manager"))]
+    answers = [_post_bulk(caller, {"email": unique_email()}) for caller in (campaign, campaign.person("Manager"))]
 
     assert [answer.status_code for answer in answers] == [402 if code else 201 for code in (key_code, person_code)]
     assert [answer.json.get("error") for answer in answers] == [key_code, person_code]
@@ -271,7 +274,7 @@ def test_bulk_invite_needs_an_active_paid_subscription(campaign, plan, status, k
 def test_key_on_too_low_a_plan_gets_the_required_plan(campaign):
     campaign.set(plan="Free")
 
-    answer = _bulk(campaign, {"email": unique_email()})
+    answer = _post_bulk(campaign, {"email": unique_email()})
 
     assert {name: value for name, value in answer.json.items() if name != "message"} == {
         "error": "plan_tier_required",
@@ -289,7 +292,7 @@ def test_caller_without_write_access_cannot_invite(campaign):
     ]
     callers[0].programs = campaign.programs
 
-    answers = [_bulk(caller, {"email": unique_email()}) for caller in callers]
+    answers = [_post_bulk(caller, {"email": unique_email()}) for caller in callers]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [
         (403, "forbidden"),

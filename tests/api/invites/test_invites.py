@@ -74,9 +74,9 @@ def test_email_and_program_suffice(campaign):
 
 @pytest.mark.parametrize("empty", ["fullName", "slug", "personalNoteHtml", "autoApprove", "customCommissionType"])
 def test_null_counts_as_not_sent(campaign, empty):
-    plain, nulled = invite(campaign).json["invite"], invite(campaign, **{empty: None}).json["invite"]
+    default, with_null = invite(campaign).json["invite"], invite(campaign, **{empty: None}).json["invite"]
 
-    assert nulled[empty] == plain[empty]
+    assert with_null[empty] == default[empty]
 
 
 def test_link_contains_32_random_bytes_stored_only_as_a_hash(campaign):
@@ -212,10 +212,10 @@ def test_percentage_is_refused_on_a_click_campaign(brand):
 
 
 def test_other_tenants_program_is_refused_like_an_unknown_one(campaign, rival):
-    theirs, nobodys = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
+    of_rival, of_unknown = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
 
-    assert (theirs.status_code, theirs.json["error"]) == (400, "validation_failed")
-    assert (nobodys.status_code, nobodys.json["error"]) == (400, "validation_failed")
+    assert (of_rival.status_code, of_rival.json["error"]) == (400, "validation_failed")
+    assert (of_unknown.status_code, of_unknown.json["error"]) == (400, "validation_failed")
 
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])
@@ -229,7 +229,7 @@ def test_invite_to_an_inactive_program_returns_409(campaign, column):
 
 def test_existing_affiliate_cannot_be_invited(campaign):
     campaign.affiliate(unique_slug(), email="ada@example.com")
-    elsewhere = campaign.program()
+    other_program = campaign.program()
 
     answer = invite(campaign, email="ADA@example.com", programId=str(campaign.programs[0]))
 
@@ -238,7 +238,7 @@ def test_existing_affiliate_cannot_be_invited(campaign):
         "affiliate_already_exists",
         "email",
     )
-    assert invite(campaign, email="ada@example.com", programId=str(elsewhere)).status_code == 201
+    assert invite(campaign, email="ada@example.com", programId=str(other_program)).status_code == 201
 
 
 def test_concurrent_invites_stay_within_500_pending(campaign):
@@ -256,14 +256,14 @@ def test_concurrent_invites_stay_within_500_pending(campaign):
 def test_replaced_expired_and_accepted_invites_free_pending_capacity(campaign):
     create_pending_invites(campaign, 499)
     last = invite(campaign, email="last@example.com")
-    full = invite(campaign)
+    over_limit = invite(campaign)
     replacing = invite(campaign, email="last@example.com")
     expire_invite(campaign, replacing.json["invite"]["id"])
     after_expiry = invite(campaign)
     accept_invite(campaign, token_from_invite(after_expiry))
     after_accepting = invite(campaign)
 
-    assert [answer.status_code for answer in (last, full, replacing, after_expiry, after_accepting)] == [
+    assert [answer.status_code for answer in (last, over_limit, replacing, after_expiry, after_accepting)] == [
         201,
         409,
         201,

@@ -1,4 +1,4 @@
-"""The mail that carries the link of an invite. Source: core spec, "Affiliate invites", invite rules."""
+"""The email with the link of an invite. Source: core spec, "Affiliate invites", invite rules."""
 
 import calendar
 from datetime import datetime
@@ -9,16 +9,16 @@ from tests.support.api.invite_requests import URL, invite, list_emails, unique_e
 from tests.support.outside.post_office import PostOffice
 
 
-def _letter(brand, **fields):
+def _get_email(brand, **fields):
     answer = invite(brand, **fields)
-    (letter,) = list_emails(brand)
-    return answer, letter
+    (email_view,) = list_emails(brand)
+    return answer, email_view
 
 
 def test_email_contains_names_terms_note_link_and_expiry(campaign):
     email = unique_email()
 
-    answer, letter = _letter(
+    answer, email_view = _get_email(
         campaign,
         email=email,
         fullName="Ada Lovelace",
@@ -26,14 +26,16 @@ def test_email_contains_names_terms_note_link_and_expiry(campaign):
     )
 
     url = answer.json["acceptUrl"]
-    assert (letter.message.kind, letter.message.recipient) == ("affiliate.invite", email)
-    assert letter.message.subject == "Brand invites you to Spring"
+    assert (email_view.message.kind, email_view.message.recipient) == ("affiliate.invite", email)
+    assert email_view.message.subject == "Brand invites you to Spring"
     for part in ("Brand", "Spring", "20 %", "Dear Ada, Brand pays 20 %.", url):
-        assert part in (letter.text or "")
-        assert part in (letter.html or "")
+        assert part in (email_view.text or "")
+        assert part in (email_view.html or "")
     ends = datetime.fromisoformat(answer.json["invite"]["expiresAt"])
-    assert f"until {ends.day} {calendar.month_name[ends.month]} {ends.year}, {ends:%H:%M} UTC" in (letter.text or "")
-    assert f'<a href="{url}">' in (letter.html or "")
+    assert f"until {ends.day} {calendar.month_name[ends.month]} {ends.year}, {ends:%H:%M} UTC" in (
+        email_view.text or ""
+    )
+    assert f'<a href="{url}">' in (email_view.html or "")
 
 
 @pytest.mark.parametrize(
@@ -57,18 +59,18 @@ def test_email_contains_names_terms_note_link_and_expiry(campaign):
 def test_email_quotes_the_commission_of_the_invite(brand, program, own, words):
     brand.program(**program)
 
-    _, letter = _letter(brand, personalNoteHtml="[{{program.commission}}]", **own)
+    _, email_view = _get_email(brand, personalNoteHtml="[{{program.commission}}]", **own)
 
-    assert f"[{words}]" in (letter.text or "")
+    assert f"[{words}]" in (email_view.text or "")
 
 
 def test_amounts_are_in_the_home_currency(brand):
     brand.set(currency="EUR")
     brand.program(default_commission_type="Fixed", default_commission_value="12.5")
 
-    _, letter = _letter(brand)
+    _, email_view = _get_email(brand)
 
-    assert "12.50 EUR per sale" in (letter.text or "")
+    assert "12.50 EUR per sale" in (email_view.text or "")
 
 
 def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
@@ -76,7 +78,7 @@ def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s returning id", evil)
 
-    _, letter = _letter(
+    _, email_view = _get_email(
         campaign,
         fullName="<b>Acme</b>\u2028Bcc: eve@example.com",
         personalNoteHtml="<p>{{brand.name}}|{{affiliate.firstName}}</p>",
@@ -84,10 +86,10 @@ def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
 
     one_line = "<b>Acme</b> Bcc: eve@example.com &"
     escaped = "&lt;b&gt;Acme&lt;/b&gt; Bcc: eve@example.com &amp;"
-    assert letter.message.subject == f"{one_line} invites you to {one_line}"
-    assert "<b>" not in (letter.html or "")
-    assert f"<p>{escaped}|&lt;b&gt;Acme&lt;/b&gt;</p>" in (letter.html or "")
-    assert f"{one_line}|<b>Acme</b>" in (letter.text or "")
+    assert email_view.message.subject == f"{one_line} invites you to {one_line}"
+    assert "<b>" not in (email_view.html or "")
+    assert f"<p>{escaped}|&lt;b&gt;Acme&lt;/b&gt;</p>" in (email_view.html or "")
+    assert f"{one_line}|<b>Acme</b>" in (email_view.text or "")
 
 
 def test_scripts_are_removed_from_the_emailed_note(campaign):
@@ -97,19 +99,19 @@ def test_scripts_are_removed_from_the_emailed_note(campaign):
         '<a href="https://x.test">d</a><b><i>open'
     )
 
-    _, letter = _letter(campaign, personalNoteHtml=note)
+    _, email_view = _get_email(campaign, personalNoteHtml=note)
 
     sanitized = '<p>Hi</p><a>a</a><a>b</a><a>c</a><a href="https://x.test">d</a><b><i>open</i></b>'
-    assert f"<div>{sanitized}</div>" in (letter.html or "")
-    assert "Hi\n\nabcd (https://x.test)open" in (letter.text or "")
+    assert f"<div>{sanitized}</div>" in (email_view.html or "")
+    assert "Hi\n\nabcd (https://x.test)open" in (email_view.text or "")
 
 
 def test_email_without_a_note_has_no_gap(campaign):
-    answer, letter = _letter(campaign)
+    answer, email_view = _get_email(campaign)
 
-    words = (letter.text or "") + (letter.html or "")
-    assert "None" not in words.replace(answer.json["acceptUrl"], "")  # whose token may hold any four letters
-    assert "\n\n\n" not in (letter.text or "")
+    words = (email_view.text or "") + (email_view.html or "")
+    assert "None" not in words.replace(answer.json["acceptUrl"], "")  # its token may contain any four letters
+    assert "\n\n\n" not in (email_view.text or "")
 
 
 def test_refused_invite_sends_no_email(campaign):
@@ -126,9 +128,9 @@ def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     drain()
     office.close()
 
-    (taken,) = office.sink.taken
-    text = taken.message.get_body(("plain",)).get_content()
-    html = taken.message.get_body(("html",)).get_content()
+    (email,) = office.sink.taken
+    text = email.message.get_body(("plain",)).get_content()
+    html = email.message.get_body(("html",)).get_content()
     assert office.subjects == ["Brand invites you to Spring"]
     assert answer.json["acceptUrl"] in text
     assert answer.json["acceptUrl"] in html

@@ -40,7 +40,7 @@ def _revoke(caller, invite_id):
     return caller.call("DELETE", f"{URL}/{invite_id}")
 
 
-def _in_state(campaign, state):
+def _create_in_state(campaign, state):
     """Return an invite in a state: its id and token."""
     created = invite(campaign)
     invite_id = created.json["invite"]["id"]
@@ -74,7 +74,9 @@ def test_accepted_invite_names_its_affiliate(campaign, manager):
 
 @pytest.mark.parametrize("is_persisted", [False, True])
 def test_list_filters_by_current_state(campaign, manager, drain, is_persisted):
-    id_by_state = {state: _in_state(campaign, state)[0] for state in ("Pending", "Accepted", "Revoked", "Expired")}
+    id_by_state = {
+        state: _create_in_state(campaign, state)[0] for state in ("Pending", "Accepted", "Revoked", "Expired")
+    }
     if is_persisted:
         _run_expiry(drain)
 
@@ -91,11 +93,12 @@ def test_list_filters_by_program(campaign, manager, rival):
     created_id = invite(campaign).json["invite"]["id"]
     campaign.program()
     invite(campaign)
-    theirs = rival.program()
+    rival_program = rival.program()
     invite(rival)
 
     pages = [
-        manager.get(f"{URL}?programId={program_id}").json["items"] for program_id in (own_program, theirs, uuid4())
+        manager.get(f"{URL}?programId={program_id}").json["items"]
+        for program_id in (own_program, rival_program, uuid4())
     ]
 
     assert [[item["id"] for item in items] for items in pages] == [[created_id], [], []]
@@ -157,15 +160,15 @@ def test_manager_and_above_may_resend_and_revoke(campaign, role):
 
 
 @pytest.mark.parametrize("state", ["Pending", "Expired"])
-def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, state):
-    invite_id, token = _in_state(campaign, state)
+def test_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, state):
+    invite_id, token = _create_in_state(campaign, state)
 
     answer = _resend(manager, invite_id)
 
     view = answer.json["invite"]
     assert (answer.status_code, view["id"], view["state"]) == (200, invite_id, "Pending")
-    lasts = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
-    assert lasts == timedelta(days=14)
+    lifetime = datetime.fromisoformat(view["expiresAt"]) - datetime.fromisoformat(view["sentAt"])
+    assert lifetime == timedelta(days=14)
     assert view["sentAt"] > view["createdAt"]
     assert view_invite(campaign, token).status_code == 404
     assert view_invite(campaign, token_from_invite(answer)).json["state"] == "Pending"
@@ -176,7 +179,7 @@ def test_a_resent_invite_has_a_new_link_for_another_14_days(campaign, manager, s
 
 @pytest.mark.parametrize("state", ["Accepted", "Revoked"])
 def test_accepted_or_revoked_invite_is_neither_resent_nor_revoked(campaign, manager, state):
-    invite_id, _ = _in_state(campaign, state)
+    invite_id, _ = _create_in_state(campaign, state)
 
     answers = [_resend(manager, invite_id), _revoke(manager, invite_id)]
 
@@ -187,7 +190,7 @@ def test_accepted_or_revoked_invite_is_neither_resent_nor_revoked(campaign, mana
 
 @pytest.mark.parametrize("state", ["Pending", "Expired"])
 def test_revoked_invite_returns_410(campaign, manager, state):
-    invite_id, token = _in_state(campaign, state)
+    invite_id, token = _create_in_state(campaign, state)
 
     answer = _revoke(manager, invite_id)
 
@@ -222,9 +225,9 @@ def test_resending_an_expired_invite_revokes_a_newer_one(campaign, manager):
 
 
 def test_resending_an_expired_invite_counts_towards_the_pending_limit(campaign, manager):
-    expired, _ = _in_state(campaign, "Expired")
+    expired, _ = _create_in_state(campaign, "Expired")
     create_pending_invites(campaign, 499)
-    pending, _ = _in_state(campaign, "Pending")
+    pending, _ = _create_in_state(campaign, "Pending")
 
     refused, resent = _resend(manager, expired), _resend(manager, pending)
 
@@ -233,7 +236,7 @@ def test_resending_an_expired_invite_counts_towards_the_pending_limit(campaign, 
 
 
 def test_invite_to_an_inactive_program_is_not_resent(campaign, manager):
-    invite_id, token = _in_state(campaign, "Pending")
+    invite_id, token = _create_in_state(campaign, "Pending")
     campaign.rows("update program set archived_at = now() returning id")
 
     answer = _resend(manager, invite_id)
@@ -245,9 +248,9 @@ def test_invite_to_an_inactive_program_is_not_resent(campaign, manager):
 @pytest.mark.parametrize("call", [_resend, _revoke])
 def test_other_tenants_invite_returns_404(manager, rival, call):
     rival.program()
-    theirs = invite(rival).json["invite"]["id"]
+    rival_invite_id = invite(rival).json["invite"]["id"]
 
-    for invite_id in (theirs, uuid4(), "nonsense", "0" * 10_000):
+    for invite_id in (rival_invite_id, uuid4(), "nonsense", "0" * 10_000):
         answer = call(manager, invite_id)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -255,7 +258,7 @@ def test_other_tenants_invite_returns_404(manager, rival, call):
 
 
 def test_resend_repeated_with_an_idempotency_key_sends_once(campaign, manager):
-    invite_id, _ = _in_state(campaign, "Pending")
+    invite_id, _ = _create_in_state(campaign, "Pending")
 
     first, again = (manager.post(f"{URL}/{invite_id}/resend", Idempotency_Key="once") for _ in range(2))
 
@@ -264,7 +267,7 @@ def test_resend_repeated_with_an_idempotency_key_sends_once(campaign, manager):
 
 
 def test_either_accept_or_revoke_wins_a_race(campaign, manager):
-    invite_id, token = _in_state(campaign, "Pending")
+    invite_id, token = _create_in_state(campaign, "Pending")
 
     answers = run_concurrently(lambda: _revoke(manager, invite_id), lambda: accept_invite(campaign, token))
 
@@ -282,8 +285,8 @@ def _run_expiry(drain):
 def test_expiry_job_marks_unaccepted_invites_expired(campaign, rival, drain):
     rival.program()
     for state in ("Pending", "Accepted", "Revoked", "Expired"):
-        _in_state(campaign, state)
-    _in_state(rival, "Expired")
+        _create_in_state(campaign, state)
+    _create_in_state(rival, "Expired")
 
     for _ in range(2):
         _run_expiry(drain)

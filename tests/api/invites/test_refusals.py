@@ -1,4 +1,4 @@
-"""What an invite refuses alike: programs that are not the organization's, and links that were used."""
+"""Refusals of invites that reveal nothing: programs of other tenants, and links that were used."""
 
 from uuid import uuid4
 
@@ -32,9 +32,9 @@ def test_preview_of_an_accepted_invite_returns_404_as_for_an_unknown_token(campa
     assert view_invite(campaign, token).status_code == 200
     accepted = accept_invite(campaign, token)
 
-    gone, unknown = view_invite(campaign, token), view_invite(campaign, "unknown")
+    used, unknown = view_invite(campaign, token), view_invite(campaign, "unknown")
 
-    assert (gone.status_code, gone.json) == (404, unknown.json | {"message": gone.json["message"]})
-    assert gone.json["message"] == unknown.json["message"]
+    assert (used.status_code, used.json) == (404, unknown.json | {"message": used.json["message"]})
+    assert used.json["message"] == unknown.json["message"]
     assert accept_invite(campaign, token).json == accepted.json
     assert campaign.app.test_client().get(f"/invites/{token}").status_code == 200

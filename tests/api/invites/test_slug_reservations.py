@@ -20,25 +20,25 @@ from tests.support.api.invite_requests import (
 
 
 @pytest.mark.parametrize("slug", ["api", "admin", "invites"])
-def test_a_reserved_slug_is_refused(campaign, slug):
+def test_reserved_slug_is_refused(campaign, slug):
     answer = invite(campaign, slug=slug)
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", "slug")
 
 
 def test_slug_used_anywhere_in_the_service_is_taken(campaign, rival):
-    mine, theirs, account = unique_slug(), unique_slug(), unique_slug()
-    campaign.affiliate(mine)
+    free_slug, rival_slug, account_slug = unique_slug(), unique_slug(), unique_slug()
+    campaign.affiliate(free_slug)
     rival.program()
-    rival.affiliate(theirs)
+    rival.affiliate(rival_slug)
     campaign.rows(
         "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s) returning id",
-        account,
+        account_slug,
         unique_email(),
-        account,
+        account_slug,
     )
 
-    answers = [invite(campaign, slug=slug) for slug in (mine, theirs, account)]
+    answers = [invite(campaign, slug=slug) for slug in (free_slug, rival_slug, account_slug)]
 
     for answer in answers:
         assert (answer.status_code, answer.json["error"], answer.json["field"]) == (409, "slug_already_taken", "slug")
@@ -68,16 +68,16 @@ def test_reservation_ends_with_its_invite(campaign):
 
 
 def test_own_slug_and_slug_of_a_deleted_link_are_available(campaign, rival):
-    own, gone, email = unique_slug(), unique_slug(), unique_email()
-    campaign.affiliate(own, email=email)
+    own_slug, deleted_slug, email = unique_slug(), unique_slug(), unique_email()
+    campaign.affiliate(own_slug, email=email)
     campaign.program()
     rival.program()
-    rival.affiliate(own)
-    rival.affiliate(gone)
-    rival.rows("update tracking_link set deleted_at = now() where slug = %s returning id", gone)
+    rival.affiliate(own_slug)
+    rival.affiliate(deleted_slug)
+    rival.rows("update tracking_link set deleted_at = now() where slug = %s returning id", deleted_slug)
 
-    assert invite(campaign, slug=own, email=email).status_code == 201
-    assert invite(campaign, slug=gone).status_code == 201
+    assert invite(campaign, slug=own_slug, email=email).status_code == 201
+    assert invite(campaign, slug=deleted_slug).status_code == 201
 
 
 @pytest.mark.parametrize("owner", ["rival", "account"])
@@ -85,10 +85,10 @@ def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival, owner):
     slug, email = unique_slug(), unique_email()
     take_slug_elsewhere(campaign, rival, owner, slug=slug, email=email)
 
-    theirs, another = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=unique_email())
+    by_owner, by_stranger = invite(campaign, slug=slug, email=email), invite(campaign, slug=slug, email=unique_email())
 
-    assert (theirs.status_code, theirs.json["error"]) == (409, "slug_already_taken")
-    assert {**theirs.json, "requestId": None} == {**another.json, "requestId": None}
+    assert (by_owner.status_code, by_owner.json["error"]) == (409, "slug_already_taken")
+    assert {**by_owner.json, "requestId": None} == {**by_stranger.json, "requestId": None}
 
 
 def test_second_invite_revokes_the_first(campaign):

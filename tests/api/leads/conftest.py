@@ -1,4 +1,4 @@
-"""Fixtures of the tests in this folder."""
+"""Fixture: a shop that collects leads."""
 
 import pytest
 

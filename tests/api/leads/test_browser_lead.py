@@ -21,7 +21,7 @@ from tests.support.rows.leads import BROWSER, list_lead_emails, post_browser_lea
 OPAQUE = (200, b'{"ok":true}')
 
 
-def _status_and_body(answer):
+def _get_status_and_body(answer):
     return answer.status_code, answer.data
 
 
@@ -44,7 +44,7 @@ def test_page_records_a_lead(shop, drain):
     )
     drain()
 
-    assert _status_and_body(answer) == OPAQUE
+    assert _get_status_and_body(answer) == OPAQUE
     assert shop.rows("select email, name, sub_id, method, state, external_event_id, is_test from lead") == [
         ("Ada+x@Example.com", "Ada 王", "spring", "lead_signup", "Open", None, False)
     ]
@@ -66,7 +66,7 @@ def test_lead_occurred_at_is_the_request_time(shop, drain):
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain;charset=UTF-8", "application/json", ""])
 def test_content_type_of_the_body_is_ignored(shop, drain, content_type):
-    assert _status_and_body(post_browser_lead(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
+    assert _get_status_and_body(post_browser_lead(shop, email="ada@example.com", content_type=content_type)) == OPAQUE
     drain()
 
     assert list_lead_emails(shop) == ["ada@example.com"]
@@ -99,7 +99,7 @@ def test_content_type_of_the_body_is_ignored(shop, drain, content_type):
     ],
 )
 def test_invalid_lead_gets_the_same_response_as_a_valid_one(shop, drain, fields):
-    assert _status_and_body(post_browser_lead(shop, **fields)) == OPAQUE
+    assert _get_status_and_body(post_browser_lead(shop, **fields)) == OPAQUE
     drain()
 
     assert list_lead_emails(shop) == []
@@ -109,7 +109,7 @@ def test_invalid_lead_gets_the_same_response_as_a_valid_one(shop, drain, fields)
 def test_unapproved_affiliate_gets_no_lead(shop, drain, status):
     shop.rows("update affiliate set status = %s returning id", status)
 
-    assert _status_and_body(post_browser_lead(shop)) == OPAQUE
+    assert _get_status_and_body(post_browser_lead(shop)) == OPAQUE
     drain()
     assert list_lead_emails(shop) == []
     assert shop.rows("select count(*) from uncredited_conversion") == [(0,)]
@@ -119,7 +119,7 @@ def test_unapproved_affiliate_gets_no_lead(shop, drain, status):
 def test_closed_campaign_accepts_no_lead(shop, drain, closed):
     shop.rows(f"update program set {closed} returning id")
 
-    assert _status_and_body(post_browser_lead(shop)) == OPAQUE
+    assert _get_status_and_body(post_browser_lead(shop)) == OPAQUE
     drain()
     assert list_lead_emails(shop) == []
 
@@ -183,7 +183,9 @@ def test_person_is_one_lead_across_pages_and_servers(shop, drain):
 
 def test_concurrent_copies_of_one_person_are_one_lead(shop, drain):
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: _status_and_body(post_browser_lead(shop, email="ada@example.com")), range(8)))
+        answers = list(
+            pool.map(lambda _: _get_status_and_body(post_browser_lead(shop, email="ada@example.com")), range(8))
+        )
     drain(deliveries=2)
 
     assert answers == [OPAQUE] * 8
@@ -291,36 +293,38 @@ def test_page_needs_no_key_and_a_key_changes_nothing(shop, drain):
     answer = shop.post(BROWSER, {"slug": slug_of(shop), "email": "ada@example.com"})
     drain()
 
-    assert _status_and_body(answer) == OPAQUE
+    assert _get_status_and_body(answer) == OPAQUE
     assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_browser_leads_are_accepted_with_a_connected_gateway(shop, drain):
     shop.set(gateways="stripe")
 
-    assert _status_and_body(post_browser_lead(shop, email="ada@example.com")) == OPAQUE
+    assert _get_status_and_body(post_browser_lead(shop, email="ada@example.com")) == OPAQUE
     drain()
     assert list_lead_emails(shop) == ["ada@example.com"]
 
 
 def test_rate_limited_network_gets_an_empty_429(shop, monkeypatch):
-    few = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
-    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, few))
+    low_limits = settings.current().web.limits_per_min | {"anonymous_tracking": 1}
+    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(servers.urls().redis_url, low_limits))
 
     answers = [post_browser_lead(shop), post_browser_lead(shop, slug="of-nobody")]
 
-    assert _status_and_body(answers[0]) == OPAQUE
-    assert _status_and_body(answers[1]) == (429, b"")
+    assert _get_status_and_body(answers[0]) == OPAQUE
+    assert _get_status_and_body(answers[1]) == (429, b"")
     assert answers[1].headers["Access-Control-Allow-Origin"] == "https://shop.example"
 
 
 def test_lead_is_recorded_while_the_broker_is_down(shop, drain, monkeypatch):
-    dead = "unix:///nowhere/valkey.sock?db=0"
-    monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(dead))
-    monkeypatch.setitem(shop.app.extensions, "limiter", limits.Limiter(dead, settings.current().web.limits_per_min))
+    unreachable_url = "unix:///nowhere/valkey.sock?db=0"
+    monkeypatch.setitem(shop.app.extensions, "waker", relay_waker.Waker(unreachable_url))
+    monkeypatch.setitem(
+        shop.app.extensions, "limiter", limits.Limiter(unreachable_url, settings.current().web.limits_per_min)
+    )
 
     answer = post_browser_lead(shop, email="ada@example.com")
     drain()
 
-    assert _status_and_body(answer) == OPAQUE
+    assert _get_status_and_body(answer) == OPAQUE
     assert list_lead_emails(shop) == ["ada@example.com"]

@@ -22,7 +22,7 @@ _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
 _COLUMNS = "subject, action, score, reasons, severity, status, occurrences"
 
 
-def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
+def _send_lead(brand, number, *, slug=None, ip="203.0.113.7", email=None):
     answer = brand.app.test_client().post(
         BROWSER,
         data=json.dumps({"slug": slug or slug_of(brand), "email": email or f"eve-{number}@example.com"}),
@@ -32,7 +32,7 @@ def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
     assert (answer.status_code, answer.data) == (200, b'{"ok":true}')
 
 
-def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **fraud_fields):
+def _store_click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **fraud_fields):
     """Store a click of the visitor who sends leads from this address."""
     ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
     raw = click_rows.build_click(brand, affiliate_id, at=start_of_test() - ago, **fraud_fields)
@@ -52,21 +52,21 @@ def _list_fraud_events(brand, columns=_COLUMNS):
 
 def test_burst_of_leads_without_a_click_is_held_with_one_fraud_event(shop, drain):
     for number in range(25):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
 
     assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 25 - MAX_NETWORK_LEADS_PER_HOUR) == (20, 5)
     assert _list_fraud_events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
     (event,) = shop.get("/api/v1/fraud-events").json
     assert (event["occurrences"], event["reasons"]) == (5, ["no_click", "lead_burst"])
-    held = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
-    assert held == [("Invalidated", 0)] * 5
+    conversions = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
+    assert conversions == [("Invalidated", 0)] * 5
 
 
 def test_burst_with_a_click_is_held_by_the_burst_score_alone(shop, drain):
-    _click(shop)
+    _store_click(shop)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
 
     assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 1)
@@ -87,9 +87,9 @@ def test_burst_with_a_click_is_held_by_the_burst_score_alone(shop, drain):
 def test_strictness_decides_the_action_on_a_burst(shop, drain, strictness, has_click, action):
     shop.set(fraudStrictness=strictness)
     if has_click:
-        _click(shop)
+        _store_click(shop)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
 
     assert _list_fraud_events(shop, "action") == ([(action,)] if action else [])
@@ -99,15 +99,15 @@ def test_strictness_decides_the_action_on_a_burst(shop, drain, strictness, has_c
 @pytest.mark.parametrize("strictness", ["lenient", "balanced", "strict"])
 def test_lead_is_not_held_for_a_missing_click_alone(shop, drain, strictness):
     shop.set(fraudStrictness=strictness)
-    _send(shop, 1)
+    _send_lead(shop, 1)
     drain()
 
     assert (_count_leads(shop), _list_fraud_events(shop)) == ((1, 0), [])
 
 
 def test_lead_inherits_the_score_of_the_visitors_last_click(shop, drain):
-    _click(shop, is_data_centre=True)
-    _send(shop, 1)
+    _store_click(shop, is_data_centre=True)
+    _send_lead(shop, 1)
     drain()
 
     assert _count_leads(shop) == (0, 1)
@@ -118,9 +118,9 @@ def test_lead_inherits_the_score_of_the_visitors_last_click(shop, drain):
     "click", [{"ip": "198.51.100.9"}, {"ago": timedelta(days=31)}], ids=["of another visitor", "before the window"]
 )
 def test_click_of_another_visitor_or_before_the_window_is_ignored(shop, drain, click):
-    _click(shop, **click)
+    _store_click(shop, **click)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
 
     assert _list_fraud_events(shop, "reasons") == [(["no_click", "lead_burst"],)]
@@ -128,12 +128,12 @@ def test_click_of_another_visitor_or_before_the_window_is_ignored(shop, drain, c
 
 def test_addresses_of_one_network_share_a_count(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR):
-        _send(shop, number, ip=f"203.0.113.{number + 1}")
-    _send(shop, "far", ip="198.51.100.1")
+        _send_lead(shop, number, ip=f"203.0.113.{number + 1}")
+    _send_lead(shop, "far", ip="198.51.100.1")
     drain()
     assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 0)
 
-    _send(shop, "near", ip="203.0.113.200")
+    _send_lead(shop, "near", ip="203.0.113.200")
     drain()
     assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
 
@@ -142,8 +142,8 @@ def test_leads_are_counted_per_affiliate(shop, drain):
     other = f"rob-{shop.id.hex}"
     shop.affiliate(other)
     for number in range(MAX_NETWORK_LEADS_PER_HOUR):
-        _send(shop, number)
-        _send(shop, number, slug=other)
+        _send_lead(shop, number)
+        _send_lead(shop, number, slug=other)
     drain()
 
     assert (_count_leads(shop), _list_fraud_events(shop)) == ((2 * MAX_NETWORK_LEADS_PER_HOUR, 0), [])
@@ -170,8 +170,8 @@ def test_concurrent_leads_get_distinct_numbers(shop):
 
 def test_known_person_is_counted_once(shop, drain):
     for _ in range(MAX_NETWORK_LEADS_PER_HOUR + 5):
-        _send(shop, 1)
-    _send(shop, 2)
+        _send_lead(shop, 1)
+    _send_lead(shop, 2)
     drain()
 
     assert (_count_leads(shop), _list_fraud_events(shop)) == ((2, 0), [])
@@ -179,10 +179,10 @@ def test_known_person_is_counted_once(shop, drain):
 
 def test_count_restarts_after_an_hour(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
     shop.rows("update lead_network set since = since - interval '61 minutes' returning 1")
-    _send(shop, "later")
+    _send_lead(shop, "later")
     drain()
 
     assert _count_leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
@@ -191,7 +191,7 @@ def test_count_restarts_after_an_hour(shop, drain):
 
 def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
     ((held_id, lead_id),) = shop.rows(
         "select c.id, l.id from conversion c join lead l on l.id = c.id where c.status = 'Invalidated'"
@@ -206,7 +206,7 @@ def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
 def test_quarantined_free_leads_are_counted_at_zero_cost(shop, drain):
     shop.rows("update program set lead_bounty_cents = 500, lead_bounty_currency = 'USD' returning 1")
     for number in range(MAX_NETWORK_LEADS_PER_HOUR + 3):
-        _send(shop, number)
+        _send_lead(shop, number)
     drain()
 
     summary = shop.get(f"/api/v1/fraud-events/summary?programId={shop.programs[0]}").json
@@ -214,8 +214,8 @@ def test_quarantined_free_leads_are_counted_at_zero_cost(shop, drain):
 
 
 def test_expired_counts_are_deleted_with_expired_leads(shop, drain):
-    _send(shop, 1)
-    _send(shop, 2, ip="198.51.100.1")
+    _send_lead(shop, 1)
+    _send_lead(shop, 2, ip="198.51.100.1")
     drain()
     shop.rows(
         "update lead_network set since = since - interval '3 hours' where network = %s returning 1",

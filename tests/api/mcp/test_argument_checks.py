@@ -10,12 +10,12 @@ from tests.support.api.agents import Agent
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_conversion
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 URL = re.compile(r"\{([^}]*)\}")
 
 
-def _by_rest(caller, row, ids):
-    """Return the code of the operation behind a tool, "" when it does it."""
+def _get_rest_error_code(caller, row, ids):
+    """Return the error code of the operation behind a tool; "" if it succeeds."""
     path = URL.sub(lambda body: ids[body[1]], row["path"])
     answer = caller.call(row["method"], path, {} if row["method"] in ("POST", "PUT", "PATCH") else None)
     if answer.status_code < 400:
@@ -25,7 +25,7 @@ def _by_rest(caller, row, ids):
     return body.get("error") or ("invalid_request" if "errors" in body else by_status[answer.status_code])
 
 
-def _by_tool(agent, row, ids):
+def _get_tool_error_code(agent, row, ids):
     result = agent.request_result(
         "tools/call", name=row["tool"], arguments={id: ids[id] for id in URL.findall(row["path"])}
     )
@@ -41,13 +41,13 @@ def test_tool_refuses_with_the_code_of_its_operation(app, caller_kind):
         brand.set(plan=caller_kind)
     caller = brand.other_key(scope="read") if caller_kind == "read" else brand
     agent = Agent(caller, "?confirm=off")
-    ids = dict.fromkeys(("programId", "affiliateId", "conversionId", "eventId", "uncreditedId", "payoutId"), NOBODY)
-    ids |= {"couponId": NOBODY, "codeId": NOBODY}
+    ids = dict.fromkeys(("programId", "affiliateId", "conversionId", "eventId", "uncreditedId", "payoutId"), UNKNOWN_ID)
+    ids |= {"couponId": UNKNOWN_ID, "codeId": UNKNOWN_ID}
 
     for row in OPERATIONS:
         if row["tool"] == "record_lead":
             continue
-        by_rest, by_tool = _by_rest(caller, row, ids), _by_tool(agent, row, ids)
+        by_rest, by_tool = _get_rest_error_code(caller, row, ids), _get_tool_error_code(agent, row, ids)
 
         # Tools refuse a body without a required field before the operation runs, with one code.
         assert by_tool == by_rest or (by_tool == "invalid_request" and by_rest.endswith(("_required", "_type"))), row
@@ -56,40 +56,40 @@ def test_tool_refuses_with_the_code_of_its_operation(app, caller_kind):
 def test_other_tenants_ids_are_refused_like_unknown_ids(app, brand, rival):
     rival.program()
     affiliate = rival.affiliate(f"rival-{rival.id.hex[:12]}")
-    theirs = dict.fromkeys(("eventId", "uncreditedId", "payoutId", "couponId", "codeId"), str(affiliate))
-    theirs |= {"programId": str(rival.programs[-1]), "affiliateId": str(affiliate)}
-    theirs["conversionId"] = str(insert_conversion(rival, affiliate))
+    rival_ids = dict.fromkeys(("eventId", "uncreditedId", "payoutId", "couponId", "codeId"), str(affiliate))
+    rival_ids |= {"programId": str(rival.programs[-1]), "affiliateId": str(affiliate)}
+    rival_ids["conversionId"] = str(insert_conversion(rival, affiliate))
     before = rival.rows("select count(*), max(xmin::text::bigint) from affiliate")
     agent = Agent(brand)
 
     for row in OPERATIONS:
-        ids = {id: theirs[id] for id in URL.findall(row["path"])}
+        ids = {id: rival_ids[id] for id in URL.findall(row["path"])}
         if not ids:
             continue
         result = agent.request_result("tools/call", name=row["tool"], arguments=ids)
-        nobodys = agent.request_result("tools/call", name=row["tool"], arguments=dict.fromkeys(ids, NOBODY))
+        unknown_result = agent.request_result("tools/call", name=row["tool"], arguments=dict.fromkeys(ids, UNKNOWN_ID))
 
         assert result["isError"], row
-        assert _without_ids(result) == _without_ids(nobodys), row
+        assert _mask_ids(result) == _mask_ids(unknown_result), row
     assert rival.rows("select count(*), max(xmin::text::bigint) from affiliate") == before
 
 
 def test_invalid_argument_is_named(app, brand):
     agent = Agent(brand)
     for name, bound in catalogue.bound_tools(app).items():
-        ids = dict.fromkeys(bound.path, NOBODY)
+        ids = dict.fromkeys(bound.path, UNKNOWN_ID)
         result = agent.call(name, **ids, nonsense=1)
         assert (result["error"], result["field"]) == ("unknown_argument", "nonsense"), name
         for id in bound.path:
-            for wrong in (7, None, "stats", "../me", {}, f"{NOBODY}/x", NOBODY + "\x00"):
-                result = agent.call(name, **ids | {id: wrong})
-                assert (result["error"], result["field"]) == ("invalid_request", id), (name, wrong)
+            for invalid in (7, None, "stats", "../me", {}, f"{UNKNOWN_ID}/x", UNKNOWN_ID + "\x00"):
+                result = agent.call(name, **ids | {id: invalid})
+                assert (result["error"], result["field"]) == ("invalid_request", id), (name, invalid)
         if bound.body:  # a model sees no body, so the error names the arguments
             assert "body" not in agent.call(name, **ids).get("errors", {}), name
         for argument in bound.query:
-            for wrong in ([1], {"a": 1}, None):
-                result = agent.call(name, **ids | {argument: wrong})
-                assert (result["error"], result["field"]) == ("invalid_request", argument), (name, argument, wrong)
+            for invalid in ([1], {"a": 1}, None):
+                result = agent.call(name, **ids | {argument: invalid})
+                assert (result["error"], result["field"]) == ("invalid_request", argument), (name, argument, invalid)
     for arguments, field in (
         ({"take": 0}, "take"),
         ({"take": "20"}, "take"),
@@ -117,9 +117,9 @@ def test_key_revoked_during_a_call_returns_401(app, brand, monkeypatch):
 
     call = OperationClient.call
 
-    def revoke_and_call(self, *sent, **options):
+    def revoke_and_call(self, *positional, **options):
         brand.rows("update api_key set revoked_at = now() where organization_id = %s returning id", brand.id)
-        return call(self, *sent, **options)
+        return call(self, *positional, **options)
 
     monkeypatch.setattr(OperationClient, "call", revoke_and_call)
     answer = Agent(brand).send("tools/call", {"name": "list_programs"})
@@ -128,5 +128,5 @@ def test_key_revoked_during_a_call_returns_401(app, brand, monkeypatch):
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="finderfee"'
 
 
-def _without_ids(result):
+def _mask_ids(result):
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", str(result["structuredContent"]))

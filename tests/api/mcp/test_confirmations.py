@@ -62,9 +62,9 @@ def test_token_is_bound_to_key_tool_arguments_and_five_minutes(app, brand, rival
     assert not _is_archived(brand, other)
 
 
-def _flip_bit(raw, place):
+def _flip_bit(raw, index):
     changed = bytearray(raw)
-    changed[place] ^= 1
+    changed[index] ^= 1
     return base64.urlsafe_b64encode(bytes(changed)).decode()
 
 
@@ -140,8 +140,8 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
     ann, ben = (str(brand.affiliate(f"{name}-{brand.id.hex[:12]}", status="Approved")) for name in ("ann", "ben"))
     applicant = str(brand.affiliate(f"cid-{brand.id.hex[:12]}", status="Pending"))
     conversion_id = str(insert_conversion(brand, ann, status="Invalidated"))
-    agent, off = Agent(brand), Agent(brand, "?confirm=off")
-    mail = f"dan-{brand.id.hex}@example.com"
+    agent, agent_with_confirm_off = Agent(brand), Agent(brand, "?confirm=off")
+    email = f"dan-{brand.id.hex}@example.com"
     for tool, arguments, expects_question in (
         ("update_program", {"programId": program, "name": "Q"}, False),
         ("update_program", {"programId": program, "budgetCents": 1000}, True),
@@ -160,7 +160,7 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
         ("invalidate_conversion", {"conversionId": conversion_id}, True),
         ("set_sub_affiliate_config", {"programId": program, "enabled": True, "percent": 5}, True),
         ("set_attribution_params", {"custom": "zz"}, True),
-        ("invite_affiliate", {"programId": program, "email": mail}, True),
+        ("invite_affiliate", {"programId": program, "email": email}, True),
         ("bulk_update_affiliates", {"affiliateIds": [ann, ben], "action": "pause"}, True),
         ("ban_affiliate", {"affiliateId": ben}, True),
     ):
@@ -172,21 +172,25 @@ def test_confirmation_is_required_only_for_dangerous_arguments(app, brand):
             assert result["preview"]["arguments"] == arguments, tool
     people = agent.call("bulk_update_affiliates", affiliateIds=[ann, ben], action="pause")["preview"]
     assert (people["number"], [person["status"] for person in people["affiliates"]]) == (2, ["Approved"] * 2)
-    assert off.call("ban_affiliate", affiliateId=ben)["status"] == "Banned"
+    assert agent_with_confirm_off.call("ban_affiliate", affiliateId=ben)["status"] == "Banned"
 
 
 def test_three_tools_require_confirmation_even_when_it_is_off(app):
     brand = Brand.create(app, plan="Pro")
     program = str(brand.program())
     ann = str(brand.affiliate(f"ann-{brand.id.hex[:12]}"))
-    off = Agent(brand, "?confirm=off")
+    agent_with_confirm_off = Agent(brand, "?confirm=off")
     row = {"affiliateSlug": f"ann-{brand.id.hex[:12]}", "amountCents": 1, "commissionCents": 1, "currency": "USD"}
     rows = [row | {"occurredAt": "2024-01-31"}]
 
-    result = off.call("import_conversions", programId=program, conversions=rows)
+    result = agent_with_confirm_off.call("import_conversions", programId=program, conversions=rows)
     assert result["preview"]["preview"]["wouldImport"] == 1
-    assert off.call("create_conversion", programId=program, affiliateId=ann, amountCents=1)["needsConfirmation"]
-    assert off.call("set_home_currency", homeCurrency="EUR")["preview"]["now"] == {"homeCurrency": "USD"}
+    assert agent_with_confirm_off.call("create_conversion", programId=program, affiliateId=ann, amountCents=1)[
+        "needsConfirmation"
+    ]
+    assert agent_with_confirm_off.call("set_home_currency", homeCurrency="EUR")["preview"]["now"] == {
+        "homeCurrency": "USD"
+    }
     assert brand.rows("select count(*) from conversion") == [(0,)]
     assert brand.rows("select home_currency from organization where id = %s", brand.id) == [("USD",)]
 

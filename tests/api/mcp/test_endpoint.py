@@ -32,7 +32,7 @@ def test_only_an_api_key_is_accepted(app, brand):
         "both, Authorization wins": ({"Authorization": "Bearer x", "X-Service-Api-Key": key}, 401),
         "nothing": ({}, 401),
         "nonsense": ({"Authorization": "Bearer nonsense"}, 401),
-        "a token of nobody's": ({"Authorization": "Bearer a.b.c"}, 401),
+        "an unknown token": ({"Authorization": "Bearer a.b.c"}, 401),
         "a revoked key": ({"Authorization": f"Bearer {revoked.api_key}"}, 401),
         "a person": ({"Authorization": f"Bearer {brand.person().api_key}"}, 403),
         "an affiliate": ({"Authorization": f"Bearer {affiliate}"}, 403),
@@ -178,16 +178,16 @@ def test_modern_headers_must_match_the_body(brand):
         ("another tool", agent.send("tools/call", {"name": "get_program"}, Mcp_Name="list_programs"), -32020),
         ("another prompt", agent.send("prompts/get", {"name": "check_tracking"}, Mcp_Name="x"), -32020),
         ("another resource", agent.send("resources/read", {"uri": "finderfee://guide"}, Mcp_Name="x"), -32020),
-        ("base64 that is none", agent.send("tools/call", {"name": "x"}, Mcp_Name="=?base64?%?="), -32020),
+        ("invalid base64", agent.send("tools/call", {"name": "x"}, Mcp_Name="=?base64?%?="), -32020),
         ("an unknown version", agent.send("tools/list", unknown, MCP_Protocol_Version="2031-01-01"), -32022),
         (
-            "one in the header alone",
+            "a version in the header only",
             agent.post({**missing, "params": {}}, MCP_Protocol_Version="x"),
             -32602,
         ),
         ("no capabilities", agent.post(missing, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list"), -32602),
-        ("capabilities that are none", agent.send("tools/list", {"_meta": {f"{META}clientCapabilities": 7}}), -32602),
-        ("a client that is none", agent.send("tools/list", {"_meta": {f"{META}clientInfo": [1]}}), -32602),
+        ("invalid capabilities", agent.send("tools/list", {"_meta": {f"{META}clientCapabilities": 7}}), -32602),
+        ("an invalid client", agent.send("tools/list", {"_meta": {f"{META}clientInfo": [1]}}), -32602),
     ):
         assert (answer.status_code, answer.json["error"]["code"]) == (400, code), name
     answer = agent.send("tools/list", unknown, MCP_Protocol_Version="2031-01-01")
@@ -220,10 +220,10 @@ def test_agent_is_named_in_the_audit_log(app):
 
 
 def test_call_counts_once_in_the_bucket_of_its_operation(app, brand):
-    counted = []
+    counted_buckets = []
     limiter = app.extensions["limiter"]
     allows = limiter.allows
-    limiter.allows = lambda bucket, who: counted.append(bucket) or allows(bucket, who)
+    limiter.allows = lambda bucket, who: counted_buckets.append(bucket) or allows(bucket, who)
     try:
         agent = Agent(brand)
         for call, buckets in (
@@ -234,9 +234,9 @@ def test_call_counts_once_in_the_bucket_of_its_operation(app, brand):
             (lambda: agent.post(b"{"), ["standard"]),
             (lambda: agent.post({"jsonrpc": "2.0", "method": "notifications/x"}), ["standard"]),
         ):
-            counted.clear()
+            counted_buckets.clear()
             call()
-            assert counted == buckets
+            assert counted_buckets == buckets
     finally:
         del limiter.allows
 

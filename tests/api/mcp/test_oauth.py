@@ -1,4 +1,4 @@
-"""OAuth clients that a person authorized: which tokens /mcp accepts, and that no other route accepts them.
+"""OAuth clients authorized by a person: the tokens that /mcp accepts, and their refusal by every other route.
 
 Source: core spec, "Callers"; RFC 9728, RFC 8707, RFC 6750; Model Context Protocol, "Authorization".
 """
@@ -47,7 +47,7 @@ def _clear_caches():
     callers.clear_cache()
 
 
-def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
+def _issue_token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
     claims = {
         "aud": f"{BASE_URL}/mcp",
         "sub": f"ann-{brand.id.hex}",
@@ -60,7 +60,7 @@ def _token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
 
 
 def _authorize(brand, **changes) -> Brand:
-    return Brand(brand.app, brand.id, _token(brand, **changes), "")
+    return Brand(brand.app, brand.id, _issue_token(brand, **changes), "")
 
 
 def _ping(brand, **changes):
@@ -120,25 +120,25 @@ def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, bran
     )
     for alg in ("RS256", "ES256", "EdDSA"):
         assert _ping(brand, alg=alg).status_code == 200, alg
-    good = _token(brand)
+    good = _issue_token(brand)
     bad = {
-        "another issuer": _token(brand, iss="https://evil.test/"),
-        "no issuer": _token(brand, iss=...),
-        "another audience": _token(brand, aud="https://other.example/mcp"),
-        "our name without the path": _token(brand, aud=BASE_URL),
-        "no audience": _token(brand, aud=...),
-        "the dashboard's as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-dashboard"]),
-        "the affiliates' as well": _token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-affiliates"]),
-        "expired": _token(brand, exp=1_700_000_000),
-        "without an end": _token(brand, exp=...),
-        "not yet": _token(brand, nbf=4_000_000_000),
-        "no organization": _token(brand, org_id=...),
-        "an organization that is none": _token(brand, org_id="x"),
-        "an organization that there is not": _token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
-        "no role": _token(brand, role=...),
-        "a role that there is not": _token(brand, role="Root"),
-        "no subject": _token(brand, sub=...),
-        "another's signature": _token(brand, signer=forger),
+        "another issuer": _issue_token(brand, iss="https://evil.test/"),
+        "no issuer": _issue_token(brand, iss=...),
+        "another audience": _issue_token(brand, aud="https://other.example/mcp"),
+        "our name without the path": _issue_token(brand, aud=BASE_URL),
+        "no audience": _issue_token(brand, aud=...),
+        "the dashboard's as well": _issue_token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-dashboard"]),
+        "the affiliates' as well": _issue_token(brand, aud=[f"{BASE_URL}/mcp", "finderfee-affiliates"]),
+        "expired": _issue_token(brand, exp=1_700_000_000),
+        "without an end": _issue_token(brand, exp=...),
+        "not yet": _issue_token(brand, nbf=4_000_000_000),
+        "no organization": _issue_token(brand, org_id=...),
+        "an invalid organization": _issue_token(brand, org_id="x"),
+        "an organization that there is not": _issue_token(brand, org_id="0198a2c4-5b1e-7c3d-9f00-1234567890ab"),
+        "no role": _issue_token(brand, role=...),
+        "a role that there is not": _issue_token(brand, role="Root"),
+        "no subject": _issue_token(brand, sub=...),
+        "another's signature": _issue_token(brand, signer=forger),
         "signed by nobody": unsigned,
         "changed on the way": good[:-8] + ("AAAAAAAA" if not good.endswith("AAAAAAAA") else "BBBBBBBB"),
         "endless": good + "A" * 9000,
@@ -191,15 +191,18 @@ def test_token_is_accepted_only_at_its_own_audience(app, brand, issuer):
 
 
 def test_other_tenants_ids_return_not_found(app, brand, rival, issuer):
-    theirs = str(rival.program())
+    rival_program = str(rival.program())
     agent = Agent(_authorize(brand))
 
-    assert agent.get_refusal_code("get_program", programId=theirs) == "not_found"
-    assert agent.get_refusal_code("archive_program", programId=theirs) == "not_found"
-    assert agent.get_refusal_code("update_program", programId=theirs, description="x") == "not_found"
-    token = Agent(_authorize(rival)).call("archive_program", programId=theirs)["confirmToken"]
-    assert agent.get_refusal_code("archive_program", programId=theirs, confirmToken=token) == "confirm_token_invalid"
-    assert rival.get(f"/api/v1/programs/{theirs}").json["archivedAt"] is None
+    assert agent.get_refusal_code("get_program", programId=rival_program) == "not_found"
+    assert agent.get_refusal_code("archive_program", programId=rival_program) == "not_found"
+    assert agent.get_refusal_code("update_program", programId=rival_program, description="x") == "not_found"
+    token = Agent(_authorize(rival)).call("archive_program", programId=rival_program)["confirmToken"]
+    assert (
+        agent.get_refusal_code("archive_program", programId=rival_program, confirmToken=token)
+        == "confirm_token_invalid"
+    )
+    assert rival.get(f"/api/v1/programs/{rival_program}").json["archivedAt"] is None
 
 
 def test_confirmation_token_is_bound_to_its_caller(brand, issuer):
@@ -229,9 +232,9 @@ def test_missing_scope_is_named_in_the_challenge(app, brand, issuer):
     at_readonly = Agent(reader.brand, query="?readonly=1")
     assert at_readonly.get_refusal_code("create_program") == "forbidden"
     for scope in (..., "", "openid", "finderfee.reader", "FINDERFEE.READ", 7, ["finderfee.read"]):
-        nothing = _ping(brand, scope=scope)
-        assert nothing.status_code == 403, scope
-        assert 'error="insufficient_scope", scope="finderfee.read"' in nothing.headers["WWW-Authenticate"], scope
+        refused = _ping(brand, scope=scope)
+        assert refused.status_code == 403, scope
+        assert 'error="insufficient_scope", scope="finderfee.read"' in refused.headers["WWW-Authenticate"], scope
     assert _ping(brand, scope="finderfee.write").status_code == 200
 
 

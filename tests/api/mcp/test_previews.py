@@ -47,15 +47,15 @@ def _is_one_line(text):
 
 def test_question_contains_no_line_written_by_a_stranger(app, tool_brand):
     agent = Agent(tool_brand.brand, capabilities={"elicitation": {}})
-    asking = [name for name, bound in catalogue.bound_tools(app).items() if bound.tool.may_need_confirmation]
+    confirmed_tools = [name for name, bound in catalogue.bound_tools(app).items() if bound.tool.may_need_confirmation]
     tools_showing_names = set()
 
-    for tool in asking:
+    for tool in confirmed_tools:
         question = agent.request_result("tools/call", name=tool, arguments=tool_brand.calls[tool])
         if tool == "reject_affiliate":  # needs no confirmation
             continue
-        does, *lines = question["inputRequests"]["confirm"]["params"]["message"].split("\n")
-        assert does == catalogue.bound_tools(app)[tool].tool.about, tool
+        headline, *lines = question["inputRequests"]["confirm"]["params"]["message"].split("\n")
+        assert headline == catalogue.bound_tools(app)[tool].tool.about, tool
         assert [line for line in lines if not (_LINE.fullmatch(line) and _is_one_line(line))] == [], tool
         if any("Eve about:" in line for line in lines):
             tools_showing_names.add(tool)

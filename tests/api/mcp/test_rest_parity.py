@@ -1,7 +1,7 @@
 """REST and MCP tools answer and refuse the same calls identically.
 
-Each row is a tool with the arguments of one case. What only tools do (arguments by name, confirmations) is in
-`test_argument_checks.py` and `test_confirmations.py`.
+Each row is a tool with the arguments of one case. Behaviour of tools alone (arguments by
+name, confirmations) is in `test_argument_checks.py` and `test_confirmations.py`.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 from api.mcp.operation_calls import arguments
 from api.mcp.tools import catalogue
 from tests.api.mcp import tool_calls
-from tests.api.mcp.test_argument_checks import NOBODY, URL
+from tests.api.mcp.test_argument_checks import UNKNOWN_ID, URL
 from tests.api.mcp.test_tools import OPERATIONS
 from tests.support.api.agents import Agent
 from tests.support.gateways.gateway_connections import play_gateway
@@ -52,7 +52,7 @@ def _call_rest(app, caller, tool, call_args):
     return caller.call(row["method"], f"{path}?{urlencode(query)}" if query else path, body)
 
 
-def _tool_refusal(answer):
+def _build_tool_refusal(answer):
     """Return a refusal of REST in the shape that a tool gives it."""
     if not answer.data:
         return {"error": {403: "forbidden", 404: "not_found", 429: "rate_limited"}[answer.status_code]}
@@ -68,14 +68,14 @@ def _check_same(app, caller, tool, call_args, *, confirm=""):
     content = result["structuredContent"]
     if answer.status_code >= 400:
         assert result["isError"], (tool, call_args, answer.text, content)
-        refusal = _tool_refusal(answer)
+        refusal = _build_tool_refusal(answer)
         assert {name: content.get(name) for name in refusal} == refusal, (tool, call_args)
     else:
         assert not result["isError"], (tool, call_args, content)
     return answer, content
 
 
-def _ids(app, tool, call_args):
+def _list_id_arguments(app, tool, call_args):
     bound = catalogue.bound_tools(app)[tool]
     return [name for name in call_args if name.endswith("Id") and (name in bound.path or name in bound.body)]
 
@@ -94,14 +94,14 @@ def test_every_read_tool_answers_like_rest(app, tool_brand):
 @pytest.mark.parametrize("confirm", ["", "?confirm=off"])
 def test_unknown_or_other_tenants_id_is_refused_like_rest(app, tool_brand, rival, confirm):
     rival.program()
-    theirs = str(rival.affiliate(f"rival-{rival.id.hex[:12]}"))
-    foreign = {"programId": str(rival.programs[-1]), "affiliateId": theirs}
+    rival_affiliate_id = str(rival.affiliate(f"rival-{rival.id.hex[:12]}"))
+    rival_ids = {"programId": str(rival.programs[-1]), "affiliateId": rival_affiliate_id}
 
     for tool, call_args in tool_brand.calls.items():
-        for name in _ids(app, tool, call_args):
+        for name in _list_id_arguments(app, tool, call_args):
             if name == "affiliateId" and tool == "preview_payout":
                 continue
-            for value in (NOBODY, foreign.get(name, theirs)):
+            for value in (UNKNOWN_ID, rival_ids.get(name, rival_affiliate_id)):
                 answer, _ = _check_same(app, tool_brand.brand, tool, {**call_args, name: value}, confirm=confirm)
                 assert answer.status_code in (400, 404), (tool, name, answer.text)
 
@@ -164,12 +164,12 @@ def test_bulk_action_skips_unknown_ids_like_rest(app, action, unknown):
     status = "Pending" if action == "approve" else "Approved"
     people = [str(brand.affiliate(f"p{number}-{brand.id.hex[:12]}", status=status)) for number in range(4)]
     rest, tool = people[:2], people[2:]
-    strangers = [str(uuid4()) for _ in range(unknown)]
+    unknown_ids = [str(uuid4()) for _ in range(unknown)]
 
-    answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*strangers, *rest], "action": action})
-    question = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
-    result = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*strangers, *tool], action=action)
+    answer = brand.post("/api/v1/affiliates/bulk-action", {"affiliateIds": [*unknown_ids, *rest], "action": action})
+    question = Agent(brand).call("bulk_update_affiliates", affiliateIds=[*unknown_ids, *tool], action=action)
+    result = Agent(brand).run_tool("bulk_update_affiliates", affiliateIds=[*unknown_ids, *tool], action=action)
 
-    assert [row.get("affiliateId") for row in question["preview"]["affiliates"][:unknown]] == strangers
+    assert [row.get("affiliateId") for row in question["preview"]["affiliates"][:unknown]] == unknown_ids
     assert answer.json == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": rest}
     assert result == {"action": action, "affected": 2, "skipped": unknown, "affiliateIds": tool}

@@ -28,12 +28,12 @@ def test_long_list_is_paged_by_twenty_and_truncated_to_the_size_limit(brand):
         brand.affiliate(f"a{number}-{brand.id.hex[:12]}", notes="n" * 400)
     agent = Agent(brand)
 
-    usual, many = agent.call("list_affiliates"), agent.call("list_affiliates", take=100)
-    assert (len(usual["items"]), usual["hasMore"]) == (20, True)
-    assert (many["truncated"], len(many["items"]) in (25, 12)) == (True, True)
-    assert len(json.dumps(many)) <= results.MAX_BYTES * 1.2
-    assert agent.call("list_affiliates", cursor=many["nextCursor"], take=1)["items"][0]["id"] not in {
-        row["id"] for row in many["items"]
+    default_page, large_page = agent.call("list_affiliates"), agent.call("list_affiliates", take=100)
+    assert (len(default_page["items"]), default_page["hasMore"]) == (20, True)
+    assert (large_page["truncated"], len(large_page["items"]) in (25, 12)) == (True, True)
+    assert len(json.dumps(large_page)) <= results.MAX_BYTES * 1.2
+    assert agent.call("list_affiliates", cursor=large_page["nextCursor"], take=1)["items"][0]["id"] not in {
+        row["id"] for row in large_page["items"]
     }
     seen, cursor = [], {}
     while True:
@@ -48,10 +48,10 @@ def test_long_list_is_paged_by_twenty_and_truncated_to_the_size_limit(brand):
 def test_result_without_pages_is_truncated():
     answer = ToolAnswer(False, {"id": "1", "lines": [{"text": "x" * 100}] * 1000, "few": [1, None]})
 
-    cut = results._cut_lists(answer.data)
-    assert (cut["truncated"], cut["id"], cut["few"]) == (True, "1", [1, None])
-    assert 100 < len(cut["lines"]) < 250
-    assert len(json.dumps(cut)) <= results.MAX_BYTES * 1.1
+    shortened = results._cut_lists(answer.data)
+    assert (shortened["truncated"], shortened["id"], shortened["few"]) == (True, "1", [1, None])
+    assert 100 < len(shortened["lines"]) < 250
+    assert len(json.dumps(shortened)) <= results.MAX_BYTES * 1.1
 
 
 def test_lead_is_signed_with_the_secret_of_the_key(app, brand):

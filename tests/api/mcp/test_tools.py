@@ -74,15 +74,15 @@ def test_hints_match_the_kind_of_the_tool(tools, app):
 
 
 def test_query_and_key_scope_narrow_the_list(app, brand):
-    every = [row["tool"] for row in OPERATIONS]
+    all_tools = [row["tool"] for row in OPERATIONS]
     reads = [row["tool"] for row in OPERATIONS if row["kind"] == "read"]
     reader = Agent(brand.other_key(scope="read"))
 
-    assert Agent(brand).list_tools() == every
+    assert Agent(brand).list_tools() == all_tools
     assert Agent(brand, "?readonly=1").list_tools() == reads
     assert reader.list_tools() == [name for name in reads if name not in NEED_WRITE]
     by_set = [Agent(brand, f"?toolsets={name}").list_tools() for name in catalogue.TOOLSETS]
-    assert sorted(name for names in by_set for name in names) == sorted(every)
+    assert sorted(name for names in by_set for name in names) == sorted(all_tools)
     assert Agent(brand, "?toolsets=fraud,payouts&readonly=true").list_tools() == [
         name for name in reads if name in by_set[3] + by_set[4]
     ]

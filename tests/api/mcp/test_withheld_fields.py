@@ -43,7 +43,7 @@ _OPEN_TO_ALL = {
 }
 
 
-def _answers(app):
+def _list_operations(app):
     for rule in app.url_map.iter_rules():
         operation = app.view_functions[rule.endpoint].operation
         if operation.gives.schema is not None:
@@ -66,9 +66,9 @@ def _is_secret(field):
 
 
 def test_every_secret_like_field_is_withheld_or_listed_as_public(app):
-    loose = {
+    unlisted = {
         f"{rule.endpoint}: {name}"
-        for rule, operation in _answers(app)
+        for rule, operation in _list_operations(app)
         for name, field in _walk(operation.gives.schema)
         if _OPENS.search(name)
         and not isinstance(field, fields.Boolean | fields.Nested)
@@ -76,17 +76,17 @@ def test_every_secret_like_field_is_withheld_or_listed_as_public(app):
         and name not in _OPEN_TO_ALL
     }
 
-    assert loose == set()
+    assert unlisted == set()
 
 
 def test_shows_secret_is_set_exactly_when_the_response_has_a_secret(app):
-    wrong = [
+    mismatches = [
         rule.endpoint
-        for rule, operation in _answers(app)
+        for rule, operation in _list_operations(app)
         if any(_is_secret(field) for _, field in _walk(operation.gives.schema)) != operation.shows_secret
     ]
 
-    assert wrong == []
+    assert mismatches == []
 
 
 def test_only_tools_with_a_secret_in_their_response_withhold_fields(app):

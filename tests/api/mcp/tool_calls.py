@@ -33,24 +33,24 @@ class ToolBrand:
 def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
     """Create the brand with a connected gateway; calls that end a row each get a row of their own."""
     payroll = Payroll.create(app)
-    brand, unique = payroll.brand, payroll.brand.id.hex[:12]
+    brand, suffix = payroll.brand, payroll.brand.id.hex[:12]
     brand.set(plan="Pro")
-    spare, program = str(brand.programs[-1]), str(brand.program(name="Knives"))
+    spare_program, program = str(brand.programs[-1]), str(brand.program(name="Knives"))
     payroll.affiliate("payee")
-    people = {name: brand.affiliate(f"{name}-{unique}", notes="A note.") for name in _PEOPLE}
-    applicants = [str(brand.affiliate(f"new{number}-{unique}", status="Pending")) for number in range(3)]
+    people = {name: brand.affiliate(f"{name}-{suffix}", notes="A note.") for name in _PEOPLE}
+    applicants = [str(brand.affiliate(f"new{number}-{suffix}", status="Pending")) for number in range(3)]
     payroll.sell("payee")
     payroll.run()
     payroll.pay()
-    brand.affiliate(f"idle-{unique}", status="Paused")
-    brand.sale(affiliateSlug=f"idle-{unique}", amountCents=700)
+    brand.affiliate(f"idle-{suffix}", status="Paused")
+    brand.sale(affiliateSlug=f"idle-{suffix}", amountCents=700)
     drain("sales")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=people["ann"], type="W9", content=b"%PDF-1.7", now=datetime.now(UTC))
     connect_gateway(brand.person("Owner"), stage)
     ids = {
         "program": program,
-        "spare": spare,
+        "spare": spare_program,
         "payout": _select_id(brand, "select id from payout"),
         "uncredited": _select_id(brand, "select id from uncredited_conversion"),
         "fraud": str(record_blocked_click(brand, people["ann"])),
@@ -61,15 +61,15 @@ def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
         **{name: str(id) for name, id in people.items()},
     }
     in_program = Brand(app, brand.id, brand.api_key, brand.signing_secret, [UUID(program)])
-    granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
+    coupon_fields = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
     ids |= {
-        name: create_coupon(in_program, name=f"{name} 15", **granted)["id"]
+        name: create_coupon(in_program, name=f"{name} 15", **coupon_fields)["id"]
         for name in ("coupon", "archived", "deleted")
     }
     ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
-    slug = f"ann-{unique}"
-    lead = {"affiliateSlug": slug, "email": f"lea-{unique}@example.com", "name": "Lea", "campaignId": program}
-    return ToolBrand(brand, _reads(ids) | _writes(ids, slug), lead)
+    slug = f"ann-{suffix}"
+    lead = {"affiliateSlug": slug, "email": f"lea-{suffix}@example.com", "name": "Lea", "campaignId": program}
+    return ToolBrand(brand, _build_read_calls(ids) | _build_write_calls(ids, slug), lead)
 
 
 def texts(result: Any) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _select_id(brand: Brand, sql: str) -> str:
     return str(row_id)
 
 
-def _reads(ids: dict[str, str]) -> Calls:
+def _build_read_calls(ids: dict[str, str]) -> Calls:
     program, affiliate = {"programId": ids["program"]}, {"affiliateId": ids["ann"]}
     of_brand = (
         *("list_programs", "get_program_stats", "list_affiliates", "list_applications", "list_conversions"),
@@ -107,31 +107,31 @@ def _reads(ids: dict[str, str]) -> Calls:
         "get_campaign_coupon": program | {"couponId": ids["coupon"]},
         "get_conversion": {"conversionId": ids["sold"]},
         "get_payout": {"payoutId": ids["payout"]},
-        "preview_conversion_import": program | {"conversions": [_past_sale("nobody")]},
+        "preview_conversion_import": program | {"conversions": [_build_past_sale("nobody")]},
     }
 
 
-def _writes(ids: dict[str, str], slug: str) -> Calls:
+def _build_write_calls(ids: dict[str, str], slug: str) -> Calls:
     program, affiliate = {"programId": ids["program"]}, {"affiliateId": ids["ann"]}
     terms = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
     discount = {"name": "Spring", "discountType": "PercentOff", "discountValue": 10, "duration": "Once"}
-    someone = lambda: f"p-{uuid4().hex}@example.com"  # noqa: E731  # each a person of their own
+    new_email = lambda: f"p-{uuid4().hex}@example.com"  # noqa: E731  # each a person of their own
     return {
         "create_program": {"name": "Forks", **terms},
         "update_program": program | {"budgetCents": 100_000},
         "set_sub_affiliate_config": program | {"enabled": True, "percent": 5},
-        "create_affiliate": program | {"email": someone(), "fullName": "Fay"},
+        "create_affiliate": program | {"email": new_email(), "fullName": "Fay"},
         "update_affiliate": {"affiliateId": ids["dan"]} | {"status": "Paused"},
         "approve_affiliate": {"affiliateId": ids["applicant"]},
         "reject_affiliate": {"affiliateId": ids["rejected"], "reason": "No."},
         "bulk_update_affiliates": {"affiliateIds": [ids["eve"], ids["fay"]], "action": "pause"},
-        "import_affiliates": program | {"affiliates": [{"email": someone(), "fullName": "Gil"}]},
-        "invite_affiliate": program | {"email": someone(), "fullName": "Hal"},
-        "bulk_invite_affiliates": program | {"recipients": [{"email": someone(), "fullName": "Ida"}]},
+        "import_affiliates": program | {"affiliates": [{"email": new_email(), "fullName": "Gil"}]},
+        "invite_affiliate": program | {"email": new_email(), "fullName": "Hal"},
+        "bulk_invite_affiliates": program | {"recipients": [{"email": new_email(), "fullName": "Ida"}]},
         "create_conversion": program | affiliate | {"kind": "bonus", "commissionCents": 500, "note": "thanks"},
         "validate_conversion": {"conversionId": ids["held"]},
         "invalidate_conversion": {"conversionId": ids["sold"]},
-        "import_conversions": program | {"conversions": [_past_sale(slug)]},
+        "import_conversions": program | {"conversions": [_build_past_sale(slug)]},
         "dismiss_uncredited_sale": {"uncreditedId": ids["uncredited"]},
         "review_fraud_event": {"eventId": ids["fraud"], "action": "dismiss"},
         "create_campaign_coupon": program | discount,
@@ -148,6 +148,6 @@ def _writes(ids: dict[str, str], slug: str) -> Calls:
     }
 
 
-def _past_sale(slug: str) -> dict[str, Any]:
+def _build_past_sale(slug: str) -> dict[str, Any]:
     row = {"affiliateSlug": slug, "amountCents": 100, "commissionCents": 10, "currency": "USD"}
     return row | {"occurredAt": "2024-01-31T10:00:00Z"}

@@ -19,7 +19,7 @@ class Person:
     second: Payroll
 
     def get(self, path):
-        """Return the JSON of a page of theirs."""
+        """Return the JSON response to a GET request of this person."""
         answer = self.partner.get(path)
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.json
@@ -52,7 +52,7 @@ def _create_affiliate(payroll: Payroll, slug: str, email: str) -> UUID:
 
 @pytest.fixture
 def rita(app):
-    """Rita, at two brands where Ben is as well."""
+    """Return Rita, an affiliate of two brands that Ben works for too."""
     email = f"rita-{uuid4().hex}@example.com"
     first, second = Payroll.create(app), Payroll.create(app)
     for payroll in (first, second):
@@ -63,5 +63,5 @@ def rita(app):
 
 @pytest.fixture
 def stranger(app):
-    """A person who is not an affiliate of any brand."""
+    """Return a person who is not an affiliate of any brand."""
     return Partner(app, f"eva-{uuid4().hex}@example.com")

@@ -10,7 +10,7 @@ from tests.support.rows.deal_scene import DealScene
 URL = "/api/me/balance"
 
 
-def _ledger_sums(person):
+def _sum_ledgers(person):
     """Return the sums owed and paid by the ledgers of both brands, in US dollars."""
     sql = (
         "select coalesce(sum(amount_cents), 0)::bigint,"
@@ -54,7 +54,7 @@ def test_payout_moves_money_on_its_way_and_then_to_paid(rita):
 
     rita.first.pay()
     assert rita.balance() == (0, 4_000, 0, 2_000)
-    assert _ledger_sums(rita) == (4_000, 2_000)
+    assert _sum_ledgers(rita) == (4_000, 2_000)
 
 
 def test_refund_after_payment_makes_the_balance_negative(rita):
@@ -65,7 +65,7 @@ def test_refund_after_payment_makes_the_balance_negative(rita):
     drain("sales")
 
     assert rita.balance() == (0, -1_000, 0, 2_000)
-    assert _ledger_sums(rita) == (-1_000, 2_000)
+    assert _sum_ledgers(rita) == (-1_000, 2_000)
 
 
 def test_refund_during_a_payout_keeps_the_sum_equal_to_the_ledger(rita):
@@ -75,7 +75,7 @@ def test_refund_during_a_payout_keeps_the_sum_equal_to_the_ledger(rita):
     drain("sales")
 
     on_hold, payable, on_its_way, paid = rita.balance()
-    assert on_hold + payable + on_its_way == _ledger_sums(rita)[0] == 1_000
+    assert on_hold + payable + on_its_way == _sum_ledgers(rita)[0] == 1_000
     assert paid == 0
 
 
@@ -142,16 +142,20 @@ def test_imported_history_is_not_owed(rita):
 
 
 def test_deal_payment_is_on_its_way_and_then_paid(app):
-    dealing = DealScene.create(app)
-    deal_id = dealing.create_funded(50_000)
-    dealing.submit(deal_id)
-    dealing.approve(deal_id)
+    scene = DealScene.create(app)
+    deal_id = scene.create_funded(50_000)
+    scene.submit(deal_id)
+    scene.approve(deal_id)
 
-    (before,) = dealing.creator.get(URL).json["balances"]
-    assert (before["onItsWayCents"], before["payableCents"], before["paidCents"]) == (50_000, 0, 0)
+    (balance_before,) = scene.creator.get(URL).json["balances"]
+    assert (balance_before["onItsWayCents"], balance_before["payableCents"], balance_before["paidCents"]) == (
+        50_000,
+        0,
+        0,
+    )
     drain("payouts")
-    (after,) = dealing.creator.get(URL).json["balances"]
-    assert (after["onItsWayCents"], after["payableCents"], after["paidCents"]) == (0, 0, 50_000)
+    (balance_after,) = scene.creator.get(URL).json["balances"]
+    assert (balance_after["onItsWayCents"], balance_after["payableCents"], balance_after["paidCents"]) == (0, 0, 50_000)
 
 
 def test_deleted_affiliate_keeps_their_balance(rita):

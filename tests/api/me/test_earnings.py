@@ -92,13 +92,13 @@ def test_list_covers_all_their_brands_newest_first(rita, stranger):
 
 def test_pages_have_no_gap_across_brands(rita):
     ids = [payroll.sell("rita") for payroll in (rita.first, rita.second) * 3]
-    seen, cursor = [], ""
+    listed, cursor = [], ""
     for _ in range(3):
         page = rita.get(f"{URL}?take=2{cursor}")
-        seen += [item["id"] for item in page["items"]]
+        listed += [item["id"] for item in page["items"]]
         cursor = f"&cursor={page['nextCursor']}"
 
-    assert seen == ids[::-1]
+    assert listed == ids[::-1]
     assert not page["hasMore"]
 
 
@@ -125,7 +125,7 @@ def test_invalid_filter_returns_400(rita, query):
     assert rita.partner.get(f"{URL}?{query}").status_code == 400
 
 
-def test_test_sales_are_left_out(rita):
+def test_test_sales_are_not_listed(rita):
     assert rita.first.brand.other_key(is_test=True).sale(affiliateSlug="rita").status_code == 200
     drain("sales")
 

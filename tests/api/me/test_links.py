@@ -12,7 +12,7 @@ from tests.support.rows.brands import Partner
 URL = "/api/me/links"
 
 
-def _body(person, **more):
+def _build_link_body(person, **more):
     return {"programId": str(person.first.brand.programs[-1])} | more
 
 
@@ -53,7 +53,7 @@ def test_clicks_of_the_last_thirty_days_are_counted_by_link(rita):
 
 
 def test_link_is_created_used_and_deleted(rita):
-    answer = rita.partner.post(URL, _body(rita, customAlias="rita-tv"))
+    answer = rita.partner.post(URL, _build_link_body(rita, customAlias="rita-tv"))
     assert (answer.status_code, answer.json["slug"], answer.json["isDefault"]) == (201, "rita-tv", False)
     rita.first.sell("rita-tv")
     assert len(rita.get("/api/me/conversions")["items"]) == 1
@@ -65,7 +65,7 @@ def test_link_is_created_used_and_deleted(rita):
 
 
 def test_brands_audit_log_names_who_created_and_deleted_a_link(rita):
-    link_id = rita.partner.post(URL, _body(rita)).json["id"]
+    link_id = rita.partner.post(URL, _build_link_body(rita)).json["id"]
     rita.partner.call("DELETE", f"{URL}/{link_id}")
 
     assert rita.first.brand.rows(
@@ -75,24 +75,24 @@ def test_brands_audit_log_names_who_created_and_deleted_a_link(rita):
 
 def test_more_than_twenty_links_are_refused(rita):
     for _ in range(19):
-        assert rita.partner.post(URL, _body(rita)).status_code == 201
+        assert rita.partner.post(URL, _build_link_body(rita)).status_code == 201
 
-    answer = rita.partner.post(URL, _body(rita))
+    answer = rita.partner.post(URL, _build_link_body(rita))
     assert (answer.status_code, answer.json["error"]) == (409, "link_limit_reached")
 
 
 def test_concurrent_links_stay_within_the_limit(rita):
     for _ in range(18):
-        rita.partner.post(URL, _body(rita))
+        rita.partner.post(URL, _build_link_body(rita))
 
-    codes = run_concurrently(*[lambda: rita.partner.post(URL, _body(rita)).status_code] * 2)
+    codes = run_concurrently(*[lambda: rita.partner.post(URL, _build_link_body(rita)).status_code] * 2)
     assert sorted(codes) == [201, 409]
 
 
 def test_repeated_idempotency_key_creates_one_link(rita):
-    first, again = (rita.partner.post(URL, _body(rita), Idempotency_Key="one") for _ in range(2))
+    first, repeated = (rita.partner.post(URL, _build_link_body(rita), Idempotency_Key="one") for _ in range(2))
 
-    assert first.json == again.json
+    assert first.json == repeated.json
     assert len(rita.get(URL)) == 3
 
 
@@ -104,7 +104,7 @@ def test_default_link_cannot_be_deleted(rita):
 
 
 def test_alias_of_another_affiliate_is_refused(rita):
-    answer = rita.partner.post(URL, _body(rita, customAlias="ben"))
+    answer = rita.partner.post(URL, _build_link_body(rita, customAlias="ben"))
 
     assert answer.status_code in (400, 409)
     assert len(rita.get(URL)) == 2
@@ -114,20 +114,20 @@ def test_alias_of_another_affiliate_is_refused(rita):
 def test_unapproved_affiliate_cannot_create_links(rita, status):
     rita.first.execute("update affiliate set status = %s where id = %s", status, rita.first.affiliates["rita"])
 
-    answer = rita.partner.post(URL, _body(rita))
+    answer = rita.partner.post(URL, _build_link_body(rita))
     assert (answer.status_code, answer.json["error"]) == (403, "affiliate_not_active")
 
 
-def test_program_they_are_not_in_returns_404(rita, stranger, rival):
-    foreign = str(rival.program())
+def test_program_of_others_returns_404(rita, stranger, rival):
+    rival_program = str(rival.program())
 
-    assert rita.partner.post(URL, {"programId": foreign}).status_code == 404
-    assert stranger.post(URL, _body(rita)).status_code == 404
+    assert rita.partner.post(URL, {"programId": rival_program}).status_code == 404
+    assert stranger.post(URL, _build_link_body(rita)).status_code == 404
     assert rita.partner.post(URL, {"programId": str(uuid4())}).status_code == 404
 
 
 def test_other_affiliates_link_cannot_be_deleted(rita, stranger):
-    link_id = rita.partner.post(URL, _body(rita)).json["id"]
+    link_id = rita.partner.post(URL, _build_link_body(rita)).json["id"]
     with db.unit_of_work(rita.first.brand.id):
         ((bens_link_id,),) = db.db.run(
             "select id from tracking_link where affiliate_id = %s", (rita.first.affiliates["ben"],)
@@ -156,11 +156,11 @@ def test_other_affiliates_link_cannot_be_deleted(rita, stranger):
     ],
 )
 def test_malformed_link_returns_400_and_creates_none(rita, body):
-    payload = body if not isinstance(body, dict) or "programId" in body or not body else _body(rita, **body)
+    payload = body if not isinstance(body, dict) or "programId" in body or not body else _build_link_body(rita, **body)
 
     assert rita.partner.post(URL, payload).status_code == 400
     assert len(rita.get(URL)) == 2
 
 
 def test_unverified_email_returns_403(app, rita):
-    assert Partner(app, rita.email, is_email_verified=False).post(URL, _body(rita)).status_code == 403
+    assert Partner(app, rita.email, is_email_verified=False).post(URL, _build_link_body(rita)).status_code == 403

@@ -1,4 +1,4 @@
-"""Creator network of affiliates: finding programs and applying. Source: core spec, rule 5 of programs."""
+"""Creator network of affiliates: listing programs and applying. Source: core spec, rule 5 of programs."""
 
 from uuid import UUID, uuid4
 
@@ -15,7 +15,7 @@ _NETWORK = "/api/me/network"
 
 @pytest.fixture
 def shop(app):
-    """A brand that may list programs, with a rare currency."""
+    """Return a brand that may list programs, with a rarely used currency."""
     brand = Brand.create(app, name=f"Shop {uuid4().hex}")
     brand.set(bankBalanceCents="1000", currency="WST")
     return brand
@@ -23,19 +23,19 @@ def shop(app):
 
 @pytest.fixture
 def eva(app):
-    """A person who is not an affiliate of any brand."""
+    """Return a person who is not an affiliate of any brand."""
     return Partner(app, f"eva-{uuid4().hex}@example.com")
 
 
 def create_listed_program(shop, **columns):
-    """Return a program of the brand that an operator has approved."""
+    """Create a program that an operator has approved for the network and return its id."""
     program_id = shop.program(network_visibility="Networked", **columns)
     answer = Console(shop.app).post(f"network/{program_id}/approve", {})
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return str(program_id)
 
 
-def _ids(partner, **query):
+def _list_ids(partner, **query):
     params = "&".join(f"{name}={value}" for name, value in {"currency": "WST", **query}.items())
     answer = partner.get(f"{_NETWORK}?{params}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
@@ -46,11 +46,11 @@ def _apply(partner, program_id, body=None, **headers):
     return partner.post(f"{_NETWORK}/{program_id}/apply", {} if body is None else body, **headers)
 
 
-def _rows(shop):
+def _list_affiliates(shop):
     return shop.rows("select email, status, source, full_name, application_data from affiliate order by created_at")
 
 
-def _events(shop):
+def _list_events(shop):
     return [(type, data) for type, data in list_events(shop) if type.startswith("affiliate.")]
 
 
@@ -76,8 +76,8 @@ def test_listed_program_shows_its_terms(shop, eva):
 
 def test_listing_depends_on_plan_and_funding_of_the_brand(shop, eva):
     program_id = create_listed_program(shop)
-    assert program_id in _ids(eva)
-    for lapse, back in (
+    assert program_id in _list_ids(eva)
+    for disabling, restoring in (
         ({"status": "Canceled"}, {"status": "Active"}),
         ({"status": "PastDue"}, {"status": "Active"}),
         ({"plan": "Free"}, {"plan": "Starter"}),
@@ -85,15 +85,17 @@ def test_listing_depends_on_plan_and_funding_of_the_brand(shop, eva):
         ({"fundingFrozen": "on"}, {"fundingFrozen": "off"}),
         ({"fundingMode": "balance"}, {"dealFundingSource": "cus_1/pm_1"}),
     ):
-        shop.set(**lapse)
-        assert program_id not in _ids(eva), lapse
-        assert eva.get(f"{_NETWORK}/{program_id}").status_code == 404, lapse
-        assert _apply(eva, program_id).status_code == 404, lapse
+        shop.set(**disabling)
+        assert program_id not in _list_ids(eva), disabling
+        assert eva.get(f"{_NETWORK}/{program_id}").status_code == 404, disabling
+        assert _apply(eva, program_id).status_code == 404, disabling
         program = shop.person().get(f"/api/v1/programs/{program_id}").json
-        assert (program["networkVisibility"], program["networkReview"]["status"]) == ("Networked", "Approved"), lapse
-        shop.set(**back)
-        assert program_id in _ids(eva), back
-    assert _rows(shop) == []
+        assert (program["networkVisibility"], program["networkReview"]["status"]) == ("Networked", "Approved"), (
+            disabling
+        )
+        shop.set(**restoring)
+        assert program_id in _list_ids(eva), restoring
+    assert _list_affiliates(shop) == []
 
 
 def test_every_unlisted_program_returns_the_same_404(shop, eva):
@@ -104,7 +106,7 @@ def test_every_unlisted_program_returns_the_same_404(shop, eva):
         "waiting": str(shop.program(network_visibility="Networked")),
         "private": str(shop.program()),
         "by invite": str(shop.program(network_visibility="InviteOnly")),
-        "nobody's": NOBODY,
+        "unknown": NOBODY,
     }
     shop.rows("update program set archived_at = now() where id = %s returning id", hidden["archived"])
     shop.rows("update program set is_active = false where id = %s returning id", hidden["closed"])
@@ -119,32 +121,32 @@ def test_every_unlisted_program_returns_the_same_404(shop, eva):
         assert [answer.status_code for answer in answers] == [404, 404, 404], state
         messages |= {answer.json["message"] for answer in answers}
     assert len(messages) == 1
-    assert not {*hidden.values()} & {*_ids(eva)}
-    assert _rows(shop) == []
-    for odd in ("none", "%00", f"{NOBODY}x"):
-        assert eva.get(f"{_NETWORK}/{odd}").status_code == 404
+    assert not {*hidden.values()} & {*_list_ids(eva)}
+    assert _list_affiliates(shop) == []
+    for malformed_id in ("none", "%00", f"{NOBODY}x"):
+        assert eva.get(f"{_NETWORK}/{malformed_id}").status_code == 404
 
 
 def test_list_is_filtered_and_paged_without_gaps(shop, eva):
     tea = create_listed_program(shop, category="Food")
     ads = create_listed_program(shop, category="Food", default_commission_type="Fixed", default_commission_model="Cpl")
     old = create_listed_program(shop, category="Home", default_commission_model="RevShare")
-    mine = {tea, ads, old}
+    created = {tea, ads, old}
 
     def ids(**query):
-        return [program_id for program_id in _ids(eva, take=200, **query) if program_id in mine]
+        return [program_id for program_id in _list_ids(eva, take=200, **query) if program_id in created]
 
     assert ids() == [old, ads, tea]
     assert ids(category="Food") == [ads, tea]
     assert ids(category="Food", commissionModel="Cps") == [tea]
     assert ids(commissionModel="Cps") == [old, tea]
     assert ids(commissionModel="Cpc") == []
-    assert tea not in _ids(eva, currency="TOP")
+    assert tea not in _list_ids(eva, currency="TOP")
     first = eva.get(f"{_NETWORK}?currency=WST&take=2").json
     rest = eva.get(f"{_NETWORK}?currency=WST&take=200&cursor={first['nextCursor']}").json
     paged = [item["programId"] for page in (first, rest) for item in page["items"]]
     assert len(paged) == len({*paged})
-    assert paged == _ids(eva, take=200)
+    assert paged == _list_ids(eva, take=200)
     # Cursors are bound to a person.
     cursor = first["nextCursor"]
     other = Partner(eva.app, f"ida-{uuid4().hex}@example.com")
@@ -167,7 +169,7 @@ def test_list_is_filtered_and_paged_without_gaps(shop, eva):
     assert other.get(f"{_NETWORK}?cursor={cursor}").status_code == 400
 
 
-def test_brand_learns_of_an_application_once_approved(shop, eva):
+def test_application_emits_events_only_once_approved(shop, eva):
     program_id = create_listed_program(shop)
     form = {
         "fullName": " Eva ",
@@ -176,14 +178,14 @@ def test_brand_learns_of_an_application_once_approved(shop, eva):
         "email": "x@example.com",
         "recruitedBy": "a",
     }
-    first, again = _apply(eva, program_id, form), _apply(eva, program_id, {"fullName": "Other"})
+    first, repeated = _apply(eva, program_id, form), _apply(eva, program_id, {"fullName": "Other"})
 
     assert (first.status_code, first.json) == (200, {"programId": program_id, "ownStatus": "Pending"})
-    assert (again.status_code, again.json) == (200, first.json)
-    ((email, status, source, name, answers),) = _rows(shop)
+    assert (repeated.status_code, repeated.json) == (200, first.json)
+    ((email, status, source, name, answers),) = _list_affiliates(shop)
     assert (status, source, name, answers) == ("Pending", "Network", "Eva", {"website": "https://eva.example"})
     assert email.startswith("eva-")
-    assert _events(shop) == []
+    assert _list_events(shop) == []
     assert [
         item["ownStatus"] for item in eva.get(f"{_NETWORK}?take=200").json["items"] if item["programId"] == program_id
     ] == ["Pending"]
@@ -191,7 +193,7 @@ def test_brand_learns_of_an_application_once_approved(shop, eva):
 
     ((affiliate_id,),) = shop.rows("select id from affiliate")
     assert shop.post(f"/api/v1/affiliates/{affiliate_id}/approve").status_code == 200
-    created, approved = _events(shop)
+    created, approved = _list_events(shop)
     ((slug,),) = shop.rows("select slug from tracking_link")
     assert created[0] == "affiliate.created"
     assert created[1] == {
@@ -207,20 +209,20 @@ def test_brand_learns_of_an_application_once_approved(shop, eva):
     # Only once: a repeated approval emits no second event.
     for status in ("Paused", "Approved", "Rejected", "Approved"):
         assert shop.call("PATCH", f"/api/v1/affiliates/{affiliate_id}", {"status": status}).status_code == 200
-    assert [type for type, _ in _events(shop)].count("affiliate.created") == 1
+    assert [type for type, _ in _list_events(shop)].count("affiliate.created") == 1
 
 
 def test_bulk_approval_emits_events_of_applications(shop, app):
     program_id = create_listed_program(shop)
-    people = [Partner(app, f"p{n}-{uuid4().hex}@example.com") for n in range(2)]
-    assert [_apply(partner, program_id).status_code for partner in people] == [200, 200]
+    applicants = [Partner(app, f"p{n}-{uuid4().hex}@example.com") for n in range(2)]
+    assert [_apply(partner, program_id).status_code for partner in applicants] == [200, 200]
     direct = str(shop.affiliate("dan", program_id=UUID(program_id), status="Pending", approved_at=None))
     ids = [str(id) for (id,) in shop.rows("select id from affiliate order by id")]
 
     answer = shop.person("Manager").post("/api/affiliates/bulk/approve", {"ids": ids})
 
     assert answer.status_code == 200, answer.json
-    types = [(type, data["affiliateId"] == direct) for type, data in _events(shop)]
+    types = [(type, data["affiliateId"] == direct) for type, data in _list_events(shop)]
     assert sorted(types) == [
         ("affiliate.approved", False),
         ("affiliate.approved", False),
@@ -228,7 +230,7 @@ def test_bulk_approval_emits_events_of_applications(shop, app):
         ("affiliate.created", False),
         ("affiliate.created", False),
     ]
-    assert {data["slug"] for type, data in _events(shop) if type == "affiliate.created"} <= {
+    assert {data["slug"] for type, data in _list_events(shop) if type == "affiliate.created"} <= {
         slug for (slug,) in shop.rows("select slug from tracking_link")
     }
 
@@ -237,7 +239,7 @@ def test_auto_approved_application_emits_events_at_once(shop, eva):
     program_id = create_listed_program(shop, auto_approve=True)
 
     assert _apply(eva, program_id, {"customAlias": f"eva-{uuid4().hex[:12]}"}).json["ownStatus"] == "Approved"
-    (created, approved) = _events(shop)
+    (created, approved) = _list_events(shop)
     assert (created[0], created[1]["status"], "source" in created[1]) == ("affiliate.created", "Approved", False)
     assert (approved[0], approved[1]["autoApproved"]) == ("affiliate.approved", True)
     assert shop.rows("select count(*) from mail_message where kind = 'affiliate.approved'") == [(1,)]
@@ -249,11 +251,11 @@ def test_concurrent_applications_create_one_affiliate(shop, eva):
     answers = run_concurrently(*[lambda: _apply(eva, program_id) for _ in range(4)])
 
     assert {(answer.status_code, answer.json["ownStatus"]) for answer in answers} == {(200, "Approved")}
-    assert len(_rows(shop)) == 1
-    assert [type for type, _ in _events(shop)] == ["affiliate.created", "affiliate.approved"]
+    assert len(_list_affiliates(shop)) == 1
+    assert [type for type, _ in _list_events(shop)] == ["affiliate.created", "affiliate.approved"]
 
 
-def test_banned_paused_or_rejected_affiliate_stays_so(shop, app):
+def test_application_does_not_change_a_banned_paused_or_rejected_affiliate(shop, app):
     program_id = create_listed_program(shop, auto_approve=True)
     other = shop.program()
     for status in ("Banned", "Paused", "Rejected", "Pending"):
@@ -302,6 +304,6 @@ def test_application_obeys_the_rules_of_the_public_form(shop, eva, app):
     assert shop.post(f"{_NETWORK}/{program_id}/apply", {}).status_code in (401, 403)
     assert app.test_client().get(_NETWORK).status_code == 401
     shop.set(affiliateLimit="1")
-    full = _apply(eva, program_id)
-    assert (full.status_code, full.json["error"]) == (409, "program_at_capacity")
-    assert len(_rows(shop)) == 1
+    at_capacity = _apply(eva, program_id)
+    assert (at_capacity.status_code, at_capacity.json["error"]) == (409, "program_at_capacity")
+    assert len(_list_affiliates(shop)) == 1

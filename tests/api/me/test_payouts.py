@@ -51,13 +51,13 @@ def test_held_back_line_has_a_reason(rita):
     rita.first.sell("rita", 20_000)
     rita.first.run()
 
-    newest = rita.get(URL)["items"][0]
-    lines = rita.get(f"{URL}/{newest['id']}")["lineItems"]
+    newest_payout = rita.get(URL)["items"][0]
+    lines = rita.get(f"{URL}/{newest_payout['id']}")["lineItems"]
     assert sorted((line["amountCents"], line["note"]) for line in lines) == [
         (-1_000, "Held back: it was paid to you before and refunded afterwards."),
         (4_000, None),
     ]
-    assert newest["amountCents"] == 3_000
+    assert newest_payout["amountCents"] == 3_000
 
 
 def test_failed_payout_has_a_reason(app, rita):
@@ -72,14 +72,14 @@ def test_failed_payout_has_a_reason(app, rita):
 
 
 def test_deal_milestone_is_a_line(app):
-    dealing = DealScene.create(app)
-    deal_id = dealing.create_funded(50_000)
-    dealing.submit(deal_id)
-    dealing.approve(deal_id)
+    scene = DealScene.create(app)
+    deal_id = scene.create_funded(50_000)
+    scene.submit(deal_id)
+    scene.approve(deal_id)
     drain("payouts")
 
-    (listed,) = dealing.creator.get(URL).json["items"]
-    payout = dealing.creator.get(f"{URL}/{listed['id']}").json
+    (listed,) = scene.creator.get(URL).json["items"]
+    payout = scene.creator.get(f"{URL}/{listed['id']}").json
     assert (payout["dealTitle"], payout["status"]) == ("Autumn video", "Paid")
     (line,) = payout["lineItems"]
     assert (line["conversionId"], line["nativeAmountCents"], line["amountCents"]) == (None, 50_000, 50_000)

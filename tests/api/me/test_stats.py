@@ -32,8 +32,8 @@ def test_daily_stats_cover_thirty_days(rita, stranger):
         "sales": 3,
         "commissionCentsByCurrency": {"USD": 1_960, "EUR": 200},
     }
-    nothing = {"clicks": 0, "leads": 0, "sales": 0, "commissionCentsByCurrency": {}}
-    assert all(day | {"day": ""} == {"day": ""} | nothing for day in days[:-1])
+    zeros = {"clicks": 0, "leads": 0, "sales": 0, "commissionCentsByCurrency": {}}
+    assert all(day | {"day": ""} == {"day": ""} | zeros for day in days[:-1])
     assert all(day["clicks"] == 0 and day["sales"] == 0 for day in stranger.get(DAILY).json)
 
 

@@ -19,7 +19,7 @@ _DECISIONS = (
 
 
 @pytest.fixture
-def stale(console):
+def stale_operator(console):
     """An operator who logged in more than an hour ago."""
     return console.with_login_age(minutes=61)
 
@@ -28,36 +28,36 @@ def _refusal(answer):
     return answer.status_code, (answer.get_json(silent=True) or {}).get("error")
 
 
-def test_decisions_need_a_login_within_the_last_hour(console, stale):
+def test_decisions_need_a_login_within_the_last_hour(console, stale_operator):
     fresh = console.with_login_age(minutes=59)
     for method, path, body in _DECISIONS:
-        assert _refusal(stale.call(method, path, body)) == _STALE, path
+        assert _refusal(stale_operator.call(method, path, body)) == _STALE, path
         assert fresh.call(method, path, body).status_code in (200, 404), path
 
 
-def test_decision_with_a_stale_login_changes_nothing(app, stale):
+def test_decision_with_a_stale_login_changes_nothing(app, stale_operator):
     payroll = Payroll.create_owing(app)
     run_id = payroll.create_run_under_review()
 
-    assert _refusal(stale.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "w"})) == _STALE
+    assert _refusal(stale_operator.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "w"})) == _STALE
     assert payroll.payouts("status") == [("Pending",)]
 
 
-def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale):
-    letter = stage_failed_job(brand)
+def test_reads_and_harmless_actions_accept_a_stale_login(brand, stale_operator):
+    job_id = stage_failed_job(brand)
 
     for path in ("queues", "dead-letters", "payouts/runs", "payouts/doubtful", "rates", "attention"):
-        assert stale.call("GET", path).status_code == 200, path
-    assert stale.post("queues/mail/pause", {"why": "w"}).status_code == 204
-    assert stale.post("queues/mail/resume").status_code == 204
-    assert stale.post(f"dead-letters/{letter}/replay").json == {"replayed": [letter]}
+        assert stale_operator.call("GET", path).status_code == 200, path
+    assert stale_operator.post("queues/mail/pause", {"why": "w"}).status_code == 204
+    assert stale_operator.post("queues/mail/resume").status_code == 204
+    assert stale_operator.post(f"dead-letters/{job_id}/replay").json == {"replayed": [job_id]}
 
 
-def test_letter_that_moves_money_needs_a_fresh_login_to_replay(console, brand, stale):
-    letter = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
-    refused = stale.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}")
-    answers = [console.post(f"dead-letters/{letter}/replay", Idempotency_Key=f"replay-{letter}") for _ in range(2)]
+def test_replaying_a_dead_letter_that_moves_money_needs_a_fresh_login(console, brand, stale_operator):
+    job_id = stage_failed_job(brand, job=jobs.PAYOUT_TRANSFER)
+    refused = stale_operator.post(f"dead-letters/{job_id}/replay", Idempotency_Key=f"replay-{job_id}")
+    answers = [console.post(f"dead-letters/{job_id}/replay", Idempotency_Key=f"replay-{job_id}") for _ in range(2)]
 
     assert _refusal(refused) == _STALE
-    assert [answer.json for answer in answers] == [{"replayed": [letter]}] * 2
-    assert _refusal(stale.post("dead-letters/999999999999/replay")) == (404, "not_found")
+    assert [answer.json for answer in answers] == [{"replayed": [job_id]}] * 2
+    assert _refusal(stale_operator.post("dead-letters/999999999999/replay")) == (404, "not_found")

@@ -12,7 +12,7 @@ from tests.support.outside.console import Console
 _OPERATIONS = "/api/operator/"
 
 
-def _routes(app):
+def _list_routes(app):
     for rule in app.url_map.iter_rules():
         if rule.rule.startswith(_OPERATIONS):
             path = re.sub(r"<[^>]*>", "1", rule.rule).removeprefix(_OPERATIONS)
@@ -27,7 +27,7 @@ def test_every_operator_route_has_the_operator_audience(app):
     }
 
     assert audiences == {"operator"}
-    assert len(list(_routes(app))) >= 18
+    assert len(list(_list_routes(app))) >= 18
 
 
 def test_keys_and_tokens_return_401(app, brand):
@@ -36,7 +36,7 @@ def test_keys_and_tokens_return_401(app, brand):
         brand.person("Owner").api_key,
         tokens.issue_affiliate(email="ben@example.com", is_email_verified=True, ttl_s=60),
     ]
-    for method, path in _routes(app):
+    for method, path in _list_routes(app):
         for bearer in bearers:
             answer = app.test_client().open(
                 _OPERATIONS + path, method=method, json={}, headers={"Authorization": f"Bearer {bearer}"}
@@ -47,7 +47,7 @@ def test_keys_and_tokens_return_401(app, brand):
 
 @pytest.mark.parametrize("kind", ["member", "account"])
 def test_members_and_affiliates_return_401(app, kind):
-    for method, path in _routes(app):
+    for method, path in _list_routes(app):
         assert Console(app).with_kind(kind).call(method, path, {}).status_code == 401
 
 
@@ -66,7 +66,7 @@ def test_request_header_cannot_make_an_operator(app):
 
 
 def test_malformed_bodies_never_return_500(app, console):
-    for method, path in _routes(app):
+    for method, path in _list_routes(app):
         for body in ({}, {"why": 7}, {"why": "\x00"}, {"why": "x" * 5_000}, {"settings": {"plan": 1}}, [], None):
             assert console.call(method, path, body).status_code in (200, 202, 204, 400, 404, 409), f"{method} {path}"
 

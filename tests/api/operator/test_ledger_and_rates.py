@@ -10,7 +10,7 @@ from tests.support.rows.rates import list_rates
 from tests.support.settings_overrides import override_settings
 
 
-def _today():
+def _get_today():
     return datetime.now(UTC).date()
 
 
@@ -19,7 +19,7 @@ def _list_organizations_of_jobs(job):
         return [org for (org,) in db.db.run("select organization_id from job where name = %s", (job.name,))]
 
 
-def _checks(console, brand, **query):
+def _list_checks(console, brand, **query):
     return [row for row in console.get("ledger", **query) if row["organizationId"] == str(brand.id)]
 
 
@@ -31,14 +31,14 @@ def test_ledger_check_is_queued_and_its_findings_listed(console, brand, drain):
     assert console.post("ledger/check", {"organizationId": str(brand.id)}).status_code == 202
     assert _list_organizations_of_jobs(jobs.LEDGER_CHECK_ONE) == [brand.id]
     drain("upkeep")
-    (clean,) = _checks(console, brand)
+    (clean,) = _list_checks(console, brand)
     with db.any_org_work():
         db.db.run(
             "update conversion set commission_cents = commission_cents + 1 where organization_id = %s", (brand.id,)
         )
     console.post("ledger/check", {"organizationId": str(brand.id)})
     drain("upkeep")
-    (red,) = _checks(console, brand, red="true")
+    (red,) = _list_checks(console, brand, red="true")
 
     assert (clean["organization"], clean["findings"]) == ("Brand", [])
     assert red["checkedAt"] > clean["checkedAt"]
@@ -53,7 +53,7 @@ def test_organization_without_findings_is_hidden_by_the_red_filter(console, bran
     console.post("ledger/check", {"organizationId": str(brand.id)})
     drain("upkeep")
 
-    assert _checks(console, brand, red="true") == []
+    assert _list_checks(console, brand, red="true") == []
 
 
 def test_whole_ledger_is_checked_by_one_job(console):
@@ -70,14 +70,14 @@ def _get_rate(console, currency):
 def test_rate_shows_its_age_and_the_amount_waiting_for_it(console, brand):
     brand.program()
     insert_conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
-    console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_today() - timedelta(days=9)}"})
+    console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_get_today() - timedelta(days=9)}"})
     stale = _get_rate(console, "KGS")
-    console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_today()}"})
+    console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_get_today()}"})
     fresh = _get_rate(console, "KGS")
 
     assert stale == {
         "currency": "KGS",
-        "newest": (_today() - timedelta(days=9)).isoformat(),
+        "newest": (_get_today() - timedelta(days=9)).isoformat(),
         "ageDays": 9,
         "isStale": True,
         "waitingCents": 700,
@@ -90,16 +90,16 @@ def test_rate_shows_its_age_and_the_amount_waiting_for_it(console, brand):
 
 def test_file_of_rates_is_stored_whole_or_not_at_all(console):
     good = "currency,perUsd,date\nKHR,4100,2024-05-01\nKHR,4101,2024-05-02\n"
-    loaded = console.post("rates", {"content": good})
+    accepted = console.post("rates", {"content": good})
     again = console.post("rates", {"content": good})
-    wrong = console.post("rates", {"content": f"{good}KHR,many,2024-05-03\n"})
+    refused = console.post("rates", {"content": f"{good}KHR,many,2024-05-03\n"})
 
-    assert (loaded.status_code, loaded.json) == (
+    assert (accepted.status_code, accepted.json) == (
         200,
         {"new": 2, "replaced": 0, "known": 0, "newest": "2024-05-02", "skipped": []},
     )
     assert again.json["known"] == 2
-    assert (wrong.status_code, wrong.json["error"], wrong.json["field"]) == (400, "bad_rates", "content")
+    assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "bad_rates", "content")
     assert len(list_rates("KHR")) == 2
     assert list_audit_entries("fx_rates.loaded", "file")[-1][:3] == ("operator", "ops@example.com", None)
 

@@ -9,7 +9,7 @@ _LINK = "https://acme.example/sign-in/link/S3cr3t-T0ken_abc.def"
 
 
 @pytest.fixture
-def office(app, monkeypatch):
+def mail_server(app, monkeypatch):
     """A mail server; SMTP_URL is unset until a test sets it."""
     opened = PostOffice(monkeypatch)
     opened.server = opened.settings.mail.smtp
@@ -22,7 +22,7 @@ def _list_emails(console, brand, **query):
     return console.get("mail", organizationId=brand.id, **query)["items"]
 
 
-@pytest.mark.usefixtures("office")
+@pytest.mark.usefixtures("mail_server")
 def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, drain):
     stage(brand, "First")
     stage(rival, "Theirs")
@@ -40,7 +40,7 @@ def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, dra
     assert console.call("GET", "mail?status=Lost").status_code == 400
 
 
-@pytest.mark.usefixtures("office")
+@pytest.mark.usefixtures("mail_server")
 def test_list_has_pages(console, brand):
     for number in range(3):
         stage(brand, f"Letter {number}")
@@ -52,42 +52,42 @@ def test_list_has_pages(console, brand):
     assert not last["hasMore"]
 
 
-@pytest.mark.usefixtures("office")
+@pytest.mark.usefixtures("mail_server")
 def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, drain):
-    (letter,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
+    (email_id,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
     drain()
-    opened = console.get(f"mail/{letter}")
+    opened = console.get(f"mail/{email_id}")
 
     assert "S3cr3t" not in str(opened)
     assert opened["text"].count("https://acme.example/sign-in/link/…") == 2
     assert "https://acme.example/r/ben" in opened["text"]
-    assert list_audit_entries("mail.read", letter) == [
+    assert list_audit_entries("mail.read", email_id) == [
         ("operator", "ops@example.com", brand.id, {"kind": "affiliate.invite"})
     ]
 
 
-def test_sent_email_has_no_text(console, brand, office, drain):
-    office.set(smtp=office.server)
-    (letter,) = stage(brand)
+def test_sent_email_has_no_text(console, brand, mail_server, drain):
+    mail_server.set(smtp=mail_server.server)
+    (email_id,) = stage(brand)
     drain()
-    opened = console.get(f"mail/{letter}")
+    opened = console.get(f"mail/{email_id}")
 
     assert (opened["status"], opened["text"], opened["hasBody"]) == ("Sent", None, False)
-    assert console.post(f"mail/{letter}/retry").json["error"] == "not_retryable"
+    assert console.post(f"mail/{email_id}/retry").json["error"] == "not_retryable"
 
 
-def test_unsent_email_is_sent_once_there_is_a_server(console, brand, office, drain):
-    (letter,) = stage(brand, "Join us")
+def test_unsent_email_is_sent_once_there_is_a_server(console, brand, mail_server, drain):
+    (email_id,) = stage(brand, "Join us")
     drain()
-    refused = console.post(f"mail/{letter}/retry")
-    office.set(smtp=office.server)
-    queued = console.post(f"mail/{letter}/retry")
+    refused = console.post(f"mail/{email_id}/retry")
+    mail_server.set(smtp=mail_server.server)
+    queued = console.post(f"mail/{email_id}/retry")
     drain()
 
     assert (refused.status_code, refused.json["error"]) == (409, "no_mail_server")
     assert queued.status_code == 202
     assert read_message(brand, "status") == ("Sent",)
-    assert office.subjects == ["Join us"]
-    assert [entry[:3] for entry in list_audit_entries("mail.retried", letter)] == [
+    assert mail_server.subjects == ["Join us"]
+    assert [entry[:3] for entry in list_audit_entries("mail.retried", email_id)] == [
         ("operator", "ops@example.com", brand.id)
     ]

@@ -10,7 +10,7 @@ from tests.support.gateways.gateway_connections import connect_gateway, play_gat
 from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
-def _row(console, brand):
+def _find_row(console, brand):
     (organization,) = console.get("organizations", q=brand.id)["items"]
     return organization
 
@@ -22,7 +22,7 @@ def test_organizations_are_found_by_part_of_the_name_or_by_id(console, brand, ri
     assert [organization["id"] for organization in console.get("organizations", q="ünique 100%25")["items"]] == [
         str(brand.id)
     ]
-    assert _row(console, rival)["name"] == "Rival"
+    assert _find_row(console, rival)["name"] == "Rival"
     assert console.get("organizations", q="no such name")["items"] == []
 
 
@@ -41,7 +41,7 @@ def test_list_item_shows_risk_settings(console, brand):
     brand.affiliate("ben")
     brand.set(plan="Pro", fraudScore="70", needsReview="on", fundingFrozen="on", payoutHold="3", verified="on")
 
-    item = _row(console, brand)
+    item = _find_row(console, brand)
     assert {name: item[name] for name in ("planTier", "fraudScore", "affiliates", "payoutHoldDays")} == {
         "planTier": "Pro",
         "fraudScore": 70,

@@ -25,12 +25,12 @@ def stuck_id(payroll):
     return payroll.create_stuck_payout()
 
 
-def _of_brand(listed, payroll):
+def _filter_by_brand(listed, payroll):
     return [item for item in listed if item["organizationId"] == str(payroll.brand.id)]
 
 
 def test_waiting_run_is_listed_until_decided(console, payroll, run_id):
-    (listed,) = _of_brand(console.get("payouts/runs"), payroll)
+    (listed,) = _filter_by_brand(console.get("payouts/runs"), payroll)
     answer = console.post(f"payouts/runs/{run_id}/review", {"decision": "approve", "why": "looked at it"})
     payroll.pay()
 
@@ -38,10 +38,10 @@ def test_waiting_run_is_listed_until_decided(console, payroll, run_id):
     assert (listed["organization"], listed["pending"], listed["reviewStatus"]) == ("Brand", 1, "Pending")
     assert (answer.status_code, answer.json) == (200, {"id": run_id, "reviewStatus": "Approved", "payouts": 1})
     assert payroll.payouts("status") == [("Paid",)]
-    assert _of_brand(console.get("payouts/runs"), payroll) == []
-    assert [item["reviewStatus"] for item in _of_brand(console.get("payouts/runs", waiting="false"), payroll)] == [
-        "Approved"
-    ]
+    assert _filter_by_brand(console.get("payouts/runs"), payroll) == []
+    assert [
+        item["reviewStatus"] for item in _filter_by_brand(console.get("payouts/runs", waiting="false"), payroll)
+    ] == ["Approved"]
     assert list_audit_entries("payout.reviewed", run_id) == [
         (
             "operator",
@@ -76,7 +76,7 @@ def test_decision_needs_a_reason_and_a_run(console, payroll, run_id):
 
 
 def test_payout_without_an_outcome_from_its_rail_is_doubtful(console, payroll, stuck_id):
-    (listed,) = _of_brand(console.get("payouts/doubtful"), payroll)
+    (listed,) = _filter_by_brand(console.get("payouts/doubtful"), payroll)
 
     assert (listed["id"], listed["status"], listed["amountCents"]) == (stuck_id, "Processing", 2_000)
     assert (listed["key"], listed["attempt"], listed["contradicted"]) == (f"payout:{stuck_id}:1", 1, False)
@@ -87,7 +87,7 @@ def test_recently_requested_payout_is_not_doubtful(console, payroll, stuck_id):
     with db.any_org_work():
         db.db.run("update payout_attempt set created_at = now() where organization_id = %s", (payroll.brand.id,))
 
-    assert _of_brand(console.get("payouts/doubtful"), payroll) == []
+    assert _filter_by_brand(console.get("payouts/doubtful"), payroll) == []
 
 
 @pytest.mark.parametrize(
@@ -96,17 +96,17 @@ def test_recently_requested_payout_is_not_doubtful(console, payroll, stuck_id):
 )
 def test_operator_settles_a_doubtful_payout(console, payroll, stuck_id, body, end):
     answer = console.post(f"payouts/{stuck_id}/settle", body)
-    ((actor, who, where, after),) = list_audit_entries("payout.settled", stuck_id)
+    ((actor, actor_label, organization_id, after),) = list_audit_entries("payout.settled", stuck_id)
 
     assert (answer.status_code, answer.json) == (200, {"id": stuck_id, "status": end[0]})
     assert payroll.balance("ann") == {"USD": end[1]}
-    assert (actor, who, where, after["key"]) == (
+    assert (actor, actor_label, organization_id, after["key"]) == (
         "operator",
         "ops@example.com",
         payroll.brand.id,
         f"payout:{stuck_id}:1",
     )
-    assert _of_brand(console.get("payouts/doubtful"), payroll) == []
+    assert _filter_by_brand(console.get("payouts/doubtful"), payroll) == []
     assert console.post(f"payouts/{stuck_id}/settle", body).status_code == 409
 
 
@@ -119,20 +119,20 @@ def test_settlement_needs_exactly_one_outcome(console, payroll, stuck_id, body):
 
 
 def test_events_of_rails_are_listed_with_their_outcome(console, payroll, stuck_id):
-    parked, late = f"evt_parked_{stuck_id}", f"evt_late_{stuck_id}"
+    parked_id, late_id = f"evt_parked_{stuck_id}", f"evt_late_{stuck_id}"
     with db.any_org_work():
-        for event_id, whose, outcome in (
-            (parked, (None, None), "Parked"),
-            (late, (payroll.brand.id, stuck_id), "Late"),
+        for event_id, payout_ref, outcome in (
+            (parked_id, (None, None), "Parked"),
+            (late_id, (payroll.brand.id, stuck_id), "Late"),
         ):
             db.db.run(
                 'insert into rail_event (rail, event_id, organization_id, payout_id, payout_key, answer, "references",'
                 " outcome, received_at) values ('wallet', %s, %s, %s, 'payout:none:1', 'Paid', '{}', %s, now())",
-                (event_id, *whose, outcome),
+                (event_id, *payout_ref, outcome),
             )
-    waiting = {item["eventId"]: item for item in console.get("payouts/events")}
-    all_of_them = {item["eventId"] for item in console.get("payouts/events", open="false")}
+    open_events = {item["eventId"]: item for item in console.get("payouts/events")}
+    all_ids = {item["eventId"] for item in console.get("payouts/events", open="false")}
 
-    assert (waiting[parked]["outcome"], waiting[parked]["payoutKey"]) == ("Parked", "payout:none:1")
-    assert late not in waiting
-    assert {parked, late} <= all_of_them
+    assert (open_events[parked_id]["outcome"], open_events[parked_id]["payoutKey"]) == ("Parked", "payout:none:1")
+    assert late_id not in open_events
+    assert {parked_id, late_id} <= all_ids

@@ -30,8 +30,8 @@ def test_suspended_program_earns_nothing_until_resumed(console, brand, program_i
     assert (resumed.status_code, resumed.json["status"], resumed.json["suspendedAt"]) == (200, "Active", None)
     assert brand.sale().status_code == 200
     for action, why in (("program.suspended", "stolen <cards>"), ("program.resumed", "all paid back")):
-        ((actor, who, where, after),) = list_audit_entries(action, program_id)
-        assert (actor, who, where, after["why"]) == ("operator", "ops@example.com", brand.id, why)
+        ((actor, actor_label, organization_id, after),) = list_audit_entries(action, program_id)
+        assert (actor, actor_label, organization_id, after["why"]) == ("operator", "ops@example.com", brand.id, why)
 
 
 def test_repeated_suspend_or_resume_changes_nothing_and_is_not_audited(console, brand, program_id):
@@ -86,19 +86,19 @@ def test_program_shows_its_organization_and_status(console, brand, rival, progra
 
 
 def test_programs_are_filtered_by_brand_status_and_text(console, brand, rival, program_id):
-    theirs = [str(rival.program(name=f"Ünique {rival.id.hex} {n}")) for n in range(3)]
-    console.post(f"programs/{theirs[1]}/suspend", {"why": "w"})
+    rival_program_ids = [str(rival.program(name=f"Ünique {rival.id.hex} {n}")) for n in range(3)]
+    console.post(f"programs/{rival_program_ids[1]}/suspend", {"why": "w"})
 
-    def ids(**query):
+    def list_ids(**query):
         return [program["id"] for program in console.get("programs", **query)["items"]]
 
-    assert ids(organizationId=rival.id) == theirs[::-1]
-    assert ids(organizationId=rival.id, status="Suspended") == [theirs[1]]
-    assert ids(q=f"üNIQUE {rival.id.hex}") == theirs[::-1]
-    assert ids(q=program_id) == [program_id]
-    assert ids(q="%25", organizationId=brand.id) == []
+    assert list_ids(organizationId=rival.id) == rival_program_ids[::-1]
+    assert list_ids(organizationId=rival.id, status="Suspended") == [rival_program_ids[1]]
+    assert list_ids(q=f"üNIQUE {rival.id.hex}") == rival_program_ids[::-1]
+    assert list_ids(q=program_id) == [program_id]
+    assert list_ids(q="%25", organizationId=brand.id) == []
     first = console.get("programs", organizationId=rival.id, take=2)
     rest = console.get("programs", organizationId=rival.id, take=2, cursor=first["nextCursor"])
-    assert [program["id"] for page in (first, rest) for program in page["items"]] == theirs[::-1]
+    assert [program["id"] for page in (first, rest) for program in page["items"]] == rival_program_ids[::-1]
     for query in ("status=Gone", "organizationId=x", "cursor=x", "q=%00"):
         assert console.call("GET", f"programs?{query}").status_code == 400, query

@@ -17,13 +17,13 @@ def _get_queue(console, name):
 
 def test_every_queue_shows_its_threads_and_job_counts(console, brand):
     stage_job(brand)
-    out, retrying = stage_job(brand), stage_job(brand)
+    running_id, retrying_id = stage_job(brand), stage_job(brand)
     stage_failed_job(brand)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales", "mail"], threads=4, done={"sales": 7})
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=2, done={"sales": 5})
-        db.db.run("update job set attempt = 1, deadline = now() + interval '1 minute' where id = %s", (out,))
-        db.db.run("update job set attempt = 1, run_at = now() + interval '1 minute' where id = %s", (retrying,))
+        db.db.run("update job set attempt = 1, deadline = now() + interval '1 minute' where id = %s", (running_id,))
+        db.db.run("update job set attempt = 1, run_at = now() + interval '1 minute' where id = %s", (retrying_id,))
 
     assert [entry["queue"] for entry in console.get("queues")] == sorted(jobs.QUEUES)
     assert _get_queue(console, "sales") | {"oldestS": 0} == {

@@ -72,27 +72,27 @@ def test_action_of_a_route_is_logged(pro):
     assert item["requestId"] == created.headers["X-Request-Id"]
 
 
-def test_pages_run_from_newest_to_oldest(owner):
+def test_entries_are_paged_newest_first(owner):
     insert_entries(owner, 120)
 
     first, second, last = (owner.get(f"{URL}?page={page}") for page in (1, 2, 3))
-    behind = owner.get(f"{URL}?page=4")
+    past_the_end = owner.get(f"{URL}?page=4")
 
-    assert [len(page.json["items"]) for page in (first, second, last, behind)] == [50, 50, 20, 0]
+    assert [len(page.json["items"]) for page in (first, second, last, past_the_end)] == [50, 50, 20, 0]
     assert _numbers(first) + _numbers(second) + _numbers(last) == list(range(120, 0, -1))
-    assert {page.json["total"] for page in (first, second, last, behind)} == {120}
+    assert {page.json["total"] for page in (first, second, last, past_the_end)} == {120}
     assert (last.json["page"], last.json["pageSize"]) == (3, 50)
 
 
 def test_page_is_consistent_with_its_total_during_writes(owner):
     insert_entries(owner, 1)
 
-    def meanwhile(sent: bytes) -> None:
-        if b"order by created_at" in sent and b"audit_entry" in sent:
-            db.db.trip_hooks.remove(meanwhile)
+    def insert_before_list_query(trip: bytes) -> None:
+        if b"order by created_at" in trip and b"audit_entry" in trip:
+            db.db.trip_hooks.remove(insert_before_list_query)
             run_concurrently(lambda: insert_entry(owner))
 
-    db.db.trip_hooks.append(meanwhile)
+    db.db.trip_hooks.append(insert_before_list_query)
 
     page = owner.get(URL).json
 
@@ -129,7 +129,7 @@ def test_page_size_is_limited_to_100(owner, requested, page_size):
         "format=xml",
     ],
 )
-def test_malformed_query_is_problem_details(owner, query):
+def test_malformed_query_returns_problem_details(owner, query):
     answer = owner.get(f"{URL}?{query}")
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -220,11 +220,11 @@ def test_deep_page_uses_the_index(isolated_database, owner):
     assert plan.count("Sort  (") <= 1, plan
 
 
-def test_rare_entries_are_counted_and_found_by_index_alone(isolated_database, owner):
+def test_rare_entries_are_counted_and_listed_by_index_only(isolated_database, owner):
     insert_entries(owner, 20_000)
     rare = [insert_entry(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
     databases.run_as_owner(isolated_database, "analyze audit_entry")
-    read = []
+    rows_read = []
 
     for query in ("entityType=api_key", f"actorUserId={rare[0]['actor_user_id']}"):
         trips = []
@@ -239,6 +239,8 @@ def test_rare_entries_are_counted_and_found_by_index_alone(isolated_database, ow
 
         assert {item["action"] for item in answer.json["items"]} == {"api_key.created"}, query
         assert len(plans) == 2, query
-        read += [int(rows) for rows in re.findall(r"(?:actual rows=|Rows Removed by Filter: )(\d+)", "\n".join(plans))]
+        rows_read += [
+            int(rows) for rows in re.findall(r"(?:actual rows=|Rows Removed by Filter: )(\d+)", "\n".join(plans))
+        ]
 
-    assert max(read) == 3
+    assert max(rows_read) == 3

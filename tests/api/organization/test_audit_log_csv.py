@@ -10,7 +10,7 @@ from tests.support.api.audit_entries import URL, insert_entries, insert_entry
 KEY_COLUMNS = ["id", "action", "entity_type", "entity_id", "actor_type", "before", "after", "created_at"]
 
 
-def _rows(answer):
+def _parse_csv(answer):
     return list(csv.reader(io.StringIO(answer.get_data(as_text=True), newline="")))
 
 
@@ -19,7 +19,7 @@ def test_key_gets_8_columns(pro, query, accept):
     values = insert_entry(pro)
 
     answer = pro.get(f"{URL}{query}", Accept=accept)
-    heading, *rows = _rows(answer)
+    heading, *rows = _parse_csv(answer)
 
     assert answer.content_type == "text/csv; charset=utf-8"
     assert "attachment" in answer.headers["Content-Disposition"]
@@ -38,7 +38,7 @@ def test_key_gets_8_columns(pro, query, accept):
 def test_owner_gets_11_columns(owner):
     values = insert_entry(owner, before=None)
 
-    heading, *rows = _rows(owner.get(f"{URL}?format=csv"))
+    heading, *rows = _parse_csv(owner.get(f"{URL}?format=csv"))
 
     assert heading == [*KEY_COLUMNS, "actor_user_id", "ip", "user_agent"]
     assert rows[-1][5] == ""
@@ -58,20 +58,22 @@ def test_csv_obeys_the_filters_of_the_list(owner):
     insert_entry(owner, "program.created")
     insert_entry(owner, "api_key.created")
 
-    assert [row[1] for row in _rows(owner.get(f"{URL}?format=csv&action=api_key.created"))[1:]] == ["api_key.created"]
+    assert [row[1] for row in _parse_csv(owner.get(f"{URL}?format=csv&action=api_key.created"))[1:]] == [
+        "api_key.created"
+    ]
 
 
 @pytest.mark.parametrize("agent", ["=cmd()", "+1", "-1", "@x", "\tx", "\rx"])
 def test_formula_cells_are_escaped(owner, agent):
     insert_entry(owner, user_agent=agent, actor_label="日本")
 
-    assert _rows(owner.get(f"{URL}?format=csv&action=program.created"))[1][10] == "'" + agent
+    assert _parse_csv(owner.get(f"{URL}?format=csv&action=program.created"))[1][10] == "'" + agent
 
 
 def test_quotes_commas_and_line_breaks_are_quoted(owner):
     insert_entry(owner, after={"name": 'a "quoted", name\nwith lines'})
 
-    assert _rows(owner.get(f"{URL}?format=csv"))[-1][6] == '{"name":"a \\"quoted\\", name\\nwith lines"}'
+    assert _parse_csv(owner.get(f"{URL}?format=csv"))[-1][6] == '{"name":"a \\"quoted\\", name\\nwith lines"}'
 
 
 def test_csv_export_is_audited(owner):

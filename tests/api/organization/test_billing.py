@@ -16,12 +16,12 @@ from tests.support.gateways.stages import STAGES
 URL = "/api/billing/state"
 
 
-def _limits(brand):
+def _read_limits(brand):
     return brand.get(URL).json["limits"]
 
 
 def _pay(brand, cents, currency="USD", *, at=None, kind="pay", is_test=False):
-    """Enter a payment to the brand's affiliate in the ledger."""
+    """Insert a payment to the brand's affiliate into the ledger."""
     brand.rows(
         "insert into ledger_entry (id, organization_id, affiliate_id, program_id, kind, amount_cents, currency,"
         " cause_id, is_test, created_at) select %s, organization_id, id, program_id, %s, %s, %s, %s, %s, %s"
@@ -54,7 +54,7 @@ def test_state_of_a_brand_without_connections(brand):
     }
 
 
-def test_subscribed_brand_with_a_gateway_of_the_operator_mints_no_codes(brand):
+def test_operators_gateway_of_a_subscribed_brand_enables_no_coupons(brand):
     brand.set(gateways="stripe,paddle", billingProvider="stripe", billingInterval="Year", status="Trialing")
     brand.rows("update organization set processor_customer_id = 'c', processor_subscription_id = 's' returning id")
 
@@ -74,7 +74,7 @@ def test_subscribed_brand_with_a_gateway_of_the_operator_mints_no_codes(brand):
 
 
 @pytest.mark.parametrize("name", [name for name in STAGES if name != "thrivecart"])
-def test_coupons_are_enabled_while_a_gateway_that_mints_is_active_and_the_plan_is_paid(brand, name):
+def test_coupons_need_a_paid_plan_and_an_active_gateway_with_codes(brand, name):
     with play_gateway(name) as stage:
         connection = connect_gateway(brand.person("Owner"), stage)
         can_mint = name in registry.MINTABLE
@@ -110,7 +110,7 @@ def test_other_gateway_is_named_and_has_no_coupons(brand):
 def test_every_plan_has_its_limits(brand, plan, limits):
     brand.set(plan=plan)
 
-    assert tuple(share["max"] for share in _limits(brand).values()) == limits
+    assert tuple(share["max"] for share in _read_limits(brand).values()) == limits
 
 
 def test_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(brand):
@@ -121,7 +121,7 @@ def test_canceled_subscription_has_the_limits_of_the_free_plan_and_no_coupons(br
     assert (state["processorConnectLinked"], state["couponsEnabled"]) == (True, False)
 
 
-def test_deleted_banned_and_test_rows_do_not_count(brand):
+def test_deleted_rejected_and_test_rows_are_not_counted(brand):
     brand.program()
     brand.program(archived_at=datetime.now(UTC))
     program_id = brand.programs[0]
@@ -131,7 +131,7 @@ def test_deleted_banned_and_test_rows_do_not_count(brand):
     brand.affiliate("tester", program_id=program_id, is_test=True)
     brand.affiliate("gone", program_id=program_id, deleted_at=datetime.now(UTC))
 
-    limits = _limits(brand)
+    limits = _read_limits(brand)
     assert limits["affiliates"]["current"] == 2
     assert limits["campaigns"]["current"] == 1
 
@@ -139,7 +139,7 @@ def test_deleted_banned_and_test_rows_do_not_count(brand):
 def test_member_takes_a_seat_at_first_sign_in(brand):
     brand.person("Viewer").get(URL)
 
-    assert _limits(brand)["teamSeats"]["current"] == 2
+    assert _read_limits(brand)["teamSeats"]["current"] == 2
 
 
 def test_payouts_of_this_month_are_summed_in_home_currency(brand):
@@ -162,21 +162,21 @@ def test_payouts_of_this_month_are_summed_in_home_currency(brand):
     _pay(brand, 7000, kind="reverse")
     _pay(brand, 7000, "XPF")  # has no stored rate
 
-    assert _limits(brand)["partnerPayoutsThisMonthCents"]["current"] == 1500 + round(100 / per_usd)
+    assert _read_limits(brand)["partnerPayoutsThisMonthCents"]["current"] == 1500 + round(100 / per_usd)
 
 
-def test_every_member_reads_it_on_every_plan(brand):
+def test_every_member_and_key_reads_the_state_on_every_plan(brand):
     brand.set(plan="Free")
 
     assert brand.person("Viewer").get(URL).status_code == 200
     assert brand.other_key(scope="read").get(URL).status_code == 200
 
 
-def test_other_tenants_rows_do_not_count(brand, rival):
+def test_other_tenants_rows_are_not_counted(brand, rival):
     rival.program()
     rival.affiliate("theirs")
 
-    assert _limits(brand)["affiliates"]["current"] == 0
+    assert _read_limits(brand)["affiliates"]["current"] == 0
 
 
 def _count_affiliates_left(brand):
@@ -193,7 +193,7 @@ def test_operators_limit_overrides_the_plans(brand, limit, left):
     brand.set(affiliateLimit=limit)
 
     assert _count_affiliates_left(brand) == left
-    assert _limits(brand)["affiliates"]["max"] == (None if limit == "none" else int(limit)) or 5000
+    assert _read_limits(brand)["affiliates"]["max"] == (None if limit == "none" else int(limit)) or 5000
 
 
 def test_largest_plan_has_no_affiliate_limit(brand):
@@ -202,11 +202,11 @@ def test_largest_plan_has_no_affiliate_limit(brand):
     assert _count_affiliates_left(brand) is None
 
 
-def test_concurrent_enrollments_share_the_last_place(brand):
+def test_concurrent_enrollments_do_not_exceed_the_limit(brand):
     program_id = brand.program()
     brand.set(affiliateLimit="1")
 
-    def take(slug):
+    def enroll(slug):
         with db.unit_of_work(brand.id):
             advisory_locks.stage_affiliate_capacity_lock(brand.id)
             if not capacity.count_affiliates_left(organizations.find(brand.id), now=clock.now()):
@@ -221,4 +221,4 @@ def test_concurrent_enrollments_share_the_last_place(brand):
             )
             return True
 
-    assert sorted(run_concurrently(lambda: take("a@x.test"), lambda: take("b@x.test"))) == [False, True]
+    assert sorted(run_concurrently(lambda: enroll("a@x.test"), lambda: enroll("b@x.test"))) == [False, True]

@@ -38,13 +38,13 @@ def test_change_is_normalized_and_audited(pro, code, stored_code):
 
 def test_unchanged_currency_is_not_audited(pro):
     first = _put(pro, "EUR").json
-    again = _put(pro, "eur")
+    repeated = _put(pro, "eur")
 
-    assert (again.status_code, again.json) == (200, first | {"changed": False})
+    assert (repeated.status_code, repeated.json) == (200, first | {"changed": False})
     assert len(_list_changes(pro)) == 1
 
 
-def test_concurrent_changes_change_it_once(pro):
+def test_concurrent_equal_changes_are_audited_once(pro):
     answers = run_concurrently(lambda: _put(pro, "EUR"), lambda: _put(pro, "EUR"))
 
     assert sorted(answer.json["changed"] for answer in answers) == [False, True]
@@ -77,7 +77,7 @@ def test_unsupported_currency_returns_400(pro, code):
 @pytest.mark.parametrize(
     "body", [{}, {"homeCurrency": None}, {"homeCurrency": 978}, {"homeCurrency": ["EUR"]}, [], b""]
 )
-def test_malformed_body_is_problem_details(pro, body):
+def test_malformed_body_returns_problem_details(pro, body):
     answer = pro.call("PUT", URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -101,7 +101,7 @@ def test_key_needs_the_pro_plan(pro, plan):
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_role_below_owner_reads_and_cannot_change(brand, role):
+def test_role_below_owner_may_only_read(brand, role):
     person = brand.person(role)
 
     answer = _put(person, "EUR")
@@ -120,19 +120,19 @@ def test_owner_needs_a_verified_email(brand):
     assert brand.person("Owner").get(URL).json["canChange"] is True
 
 
-def test_read_key_cannot_change_it(pro):
-    reader = pro.other_key(scope="read")
+def test_read_key_cannot_change_the_currency(pro):
+    read_key = pro.other_key(scope="read")
 
-    answer = _put(reader, "EUR")
+    answer = _put(read_key, "EUR")
 
     assert answer.status_code == 403
     assert "read_write" in answer.json["message"]
-    assert reader.get(URL).json["canChange"] is False
+    assert read_key.get(URL).json["canChange"] is False
 
 
 def test_repeated_idempotency_key_returns_the_first_response(pro):
     first = _put(pro, "EUR", Idempotency_Key="k1")
-    again = _put(pro, "EUR", Idempotency_Key="k1")
+    repeated = _put(pro, "EUR", Idempotency_Key="k1")
 
-    assert again.json == first.json
-    assert again.headers["Idempotency-Replayed"] == "true"
+    assert repeated.json == first.json
+    assert repeated.headers["Idempotency-Replayed"] == "true"

@@ -1,4 +1,4 @@
-"""API keys, as people at the dashboard manage them. Source: core spec, section 5 (keys, scopes, the shared bucket)."""
+"""Management of API keys by dashboard users. Source: core spec, section 5 (keys, scopes, the shared bucket)."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -125,23 +125,23 @@ def test_revoked_key_is_refused_and_cannot_be_revoked_or_rotated(brand, admin):
     created = _create(admin).json
 
     revoked = admin.call("DELETE", f"{URL}/{created['id']}")
-    again = admin.call("DELETE", f"{URL}/{created['id']}")
+    repeated = admin.call("DELETE", f"{URL}/{created['id']}")
     rotated = admin.post(f"{URL}/{created['id']}/rotate")
 
     assert (revoked.status_code, revoked.data) == (204, b"")
     assert not _is_accepted(brand, created["apiKey"])
-    for answer in (again, rotated):
+    for answer in (repeated, rotated):
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("end", ["revoke", "rotate"])
-def test_revoked_or_rotated_key_leaves_the_cache_at_once(brand, admin, monkeypatch, end):
+@pytest.mark.parametrize("action", ["revoke", "rotate"])
+def test_revoked_or_rotated_key_leaves_the_cache_at_once(brand, admin, monkeypatch, action):
     override_settings(monkeypatch, web={"key_cache_s": 600})
     callers.clear_cache()
     created = _create(admin).json
     assert _is_accepted(brand, created["apiKey"])
 
-    if end == "revoke":
+    if action == "revoke":
         admin.call("DELETE", f"{URL}/{created['id']}")
     else:
         admin.post(f"{URL}/{created['id']}/rotate")
@@ -182,10 +182,10 @@ def test_audit_log_of_a_key_hides_creators_of_keys(brand, admin):
 
 def test_repeated_creation_shows_the_same_secrets(brand, admin):
     first = _create(admin, name="shop", Idempotency_Key="k1")
-    again = _create(admin, name="shop", Idempotency_Key="k1")
+    repeated = _create(admin, name="shop", Idempotency_Key="k1")
     other = _create(admin, name="other", Idempotency_Key="k1")
 
-    assert (again.status_code, again.headers["Idempotency-Replayed"], again.json) == (201, "true", first.json)
+    assert (repeated.status_code, repeated.headers["Idempotency-Replayed"], repeated.json) == (201, "true", first.json)
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
     assert len(admin.get(URL).json) == 2
     assert first.json["apiKey"] not in str(brand.rows("select * from stored_answer"))
@@ -199,7 +199,7 @@ def test_repeated_rotation_shows_the_same_secrets(admin):
     assert answers[0].json == answers[1].json
 
 
-def _fill(brand, count):
+def _insert_keys(brand, count):
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into api_key (id, organization_id, member_id, name, scope, is_test, last_four, key_hash,"
@@ -211,7 +211,7 @@ def _fill(brand, count):
 
 
 def test_organization_has_at_most_100_active_keys(brand, admin):
-    _fill(brand, 98)  # plus the brand's own key
+    _insert_keys(brand, 98)  # plus the brand's own key
 
     created = _create(admin)
     refused = _create(admin)
@@ -224,7 +224,7 @@ def test_organization_has_at_most_100_active_keys(brand, admin):
 
 
 def test_concurrent_creations_share_the_last_key(brand, admin):
-    _fill(brand, 98)
+    _insert_keys(brand, 98)
 
     answers = run_concurrently(lambda: _create(admin), lambda: _create(admin))
 
@@ -232,7 +232,7 @@ def test_concurrent_creations_share_the_last_key(brand, admin):
 
 
 def test_operator_command_obeys_the_same_limit(brand):
-    _fill(brand, 99)
+    _insert_keys(brand, 99)
 
     with pytest.raises(Refused, match="api_key_limit_reached"), db.any_org_work():
         key_creation.create(
@@ -256,7 +256,7 @@ def test_operator_command_obeys_the_same_limit(brand):
         b"no",
     ],
 )
-def test_malformed_body_is_problem_details(admin, body):
+def test_malformed_body_returns_problem_details(admin, body):
     answer = admin.post(URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -271,9 +271,9 @@ def test_creator_and_organization_cannot_be_sent(brand, admin, rival):
 
 
 def test_other_tenants_key_returns_404(brand, admin, rival):
-    theirs = rival.person("Owner").get(URL).json[0]["id"]
+    rivals_key_id = rival.person("Owner").get(URL).json[0]["id"]
 
-    for key_id in (theirs, uuid4(), "x", "x" * 200):
+    for key_id in (rivals_key_id, uuid4(), "x", "x" * 200):
         for answer in (admin.call("DELETE", f"{URL}/{key_id}"), admin.post(f"{URL}/{key_id}/rotate")):
             assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert _is_accepted(rival, rival.api_key)
@@ -313,5 +313,5 @@ def test_last_use_of_a_key_is_recorded_hourly(brand, admin):
     )
     callers.clear_cache()
     _is_accepted(brand, created["apiKey"])
-    (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == created["id"]]
-    assert again >= first
+    (updated,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == created["id"]]
+    assert updated >= first

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids, stored_files
+from models.stored_files import StoredFile
 from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.images import gif, jpeg, png, webp
 
@@ -53,20 +54,20 @@ def test_image_is_served_with_safe_headers(app, owner):
     assert image_response.headers["X-Content-Type-Options"] == "nosniff"
     assert image_response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert "immutable" in image_response.headers["Cache-Control"]
-    again = app.test_client().get(
+    cached = app.test_client().get(
         image_response.request.path, headers={"If-None-Match": image_response.headers["ETag"]}
     )
-    assert (again.status_code, again.data) == (304, b"")
+    assert (cached.status_code, cached.data) == (304, b"")
 
 
 def test_image_may_be_sent_as_json(app, owner):
     body = {"dataBase64": base64.b64encode(png(20, 20)).decode(), "contentType": "image/png"}
 
     answer = owner.post(URL, body)
-    untyped = owner.post(URL, {"dataBase64": body["dataBase64"]})
+    without_type = owner.post(URL, {"dataBase64": body["dataBase64"]})
 
-    assert (answer.status_code, untyped.status_code) == (200, 200)
-    assert _fetch(app, untyped.json["logoUrl"]).data == png(20, 20)
+    assert (answer.status_code, without_type.status_code) == (200, 200)
+    assert _fetch(app, without_type.json["logoUrl"]).data == png(20, 20)
 
 
 def test_logo_and_favicon_are_independent(owner):
@@ -93,10 +94,10 @@ def test_deleted_logo_returns_404(app, owner):
     url = _upload(owner, png(64, 64)).json["logoUrl"]
 
     deleted = owner.call("DELETE", URL)
-    again = owner.call("DELETE", URL)
+    repeated = owner.call("DELETE", URL)
 
     assert (deleted.status_code, deleted.data) == (204, b"")
-    assert (again.status_code, again.json["error"]) == (404, "not_found")
+    assert (repeated.status_code, repeated.json["error"]) == (404, "not_found")
     assert owner.get(PROFILE).json["logoUrl"] is None
     assert _fetch(app, url).status_code == 404
 
@@ -150,7 +151,7 @@ def test_invalid_image_is_refused(owner, content, content_type):
         {"dataBase64": "YQ==", "contentType": 5},
     ],
 )
-def test_malformed_json_body_is_problem_details(owner, body):
+def test_malformed_json_body_returns_problem_details(owner, body):
     answer = owner.post(URL, body)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
@@ -162,34 +163,34 @@ def test_json_with_mismatched_content_type_is_refused(owner):
     assert owner.post(URL, body).json["error"] == "invalid_image"
 
 
-def test_unknown_kind_is_problem_details(owner):
+def test_unknown_kind_returns_problem_details(owner):
     assert _upload(owner, png(64, 64), kind="banner").content_type == "application/problem+json"
     assert owner.call("DELETE", f"{URL}?kind=tax_form").content_type == "application/problem+json"
 
 
 def test_image_over_one_mebibyte_returns_413(owner):
-    full = png(64, 64).ljust(MAX_BYTES, b"\0")
-    too_much = full + b"\0"
+    largest = png(64, 64).ljust(MAX_BYTES, b"\0")
+    oversized = largest + b"\0"
 
-    assert _upload(owner, full).status_code == 200
-    assert owner.post(URL, {"dataBase64": base64.b64encode(full).decode()}).status_code == 200
+    assert _upload(owner, largest).status_code == 200
+    assert owner.post(URL, {"dataBase64": base64.b64encode(largest).decode()}).status_code == 200
     for answer in (
-        _upload(owner, too_much),
-        owner.post(URL, {"dataBase64": base64.b64encode(too_much).decode()}),
+        _upload(owner, oversized),
+        owner.post(URL, {"dataBase64": base64.b64encode(oversized).decode()}),
         _upload(owner, png(64, 64).ljust(3 * MAX_BYTES, b"\0")),
     ):
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_role_below_owner_cannot_change_it(brand, role):
+def test_role_below_owner_cannot_change_the_logo(brand, role):
     person = brand.person(role)
 
     assert _upload(person, png(64, 64)).status_code == 403
     assert person.call("DELETE", URL).status_code == 403
 
 
-def test_a_key_cannot_change_it(brand):
+def test_key_cannot_change_the_logo(brand):
     for answer in (_upload(brand, png(64, 64)), brand.call("DELETE", URL)):
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
@@ -198,14 +199,7 @@ def test_private_or_unknown_file_returns_404(app, owner):
     private_id = ids.new_id()
     with db.unit_of_work(owner.id):
         stored_files.insert(
-            {
-                "id": private_id,
-                "organization_id": owner.id,
-                "kind": "tax_form",
-                "content_type": "application/pdf",
-                "content": b"sealed",
-                "created_at": datetime.now(UTC),
-            }
+            StoredFile(private_id, owner.id, "tax_form", "application/pdf", b"sealed", datetime.now(UTC))
         )
 
     for name in (private_id, uuid4(), "x", "%00"):
@@ -223,7 +217,7 @@ def test_concurrent_uploads_leave_one_file(owner):
 
 def test_repeated_upload_is_stored_once(owner):
     first = _upload(owner, png(64, 64), Idempotency_Key="k1")
-    again = _upload(owner, png(64, 64), Idempotency_Key="k1")
+    repeated = _upload(owner, png(64, 64), Idempotency_Key="k1")
 
-    assert again.json == first.json
+    assert repeated.json == first.json
     assert owner.rows("select count(*) from stored_file") == [(1,)]

@@ -1,4 +1,4 @@
-"""Members of an organization and their sessions at the pages."""
+"""Members of an organization and their browser sessions."""
 
 import pytest
 
@@ -9,14 +9,14 @@ URL = "/api/v1/members"
 
 @pytest.fixture
 def ada(app, flask, brand):
-    """A Manager's browser."""
+    """Return the browser of a Manager who has signed in."""
     visitor = Visitor(app)
     link = flask.json("sign-in", "owner", "--org", brand.id, "--role", "Manager", "--email", "ada@example.com")
     visitor.open(link["url"], User_Agent="Netscape")
     return visitor
 
 
-def _by_email(brand):
+def _list_members_by_email(brand):
     return {member["email"]: member for member in brand.person("Owner").get(URL).json}
 
 
@@ -25,16 +25,16 @@ def _end_sessions(brand, member_id, role="Owner"):
 
 
 def test_members_are_listed_with_their_sessions(brand, ada):
-    people = _by_email(brand)
+    members = _list_members_by_email(brand)
 
-    assert list(people) == ["owner@example.com", "ada@example.com"]
-    member = people["ada@example.com"]
+    assert list(members) == ["owner@example.com", "ada@example.com"]
+    member = members["ada@example.com"]
     assert (member["role"], member["hasSignedIn"]) == ("Manager", True)
     (session,) = member["sessions"]
     assert session["userAgent"] == "Netscape"
     assert session["signedInAt"] < session["expiresAt"]
-    assert ada.cookie not in str(people)
-    assert people["owner@example.com"]["sessions"] == []
+    assert ada.cookie not in str(members)
+    assert members["owner@example.com"]["sessions"] == []
 
 
 def test_member_without_a_sign_in_is_listed(brand):
@@ -44,12 +44,12 @@ def test_member_without_a_sign_in_is_listed(brand):
 
 
 def test_ending_sessions_is_immediate_and_audited(brand, ada):
-    ada_id = _by_email(brand)["ada@example.com"]["id"]
+    ada_id = _list_members_by_email(brand)["ada@example.com"]["id"]
     answer = _end_sessions(brand, ada_id)
 
     assert (answer.status_code, answer.json) == (200, {"ended": 1})
     assert ada.open("/dashboard").status_code == 303
-    assert _by_email(brand)["ada@example.com"]["sessions"] == []
+    assert _list_members_by_email(brand)["ada@example.com"]["sessions"] == []
     assert brand.rows("select entity_id, after from audit_entry where action = 'member.signed_out'") == [
         (ada_id, {"sessions": 1})
     ]
@@ -57,18 +57,18 @@ def test_ending_sessions_is_immediate_and_audited(brand, ada):
 
 
 def test_sessions_at_another_brand_continue(app, flask, brand, rival, ada):
-    elsewhere = Visitor(app)
-    elsewhere.open(flask.json("sign-in", "owner", "--org", rival.id, "--email", "ada@example.com")["url"])
-    _end_sessions(brand, _by_email(brand)["ada@example.com"]["id"])
+    browser = Visitor(app)
+    browser.open(flask.json("sign-in", "owner", "--org", rival.id, "--email", "ada@example.com")["url"])
+    _end_sessions(brand, _list_members_by_email(brand)["ada@example.com"]["id"])
 
-    assert elsewhere.open("/dashboard").status_code == 200
+    assert browser.open("/dashboard").status_code == 200
 
 
-def test_other_tenants_members_are_not_found(brand, rival, ada):
-    theirs = _by_email(brand)["ada@example.com"]["id"]
+def test_other_tenants_members_are_not_visible(brand, rival, ada):
+    ada_id = _list_members_by_email(brand)["ada@example.com"]["id"]
 
-    assert "ada@example.com" not in _by_email(rival)
-    assert _end_sessions(rival, theirs).status_code == 404
+    assert "ada@example.com" not in _list_members_by_email(rival)
+    assert _end_sessions(rival, ada_id).status_code == 404
     assert ada.open("/dashboard").status_code == 200
 
 
@@ -77,8 +77,8 @@ def test_unknown_member_returns_404(brand, member_id):
     assert _end_sessions(brand, member_id).status_code == 404
 
 
-@pytest.mark.parametrize(("role", "reads"), [("Viewer", 403), ("Manager", 403), ("Admin", 200)])
-def test_admin_lists_and_only_owner_ends_sessions(brand, ada, role, reads):
-    assert brand.person(role).get(URL).status_code == reads
-    assert _end_sessions(brand, _by_email(brand)["ada@example.com"]["id"], role).status_code == 403
+@pytest.mark.parametrize(("role", "status"), [("Viewer", 403), ("Manager", 403), ("Admin", 200)])
+def test_only_admins_list_members_and_only_owners_end_sessions(brand, ada, role, status):
+    assert brand.person(role).get(URL).status_code == status
+    assert _end_sessions(brand, _list_members_by_email(brand)["ada@example.com"]["id"], role).status_code == 403
     assert brand.get(URL).status_code == 403

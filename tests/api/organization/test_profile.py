@@ -69,15 +69,15 @@ def test_custom_attribution_parameters_are_returned(brand):
     assert view["effectiveAttributionParams"][:2] == ["pk_ref", "via"]
 
 
-def test_every_member_reads_it_on_every_plan(brand):
+def test_every_member_and_key_reads_the_profile_on_every_plan(brand):
     brand.set(plan="Free")
 
     assert brand.person("Viewer").get(URL).status_code == 200
     assert brand.other_key(scope="read").get(URL).status_code == 200
 
 
-def _number(brand) -> str:
-    # A suffix unique to this test's organization.
+def _unique_suffix(brand) -> str:
+    """Return a suffix unique to the test's organization."""
     return brand.id.hex[-8:]
 
 
@@ -98,10 +98,10 @@ CHANGES = {
 }
 
 
-def test_owner_changes_it_and_the_change_is_audited(owner):
+def test_owners_change_is_stored_and_audited(owner):
     before = owner.get(URL).json
 
-    changes = CHANGES | {"subdomain": f"cafe-{_number(owner)}"}
+    changes = CHANGES | {"subdomain": f"cafe-{_unique_suffix(owner)}"}
 
     answer = _patch(owner, **changes)
 
@@ -140,7 +140,7 @@ def test_null_clears_optional_fields(owner):
     assert answer.json.items() >= (empty | {"minPayoutCurrency": None}).items()
 
 
-def test_unsent_field_is_unchanged(owner):
+def test_omitted_field_is_unchanged(owner):
     _patch(owner, **CHANGES)
 
     assert _patch(owner, name="Other").json["description"] == CHANGES["description"]
@@ -287,14 +287,14 @@ def test_hold_of_many_conversions_is_moved_in_batches(owner, brand, drain, monke
     affiliate_id = brand.affiliate("ben")
     for _ in range(number):
         insert_conversion(brand, affiliate_id)
-    paid = insert_conversion(brand, affiliate_id, status="Paid")
+    paid_id = insert_conversion(brand, affiliate_id, status="Paid")
 
     _patch(owner, payoutGraceDays=3)
     moved_by_request = _list_rescheduled(brand)
     drain()
 
     assert (len(moved_by_request), len(_list_rescheduled(brand))) == (min(number, 2), number)
-    assert paid not in _list_rescheduled(brand)
+    assert paid_id not in _list_rescheduled(brand)
 
 
 def _list_rescheduled(brand):
@@ -303,14 +303,14 @@ def _list_rescheduled(brand):
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_role_below_owner_cannot_change_it(brand, role):
+def test_role_below_owner_cannot_change_the_profile(brand, role):
     answer = _patch(brand.person(role), name="Mine")
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 
 @pytest.mark.parametrize("scope", ["read", "read_write"])
-def test_key_cannot_change_it_and_gets_the_reason(brand, scope):
+def test_key_cannot_change_the_profile_and_gets_the_reason(brand, scope):
     answer = _patch(brand.other_key(scope=scope), name="Mine")
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -318,17 +318,17 @@ def test_key_cannot_change_it_and_gets_the_reason(brand, scope):
     assert brand.get(URL).json["name"] == "Brand"
 
 
-def test_invalid_key_gets_a_bare_401(brand):
+def test_invalid_key_returns_an_empty_401(brand):
     brand.api_key = "ff_live_nonsense"
     answer = _patch(brand, name="Mine")
 
     assert (answer.status_code, answer.data) == (401, b"")
 
 
-def test_a_repeated_request_gets_the_first_answer(owner):
+def test_repeated_idempotency_key_returns_the_first_answer(owner):
     first = _patch(owner, name="First", Idempotency_Key="k1")
     _patch(owner, name="Second")
-    again = _patch(owner, name="First", Idempotency_Key="k1")
+    repeated = _patch(owner, name="First", Idempotency_Key="k1")
 
-    assert (again.headers["Idempotency-Replayed"], again.json) == ("true", first.json)
+    assert (repeated.headers["Idempotency-Replayed"], repeated.json) == ("true", first.json)
     assert owner.get(URL).json["name"] == "Second"

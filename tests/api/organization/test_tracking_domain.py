@@ -1,10 +1,10 @@
-"""The tracking domain: set by an Owner, proved by DNS, reset when it changes."""
+"""The tracking domain: set by an Owner, verified by DNS, reset when it changes."""
 
 import pytest
 
 from tests.support.outside.brand_dns import TARGET, answering
 
-_HERE = "/api/v1/settings/tracking-domain"
+URL = "/api/v1/settings/tracking-domain"
 
 
 @pytest.fixture
@@ -20,17 +20,17 @@ def domain(brand):
 
 @pytest.fixture
 def owner(brand, domain):
-    """The Owner of a brand that has set its domain."""
-    found = brand.person("Owner")
-    assert _set(found, domain).status_code == 200
-    return found
+    """Return the Owner of the brand, who has set its tracking domain."""
+    person = brand.person("Owner")
+    assert _set(person, domain).status_code == 200
+    return person
 
 
 def _set(caller, domain):
-    return caller.call("PATCH", _HERE, {"trackingDomain": domain})
+    return caller.call("PATCH", URL, {"trackingDomain": domain})
 
 
-def _audited(brand):
+def _list_changes(brand):
     return [
         (action, after)
         for action, after in brand.rows(
@@ -39,8 +39,8 @@ def _audited(brand):
     ]
 
 
-def test_without_one_there_is_nothing_to_set_up(brand):
-    assert brand.get(_HERE).json == {
+def test_brand_without_a_domain_has_no_steps(brand):
+    assert brand.get(URL).json == {
         "domain": None,
         "state": "Unset",
         "provedBy": None,
@@ -49,22 +49,22 @@ def test_without_one_there_is_nothing_to_set_up(brand):
         "nextCheckAt": None,
         "missingSince": None,
     }
-    refused = brand.post(f"{_HERE}/check")
+    refused = brand.post(f"{URL}/check")
     assert (refused.status_code, refused.json["error"]) == (409, "no_tracking_domain")
 
 
-def test_it_is_set_in_any_case_proved_and_used(brand, owner, domain, dns):
+def test_domain_is_lower_cased_verified_and_used(brand, owner, domain, dns):
     brand.program()
-    shown = _set(owner, domain.upper()).json
+    state = _set(owner, domain.upper()).json
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
 
-    checked = owner.post(f"{_HERE}/check")
+    checked = owner.post(f"{URL}/check")
     snippet = brand.get("/api/v1/r/install-snippet").json
 
-    assert (shown["domain"], shown["state"]) == (domain, "Pending")
+    assert (state["domain"], state["state"]) == (domain, "Pending")
     assert (checked.status_code, checked.json["state"], checked.json["provedBy"]) == (200, "Verified", "CNAME")
     assert (snippet["scriptHost"], snippet["usingTrackingDomain"]) == (f"https://{domain}", True)
-    assert _audited(brand) == [
+    assert _list_changes(brand) == [
         ("org.tracking_domain_changed", {"trackingDomain": domain, "trackingDomainVerified": False}),
         (
             "org.tracking_domain_verified",
@@ -73,31 +73,36 @@ def test_it_is_set_in_any_case_proved_and_used(brand, owner, domain, dns):
     ]
 
 
-def test_a_change_resets_it_and_the_same_again_does_not(brand, owner, domain, dns):
+def test_changed_domain_is_reset_and_an_equal_one_is_not(brand, owner, domain, dns):
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
-    owner.post(f"{_HERE}/check")
+    owner.post(f"{URL}/check")
 
     same = _set(owner, domain).json
-    other = _set(owner, f"b.{domain}").json
-    gone = _set(owner, None).json
+    changed = _set(owner, f"b.{domain}").json
+    cleared = _set(owner, None).json
 
-    assert (same["state"], other["state"], other["checkedAt"], gone["state"]) == ("Verified", "Pending", None, "Unset")
+    assert (same["state"], changed["state"], changed["checkedAt"], cleared["state"]) == (
+        "Verified",
+        "Pending",
+        None,
+        "Unset",
+    )
     assert brand.rows("select tracking_domain, tracking_domain_verified from organization") == [(None, False)]
 
 
-def test_what_another_tenant_has_proved_is_refused_without_a_name(brand, rival, owner, domain, dns):
+def test_domain_verified_by_another_tenant_is_refused_without_naming_it(brand, rival, owner, domain, dns):
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
     _set(rival.person("Owner"), domain)
-    owner.post(f"{_HERE}/check")
+    owner.post(f"{URL}/check")
 
-    answer = rival.post(f"{_HERE}/check")
+    answer = rival.post(f"{URL}/check")
 
     assert (answer.status_code, answer.json["error"]) == (409, "tracking_domain_already_taken")
     assert str(brand.id) not in answer.text
-    assert rival.get(_HERE).json["state"] == "Pending"
+    assert rival.get(URL).json["state"] == "Pending"
 
 
-def test_an_operators_word_is_forgotten_with_the_name_and_refused_where_another_has_it(brand, rival, domain, dns):
+def test_operators_verification_is_lost_on_change_and_refused_for_a_taken_domain(brand, rival, domain, dns):
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
     rival.program(custom_domain=domain, custom_domain_verified=True)
 
@@ -105,22 +110,22 @@ def test_an_operators_word_is_forgotten_with_the_name_and_refused_where_another_
         brand.set(trackingDomain=domain, trackingDomainVerified="on")
     brand.set(trackingDomain=f"b.{domain}", trackingDomainVerified="on")
 
-    assert brand.get(_HERE).json["provedBy"] == "Operator"
+    assert brand.get(URL).json["provedBy"] == "Operator"
     brand.set(trackingDomain=f"c.{domain}")
-    assert brand.get(_HERE).json["state"] == "Pending"
+    assert brand.get(URL).json["state"] == "Pending"
 
 
-def test_who_may_not(brand, owner, dns):
+def test_unauthorized_role_or_key_cannot_change_or_check(brand, owner, dns):
     for role in ("Viewer", "Manager"):
         person = brand.person(role)
-        assert person.get(_HERE).status_code == 200
+        assert person.get(URL).status_code == 200
         assert _set(person, None).status_code == 403
-        assert person.post(f"{_HERE}/check").status_code == 403
+        assert person.post(f"{URL}/check").status_code == 403
     assert _set(brand.other_key(scope="read"), None).status_code == 403
     assert dns.asked == []
 
 
-def test_what_is_no_domain_of_a_brands_is_refused(owner, dns):
+def test_invalid_domain_is_refused(owner, dns):
     bodies = [
         None,
         [],
@@ -150,5 +155,5 @@ def test_what_is_no_domain_of_a_brands_is_refused(owner, dns):
         ),
     ]
     for body in bodies:
-        answer = owner.call("PATCH", _HERE, body)
+        answer = owner.call("PATCH", URL, body)
         assert (answer.status_code, answer.content_type) == (400, "application/problem+json"), body

@@ -18,9 +18,9 @@ def test_unverified_person_neither_creates_nor_rotates_a_key(brand, admin):
 
 # Operations that show a secret to people without a verified email, and why it gives them nothing more.
 _NO_CREDENTIAL = {
-    "create_webhook_endpoint": "it proves to a receiver who sent an event, and lets nobody in",
-    "rotate_webhook_secret": "it proves to a receiver who sent an event, and lets nobody in",
-    "create_automation_hook": "it proves to a receiver who sent an event, and lets nobody in",
+    "create_webhook_endpoint": "it only proves to a receiver who sent an event, and grants no access",
+    "rotate_webhook_secret": "it only proves to a receiver who sent an event, and grants no access",
+    "create_automation_hook": "it only proves to a receiver who sent an event, and grants no access",
     "create_embed_token": "it opens one affiliate's frame until it expires, and no route of the brand",
     "resend_invite": "it invites an affiliate again whom a person with a verified email has invited",
     "list_connections": "a gateway posts its events to the address that is shown, and signs them; it reads nothing",

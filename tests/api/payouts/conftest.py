@@ -11,8 +11,8 @@ def payroll(app):
 
 
 @pytest.fixture
-def due(payroll):
-    """A payroll in which ann is owed 20.00 USD."""
+def due_payroll(payroll):
+    """Return a payroll in which ann is owed 20.00 USD."""
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000)
     return payroll

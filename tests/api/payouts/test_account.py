@@ -20,7 +20,7 @@ NOTHING = {"method": None, "walletEmail": None, "connectedAccountId": None, "rec
 
 @pytest.fixture
 def email():
-    """An email unique to this test."""
+    """Return an email address unique to this test."""
     return f"ben-{uuid4().hex}@example.com"
 
 
@@ -34,7 +34,7 @@ def _create_affiliate(brand, email):
     return brand.affiliate("ben", email=email, email_normalized=email)
 
 
-def _payee(brand, affiliate_id):
+def _find_payee(brand, affiliate_id):
     with db.unit_of_work(brand.id):
         (payee,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
     return payee.method, payee.destination
@@ -62,7 +62,7 @@ def test_chosen_account_is_returned_and_paid(ben, brand, email, account):
     assert response.status_code == 200
     assert response.json == NOTHING | account | {"changedAt": response.json["changedAt"]}
     assert ben.get(URL).json == response.json
-    assert _payee(brand, affiliate_id) == tuple(account.values())
+    assert _find_payee(brand, affiliate_id) == tuple(account.values())
 
 
 def test_null_method_clears_the_account(ben):
@@ -217,19 +217,19 @@ def test_affiliate_view_of_brands_has_no_account_fields(ben, brand, email):
 
 def test_persons_account_precedes_operators_and_imported_ones(ben, brand, email):
     affiliate_id = _create_affiliate(brand, email)
-    payees = [_payee(brand, affiliate_id)]
+    payees = [_find_payee(brand, affiliate_id)]
     brand.rows("update affiliate set wallet_email = 'import@example.com' where id = %s returning id", affiliate_id)
-    payees.append(_payee(brand, affiliate_id))
+    payees.append(_find_payee(brand, affiliate_id))
     brand.rows(
         "update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_operator'"
         " where id = %s returning id",
         affiliate_id,
     )
-    payees.append(_payee(brand, affiliate_id))
+    payees.append(_find_payee(brand, affiliate_id))
     ben.put(URL, RECIPIENT)
-    payees.append(_payee(brand, affiliate_id))
+    payees.append(_find_payee(brand, affiliate_id))
     ben.put(URL, {"method": None})
-    payees.append(_payee(brand, affiliate_id))
+    payees.append(_find_payee(brand, affiliate_id))
 
     assert payees == [
         (None, None),
@@ -246,7 +246,7 @@ def test_imported_wallet_is_paid(brand):
     brand.post("/api/v1/affiliates/import", {"programId": str(program_id), "affiliates": rows})
     ((affiliate_id,),) = brand.rows("select id from affiliate where email = 'ann@example.com'")
 
-    assert _payee(brand, affiliate_id) == ("Wallet", "wallet@example.com")
+    assert _find_payee(brand, affiliate_id) == ("Wallet", "wallet@example.com")
 
 
 def test_payout_keeps_the_account_of_its_run(app, email):
@@ -292,13 +292,13 @@ def test_retry_uses_the_current_account(app, email):
 
 def _list_emails(*brands):
     return [
-        letter
+        email_row
         for brand in brands
-        for letter in brand.rows("select recipient, subject from mail_message where kind = 'payout_account.changed'")
+        for email_row in brand.rows("select recipient, subject from mail_message where kind = 'payout_account.changed'")
     ]
 
 
-def test_change_sends_one_email_and_no_change_none(ben, brand, rival, email):
+def test_only_a_change_sends_an_email(ben, brand, rival, email):
     _create_affiliate(brand, email)
     _create_affiliate(rival, email)
 
@@ -313,10 +313,10 @@ def test_change_sends_one_email_and_no_change_none(ben, brand, rival, email):
 def test_email_masks_the_account(ben, brand, email):
     _create_affiliate(brand, email)
     ben.put(URL, WALLET)
-    ((letter_id,),) = brand.rows("select id from mail_message")
+    ((message_id,),) = brand.rows("select id from mail_message")
 
     with db.any_org_work():
-        text = mail.any_org_open(letter_id).text
+        text = mail.any_org_open(message_id).text
     assert "p...@b..." in text
     assert WALLET["walletEmail"] not in text
     assert "/sign-in?next=/portal/payout-account" in text

@@ -13,21 +13,21 @@ _DONG_PER_USD = "25400"
 
 @pytest.fixture
 def payroll(app):
-    created = Payroll.create(app)
-    created.rate("VND", _DONG_PER_USD)
-    created.rate("KWD", "0.3")
+    new_payroll = Payroll.create(app)
+    new_payroll.rate("VND", _DONG_PER_USD)
+    new_payroll.rate("KWD", "0.3")
     for slug in ("ann", "ben"):
-        created.affiliate(slug)
-    return created
+        new_payroll.affiliate(slug)
+    return new_payroll
 
 
-def _preview(payroll):
+def _post_preview(payroll):
     answer = owner_session(payroll).post(f"{URL}/preview")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json
 
 
-def _blocked(preview):
+def _blocked_reasons(preview):
     return {
         (candidate["affiliateName"], candidate["currency"]): candidate["blockedReason"]
         for candidate in preview["candidates"]
@@ -43,7 +43,7 @@ def _sell_dong(payroll, slug, count):
 def test_sixty_commissions_of_one_dong_are_not_payout_ready(payroll):
     _sell_dong(payroll, "ann", 60)
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
     (candidate,) = preview["candidates"]
     assert (candidate["eligibleCents"], candidate["conversionCount"], candidate["payoutUsdCents"]) == (60, 60, 0)
@@ -65,10 +65,10 @@ def test_confirmed_total_leaves_out_the_affiliate_below_one_cent(payroll):
     _sell_dong(payroll, "ann", 3)
     payroll.sell("ben", 10_000)
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
     receipt = owner_session(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
 
-    assert _blocked(preview) == {("Ann", "VND"): "below_one_cent", ("Ben", "USD"): None}
+    assert _blocked_reasons(preview) == {("Ann", "VND"): "below_one_cent", ("Ben", "USD"): None}
     assert (preview["totalEligibleCents"], preview["nativeTotalsForRun"]) == (2_000, {"USD": 2_000})
     assert (receipt["totalCents"], receipt["nativeTotalsForRun"]) == (2_000, {"USD": 2_000})
     assert payroll.lines("native_currency, amount_cents") == [("USD", 2_000)]
@@ -78,10 +78,10 @@ def test_weak_currency_is_paid_together_with_another_one_of_the_affiliate(payrol
     _sell_dong(payroll, "ann", 2)
     payroll.sell("ann", 10_000)
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
     receipt = owner_session(payroll).post(RUN, {"confirmTotalCents": preview["totalEligibleCents"]}).json
 
-    assert _blocked(preview) == {("Ann", "USD"): None, ("Ann", "VND"): None}
+    assert _blocked_reasons(preview) == {("Ann", "USD"): None, ("Ann", "VND"): None}
     assert preview["nativeTotalsForRun"] == {"USD": 2_000, "VND": 2}
     assert receipt["totalCents"] == preview["payoutTotalUsdCents"] == 2_000
     assert sorted(payroll.lines("native_currency, amount_cents")) == [("USD", 2_000), ("VND", 0), ("VND", 0)]
@@ -91,11 +91,11 @@ def test_weak_currency_is_paid_together_with_another_one_of_the_affiliate(payrol
 def test_first_line_that_rounds_to_a_cent_makes_the_affiliate_ready(payroll, currency, below, enough):
     # 1 fils is 0.33 cents and 2 are 0.67; 127 dong are exactly half a cent, which is rounded to 0, and 128 are more.
     payroll.sell("ann", below, currency)
-    assert _blocked(_preview(payroll)) == {("Ann", currency): "below_one_cent"}
+    assert _blocked_reasons(_post_preview(payroll)) == {("Ann", currency): "below_one_cent"}
 
     payroll.sell("ann", enough, currency)
 
-    preview = _preview(payroll)
-    assert _blocked(preview) == {("Ann", currency): None}
+    preview = _post_preview(payroll)
+    assert _blocked_reasons(preview) == {("Ann", currency): None}
     assert preview["payoutTotalUsdCents"] == 1
     assert payroll.run().total_cents == 1

@@ -24,7 +24,7 @@ from tests.support.rows.payroll import Payroll
 
 @pytest.fixture
 def failed_payout(app):
-    """A payroll with one failed payout, and the payout's id."""
+    """Return a payroll with one failed payout, and the payout's id."""
     payroll = Payroll.create(app, rail="fail")
     payout_id = create_payout(payroll)
     payroll.pay()
@@ -36,7 +36,7 @@ def _decide(payroll, payout_id, verb, body=None, **headers):
     return owner_session(payroll).post(f"{URL}/{payout_id}/{verb}", body, **headers)
 
 
-def _pay(payroll, payout_id, reference="bank 17"):
+def _mark_paid(payroll, payout_id, reference="bank 17"):
     return _decide(payroll, payout_id, "mark-paid", {"externalTransactionId": reference})
 
 
@@ -107,7 +107,7 @@ def test_retry_with_nothing_left_is_refused(app):
     payroll.brand.refund("first")
 
     assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, "nothing_left_to_pay")
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "nothing_left_to_pay")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "nothing_left_to_pay")
     assert payroll.payouts("status, amount_cents") == [("Failed", 0)]
 
 
@@ -190,7 +190,7 @@ def test_voided_payout_is_due_again_and_never_retried(failed_payout):
     assert len(voided["lineItems"]) == 1
     for verb in ("retry", "void"):
         assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "payout_voided")
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "payout_voided")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "payout_voided")
     run_payouts(payroll)
     payroll.pay()
     assert payroll.payouts("status, amount_cents") == [("Failed", 2_000), ("Paid", 2_000)]
@@ -212,7 +212,7 @@ def test_unsent_payout_is_marked_paid_with_its_reference(app, state):
     if state == "Failed":
         payroll.pay()
 
-    answer = _pay(payroll, payout_id, " Überweisung 17 ")
+    answer = _mark_paid(payroll, payout_id, " Überweisung 17 ")
     payroll.pay()
 
     marked = answer.json
@@ -228,7 +228,7 @@ def test_paid_payout_is_not_marked_again(payroll):
     payout_id = create_payout(payroll)
     payroll.pay()
 
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "invalid_status_transition")
 
 
 def test_processing_payout_cannot_be_decided(app):
@@ -237,7 +237,7 @@ def test_processing_payout_cannot_be_decided(app):
     payroll.pay()
 
     assert payroll.payouts() == [("Processing", 2_000)]
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "invalid_status_transition")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "invalid_status_transition")
     for verb in ("retry", "void"):
         assert read_refusal(_decide(payroll, payout_id, verb)) == (409, "invalid_status_transition")
 
@@ -245,7 +245,7 @@ def test_processing_payout_cannot_be_decided(app):
 def test_concurrent_marks_are_booked_once(payroll):
     payout_id = create_payout(payroll)
 
-    answers = run_concurrently(*[lambda: _pay(payroll, payout_id) for _ in range(3)])
+    answers = run_concurrently(*[lambda: _mark_paid(payroll, payout_id) for _ in range(3)])
 
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     assert payroll.balance("ann") == {"USD": 0}
@@ -255,7 +255,7 @@ def test_payout_under_review_cannot_be_marked_paid(payroll):
     payroll.brand.set(needsReview="on")
     payout_id = create_payout(payroll)
 
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "review_pending")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "review_pending")
 
 
 def test_rejected_payout_can_only_be_voided(payroll):
@@ -266,7 +266,7 @@ def test_rejected_payout_can_only_be_voided(payroll):
         decisions.decide_review(organization_id=payroll.brand.id, run_id=run_id, is_approved=False, now=clock.now())
 
     assert read_refusal(_decide(payroll, payout_id, "retry")) == (409, "review_rejected")
-    assert read_refusal(_pay(payroll, payout_id)) == (409, "review_rejected")
+    assert read_refusal(_mark_paid(payroll, payout_id)) == (409, "review_rejected")
     assert _decide(payroll, payout_id, "void").status_code == 200
 
 
@@ -283,7 +283,7 @@ def test_rejected_payout_can_only_be_voided(payroll):
         {"externalTransactionId": "x" * 256},
     ],
 )
-def test_payment_by_hand_needs_a_reference(payroll, body):
+def test_marking_paid_needs_a_reference(payroll, body):
     payout_id = create_payout(payroll)
 
     assert problem_fields(_decide(payroll, payout_id, "mark-paid", body)) == {"externalTransactionId"}
@@ -318,7 +318,7 @@ def test_repeated_idempotency_key_returns_the_first_response(failed_payout):
     payroll, payout_id = failed_payout
 
     first = _decide(payroll, payout_id, "retry", {}, Idempotency_Key="k")
-    again = _decide(payroll, payout_id, "retry", {}, Idempotency_Key="k")
+    repeated = _decide(payroll, payout_id, "retry", {}, Idempotency_Key="k")
 
-    assert (again.status_code, again.json) == (200, first.json)
+    assert (repeated.status_code, repeated.json) == (200, first.json)
     assert payroll.payouts("attempt") == [(2,)]

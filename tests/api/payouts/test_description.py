@@ -14,7 +14,7 @@ def payroll(app):
 
 @pytest.fixture
 def check_response(payroll):
-    """A function that checks a response against the OpenAPI document."""
+    """Return a function that checks a response against the OpenAPI document."""
     document = payroll.brand.app.test_client().get("/api/openapi.json").json
     components = document["components"]
 
@@ -45,13 +45,13 @@ def test_every_response_matches_the_openapi_document(payroll, check_response):
     check_response(person.post(f"{URL}/{payout_id}/retry"), "post", f"{URL}/{{payoutId}}/retry")
     payroll.pay()
     check_response(person.post(f"{URL}/{payout_id}/void"), "post", f"{URL}/{{payoutId}}/void")
-    paid = person.post(
+    marked = person.post(
         f"{URL}/{run_payouts(payroll)['payouts'][0]['payoutId']}/mark-paid", {"externalTransactionId": "b 1"}
     )
-    check_response(paid, "post", f"{URL}/{{payoutId}}/mark-paid")
+    check_response(marked, "post", f"{URL}/{{payoutId}}/mark-paid")
 
 
-def test_openapi_document_names_who_may_move_money(payroll):
+def test_openapi_document_states_the_callers_of_a_run(payroll):
     paths = payroll.brand.app.test_client().get("/api/openapi.json").json["paths"]
     operation = paths[f"{URL}/run"]["post"]
 

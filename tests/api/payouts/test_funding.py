@@ -1,4 +1,4 @@
-"""How payouts are funded, through HTTP. Source: core spec, "Payouts" (funding status)."""
+"""The funding status of payouts, through HTTP. Source: core spec, "Payouts" (funding status)."""
 
 import pytest
 

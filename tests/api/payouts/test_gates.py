@@ -1,4 +1,4 @@
-"""Who may run payouts, and when an organization may: the gates. Source: core spec, "Payouts" (additional 409 codes)."""
+"""Access to payout runs, and the gates of an organization. Source: core spec, "Payouts" (additional 409 codes)."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,14 +18,14 @@ from tests.support.api.payouts import (
 
 
 @pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])
-def test_only_a_freshly_logged_in_owner_moves_money(due, path):
+def test_only_a_freshly_logged_in_owner_moves_money(due_payroll, path):
     url = f"{URL}/{path}"
     callers = {
-        "a key": due.brand,
-        "a read key": due.brand.other_key(scope="read"),
-        "a test key": due.brand.other_key(is_test=True),
-        "an owner's token": session_without_login(due.brand),
-        "a viewer's token": session_without_login(due.brand, "Viewer"),
+        "a key": due_payroll.brand,
+        "a read key": due_payroll.brand.other_key(scope="read"),
+        "a test key": due_payroll.brand.other_key(is_test=True),
+        "an owner's token": session_without_login(due_payroll.brand),
+        "a viewer's token": session_without_login(due_payroll.brand, "Viewer"),
     }
     for name, caller in callers.items():
         assert read_refusal(caller.post(url, {"confirmTotalCents": "wrong"})) == (
@@ -33,16 +33,19 @@ def test_only_a_freshly_logged_in_owner_moves_money(due, path):
             "interactive_session_required",
         ), name
     for role in ("Admin", "Manager", "Viewer"):
-        assert read_refusal(due.brand.person(role).post(url, {"confirmTotalCents": 2_000})) == (403, "forbidden"), role
-    due.brand.api_key = "ff_live_nobody"
-    assert due.brand.post(url).status_code == 401
-    assert due.payouts() == []
+        assert read_refusal(due_payroll.brand.person(role).post(url, {"confirmTotalCents": 2_000})) == (
+            403,
+            "forbidden",
+        ), role
+    due_payroll.brand.api_key = "ff_live_nobody"
+    assert due_payroll.brand.post(url).status_code == 401
+    assert due_payroll.payouts() == []
 
 
-def test_key_on_the_free_plan_gets_interactive_session_required_first(due):
-    due.brand.set(plan="Free")
+def test_key_on_the_free_plan_gets_interactive_session_required_first(due_payroll):
+    due_payroll.brand.set(plan="Free")
 
-    assert read_refusal(due.brand.post(RUN)) == (403, "interactive_session_required")
+    assert read_refusal(due_payroll.brand.post(RUN)) == (403, "interactive_session_required")
 
 
 _GATE_SETTINGS = {
@@ -80,7 +83,7 @@ def test_gates_are_checked_in_order_and_before_the_total(payroll):
         fundingMode="debit",
         fundingFrozen="on",
     )
-    opened = [
+    changes_by_gate = [
         ("payouts_require_active_subscription", {"status": "Active"}),
         ("identity_required", {"identityRequired": "off"}),
         ("high_risk_unverified", {"fraudScore": "59"}),
@@ -88,7 +91,7 @@ def test_gates_are_checked_in_order_and_before_the_total(payroll):
         ("unverified_cap_exceeded", {"verified": "on"}),
         ("funding_frozen", {"fundingFrozen": "off"}),
     ]
-    for code, change in opened:
+    for code, change in changes_by_gate:
         assert read_refusal(owner_session(payroll).post(RUN, {"confirmTotalCents": 7})) == (409, code)
         payroll.brand.set(**change)
 
@@ -96,10 +99,10 @@ def test_gates_are_checked_in_order_and_before_the_total(payroll):
 
 
 @pytest.mark.parametrize("settings", [{"plan": "Free"}, {"status": "PastDue"}, {"status": "Canceled"}])
-def test_only_an_active_paid_plan_pays_out(due, settings):
-    due.brand.set(**settings)
+def test_only_an_active_paid_plan_pays_out(due_payroll, settings):
+    due_payroll.brand.set(**settings)
 
-    assert read_refusal(owner_session(due).post(RUN, {"confirmTotalCents": 2_000})) == (
+    assert read_refusal(owner_session(due_payroll).post(RUN, {"confirmTotalCents": 2_000})) == (
         409,
         "payouts_require_active_subscription",
     )
@@ -119,10 +122,10 @@ def test_only_an_active_paid_plan_pays_out(due, settings):
         ({"fraudScore": "100", "verified": "pending"}, "identity_required"),
     ],
 )
-def test_operator_sets_the_fraud_score_thresholds(due, settings, code):
-    due.brand.set(**{"verified": "off"} | settings)
+def test_operator_sets_the_fraud_score_thresholds(due_payroll, settings, code):
+    due_payroll.brand.set(**{"verified": "off"} | settings)
 
-    answer = owner_session(due).post(RUN, {"confirmTotalCents": 2_000})
+    answer = owner_session(due_payroll).post(RUN, {"confirmTotalCents": 2_000})
 
     assert (answer.json.get("error"), answer.status_code) == (code, 409 if code else 200)
 
@@ -139,29 +142,29 @@ def test_cap_counts_runs_in_its_window(payroll):
     assert owner_session(payroll).post(RUN, {"confirmTotalCents": 10_001}).status_code == 200
 
 
-def test_payouts_of_an_unverified_organization_are_held(due):
-    due.brand.set(verified="off")
+def test_payouts_of_an_unverified_organization_are_held(due_payroll):
+    due_payroll.brand.set(verified="off")
 
-    receipt = run_payouts(due)
-    due.pay()
+    receipt = run_payouts(due_payroll)
+    due_payroll.pay()
 
     held_days = datetime.fromisoformat(receipt["holdUntil"]) - datetime.now(UTC)
     assert timedelta(days=6, hours=23) < held_days <= timedelta(days=7)
     assert receipt["payouts"][0]["holdUntil"] == receipt["holdUntil"]
-    assert due.payouts() == [("Pending", 2_000)]
-    assert due.brand.get(URL).json["items"][0]["holdUntil"] == receipt["holdUntil"]
+    assert due_payroll.payouts() == [("Pending", 2_000)]
+    assert due_payroll.brand.get(URL).json["items"][0]["holdUntil"] == receipt["holdUntil"]
 
 
-def test_run_needing_review_is_accepted_and_parked(due):
-    due.brand.set(needsReview="on")
+def test_run_needing_review_is_accepted_and_parked(due_payroll):
+    due_payroll.brand.set(needsReview="on")
 
-    receipt = run_payouts(due)
-    due.pay()
+    receipt = run_payouts(due_payroll)
+    due_payroll.pay()
 
     assert (receipt["needsManualReview"], receipt["reviewStatus"]) == (True, "Pending")
     assert [
         (payout_receipt["needsManualReview"], payout_receipt["reviewStatus"]) for payout_receipt in receipt["payouts"]
     ] == [(True, "Pending")]
-    assert due.payouts() == [("Pending", 2_000)]
-    (payout,) = due.brand.get(URL).json["items"]
+    assert due_payroll.payouts() == [("Pending", 2_000)]
+    (payout,) = due_payroll.brand.get(URL).json["items"]
     assert (payout["needsManualReview"], payout["reviewStatus"]) == (True, "Pending")

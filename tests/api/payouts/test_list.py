@@ -1,4 +1,4 @@
-"""Payouts as the brand reads them. Source: core spec, "Payouts" and "Payout"."""
+"""The brand's list of payouts and single payouts. Source: core spec, "Payouts" and "Payout"."""
 
 import re
 from datetime import UTC, datetime
@@ -153,7 +153,7 @@ def test_list_is_newest_first_in_pages(payroll):
     assert all(len(item["lineItems"]) == 1 for item in first["items"])
 
 
-def test_lines_can_be_left_out_of_the_list(payroll):
+def test_list_can_omit_lines(payroll):
     create_payout(payroll)
 
     (payout,) = payroll.brand.get(f"{URL}?lineItems=false").json["items"]
@@ -213,9 +213,9 @@ def test_other_tenants_payouts_return_404(payroll, rival):
 
 def test_list_refuses_foreign_cursors(app, payroll):
     other = Payroll.create(app)
-    for each_payroll in (payroll, other):
-        create_payout(each_payroll, "ann")
-        create_payout(each_payroll, "ben")
+    for tenant in (payroll, other):
+        create_payout(tenant, "ann")
+        create_payout(tenant, "ben")
 
     assert_foreign_cursors_refused(
         payroll.brand, URL, foreign=(other.brand, URL), other=(payroll.brand, "/api/v1/conversions")

@@ -1,4 +1,4 @@
-"""A run's payouts as a list for a payment by hand. Source: core spec, "Payouts" and section 8 "Limits" (CSV cells)."""
+"""A run's payouts as CSV for manual payment. Source: core spec, "Payouts" and section 8 "Limits" (CSV cells)."""
 
 import csv
 import io
@@ -25,8 +25,8 @@ LIST = f"{URL}/mass-pay.csv"
 
 
 @pytest.fixture
-def no_rail(payroll, monkeypatch):
-    """An installation without a rail for Wallet; other methods use the sandbox."""
+def payroll_without_rail(payroll, monkeypatch):
+    """Return a payroll in an installation without a rail for Wallet; other methods use the sandbox."""
     has_rail = rails.has_rail
     monkeypatch.setattr(
         rails,
@@ -38,7 +38,7 @@ def no_rail(payroll, monkeypatch):
     return payroll
 
 
-def _run(payroll):
+def _start_run(payroll):
     return run_payouts(payroll)["runId"]
 
 
@@ -48,19 +48,19 @@ def _download(payroll, run_id, more=""):
     return list(csv.DictReader(io.StringIO(answer.text)))
 
 
-def test_payout_without_a_rail_is_listed_with_its_recipient(no_rail):
-    affiliate_id = no_rail.affiliate("ann", method="Wallet")
-    no_rail.affiliate("ben")
-    no_rail.sell("ann", 10_025)
-    no_rail.sell("ben", 10_000)
-    receipt = run_payouts(no_rail)
+def test_payout_without_a_rail_is_listed_with_its_recipient(payroll_without_rail):
+    affiliate_id = payroll_without_rail.affiliate("ann", method="Wallet")
+    payroll_without_rail.affiliate("ben")
+    payroll_without_rail.sell("ann", 10_025)
+    payroll_without_rail.sell("ben", 10_000)
+    receipt = run_payouts(payroll_without_rail)
 
-    (row,) = _download(no_rail, receipt["runId"])
+    (row,) = _download(payroll_without_rail, receipt["runId"])
 
     payout_id = next(
         payout_receipt["payoutId"] for payout_receipt in receipt["payouts"] if payout_receipt["method"] == "Wallet"
     )
-    payout = no_rail.brand.get(f"{URL}/{payout_id}").json
+    payout = payroll_without_rail.brand.get(f"{URL}/{payout_id}").json
     assert row == {
         "payout_id": payout_id,
         "affiliate_id": str(affiliate_id),
@@ -80,7 +80,7 @@ def test_file_is_an_uncached_download(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    answer = owner_session(payroll).get(f"{LIST}?runId={_run(payroll)}")
+    answer = owner_session(payroll).get(f"{LIST}?runId={_start_run(payroll)}")
 
     assert answer.content_type == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
@@ -94,7 +94,7 @@ def test_file_is_an_uncached_download(payroll):
 def test_listed_payout_is_never_sent_and_can_be_listed_again(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
 
     first = _download(payroll, run_id, "&claim=true")
     payroll.pay()
@@ -108,7 +108,7 @@ def test_listed_payout_is_never_sent_and_can_be_listed_again(payroll):
 def test_payout_with_a_rail_is_not_listed_without_a_claim(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
 
     assert _download(payroll, run_id) == []
     payroll.pay()
@@ -130,7 +130,7 @@ def test_payout_marked_paid_is_not_listed_again(payroll):
 def test_refund_after_listing_is_a_debt_and_leaves_the_list_unchanged(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
     (row,) = _download(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
@@ -145,7 +145,7 @@ def test_refund_after_listing_is_a_debt_and_leaves_the_list_unchanged(payroll):
 def test_ban_after_listing_leaves_the_payout_pending(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
     _download(payroll, run_id, "&claim=true")
 
     payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
@@ -156,7 +156,7 @@ def test_ban_after_listing_leaves_the_payout_pending(payroll):
 def test_listed_payout_can_be_voided_and_is_due_again(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann", 10_000, externalEventId="first")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
     (row,) = _download(payroll, run_id, "&claim=true")
     payroll.brand.refund("first", 2_500)
 
@@ -173,21 +173,21 @@ def test_held_or_reviewed_payout_is_not_listed(payroll, settings_):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    assert _download(payroll, _run(payroll), "&claim=true") == []
+    assert _download(payroll, _start_run(payroll), "&claim=true") == []
     assert payroll.payouts("exported_at") == [(None,)]
 
 
-def test_formula_cells_are_escaped(no_rail):
-    no_rail.affiliate("ann", method="Wallet")
-    no_rail.execute(
+def test_formula_cells_are_escaped(payroll_without_rail):
+    payroll_without_rail.affiliate("ann", method="Wallet")
+    payroll_without_rail.execute(
         "update affiliate set full_name = %s, payout_destination = %s where id = %s returning id",
         '=HYPERLINK("http://x","y"), Ünsal',
         "@SUM(1)",
-        no_rail.affiliates["ann"],
+        payroll_without_rail.affiliates["ann"],
     )
-    no_rail.sell("ann")
+    payroll_without_rail.sell("ann")
 
-    (row,) = _download(no_rail, _run(no_rail))
+    (row,) = _download(payroll_without_rail, _start_run(payroll_without_rail))
 
     assert (row["affiliate_name"], row["recipient"]) == ('\'=HYPERLINK("http://x","y"), Ünsal', "'@SUM(1)")
 
@@ -195,7 +195,7 @@ def test_formula_cells_are_escaped(no_rail):
 def test_every_download_is_audited(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
     _download(payroll, run_id, "&claim=true")
     _download(payroll, run_id)
 
@@ -210,7 +210,7 @@ def test_concurrent_downloads_are_equal(payroll):
     for slug in ("ann", "ben"):
         payroll.affiliate(slug)
         payroll.sell(slug)
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
 
     lists = run_concurrently(*[lambda: _download(payroll, run_id, "&claim=true") for _ in range(3)])
 
@@ -230,10 +230,10 @@ def test_malformed_query_returns_400(payroll, query, field):
 def test_other_tenants_run_returns_404(payroll, rival):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    run_id = _run(payroll)
+    run_id = _start_run(payroll)
 
-    for caller, run_id_sent in ((rival.person("Owner"), run_id), (owner_session(payroll), NOBODY)):
-        answer = caller.get(f"{LIST}?runId={run_id_sent}&claim=true")
+    for caller, requested_id in ((rival.person("Owner"), run_id), (owner_session(payroll), NOBODY)):
+        answer = caller.get(f"{LIST}?runId={requested_id}&claim=true")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert payroll.payouts("exported_at") == [(None,)]
 

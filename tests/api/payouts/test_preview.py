@@ -13,13 +13,13 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _preview(payroll, body=None):
+def _post_preview(payroll, body=None):
     answer = payroll.brand.post(PREVIEW, body)
     assert answer.status_code == 200, answer.get_data(as_text=True)
     return answer.json
 
 
-def _blocked(preview):
+def _blocked_reasons(preview):
     return {
         (candidate["affiliateEmail"], candidate["currency"]): candidate["blockedReason"]
         for candidate in preview["candidates"]
@@ -27,7 +27,7 @@ def _blocked(preview):
 
 
 def test_preview_with_nothing_due_has_every_field(payroll):
-    assert _preview(payroll) == {
+    assert _post_preview(payroll) == {
         "totalEligibleCents": 0,
         "totalEligibleInHomeCurrencyCents": 0,
         "candidateCount": 0,
@@ -53,7 +53,7 @@ def test_candidate_is_one_affiliate_in_one_currency(payroll):
     affiliate_id = payroll.affiliate("ann")
     conversions = [payroll.sell("ann", 10_000), payroll.sell("ann", 5_000, "EUR")]
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
     assert sorted(preview["candidates"], key=lambda candidate: candidate["currency"]) == [
         {
@@ -107,9 +107,9 @@ def test_commission_without_a_fresh_rate_is_withheld_and_reported(payroll):
     payroll.sell("ann", 10_000, "CHF")
     payroll.sell("ann", 10_000)
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
-    assert _blocked(preview) == {("ann@example.com", "CHF"): "fx_unavailable", ("ann@example.com", "USD"): None}
+    assert _blocked_reasons(preview) == {("ann@example.com", "CHF"): "fx_unavailable", ("ann@example.com", "USD"): None}
     assert preview["fxUnavailableCurrencies"] == ["CHF"]
     assert preview["unconvertibleByCurrency"] == {"CHF": 2_000}
     assert preview["totalEligibleInHomeCurrencyCents"] == 2_000
@@ -126,7 +126,7 @@ def test_usd_estimate_follows_the_minor_units_of_each_currency(payroll):
     payroll.sell("ann", 10_000, "KWD")
 
     # 2,000 yen at 150 are 13.33 USD; 2.000 dinar at 0.3 are 6.67.
-    assert _preview(payroll)["usdEstimateAtRunRateCents"] == 1_333 + 667
+    assert _post_preview(payroll)["usdEstimateAtRunRateCents"] == 1_333 + 667
 
 
 def test_unpaid_candidates_have_a_reason(payroll):
@@ -139,9 +139,9 @@ def test_unpaid_candidates_have_a_reason(payroll):
         payroll.brand.id,
     )
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
-    assert _blocked(preview) == {
+    assert _blocked_reasons(preview) == {
         ("ann@example.com", "USD"): "no_payout_account",
         ("ben@example.com", "USD"): "affiliate_not_approved",
         ("cyd@example.com", "USD"): "below_minimum",
@@ -156,7 +156,7 @@ def test_missing_tax_form_blocks_a_candidate_where_required(payroll):
     payroll.sell("ann")
     payroll.brand.set(taxFormRequired="on")
 
-    assert _blocked(_preview(payroll)) == {("ann@example.com", "USD"): "tax_form_required"}
+    assert _blocked_reasons(_post_preview(payroll)) == {("ann@example.com", "USD"): "tax_form_required"}
 
 
 def test_debt_is_negative_and_reduces_the_total(payroll):
@@ -166,9 +166,9 @@ def test_debt_is_negative_and_reduces_the_total(payroll):
     payroll.pay()
     payroll.brand.refund("first", 4_000)
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
-    assert _blocked(preview) == {("ann@example.com", "USD"): "negative_balance"}
+    assert _blocked_reasons(preview) == {("ann@example.com", "USD"): "negative_balance"}
     assert [candidate["eligibleCents"] for candidate in preview["candidates"]] == [-800]
     assert preview["totalEligibleInHomeCurrencyCents"] == -800
 
@@ -180,7 +180,7 @@ def test_held_or_already_paid_commission_is_not_eligible(payroll):
     payroll.brand.set(payoutGraceDays="30")
     payroll.sell("ann")
 
-    preview = _preview(payroll)
+    preview = _post_preview(payroll)
 
     assert (preview["candidates"], preview["graceDays"]) == ([], 30)
 
@@ -196,7 +196,7 @@ def test_preview_filters_by_program_affiliate_time_conversion_and_rail(payroll):
     other = str(payroll.brand.program())
 
     def total(**body):
-        return _preview(payroll, body)["totalEligibleCents"]
+        return _post_preview(payroll, body)["totalEligibleCents"]
 
     assert total() == 6_000
     assert total(programId=program_id) == 6_000
@@ -220,7 +220,7 @@ def test_preview_writes_nothing(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
 
-    first, second = _preview(payroll), _preview(payroll)
+    first, second = _post_preview(payroll), _post_preview(payroll)
 
     assert first == second
     assert payroll.payouts() == payroll.lines() == []
@@ -274,11 +274,11 @@ def test_unsupported_method_returns_400(payroll, method):
 
 @pytest.mark.parametrize("field", ["programId", "affiliateId"])
 def test_other_tenants_id_returns_404(payroll, rival, field):
-    foreign = rival.program()
-    foreign_id = {"programId": foreign, "affiliateId": rival.affiliate("ben")}[field]
+    rival_program = rival.program()
+    rivals_id = {"programId": rival_program, "affiliateId": rival.affiliate("ben")}[field]
 
-    for unknown in (str(foreign_id), NOBODY):
-        answer = payroll.brand.post(PREVIEW, {field: unknown})
+    for id in (str(rivals_id), NOBODY):
+        answer = payroll.brand.post(PREVIEW, {field: id})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
@@ -286,12 +286,12 @@ def test_unknown_affiliate_ids_are_named(payroll, rival):
     payroll.affiliate("ann")
     payroll.sell("ann")
     rival.program()
-    foreign = str(rival.affiliate("ben"))
+    rivals_id = str(rival.affiliate("ben"))
 
-    answer = payroll.brand.post(PREVIEW, {"affiliateIds": [str(payroll.affiliates["ann"]), foreign, NOBODY]})
+    answer = payroll.brand.post(PREVIEW, {"affiliateIds": [str(payroll.affiliates["ann"]), rivals_id, NOBODY]})
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_affiliate_ids")
-    assert answer.json["invalid"] == [foreign, NOBODY]
+    assert answer.json["invalid"] == [rivals_id, NOBODY]
 
 
 def test_preview_needs_a_manager_or_a_write_key_on_the_starter_plan(payroll):

@@ -1,4 +1,4 @@
-"""Confirmations sent by rails: applied once, in any order, never backwards.
+"""Confirmations sent by rails are applied once, in any order, and never undo a later status.
 
 Source: tracking spec, section 6 (payout.paid, payout.failed); the rails' own documentation.
 """
@@ -19,19 +19,19 @@ _NAMES = {"ProcessorConnect": "processor", "Wallet": "wallet", "GlobalPayouts": 
 
 
 class RailTestbed:
-    """A brand whose payouts leave by one rail, and the service behind it."""
+    """A brand whose payouts are sent by one rail, and the simulated service behind it."""
 
-    def __init__(self, app, place):
-        self.app, self.place, self.service = app, place, place.service
+    def __init__(self, app, setup):
+        self.app, self.setup, self.service = app, setup, setup.service
         self.payroll = Payroll.create(app, rail=None)
-        self.payroll.affiliate("ann", method=place.method)
-        self.url = f"/api/rails/{_NAMES[place.method]}/events"
+        self.payroll.affiliate("ann", method=setup.method)
+        self.url = f"/api/rails/{_NAMES[setup.method]}/events"
 
     def send(self, fault="500_after"):
-        """Sell for 20.00 USD of commission and let the rail be asked, which goes wrong; returns the payout's key."""
+        """Create a payout of 20.00 USD and send it to the rail, which fails with `fault`; return the payout's key."""
         self.payroll.sell("ann", 10_000)
         self.payroll.run()
-        self.place.misbehave(fault)
+        self.setup.misbehave(fault)
         self.payroll.pay()
         return self.key()
 
@@ -54,110 +54,110 @@ class RailTestbed:
         ]
 
 
-def list_rail_events(ground):
+def list_rail_events(testbed):
     with db.any_org_work():
         recent = rail_events.any_org_list(only_open=False, limit=50)
-    return [event for event in recent if ground.payroll.brand.id == event.organization_id]
+    return [event for event in recent if testbed.payroll.brand.id == event.organization_id]
 
 
 @pytest.fixture
 def service():
-    started = fake.FakeProcessor()
-    yield started
-    started.stop()
+    processor = fake.FakeProcessor()
+    yield processor
+    processor.stop()
 
 
 @pytest.fixture
-def rail_setup_for(app, service, monkeypatch):
-    """Make a ground for a method; every rail is configured. Each test's service counts its events from one again."""
+def create_testbed(app, service, monkeypatch):
+    """Return a function that creates a testbed for a method, with every rail configured and no stored events."""
     with db.any_org_work():
         db.db.run("delete from rail_event")
-    places_by_method = {method: rail_setups.over_http(service, method) for method in _NAMES}
+    setups_by_method = {method: rail_setups.over_http(service, method) for method in _NAMES}
     monkeypatch.setattr(
-        registry, "_of_this_process", lambda: {name: place.rail for name, place in places_by_method.items()}
+        registry, "_of_this_process", lambda: {name: setup.rail for name, setup in setups_by_method.items()}
     )
-    return lambda method: RailTestbed(app, places_by_method[method])
+    return lambda method: RailTestbed(app, setups_by_method[method])
 
 
 @pytest.fixture(params=_NAMES)
-def rail_setup(request, rail_setup_for):
-    return rail_setup_for(request.param)
+def testbed(request, create_testbed):
+    return create_testbed(request.param)
 
 
 @pytest.fixture
-def wallet(rail_setup_for):
-    return rail_setup_for("Wallet")
+def wallet(create_testbed):
+    return create_testbed("Wallet")
 
 
 def wallet_event(key, event_id, status, **more):
-    """Return a signed event of the wallet's, of any content."""
+    """Return the headers and the body of a signed wallet event with this status."""
     resource = {"payout_item": {"sender_item_id": key}, "payout_batch_id": "B1", "transaction_status": status} | more
     event = {"id": event_id, "event_type": "PAYMENT.PAYOUTS-ITEM.SOMETHING", "resource": resource}
     body = json.dumps(event).encode()
     names = ("AUTH-ALGO", "CERT-URL", "TRANSMISSION-ID", "TRANSMISSION-TIME")
     return {f"PAYPAL-{name}": "x" for name in names} | {
-        "PAYPAL-TRANSMISSION-SIG": fake._wallet_signature(body)  # what the service itself signs with
+        "PAYPAL-TRANSMISSION-SIG": fake._wallet_signature(body)  # as the simulated service signs
     }, body
 
 
-def test_confirmation_settles_a_payment_whose_response_was_lost(rail_setup):
-    key = rail_setup.send()
-    assert rail_setup.payroll.payouts() == [("Processing", 2_000)]
+def test_confirmation_settles_a_payment_whose_response_was_lost(testbed):
+    key = testbed.send()
+    assert testbed.payroll.payouts() == [("Processing", 2_000)]
 
-    answer = rail_setup.confirm(key)
+    answer = testbed.confirm(key)
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
-    assert rail_setup.payroll.payouts() == [("Paid", 2_000)]
-    assert rail_setup.payroll.balance("ann") == {"USD": 0}
-    assert rail_setup.events() == ["payout.created", "payout.paid"]
-    assert [(event.outcome, event.payout_key) for event in list_rail_events(rail_setup)] == [("Settled", key)]
+    assert testbed.payroll.payouts() == [("Paid", 2_000)]
+    assert testbed.payroll.balance("ann") == {"USD": 0}
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert [(event.outcome, event.payout_key) for event in list_rail_events(testbed)] == [("Settled", key)]
 
 
-def test_confirmation_of_a_return_fails_the_payout(rail_setup):
-    key = rail_setup.send()
-    rail_setup.service.settle(key, "returned")
+def test_confirmation_of_a_return_fails_the_payout(testbed):
+    key = testbed.send()
+    testbed.service.settle(key, "returned")
 
-    assert rail_setup.confirm(key).status_code == 200
+    assert testbed.confirm(key).status_code == 200
 
-    assert rail_setup.payroll.payouts() == [("Failed", 2_000)]
-    assert rail_setup.events() == ["payout.created", "payout.failed"]
-    assert rail_setup.payroll.balance("ann") == {"USD": 2_000}
+    assert testbed.payroll.payouts() == [("Failed", 2_000)]
+    assert testbed.events() == ["payout.created", "payout.failed"]
+    assert testbed.payroll.balance("ann") == {"USD": 2_000}
 
 
-def test_concurrent_copies_settle_it_once(rail_setup):
-    key = rail_setup.send()
+def test_concurrent_copies_settle_the_payout_once(testbed):
+    key = testbed.send()
 
-    answers = run_concurrently(*[lambda: rail_setup.confirm(key).status_code] * 5)
+    answers = run_concurrently(*[lambda: testbed.confirm(key).status_code] * 5)
 
     assert answers == [200] * 5
-    assert rail_setup.events() == ["payout.created", "payout.paid"]
-    assert rail_setup.payroll.balance("ann") == {"USD": 0}
-    assert len(list_rail_events(rail_setup)) == 1
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert testbed.payroll.balance("ann") == {"USD": 0}
+    assert len(list_rail_events(testbed)) == 1
 
 
-def test_retried_job_finds_the_payout_settled(rail_setup, drain):
-    key = rail_setup.send()
-    rail_setup.confirm(key)
-    rail_setup.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+def test_retried_job_does_not_settle_the_payout_again(testbed, drain):
+    key = testbed.send()
+    testbed.confirm(key)
+    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
 
     drain("payouts")
 
-    assert rail_setup.events() == ["payout.created", "payout.paid"]
-    assert len(rail_setup.service.books) == 1
+    assert testbed.events() == ["payout.created", "payout.paid"]
+    assert len(testbed.service.books) == 1
 
 
-def test_confirmation_of_a_paid_payout_changes_nothing(rail_setup):
-    rail_setup.payroll.sell("ann", 10_000)
-    rail_setup.payroll.run()
-    rail_setup.payroll.pay()
-    rail_setup.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
-    rail_setup.payroll.pay()
-    before = rail_setup.payroll.payouts("status, amount_cents, paid_at")
+def test_confirmation_of_a_paid_payout_changes_nothing(testbed):
+    testbed.payroll.sell("ann", 10_000)
+    testbed.payroll.run()
+    testbed.payroll.pay()
+    testbed.payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
+    testbed.payroll.pay()
+    payouts_before = testbed.payroll.payouts("status, amount_cents, paid_at")
 
-    assert rail_setup.confirm(rail_setup.key()).status_code == 200
+    assert testbed.confirm(testbed.key()).status_code == 200
 
-    assert rail_setup.payroll.payouts("status, amount_cents, paid_at") == before
-    assert rail_setup.events() == ["payout.created", "payout.paid"]
+    assert testbed.payroll.payouts("status, amount_cents, paid_at") == payouts_before
+    assert testbed.events() == ["payout.created", "payout.paid"]
 
 
 def test_late_event_after_settlement_changes_nothing(wallet):
@@ -181,7 +181,7 @@ def test_pending_event_is_noted(wallet):
     assert [event.outcome for event in list_rail_events(wallet)] == ["Noted"]
 
 
-def test_return_after_payment_contradicts_and_needs_an_operator(wallet):
+def test_return_after_payment_is_stored_as_contradiction(wallet):
     key = wallet.send()
     wallet.confirm(key)
 
@@ -195,7 +195,7 @@ def test_event_of_an_earlier_attempt_does_not_settle_the_current_one(wallet):
     first = wallet.send("reject")
     assert wallet.payroll.payouts("status") == [("Failed",)]
     wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{first.split(':')[1]}/retry", {})
-    wallet.place.misbehave("500_before")
+    wallet.setup.misbehave("500_before")
     wallet.payroll.pay()
     assert wallet.payroll.payouts("status, attempt") == [("Processing", 2)]
 
@@ -225,7 +225,7 @@ def test_payout_reported_paid_by_its_rail_cannot_be_retried_or_voided(wallet, ve
     assert [event.outcome for event in list_rail_events(wallet)] == ["Late"]
 
 
-def test_voided_payout_paid_after_all_parks_the_next_run(wallet):
+def test_voided_payout_paid_later_puts_the_next_run_under_review(wallet):
     key = wallet.send("reject")
     payout_id = key.split(":")[1]
     assert wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{payout_id}/void", {}).status_code == 200
@@ -235,8 +235,8 @@ def test_voided_payout_paid_after_all_parks_the_next_run(wallet):
     wallet.payroll.pay()
     assert wallet.service.books == []
 
-    words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
-    wallet.app.test_cli_runner().invoke(args=words)
+    arguments = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
+    wallet.app.test_cli_runner().invoke(args=arguments)
     wallet.payroll.sell("ann", 10_000)
     assert wallet.payroll.run().run.review_status is None
 
@@ -246,8 +246,8 @@ def test_operator_settlement_allows_a_retry(wallet):
     payout_id = key.split(":")[1]
     wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
 
-    words = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
-    settled = wallet.app.test_cli_runner().invoke(args=words)
+    arguments = ("payout", "settle", payout_id, "--failed", "the service reversed it", "--json")
+    settled = wallet.app.test_cli_runner().invoke(args=arguments)
 
     assert json.loads(settled.stdout)["status"] == "Failed"
     owner = wallet.payroll.brand.person("Owner")
@@ -255,7 +255,7 @@ def test_operator_settlement_allows_a_retry(wallet):
     assert wallet.payroll.payouts("status, attempt") == [("Pending", 2)]
 
 
-def test_unsent_retry_waits_when_the_first_attempt_was_paid_after_all(wallet):
+def test_unsent_retry_waits_when_the_first_attempt_was_paid_later(wallet):
     key = wallet.send("reject")
     wallet.payroll.brand.person("Owner").post(f"/api/v1/payouts/{key.split(':')[1]}/retry", {})
     wallet.post(*wallet_event(key, "WH-after-all", "SUCCESS", transaction_id="T1"))
@@ -278,8 +278,8 @@ def test_event_of_an_unknown_payout_is_parked(wallet):
     assert (parked.outcome, parked.organization_id, parked.payout_key) == ("Parked", None, unknown)
 
 
-def test_rail_confirms_only_its_own_payments(rail_setup_for):
-    processor, wallet = rail_setup_for("ProcessorConnect"), rail_setup_for("Wallet")
+def test_rail_confirms_only_its_own_payments(create_testbed):
+    processor, wallet = create_testbed("ProcessorConnect"), create_testbed("Wallet")
     key = processor.send()
 
     assert wallet.post(*wallet_event(key, f"WH-{key}", "SUCCESS", transaction_id="T1")).status_code == 200
@@ -288,32 +288,32 @@ def test_rail_confirms_only_its_own_payments(rail_setup_for):
     assert list_rail_events(processor) == []
 
 
-def test_confirmation_of_one_tenant_leaves_others_unchanged(rail_setup_for):
-    mine, theirs = rail_setup_for("Wallet"), rail_setup_for("Wallet")
-    key, _ = mine.send(), theirs.send()
+def test_confirmation_of_one_tenant_leaves_others_unchanged(create_testbed):
+    own, other = create_testbed("Wallet"), create_testbed("Wallet")
+    key, _ = own.send(), other.send()
 
-    mine.confirm(key)
+    own.confirm(key)
 
-    assert mine.payroll.payouts() == [("Paid", 2_000)]
-    assert theirs.payroll.payouts() == [("Processing", 2_000)]
+    assert own.payroll.payouts() == [("Paid", 2_000)]
+    assert other.payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_invalid_signature_returns_400(rail_setup):
-    key = rail_setup.send()
-    headers, body = rail_setup.service.event(key)
-    name = "PAYPAL-TRANSMISSION-SIG" if rail_setup.place.method == "Wallet" else "Stripe-Signature"
+def test_invalid_signature_returns_400(testbed):
+    key = testbed.send()
+    headers, body = testbed.service.event(key)
+    name = "PAYPAL-TRANSMISSION-SIG" if testbed.setup.method == "Wallet" else "Stripe-Signature"
 
     answers = [
-        rail_setup.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
-        rail_setup.post({}, body),
-        rail_setup.post(headers, body + b" "),
-        rail_setup.post(headers, b"\x00"),
-        rail_setup.post(headers, b""),
+        testbed.post({**headers, name: headers[name][:-1] + ("0" if headers[name][-1] != "0" else "1")}, body),
+        testbed.post({}, body),
+        testbed.post(headers, body + b" "),
+        testbed.post(headers, b"\x00"),
+        testbed.post(headers, b""),
     ]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(400, "bad_signature")] * 5
-    assert rail_setup.payroll.payouts() == [("Processing", 2_000)]
-    assert list_rail_events(rail_setup) == []
+    assert testbed.payroll.payouts() == [("Processing", 2_000)]
+    assert list_rail_events(testbed) == []
 
 
 def test_signed_event_of_another_kind_is_accepted(wallet):
@@ -325,18 +325,18 @@ def test_signed_event_of_another_kind_is_accepted(wallet):
     assert list_rail_events(wallet) == []
 
 
-def test_unreadable_payment_returns_503_until_it_can_be_read(rail_setup_for):
-    ground = rail_setup_for("GlobalPayouts")
-    key = ground.send()
-    headers, body = ground.service.event(key)
-    books, ground.service.books = ground.service.books, []
+def test_unreadable_payment_returns_503_until_it_can_be_read(create_testbed):
+    testbed = create_testbed("GlobalPayouts")
+    key = testbed.send()
+    headers, body = testbed.service.event(key)
+    books, testbed.service.books = testbed.service.books, []
 
-    later = ground.post(headers, body)
-    ground.service.books = books
+    unreadable = testbed.post(headers, body)
+    testbed.service.books = books
 
-    assert (later.status_code, later.json["error"]) == (503, "rail_unavailable")
-    assert ground.post(headers, body).status_code == 200
-    assert ground.payroll.payouts() == [("Paid", 2_000)]
+    assert (unreadable.status_code, unreadable.json["error"]) == (503, "rail_unavailable")
+    assert testbed.post(headers, body).status_code == 200
+    assert testbed.payroll.payouts() == [("Paid", 2_000)]
 
 
 @pytest.mark.parametrize("rail", ["processor", "wallet", "global-payouts", "sandbox", "x", "%00"])

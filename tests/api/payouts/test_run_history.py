@@ -12,7 +12,7 @@ HOLDS = f"{URL}/holds"
 _FAIL = "update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.'"
 
 
-def _counts(run_view):
+def _counts_by_status(run_view):
     return {name.removesuffix("Count"): run_view[name] for name in run_view if name.endswith("Count")}
 
 
@@ -60,7 +60,7 @@ def test_payouts_of_a_run_are_counted_by_status(payroll):
     run_view = payroll.brand.get(f"{RUNS}/{receipt['runId']}").json
 
     expected = {"payout": 4, "pending": 1, "processing": 0, "paid": 1, "failed": 1, "voided": 1}
-    assert _counts(run_view) == expected
+    assert _counts_by_status(run_view) == expected
     assert (run_view["totalCents"], run_view["paidCents"]) == (6_000, 2_000)
 
 
@@ -74,7 +74,7 @@ def test_run_shows_review_and_hold(payroll):
     assert datetime.fromisoformat(run_view["holdUntil"]) > datetime.now(UTC) + timedelta(days=6)
 
 
-def _with_two_runs(payroll):
+def _create_two_runs(payroll):
     for _ in range(2):
         create_payout(payroll)
     return payroll
@@ -92,8 +92,8 @@ def test_runs_are_listed_newest_first_in_pages(app, payroll):
 
     assert [item["runId"] for item in first["items"] + second["items"]] == run_ids
     assert (first["hasMore"], second["hasMore"], second["nextCursor"]) == (True, False, None)
-    stranger = _with_two_runs(Payroll.create(app))
-    assert_foreign_cursors_refused(payroll.brand, RUNS, foreign=(stranger.brand, RUNS), other=(payroll.brand, URL))
+    other = _create_two_runs(Payroll.create(app))
+    assert_foreign_cursors_refused(payroll.brand, RUNS, foreign=(other.brand, RUNS), other=(payroll.brand, URL))
 
 
 def test_unknown_and_other_tenants_ids_return_the_same_404(payroll, rival):
@@ -116,7 +116,7 @@ def _create_due(payroll):
 def test_lines_of_a_payout_are_paged(payroll):
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
-    sold = {payroll.sell("ann", 10_000, "EUR") for _ in range(3)}
+    conversion_ids = {payroll.sell("ann", 10_000, "EUR") for _ in range(3)}
     (payout,) = run_payouts(payroll)["payouts"]
     path = f"{URL}/{payout['payoutId']}"
 
@@ -124,11 +124,11 @@ def test_lines_of_a_payout_are_paged(payroll):
     second = payroll.brand.get(f"{path}/lines?take=2&cursor={first['nextCursor']}").json
 
     lines = first["items"] + second["items"]
-    whole = payroll.brand.get(path).json["lineItems"]
-    assert {line["conversionId"] for line in lines} == sold
-    assert sorted(lines, key=lambda line: line["id"]) == sorted(whole, key=lambda line: line["id"])
+    all_lines = payroll.brand.get(path).json["lineItems"]
+    assert {line["conversionId"] for line in lines} == conversion_ids
+    assert sorted(lines, key=lambda line: line["id"]) == sorted(all_lines, key=lambda line: line["id"])
     assert (second["hasMore"], second["nextCursor"]) == (False, None)
-    other = f"{URL}/{create_payout(_with_two_runs(payroll))}/lines"
+    other = f"{URL}/{create_payout(_create_two_runs(payroll))}/lines"
     assert payroll.brand.get(f"{other}?cursor={first['nextCursor']}").status_code == 400
     assert payroll.brand.get(f"{path}/lines?cursor=x").status_code == 400
 
@@ -136,10 +136,10 @@ def test_lines_of_a_payout_are_paged(payroll):
 def test_payout_without_lines_has_every_other_field(payroll):
     path = f"{URL}/{create_payout(payroll)}"
 
-    whole, bare = payroll.brand.get(path).json, payroll.brand.get(f"{path}?lineItems=false").json
+    complete, without_lines = payroll.brand.get(path).json, payroll.brand.get(f"{path}?lineItems=false").json
 
-    del whole["lineItems"]
-    assert bare == whole
+    del complete["lineItems"]
+    assert without_lines == complete
 
 
 def test_holds_are_grouped_by_due_day(payroll):

@@ -28,10 +28,10 @@ def _list_emails(brand):
 
 
 def test_other_tenants_connection_returns_404(brand, rival, path):
-    nobodys = f"{URL}/{uuid4()}"
+    unknown_path = f"{URL}/{uuid4()}"
     for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/check")):
         body = {"creditSales": False} if method == "PATCH" else None
-        answers = [rival.person("Owner").call(method, f"{address}{tail}", body) for address in (path, nobodys)]
+        answers = [rival.person("Owner").call(method, f"{address}{tail}", body) for address in (path, unknown_path)]
         assert [answer.status_code for answer in answers] == [404, 404], (method, tail)
         assert [answer.json["error"] for answer in answers] == ["not_found", "not_found"]
     assert rival.get(URL).json["items"] == []
@@ -47,8 +47,8 @@ def test_malformed_id_returns_404(brand, owner, wrong):
 
 def test_settings_change_without_a_call_to_the_platform(brand, owner, platform, path):
     calls_before = len(platform.calls)
-    off = owner.call("PATCH", path, {"creditSales": False, "slugField": " partner "})
-    assert (off.status_code, off.json["creditSales"], off.json["slugField"]) == (200, False, "partner")
+    changed = owner.call("PATCH", path, {"creditSales": False, "slugField": " partner "})
+    assert (changed.status_code, changed.json["creditSales"], changed.json["slugField"]) == (200, False, "partner")
     usual = owner.call("PATCH", path, {"slugField": None})
     assert (usual.json["creditSales"], usual.json["slugField"]) == (False, "affiliate_slug")
     assert owner.call("PATCH", path, {"creditSales": True}).json["creditSales"] is True
@@ -85,8 +85,8 @@ def test_refused_credentials_change_nothing(brand, owner, platform, path):
     refused = owner.call("PATCH", path, {"credentials": {"apiKey": "wrong"}, "creditSales": False})
     assert (refused.status_code, refused.json["error"]) == (422, "platform_credentials_refused")
     platform.faults.append("fail")
-    away = owner.call("PATCH", path, {"credentials": dict(platform.credentials)})
-    assert (away.status_code, away.json["error"]) == (503, "platform_unreachable")
+    unreachable = owner.call("PATCH", path, {"credentials": dict(platform.credentials)})
+    assert (unreachable.status_code, unreachable.json["error"]) == (503, "platform_unreachable")
     assert brand.get(path).json == before
     assert owner.post(f"{path}/check").json["status"] == "Active"
 
@@ -99,8 +99,8 @@ def test_refusal_breaks_the_connection_and_emails_owners_once(brand, owner, plat
         assert broken.json["lastError"] == "Invalid credentials."
     assert _list_emails(brand) == [("owner@example.com", "Kit refuses the connection of Brand")]
 
-    mended = owner.post(f"{path}/check").json
-    assert (mended["status"], mended["lastError"]) == ("Active", None)
+    recovered = owner.post(f"{path}/check").json
+    assert (recovered["status"], recovered["lastError"]) == ("Active", None)
     platform.faults.append("refuse")
     owner.post(f"{path}/check")
     assert len(_list_emails(brand)) == 2
@@ -110,8 +110,8 @@ def test_refusal_breaks_the_connection_and_emails_owners_once(brand, owner, plat
 
 def test_unreachable_platform_does_not_break_the_connection(brand, owner, platform, path):
     platform.faults.append("fail")
-    away = owner.post(f"{path}/check")
-    assert (away.status_code, away.json["error"]) == (503, "platform_unreachable")
+    unreachable = owner.post(f"{path}/check")
+    assert (unreachable.status_code, unreachable.json["error"]) == (503, "platform_unreachable")
     assert (brand.get(path).json["status"], brand.get(path).json["lastError"]) == ("Active", None)
 
 

@@ -1,16 +1,16 @@
-"""The form that a program has for those who apply, through HTTP."""
+"""A program's application form, through HTTP."""
 
 import pytest
 
 from tests.support.api.applications import build_form, build_question, build_two_step_form
 
 URL = "/api/v1/programs"
-_NEW = {"name": "Tea", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
+_PROGRAM = {"name": "Tea", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
 
 
 @pytest.fixture(scope="module")
-def kinds():
-    """A field of every type, with unicode and markup in its words."""
+def full_form():
+    """Return a form with a field of each type, with unicode and markup in its texts."""
     return build_form(
         build_question("team", label="Your <b>team</b> ☕ & co", required=True),
         build_question("story", "long"),
@@ -20,49 +20,49 @@ def kinds():
     )
 
 
-def _change(brand, program_id, sent):
-    return brand.call("PATCH", f"{URL}/{program_id}", {"applicationForm": sent})
+def _set_form(brand, program_id, form):
+    return brand.call("PATCH", f"{URL}/{program_id}", {"applicationForm": form})
 
 
-def test_a_form_is_set_changed_and_cleared_and_audited(brand, kinds):
-    created = brand.post(URL, _NEW | {"applicationForm": kinds})
+def test_form_is_set_changed_cleared_and_audited(brand, full_form):
+    created = brand.post(URL, _PROGRAM | {"applicationForm": full_form})
     program_id = created.json["id"]
-    assert (created.status_code, created.json["applicationForm"]) == (201, kinds)
+    assert (created.status_code, created.json["applicationForm"]) == (201, full_form)
 
-    changed = _change(brand, program_id, build_two_step_form())
-    again = _change(brand, program_id, build_two_step_form())
-    other = brand.call("PATCH", f"{URL}/{program_id}", {"name": "Coffee"})
-    cleared = _change(brand, program_id, None)
+    changed = _set_form(brand, program_id, build_two_step_form())
+    repeated = _set_form(brand, program_id, build_two_step_form())
+    renamed = brand.call("PATCH", f"{URL}/{program_id}", {"name": "Coffee"})
+    cleared = _set_form(brand, program_id, None)
 
-    assert changed.json["applicationForm"] == again.json["applicationForm"] == other.json["applicationForm"]
+    assert changed.json["applicationForm"] == repeated.json["applicationForm"] == renamed.json["applicationForm"]
     assert changed.json["applicationForm"] == build_two_step_form()
     assert cleared.json["applicationForm"] is None
     assert brand.get(f"{URL}/{program_id}").json["applicationForm"] is None
-    kept = brand.rows(
+    entries = brand.rows(
         "select before->'applicationForm', after->'applicationForm' from audit_entry order by created_at, id"
     )
-    assert kept == [
-        (None, kinds),
-        (kinds, build_two_step_form()),
+    assert entries == [
+        (None, full_form),
+        (full_form, build_two_step_form()),
         (build_two_step_form(), build_two_step_form()),
         (build_two_step_form(), None),
     ]
 
 
-def test_a_program_without_one_says_so(brand):
-    assert brand.post(URL, _NEW).json["applicationForm"] is None
-    assert brand.post(URL, _NEW | {"applicationForm": None}).json["applicationForm"] is None
+def test_program_without_a_form_returns_null(brand):
+    assert brand.post(URL, _PROGRAM).json["applicationForm"] is None
+    assert brand.post(URL, _PROGRAM | {"applicationForm": None}).json["applicationForm"] is None
 
 
 def test_omitted_values_get_defaults_and_texts_are_trimmed(brand):
-    sent = {"fields": [{"key": "team", "label": " Your team? ", "type": "choice", "options": [" Tea ", "Milk"]}]}
+    form = {"fields": [{"key": "team", "label": " Your team? ", "type": "choice", "options": [" Tea ", "Milk"]}]}
 
-    answer = brand.post(URL, _NEW | {"applicationForm": sent | {"madeUp": 1}})
+    answer = brand.post(URL, _PROGRAM | {"applicationForm": form | {"madeUp": 1}})
 
     assert answer.json["applicationForm"] == build_form(build_question("team", "choice", options=["Tea", "Milk"]))
 
 
-_WRONG_KEYS = (
+_INVALID_KEYS = (
     *("email", "fullName", "website", "audience", "whyInterested", "customAlias"),
     *("recruitedBy", "recruitedByAffiliateId", "answers", "status", "constructor", "prototype"),
     *(
@@ -78,7 +78,7 @@ _WRONG_KEYS = (
     *("__proto__", "_team", "Team", "1team", "te am", "team-2", "te.am", "", "t" * 41, "téam", "team\n", "te\x00am"),
     *(5, None, True, ["team"]),
 )
-_WRONG_FORMS = [
+_INVALID_FORMS = [
     5,
     "form",
     [],
@@ -122,54 +122,54 @@ _WRONG_FORMS = [
     build_form(build_question(type="choice", options=["two\nlines"])),
     build_form(build_question(type="choice", options=[5])),
     build_form(build_question(type="choice", options=[f"Option {number}" for number in range(51)])),
-    *(build_form(build_question(key)) for key in _WRONG_KEYS),
+    *(build_form(build_question(key)) for key in _INVALID_KEYS),
 ]
 
 
 def test_malformed_form_is_refused_and_changes_nothing(brand):
     program_id = brand.program(application_form=build_two_step_form())
 
-    for sent in _WRONG_FORMS:
-        answer = _change(brand, program_id, sent)
-        assert (answer.status_code, list(answer.json["errors"])) == (400, ["applicationForm"]), sent
+    for form in _INVALID_FORMS:
+        answer = _set_form(brand, program_id, form)
+        assert (answer.status_code, list(answer.json["errors"])) == (400, ["applicationForm"]), form
 
     assert brand.get(f"{URL}/{program_id}").json["applicationForm"] == build_two_step_form()
     assert brand.rows("select count(*) from audit_entry") == [(0,)]
 
 
 def test_error_names_the_position_in_the_form(brand):
-    answer = _change(brand, brand.program(), build_form(build_question("team"), build_question("email")))
+    answer = _set_form(brand, brand.program(), build_form(build_question("team"), build_question("email")))
 
     assert list(answer.json["errors"]["applicationForm"]["fields"]) == ["1"]
     assert list(answer.json["errors"]["applicationForm"]["fields"]["1"]) == ["key"]
 
 
-def test_the_most_that_a_form_holds_is_taken(brand):
+def test_largest_allowed_form_is_accepted(brand):
     options = [f"{number:02} {'x' * 20}" for number in range(50)]
-    most = build_form(*(build_question(f"k{number:02}{'x' * 37}", "choice", options=options) for number in range(20)))
+    form = build_form(*(build_question(f"k{number:02}{'x' * 37}", "choice", options=options) for number in range(20)))
 
-    assert _change(brand, brand.program(), most).json["applicationForm"] == most
+    assert _set_form(brand, brand.program(), form).json["applicationForm"] == form
 
 
-def test_strangers_see_what_they_are_asked_first_and_nothing_else(brand):
+def test_public_form_shows_only_its_first_step(brand):
     handle = f"forms-{brand.id.hex}"
     brand.rows("update organization set subdomain = %s returning id", handle)
-    look = brand.app.test_client().get
-    seen = {}
-    for slug, kept in (("none", None), ("one", build_form()), ("two", build_two_step_form())):
-        brand.program(slug=slug, application_form=kept)
-        seen[slug] = look(f"/api/p/by-handle/{handle}/{slug}").json["applicationForm"]
+    get = brand.app.test_client().get
+    forms = {}
+    for slug, form in (("none", None), ("one", build_form()), ("two", build_two_step_form())):
+        brand.program(slug=slug, application_form=form)
+        forms[slug] = get(f"/api/p/by-handle/{handle}/{slug}").json["applicationForm"]
 
-    assert seen == {
+    assert forms == {
         "none": None,
         "one": build_form(),
         "two": {"steps": 2, "fields": [build_question("team", required=True)]},
     }
 
 
-def test_a_viewer_and_another_brand_change_no_form(brand, rival):
+def test_viewer_and_other_tenant_cannot_change_the_form(brand, rival):
     program_id = brand.program()
 
-    assert _change(brand.person("Viewer"), program_id, build_form()).status_code == 403
-    assert _change(rival, program_id, build_form()).status_code == 404
+    assert _set_form(brand.person("Viewer"), program_id, build_form()).status_code == 403
+    assert _set_form(rival, program_id, build_form()).status_code == 404
     assert brand.get(f"{URL}/{program_id}").json["applicationForm"] is None

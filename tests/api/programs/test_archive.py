@@ -1,4 +1,4 @@
-"""Programs that earn nothing: archived or inactive, through HTTP."""
+"""Archived and inactive programs, which earn nothing, through HTTP."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -9,7 +9,7 @@ URL = "/api/v1/programs"
 SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
 
 
-def _created(brand, **fields):
+def _create(brand, **fields):
     answer = brand.post(URL, SALES | fields)
     assert answer.status_code == 201, answer.json
     return answer.json
@@ -19,49 +19,51 @@ def _change(brand, program_id, **fields):
     return brand.call("PATCH", f"{URL}/{program_id}", fields)
 
 
-def test_archiving_asks_for_a_writing_key_or_an_owner(app, brand):
+def test_archiving_needs_a_write_key_with_a_plan_or_an_owner(app, brand):
     program_id = brand.program()
     free = Brand.create(app, plan="Free")
-    on_free = free.program()
+    free_program_id = free.program()
     url = f"{URL}/{program_id}"
 
     for caller in (brand.other_key(scope="read"), brand.person("Viewer"), brand.person("Admin")):
         assert caller.call("DELETE", url).status_code == 403
-    assert free.call("DELETE", f"{URL}/{on_free}").status_code == 402
+    assert free.call("DELETE", f"{URL}/{free_program_id}").status_code == 402
     assert brand.get(url).json["archivedAt"] is None
     assert brand.person("Owner", is_email_verified=False).call("DELETE", url).status_code == 204
-    assert free.person("Owner").call("DELETE", f"{URL}/{on_free}").status_code == 204
+    assert free.person("Owner").call("DELETE", f"{URL}/{free_program_id}").status_code == 204
 
 
-def test_an_archived_program_is_readable_leaves_the_list_and_earns_nothing(brand):
-    program_id = _created(brand, isPrimary=True)["id"]
+def test_archived_program_is_readable_but_unlisted_and_earns_nothing(brand):
+    program_id = _create(brand, isPrimary=True)["id"]
     brand.affiliate("ben", program_id=program_id)
 
     answer = brand.call("DELETE", f"{URL}/{program_id}")
 
-    shown = brand.get(f"{URL}/{program_id}").json
+    program = brand.get(f"{URL}/{program_id}").json
     sale = brand.sale()
     assert (answer.status_code, answer.data) == (204, b"")
-    assert shown["archivedAt"] == shown["updatedAt"]
-    assert shown["isPrimary"] is False
+    assert program["archivedAt"] == program["updatedAt"]
+    assert program["isPrimary"] is False
     assert brand.get(URL).json["items"] == []
     assert (sale.status_code, sale.json["error"]) == (400, "no_active_program")
 
 
-def test_a_program_is_archived_once(brand):
-    before = _created(brand)
-    url = f"{URL}/{before['id']}"
+def test_program_is_archived_once(brand):
+    created = _create(brand)
+    url = f"{URL}/{created['id']}"
     brand.call("DELETE", url)
-    first = brand.get(url).json
+    archived = brand.get(url).json
 
-    again = brand.call("DELETE", url)
+    repeated = brand.call("DELETE", url)
 
-    assert again.status_code == 204
-    assert brand.get(url).json == first
-    assert brand.rows("select before, after from audit_entry where action = 'program.archived'") == [(before, first)]
+    assert repeated.status_code == 204
+    assert brand.get(url).json == archived
+    assert brand.rows("select before, after from audit_entry where action = 'program.archived'") == [
+        (created, archived)
+    ]
 
 
-def test_an_archived_program_cannot_be_changed(brand):
+def test_archived_program_cannot_be_changed(brand):
     program_id = brand.program(archived_at=datetime.now(UTC))
 
     answer = _change(brand, program_id, name="Back")
@@ -69,7 +71,7 @@ def test_an_archived_program_cannot_be_changed(brand):
     assert (answer.status_code, answer.json["error"]) == (409, "invalid_status_transition")
 
 
-def test_domain_of_an_archived_program_is_free_for_another_program_of_its_organization(brand):
+def test_domain_of_an_archived_program_can_be_reused(brand):
     domain = f"{uuid4().hex}.example"
     program_id = brand.program(custom_domain=domain, custom_domain_verified=True)
 
@@ -81,7 +83,7 @@ def test_domain_of_an_archived_program_is_free_for_another_program_of_its_organi
     ]
 
 
-def test_an_inactive_program_earns_nothing_until_it_is_active_again(brand):
+def test_inactive_program_earns_nothing_until_reactivated(brand):
     program_id = brand.program()
     brand.affiliate("ben")
     _change(brand, program_id, isActive=False)

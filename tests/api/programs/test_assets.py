@@ -1,4 +1,4 @@
-"""Texts and images for affiliates, from the brand's side. An addition to the interface."""
+"""Assets (texts and images for affiliates), managed by the brand. An addition to the interface."""
 
 import base64
 from urllib.parse import urlsplit
@@ -15,69 +15,69 @@ URL = "/api/v1/assets"
 _HOSTILE_NAME = 'Böse" <b>& X-Evil: 1 ../../etc'
 
 
-def _words(name="Words", **more):
+def _build_text(name="Words", **more):
     return {"name": name, "text": "Try it for a month."} | more
 
 
-def _picture(content, name="Picture", **more):
+def _build_image(content, name="Picture", **more):
     return {"name": name, "dataBase64": base64.b64encode(content).decode()} | more
 
 
-def _made(owner, body):
+def _create(owner, body):
     answer = owner.post(URL, body)
     assert answer.status_code == 201, answer.text
     return answer.json
 
 
-def _names(caller, query=""):
-    return [one["name"] for one in caller.get(f"{URL}{query}").json["items"]]
+def _list_names(caller, query=""):
+    return [asset["name"] for asset in caller.get(f"{URL}{query}").json["items"]]
 
 
 @pytest.fixture
 def owner(brand):
-    """The brand through its Owner's dashboard session."""
+    """Return the Owner's dashboard session of the brand."""
     return brand.person("Owner")
 
 
 def test_text_is_stored_verbatim(brand, owner):
     program_id = str(brand.program(name="Spring"))
-    hostile = "<script>alert(1)</script>\r\n\té \N{RIGHT-TO-LEFT OVERRIDE} 🎁 {{ 7*7 }}"
-    made = _made(owner, _words("  Mail   one ", text=hostile, programId=program_id))
+    text = "<script>alert(1)</script>\r\n\té \N{RIGHT-TO-LEFT OVERRIDE} 🎁 {{ 7*7 }}"
+    asset = _create(owner, _build_text("  Mail   one ", text=text, programId=program_id))
 
-    assert made == brand.get(URL).json["items"][0]
-    assert made | {"id": None, "createdAt": None} == {
+    assert asset == brand.get(URL).json["items"][0]
+    assert asset | {"id": None, "createdAt": None} == {
         "id": None,
         "programId": program_id,
         "programName": "Spring",
         "kind": "Text",
         "name": "Mail one",
-        "text": hostile,
+        "text": text,
         "contentType": None,
         "width": None,
         "height": None,
-        "sizeBytes": len(hostile.encode()),
+        "sizeBytes": len(text.encode()),
         "fileUrl": None,
         "createdAt": None,
     }
-    assert brand.get(f"{URL}/{made['id']}/file").status_code == 404
+    assert brand.get(f"{URL}/{asset['id']}/file").status_code == 404
 
 
-def test_an_image_is_what_its_bytes_say_and_comes_back_so_that_it_stays_one(owner):
-    for content, content_type, ending in (
+def test_image_type_is_detected_and_its_file_served_safely(owner):
+    for content, content_type, extension in (
         (png(64, 32), "image/png", "png"),
         (jpeg(64, 32), "image/jpeg", "jpg"),
         (gif(64, 32), "image/gif", "gif"),
         (webp(64, 32), "image/webp", "webp"),
-        (png(64, 32) + b"<script>alert(1)</script>", "image/png", "png"),  # another reading of the same bytes
+        (png(64, 32) + b"<script>alert(1)</script>", "image/png", "png"),  # bytes that are also readable as HTML
     ):
-        made = _made(owner, _picture(content, _HOSTILE_NAME))
-        assert (made["kind"], made["contentType"], made["width"], made["height"]) == ("Image", content_type, 64, 32)
-        assert (made["text"], made["sizeBytes"], made["programId"]) == (None, len(content), None)
+        asset = _create(owner, _build_image(content, _HOSTILE_NAME))
+        assert (asset["kind"], asset["contentType"], asset["width"], asset["height"]) == ("Image", content_type, 64, 32)
+        assert (asset["text"], asset["sizeBytes"], asset["programId"]) == (None, len(content), None)
 
-        answer = owner.get(urlsplit(made["fileUrl"]).path)
+        answer = owner.get(urlsplit(asset["fileUrl"]).path)
         assert (answer.status_code, answer.data, answer.content_type) == (200, content, content_type)
         headers = answer.headers
-        assert headers["Content-Disposition"] == f'attachment; filename="bose-b-x-evil-1-etc.{ending}"'
+        assert headers["Content-Disposition"] == f'attachment; filename="bose-b-x-evil-1-etc.{extension}"'
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
@@ -86,10 +86,10 @@ def test_an_image_is_what_its_bytes_say_and_comes_back_so_that_it_stays_one(owne
 
 
 def test_name_without_ascii_letters_still_has_a_file_name(owner):
-    made = _made(owner, _picture(png(64, 64), "広告"))
+    asset = _create(owner, _build_image(png(64, 64), "広告"))
 
-    answer = owner.get(urlsplit(made["fileUrl"]).path)
-    assert (made["name"], answer.headers["Content-Disposition"]) == ("広告", 'attachment; filename="image.png"')
+    answer = owner.get(urlsplit(asset["fileUrl"]).path)
+    assert (asset["name"], answer.headers["Content-Disposition"]) == ("広告", 'attachment; filename="image.png"')
 
 
 def test_invalid_image_is_refused(owner):
@@ -105,28 +105,28 @@ def test_invalid_image_is_refused(owner):
         (png(15, 64), None),
         (png(2**31, 64), None),
     ):
-        answer = owner.post(URL, _picture(content, contentType=content_type))
+        answer = owner.post(URL, _build_image(content, contentType=content_type))
         assert (answer.status_code, answer.json["error"]) == (400, "invalid_image"), content[:20]
     assert owner.rows("select count(*) from stored_file") == [(0,)]
 
 
-def test_unreadable_body_is_problem_details(owner):
+def test_malformed_body_returns_problem_details(owner):
     for body in (
         {},
         [],
-        _words(name=None),
-        _words(name=" \n"),
-        _words(name="x" * 121),
-        _words(name="a\0b"),
-        _words(name=5),
-        _words(text=None),
-        _words(text=" "),
-        _words(text="a\0b"),
-        _words(text="x" * 5001),
-        _words(text=["x"]),
-        _words(programId="x"),
-        _words(programId=5),
-        _words(dataBase64="YQ=="),
+        _build_text(name=None),
+        _build_text(name=" \n"),
+        _build_text(name="x" * 121),
+        _build_text(name="a\0b"),
+        _build_text(name=5),
+        _build_text(text=None),
+        _build_text(text=" "),
+        _build_text(text="a\0b"),
+        _build_text(text="x" * 5001),
+        _build_text(text=["x"]),
+        _build_text(programId="x"),
+        _build_text(programId=5),
+        _build_text(dataBase64="YQ=="),
         {"name": "x", "dataBase64": "%%%"},
         {"name": "x", "dataBase64": "é"},
         {"name": "x", "dataBase64": 5},
@@ -140,79 +140,81 @@ def test_unreadable_body_is_problem_details(owner):
 def test_image_over_two_mebibytes_is_refused(owner):
     full = png(64, 64).ljust(MAX_IMAGE_BYTES, b"\0")
 
-    assert _made(owner, _picture(full))["sizeBytes"] == MAX_IMAGE_BYTES
+    assert _create(owner, _build_image(full))["sizeBytes"] == MAX_IMAGE_BYTES
     for content in (full + b"\0", full * 2):
-        answer = owner.post(URL, _picture(content))
+        answer = owner.post(URL, _build_image(content))
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
 
 
-def test_the_list_is_walked_newest_first_and_narrowed_to_what_a_programs_affiliates_see(brand, owner, rival):
+def test_list_is_paged_newest_first_and_filtered_by_program(brand, owner, rival):
     spring, autumn = (str(brand.program(name=name)) for name in ("Spring", "Autumn"))
-    _made(owner, _words("of spring", programId=spring))
-    _made(owner, _words("of all"))
-    _made(owner, _words("of autumn", programId=autumn))
+    _create(owner, _build_text("of spring", programId=spring))
+    _create(owner, _build_text("of all"))
+    _create(owner, _build_text("of autumn", programId=autumn))
     for name in ("theirs", "theirs too"):
-        _made(rival.person("Owner"), _words(name))
+        _create(rival.person("Owner"), _build_text(name))
 
-    assert _names(brand) == ["of autumn", "of all", "of spring"]
-    assert _names(brand, f"?programId={spring}") == ["of all", "of spring"]
-    assert _names(brand, f"?programId={uuid4()}") == ["of all"]
+    assert _list_names(brand) == ["of autumn", "of all", "of spring"]
+    assert _list_names(brand, f"?programId={spring}") == ["of all", "of spring"]
+    assert _list_names(brand, f"?programId={uuid4()}") == ["of all"]
     first = brand.get(f"{URL}?take=2").json
-    assert _names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
+    assert _list_names(brand, f"?take=2&cursor={first['nextCursor']}") == ["of spring"]
     assert_foreign_cursors_refused(brand, URL, foreign=(rival, URL), other=(brand, "/api/v1/programs"))
     for query in ("?programId=x", "?take=0", "?take=x", "?cursor=x"):
         assert brand.get(f"{URL}{query}").status_code == 400, query
 
 
 def test_deleted_asset_is_gone_with_its_file(brand, owner):
-    made = _made(owner, _picture(png(64, 64)))
-    there = f"{URL}/{made['id']}"
-    answers = run_concurrently(lambda: owner.call("DELETE", there), lambda: owner.call("DELETE", there))
+    asset = _create(owner, _build_image(png(64, 64)))
+    url = f"{URL}/{asset['id']}"
+    answers = run_concurrently(lambda: owner.call("DELETE", url), lambda: owner.call("DELETE", url))
 
     assert sorted(answer.status_code for answer in answers) == [204, 404]
     assert brand.get(URL).json["items"] == []
-    assert brand.get(f"{there}/file").status_code == 404
+    assert brand.get(f"{url}/file").status_code == 404
     assert brand.rows("select count(*) from stored_file") == [(0,)]
 
 
 def test_creation_and_deletion_are_audited(brand, owner):
-    made = _made(owner, _words())
-    owner.call("DELETE", f"{URL}/{made['id']}")
+    asset = _create(owner, _build_text())
+    owner.call("DELETE", f"{URL}/{asset['id']}")
 
-    found = brand.rows("select action, before, after from audit_entry where entity_type = 'asset' order by created_at")
-    assert found == [("asset.created", None, made), ("asset.deleted", made, None)]
+    entries = brand.rows(
+        "select action, before, after from audit_entry where entity_type = 'asset' order by created_at"
+    )
+    assert entries == [("asset.created", None, asset), ("asset.deleted", asset, None)]
 
 
 def test_other_tenants_asset_returns_404(brand, owner, rival):
-    theirs = _made(rival.person("Owner"), _picture(png(64, 64)))
-    their_program = str(rival.program())
+    other_tenants = _create(rival.person("Owner"), _build_image(png(64, 64)))
+    other_tenants_program = str(rival.program())
 
-    for wanted in (theirs["id"], str(uuid4()), "x", "%00"):
-        assert owner.call("DELETE", f"{URL}/{wanted}").status_code == 404, wanted
-        assert owner.get(f"{URL}/{wanted}/file").status_code == 404, wanted
-    for program_id in (their_program, str(uuid4())):
-        answer = owner.post(URL, _words(programId=program_id))
+    for asset_id in (other_tenants["id"], str(uuid4()), "x", "%00"):
+        assert owner.call("DELETE", f"{URL}/{asset_id}").status_code == 404, asset_id
+        assert owner.get(f"{URL}/{asset_id}/file").status_code == 404, asset_id
+    for program_id in (other_tenants_program, str(uuid4())):
+        answer = owner.post(URL, _build_text(programId=program_id))
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert len(rival.get(URL).json["items"]) == 1
 
 
-def test_people_of_the_dashboard_write_and_everybody_of_the_brand_reads(brand):
-    made = _made(brand.person("Manager"), _picture(png(64, 64)))
+def test_manager_writes_and_every_member_and_key_reads(brand):
+    asset = _create(brand.person("Manager"), _build_image(png(64, 64)))
     for caller in (brand, brand.person("Viewer")):
         assert caller.get(URL).status_code == 200
-        assert caller.get(f"{URL}/{made['id']}/file").status_code == 200
-        assert caller.post(URL, _words()).status_code == 403
-        assert caller.call("DELETE", f"{URL}/{made['id']}").status_code == 403
+        assert caller.get(f"{URL}/{asset['id']}/file").status_code == 200
+        assert caller.post(URL, _build_text()).status_code == 403
+        assert caller.call("DELETE", f"{URL}/{asset['id']}").status_code == 403
 
 
 def test_repeated_idempotency_key_creates_one_asset(owner):
-    first, again = (owner.post(URL, _words(), Idempotency_Key="k1") for _ in range(2))
+    first, repeated = (owner.post(URL, _build_text(), Idempotency_Key="k1") for _ in range(2))
 
-    assert first.json == again.json
+    assert first.json == repeated.json
     assert len(owner.get(URL).json["items"]) == 1
 
 
-def _fill(owner, number, size_bytes):
+def _insert_assets(owner, number, size_bytes):
     owner.rows(
         "insert into asset (id, organization_id, kind, name, text, size_bytes, created_at)"
         " select gen_random_uuid(), %s, 'Text', 'x', 'x', %s, now() from generate_series(1, %s) returning 1",
@@ -222,17 +224,19 @@ def _fill(owner, number, size_bytes):
     )
 
 
-def test_concurrent_uploads_share_the_last_place(owner):
-    _fill(owner, MAX_ASSETS - 1, 1)
-    answers = run_concurrently(lambda: owner.post(URL, _words()), lambda: owner.post(URL, _picture(png(64, 64))))
+def test_concurrent_uploads_do_not_exceed_the_maximum(owner):
+    _insert_assets(owner, MAX_ASSETS - 1, 1)
+    answers = run_concurrently(
+        lambda: owner.post(URL, _build_text()), lambda: owner.post(URL, _build_image(png(64, 64)))
+    )
 
     assert sorted(answer.status_code for answer in answers) == [201, 409]
-    assert owner.post(URL, _words()).json["error"] == "asset_limit_reached"
+    assert owner.post(URL, _build_text()).json["error"] == "asset_limit_reached"
     assert owner.rows("select count(*) from asset") == [(MAX_ASSETS,)]
 
 
 def test_total_size_of_assets_is_limited(owner):
-    _fill(owner, 1, MAX_BYTES - 100)
+    _insert_assets(owner, 1, MAX_BYTES - 100)
 
-    assert owner.post(URL, _words(text="x" * 101)).json["error"] == "asset_limit_reached"
-    assert owner.post(URL, _words(text="x" * 100)).status_code == 201
+    assert owner.post(URL, _build_text(text="x" * 101)).json["error"] == "asset_limit_reached"
+    assert owner.post(URL, _build_text(text="x" * 100)).status_code == 201

@@ -1,11 +1,11 @@
-"""What a program spent on clicks and leads beside its budget."""
+"""A program's budget and its spend on clicks and leads."""
 
 import pytest
 
 from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
 
-def _status(brand):
+def _read_status(brand):
     answer = brand.get(f"/api/v1/programs/{brand.programs[-1]}/budget-status")
     assert answer.status_code == 200, answer.json
     return answer.json
@@ -21,7 +21,7 @@ def test_program_without_a_budget_is_unlimited(brand):
     brand.program()
     insert_conversion(brand, brand.affiliate("ben"), type="LeadReward", amount_cents=0, commission_cents=300)
 
-    assert _status(brand) == {
+    assert _read_status(brand) == {
         "budgetCents": None,
         "budgetUnconvertible": False,
         "spentCents": 300,
@@ -37,7 +37,7 @@ def test_spend_includes_clicks_and_leads_but_not_sales(brand, ben):
     for kind, cents in (("ClickReward", 100), ("LeadReward", 250), ("OneTime", 1_000), ("Recurring", 1), ("Bonus", 1)):
         insert_conversion(brand, ben, type=kind, commission_cents=cents)
 
-    status = _status(brand)
+    status = _read_status(brand)
 
     assert (status["budgetCents"], status["spentCents"], status["remainingCents"]) == (5_000, 350, 4_650)
     assert status["unlimited"] is False
@@ -60,29 +60,29 @@ def test_spend_includes_clicks_and_leads_but_not_sales(brand, ben):
 def test_refunded_and_denied_conversions_are_not_spent(brand, ben, columns, spent):
     insert_conversion(brand, ben, type="ClickReward", **columns)
 
-    assert _status(brand)["spentCents"] == spent
+    assert _read_status(brand)["spentCents"] == spent
 
 
 def test_overspent_budget_has_zero_remaining(brand, ben):
     insert_conversion(brand, ben, type="LeadReward", commission_cents=10**12)
 
-    assert (_status(brand)["spentCents"], _status(brand)["remainingCents"]) == (10**12, 0)
+    assert (_read_status(brand)["spentCents"], _read_status(brand)["remainingCents"]) == (10**12, 0)
 
 
 def test_zero_budget_is_a_limit(brand):
     brand.program(budget_cents=0)
 
-    assert (_status(brand)["remainingCents"], _status(brand)["unlimited"]) == (0, False)
+    assert (_read_status(brand)["remainingCents"], _read_status(brand)["unlimited"]) == (0, False)
 
 
 def test_other_programs_spend_is_not_counted(brand, ben):
     insert_conversion(brand, ben, type="ClickReward")
     brand.program(budget_cents=100)
 
-    assert _status(brand)["spentCents"] == 0
+    assert _read_status(brand)["spentCents"] == 0
 
 
-def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben):
+def test_spend_in_another_currency_is_converted_by_its_date_or_excluded(brand, ben):
     store_rate("MVR", "2", time_ago(days=300))
     insert_conversion(
         brand, ben, type="ClickReward", currency="MVR", commission_cents=101, occurred_at=time_ago(days=299)
@@ -93,7 +93,7 @@ def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben)
     insert_conversion(brand, ben, type="LeadReward", currency="AWG", commission_cents=5)
     insert_conversion(brand, ben, type="LeadReward", commission_cents=1)
 
-    status = _status(brand)
+    status = _read_status(brand)
 
     assert (status["spentCents"], status["remainingCents"]) == (50 + 1, 4_949)
     assert status["fxUnconvertibleByCurrency"] == {"MVR": 70, "AWG": 5}
@@ -105,28 +105,28 @@ def test_amounts_are_in_the_home_currency(brand, ben):
     insert_conversion(brand, ben, type="ClickReward", commission_cents=100)
     brand.set(currency="BHD")
 
-    status = _status(brand)
+    status = _read_status(brand)
 
     assert (status["currency"], status["spentCents"]) == ("BHD", 500)
     assert (status["budgetCents"], status["remainingCents"]) == (25_000, 24_500)
 
 
-@pytest.mark.parametrize(("budget", "shown"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
-def test_a_budget_of_a_former_home_currency_is_valued_by_the_newest_rate_half_to_even(brand, budget, shown):
+@pytest.mark.parametrize(("budget", "converted"), [(25, 2), (35, 4), (26, 3), (0, 0), (10**10, 10**9)])
+def test_budget_in_a_former_home_currency_is_converted_half_to_even(brand, budget, converted):
     store_rate("KMF", "3", time_ago(days=900))
-    store_rate("KMF", "10", time_ago(days=800))  # of which there are no parts: 25 cents are 2.5
+    store_rate("KMF", "10", time_ago(days=800))  # a currency without minor units: 25 cents are 2.5
     brand.program(budget_cents=budget)
     brand.set(currency="KMF")
 
-    assert (_status(brand)["budgetCents"], _status(brand)["budgetUnconvertible"]) == (shown, False)
+    assert (_read_status(brand)["budgetCents"], _read_status(brand)["budgetUnconvertible"]) == (converted, False)
 
 
 @pytest.mark.parametrize("home", ["GYD", "XPF"])
-def test_a_budget_without_a_rate_is_told_apart_from_none(brand, ben, home):
+def test_budget_without_a_rate_is_marked_unconvertible(brand, ben, home):
     insert_conversion(brand, ben, type="ClickReward", commission_cents=100)
     brand.set(currency=home)
 
-    assert _status(brand) == {
+    assert _read_status(brand) == {
         "budgetCents": None,
         "budgetUnconvertible": True,
         "spentCents": 0,

@@ -18,7 +18,7 @@ CLICKS = SALES | {
 }
 
 
-def _created(brand, body=SALES, **fields):
+def _create(brand, body=SALES, **fields):
     answer = brand.post(URL, body | fields)
     assert answer.status_code == 201, answer.json
     return answer.json
@@ -33,7 +33,7 @@ def _differences(before, after):
 
 
 def _currency_of(field, code):
-    """What stands beside an amount in home currency."""
+    """Return the currency field that accompanies an amount field, or nothing for other fields."""
     return {field.replace("Cents", "Currency"): code} if field.endswith("Cents") else {}
 
 
@@ -71,7 +71,7 @@ def _currency_of(field, code):
     ],
 )
 def test_patch_of_one_field_changes_only_that_field(brand, base, field, value):
-    before = _created(brand, base)
+    before = _create(brand, base)
 
     answer = _change(brand, before["id"], **{field: value})
 
@@ -82,11 +82,11 @@ def test_patch_of_one_field_changes_only_that_field(brand, base, field, value):
         **_currency_of(field, "USD"),
     }
     assert answer.json["updatedAt"] > before["updatedAt"]
-    shown = {name: value for name, value in answer.json.items() if name != "warnings"}
-    assert brand.get(f"{URL}/{before['id']}").json == shown
+    program = {name: value for name, value in answer.json.items() if name != "warnings"}
+    assert brand.get(f"{URL}/{before['id']}").json == program
 
 
-NULLABLE = {
+NULLABLE_FIELDS = {
     "description": "x",
     "termsUrl": "https://brand.test/terms",
     "recurringMonths": 6,
@@ -102,7 +102,7 @@ NULLABLE = {
 @pytest.mark.parametrize(
     ("field", "cleared_by"),
     [
-        *((field, None) for field in NULLABLE),
+        *((field, None) for field in NULLABLE_FIELDS),
         ("recurringMonths", -1),
         ("leadBountyCents", 0),
         ("clickRewardCents", 0),
@@ -110,7 +110,7 @@ NULLABLE = {
     ],
 )
 def test_field_is_cleared(brand, field, cleared_by):
-    before = _created(brand, **NULLABLE)
+    before = _create(brand, **NULLABLE_FIELDS)
 
     after = _change(brand, before["id"], **{field: cleared_by}).json
 
@@ -118,16 +118,16 @@ def test_field_is_cleared(brand, field, cleared_by):
 
 
 def test_every_returned_field_can_be_sent_back(brand):
-    shown = _created(brand, **NULLABLE)
+    program = _create(brand, **NULLABLE_FIELDS)
 
-    answer = _change(brand, shown["id"], **shown)
+    answer = _change(brand, program["id"], **program)
 
-    assert (answer.status_code, answer.json) == (200, shown)
+    assert (answer.status_code, answer.json) == (200, program)
 
 
 @pytest.mark.parametrize("fields", [{}, {"name": "Spring"}, {"surprise": 1}, {"clickRewardCents": 0}])
 def test_empty_patch_is_not_audited(brand, fields):
-    before = _created(brand)
+    before = _create(brand)
 
     answer = _change(brand, before["id"], **fields)
 
@@ -136,7 +136,7 @@ def test_empty_patch_is_not_audited(brand, fields):
 
 
 def test_patch_is_audited_with_before_and_after_and_sends_no_webhook(brand):
-    before = _created(brand)
+    before = _create(brand)
 
     after = _change(brand, before["id"], name="Summer").json
 
@@ -208,7 +208,7 @@ def test_patch_is_audited_with_before_and_after_and_sends_no_webhook(brand):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(brand, fields):
-    before = _created(brand)
+    before = _create(brand)
 
     answer = _change(brand, before["id"], **fields)
 
@@ -224,7 +224,7 @@ def test_non_object_body_returns_400(brand, raw):
     assert brand.call("PATCH", f"{URL}/{program_id}", raw).status_code == 400
 
 
-def test_concurrent_patches_of_different_fields_both_hold(brand):
+def test_concurrent_patches_of_different_fields_all_apply(brand):
     program_id = brand.program()
     fields = {
         "name": "Summer",
@@ -237,10 +237,10 @@ def test_concurrent_patches_of_different_fields_both_hold(brand):
         "minPayoutCents": 5,
     }
 
-    run_concurrently(*[lambda one=one: _change(brand, program_id, **dict([one])) for one in fields.items()])
+    run_concurrently(*[lambda field=field: _change(brand, program_id, **dict([field])) for field in fields.items()])
 
-    shown = brand.get(f"{URL}/{program_id}").json
-    assert {name: shown[name] for name in fields} == fields
+    program = brand.get(f"{URL}/{program_id}").json
+    assert {name: program[name] for name in fields} == fields
     assert brand.rows("select count(*) from audit_entry where action = 'program.updated'") == [(len(fields),)]
 
 
@@ -249,9 +249,9 @@ def test_enrollment_does_not_wait_for_a_patch_of_its_program(brand):
 
     with db.unit_of_work(brand.id):
         programs.lock(organization_id=brand.id, program_id=program_id)
-        joined = run_concurrently(lambda: brand.affiliate("ben", program_id=program_id))
+        affiliate_ids = run_concurrently(lambda: brand.affiliate("ben", program_id=program_id))
 
-    assert brand.rows("select id from affiliate") == [(joined[0],)]
+    assert brand.rows("select id from affiliate") == [(affiliate_ids[0],)]
 
 
 def test_repeated_idempotency_key_patches_once(brand):
@@ -260,16 +260,16 @@ def test_repeated_idempotency_key_patches_once(brand):
 
     first = brand.call("PATCH", url, {"name": "Summer"}, Idempotency_Key="k")
     _change(brand, program_id, name="Autumn")
-    again = brand.call("PATCH", url, {"name": "Summer"}, Idempotency_Key="k")
+    repeated = brand.call("PATCH", url, {"name": "Summer"}, Idempotency_Key="k")
 
-    assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
+    assert (repeated.json, repeated.headers["Idempotency-Replayed"]) == (first.json, "true")
     assert brand.get(url).json["name"] == "Autumn"
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 def test_other_tenants_program_returns_404(brand, rival, method):
-    theirs = rival.program()
-    for program_id in (theirs, "01890000-0000-7000-8000-000000000000", "x"):
+    other_tenants = rival.program()
+    for program_id in (other_tenants, "01890000-0000-7000-8000-000000000000", "x"):
         answer = brand.call(method, f"{URL}/{program_id}", {"name": 5} if method == "PATCH" else None)
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
@@ -279,15 +279,15 @@ def test_other_tenants_program_returns_404(brand, rival, method):
 def test_patch_needs_a_write_key_with_a_plan_or_a_manager(app, brand):
     program_id = brand.program()
     free = Brand.create(app, plan="Free")
-    on_free = free.program()
+    free_program_id = free.program()
 
-    reader = _change(brand.other_key(scope="read"), program_id, name="x")
-    poor = _change(free, on_free, leadBountyCents=50)
+    with_read_key = _change(brand.other_key(scope="read"), program_id, name="x")
+    on_free_plan = _change(free, free_program_id, leadBountyCents=50)
 
-    assert (reader.status_code, reader.json["error"]) == (403, "forbidden")
-    assert "read_write" in reader.json["message"]
-    assert (poor.status_code, poor.json["error"]) == (402, "plan_tier_required")
-    assert set(poor.json) == {"error", "message", "required", "current", "trialing"}
-    assert _change(free.person("Manager"), on_free, leadBountyCents=50).json["leadBountyCents"] == 50
+    assert (with_read_key.status_code, with_read_key.json["error"]) == (403, "forbidden")
+    assert "read_write" in with_read_key.json["message"]
+    assert (on_free_plan.status_code, on_free_plan.json["error"]) == (402, "plan_tier_required")
+    assert set(on_free_plan.json) == {"error", "message", "required", "current", "trialing"}
+    assert _change(free.person("Manager"), free_program_id, leadBountyCents=50).json["leadBountyCents"] == 50
     assert _change(brand.person("Manager", is_email_verified=False), program_id, name="y").status_code == 200
     assert _change(brand.person("Viewer"), program_id, name="z").status_code == 403

@@ -1,4 +1,4 @@
-"""What programs brought in by day, through HTTP."""
+"""Daily statistics of programs, through HTTP."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ DAYS = "from=2026-03-09&to=2026-03-11"
 
 @pytest.fixture
 def ben(brand):
-    """The affiliate of the brand's one campaign."""
+    """Return the affiliate of the brand's only campaign."""
     brand.program()
     return brand.affiliate("ben")
 
@@ -25,7 +25,7 @@ def _days(answer):
     return {day.pop("day"): day for day in answer.json["days"]}
 
 
-_NOTHING = {"clicks": 0, "sales": 0, "leads": 0, "amountByCurrency": {}, "commissionByCurrency": {}}
+_EMPTY_DAY = {"clicks": 0, "sales": 0, "leads": 0, "amountByCurrency": {}, "commissionByCurrency": {}}
 
 
 def test_every_day_is_listed_with_zeros_where_empty(brand, ben):
@@ -37,11 +37,11 @@ def test_every_day_is_listed_with_zeros_where_empty(brand, ben):
     insert_click(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON - timedelta(hours=1))
 
-    found = _days(brand.get(f"{URL}?{DAYS}"))
+    days = _days(brand.get(f"{URL}?{DAYS}"))
 
-    assert list(found) == ["2026-03-09", "2026-03-10", "2026-03-11"]
-    assert found["2026-03-09"] == found["2026-03-11"] == _NOTHING
-    assert found["2026-03-10"] == {
+    assert list(days) == ["2026-03-09", "2026-03-10", "2026-03-11"]
+    assert days["2026-03-09"] == days["2026-03-11"] == _EMPTY_DAY
+    assert days["2026-03-10"] == {
         "clicks": 2,
         "sales": 2,
         "leads": 1,
@@ -71,7 +71,7 @@ def test_day_begins_and_ends_at_midnight_utc(brand, ben):
 def test_uncounted_rows_are_excluded(brand, ben, columns):
     insert_conversion(brand, ben, **{"occurred_at": NOON} | columns)
 
-    assert all(day == _NOTHING for day in _days(brand.get(f"{URL}?{DAYS}")).values())
+    assert all(day == _EMPTY_DAY for day in _days(brand.get(f"{URL}?{DAYS}")).values())
 
 
 @pytest.mark.parametrize("columns", [{"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}])
@@ -81,9 +81,9 @@ def test_duplicate_and_blocked_clicks_are_not_counted(brand, ben, columns):
     assert _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]["clicks"] == 0
 
 
-def test_override_is_earned_but_is_no_sale(brand, ben):
-    sold = insert_conversion(brand, ben, occurred_at=NOON)
-    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+def test_override_counts_as_commission_but_not_as_sale(brand, ben):
+    sale_id = insert_conversion(brand, ben, occurred_at=NOON)
+    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sale_id)
 
     day = _days(brand.get(f"{URL}?{DAYS}"))["2026-03-10"]
 
@@ -106,18 +106,18 @@ def test_other_tenants_activity_is_not_counted(brand, rival, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON)
 
-    assert all(day == _NOTHING for day in _days(rival.get(f"{URL}?{DAYS}")).values())
+    assert all(day == _EMPTY_DAY for day in _days(rival.get(f"{URL}?{DAYS}")).values())
     answer = rival.get(f"{URL}?programId={brand.programs[-1]}")
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
 def test_default_period_is_the_last_thirty_days(brand):
-    found = brand.get(URL).json
+    stats = brand.get(URL).json
 
     today = datetime.now(UTC).date()
-    assert found["to"] == today.isoformat()
-    assert found["from"] == (today - timedelta(days=29)).isoformat()
-    assert len(found["days"]) == 30
+    assert stats["to"] == today.isoformat()
+    assert stats["from"] == (today - timedelta(days=29)).isoformat()
+    assert len(stats["days"]) == 30
     assert brand.get(f"{URL}?to=2026-03-31").json["from"] == "2026-03-02"
 
 
@@ -161,13 +161,13 @@ def test_daily_stats_need_a_paid_plan(app):
 
 def test_days_of_one_affiliate_exclude_others(brand, ben, rival):
     eva = brand.affiliate("eva")
-    for who, cents in ((ben, 1_000), (eva, 70)):
-        insert_conversion(brand, who, occurred_at=NOON, commission_cents=cents)
-        insert_click(brand, who, occurred_at=NOON)
+    for affiliate_id, cents in ((ben, 1_000), (eva, 70)):
+        insert_conversion(brand, affiliate_id, occurred_at=NOON, commission_cents=cents)
+        insert_click(brand, affiliate_id, occurred_at=NOON)
     rival.program()
     stranger = rival.affiliate("zoe")
-    found = _days(brand.get(f"{URL}?{DAYS}&affiliateId={eva}"))["2026-03-10"]
+    day = _days(brand.get(f"{URL}?{DAYS}&affiliateId={eva}"))["2026-03-10"]
 
-    assert (found["clicks"], found["sales"], found["commissionByCurrency"]) == (1, 1, {"USD": 70})
+    assert (day["clicks"], day["sales"], day["commissionByCurrency"]) == (1, 1, {"USD": 70})
     assert brand.get(f"{URL}?affiliateId={stranger}").status_code == 404
     assert brand.get(f"{URL}?affiliateId=x").status_code == 400

@@ -1,10 +1,10 @@
-"""Every field that a program is given comes back as it was given, through HTTP."""
+"""Every field of a program is returned as it was sent, through HTTP."""
 
 import pytest
 
 URL = "/api/v1/programs"
 
-EVERYTHING = {
+CLICKS = {
     "name": "Spring",
     "slug": "spring-sale",
     "description": "Ten days.\nTwo lines, ☕ and <b>.",
@@ -30,8 +30,8 @@ EVERYTHING = {
     "leadBountyCents": 250,
     "isPrimary": True,
 }
-LEADS = EVERYTHING | {"defaultCommissionModel": "Cpl", "saleCommissionType": "Fixed", "leadBountyCents": None}
-# A click reward closes the program to strangers, so it has the opposite of what stands above.
+LEADS = CLICKS | {"defaultCommissionModel": "Cpl", "saleCommissionType": "Fixed", "leadBountyCents": None}
+# A click reward makes the program invite-only, so the fields for open programs are left out.
 CLICK_REWARD = {
     "name": "Summer",
     "defaultCommissionType": "Percentage",
@@ -43,28 +43,28 @@ CLICK_REWARD = {
 }
 
 
-@pytest.mark.parametrize("sent", [EVERYTHING, LEADS, CLICK_REWARD], ids=["clicks", "leads", "sales"])
-def test_sent_value_is_returned_and_stored(brand, sent):
-    answer = brand.post(URL, sent)
+@pytest.mark.parametrize("body", [CLICKS, LEADS, CLICK_REWARD], ids=["clicks", "leads", "sales"])
+def test_sent_value_is_returned_and_stored(brand, body):
+    answer = brand.post(URL, body)
 
-    kept = brand.get(f"{URL}/{answer.json['id']}").json
+    stored = brand.get(f"{URL}/{answer.json['id']}").json
     (listed,) = brand.get(URL).json["items"]
     assert answer.status_code == 201
-    assert {name: answer.json[name] for name in sent} == sent
-    written = {name: value for name, value in answer.json.items() if name != "warnings"}
-    assert kept == listed == written
+    assert {name: answer.json[name] for name in body} == body
+    created = {name: value for name, value in answer.json.items() if name != "warnings"}
+    assert stored == listed == created
 
 
 def test_null_is_the_default(brand):
     required = ("name", "defaultCommissionType", "defaultCommissionValue")
     plain = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
 
-    spoken = brand.post(URL, plain | {name: None for name in EVERYTHING if name not in required}).json
-    silent = brand.post(URL, plain).json
+    with_nulls = brand.post(URL, plain | {name: None for name in CLICKS if name not in required}).json
+    with_omissions = brand.post(URL, plain).json
 
-    own = ("id", "slug", "createdAt", "updatedAt")
-    assert {name: spoken[name] for name in spoken if name not in own} == {
-        name: silent[name] for name in silent if name not in own
+    generated = ("id", "slug", "createdAt", "updatedAt")
+    assert {name: with_nulls[name] for name in with_nulls if name not in generated} == {
+        name: with_omissions[name] for name in with_omissions if name not in generated
     }
 
 
@@ -72,7 +72,7 @@ def test_null_is_the_default(brand):
     "url", ["\u0001https://brand.test", "https://brand.test/\u007f", "https://brand.test:70000", "https://brand.test:x"]
 )
 @pytest.mark.parametrize("field", ["termsUrl", "referralDestinationUrl"])
-def test_an_address_that_no_browser_would_keep_is_refused(brand, field, url):
-    answer = brand.post(URL, EVERYTHING | {field: url})
+def test_malformed_url_is_refused(brand, field, url):
+    answer = brand.post(URL, CLICKS | {field: url})
 
     assert (answer.status_code, list(answer.json["errors"])) == (400, [field])

@@ -10,51 +10,51 @@ URL = "/api/v1/programs"
 
 
 def test_list_pages_through_all_programs_newest_first(brand, rival):
-    made = [str(brand.program()) for _ in range(5)]
+    program_ids = [str(brand.program()) for _ in range(5)]
     rival.program()
 
     first = brand.get(f"{URL}?take=2").json
     second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
     third = brand.get(f"{URL}?take=2&cursor={second['nextCursor']}").json
 
-    seen = [item["id"] for page in (first, second, third) for item in page["items"]]
-    assert seen == made[::-1]
+    listed = [item["id"] for page in (first, second, third) for item in page["items"]]
+    assert listed == program_ids[::-1]
     assert [page["hasMore"] for page in (first, second, third)] == [True, True, False]
     assert third["nextCursor"] is None
 
 
-def test_changes_between_pages_shift_no_other_row(brand):
-    made = [str(brand.program()) for _ in range(6)]
-    seen, cursor = [], ""
+def test_changes_between_pages_skip_or_repeat_no_program(brand):
+    program_ids = [str(brand.program()) for _ in range(6)]
+    listed, cursor = [], ""
     for _ in range(3):
         page = brand.get(f"/api/v1/programs?take=2{cursor}").json
-        seen += [program["id"] for program in page["items"]]
+        listed += [program["id"] for program in page["items"]]
         cursor = f"&cursor={page['nextCursor']}"
         brand.program()
-        brand.call("DELETE", f"/api/v1/programs/{seen[-1]}")
+        brand.call("DELETE", f"/api/v1/programs/{listed[-1]}")
 
-    assert seen == made[::-1]
+    assert listed == program_ids[::-1]
     assert page["hasMore"] is False
 
 
 def test_programs_with_equal_timestamps_are_all_listed(brand):
-    moment = datetime.now(UTC)
-    made = {str(brand.program(created_at=moment)) for _ in range(3)}
+    created_at = datetime.now(UTC)
+    program_ids = {str(brand.program(created_at=created_at)) for _ in range(3)}
 
     first = brand.get(f"{URL}?take=2").json
     second = brand.get(f"{URL}?take=2&cursor={first['nextCursor']}").json
 
-    assert {item["id"] for item in first["items"] + second["items"]} == made
+    assert {item["id"] for item in first["items"] + second["items"]} == program_ids
 
 
 def test_archived_programs_are_listed_on_request_and_readable(brand):
-    living, archived = str(brand.program()), str(brand.program(archived_at=datetime.now(UTC)))
+    active, archived = str(brand.program()), str(brand.program(archived_at=datetime.now(UTC)))
 
-    plain = brand.get(URL).json["items"]
+    default = brand.get(URL).json["items"]
     everything = brand.get(f"{URL}?includeArchived=true").json["items"]
 
-    assert [item["id"] for item in plain] == [living]
-    assert [item["id"] for item in everything] == [archived, living]
+    assert [item["id"] for item in default] == [active]
+    assert [item["id"] for item in everything] == [archived, active]
     assert brand.get(f"{URL}/{archived}").json["archivedAt"] is not None
 
 
@@ -88,11 +88,11 @@ def test_list_refuses_foreign_cursors(brand, rival):
 
 def test_list_round_trips_do_not_grow_with_programs(brand):
     brand.program()
-    one = count_round_trips(lambda: brand.get(URL))
+    trips_before = count_round_trips(lambda: brand.get(URL))
     for _ in range(9):
         brand.program()
 
-    assert count_round_trips(lambda: brand.get(URL)) == one
+    assert count_round_trips(lambda: brand.get(URL)) == trips_before
 
 
 @pytest.mark.parametrize("program_id", ["nonsense", "1", "00000000-0000-0000-0000-00000000000g", "%00"])

@@ -1,4 +1,4 @@
-"""How a program is found: its slugs, its domain, the primary flag. Through HTTP."""
+"""Slugs, custom domain and primary flag of a program, through HTTP."""
 
 import itertools
 
@@ -14,7 +14,7 @@ SALES = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommis
 _NUMBERS = itertools.count(1)
 
 
-def _created(brand, **fields):
+def _create(brand, **fields):
     answer = brand.post(URL, SALES | fields)
     assert answer.status_code == 201, answer.json
     return answer.json
@@ -24,21 +24,21 @@ def _change(brand, program_id, **fields):
     return brand.call("PATCH", f"{URL}/{program_id}", fields)
 
 
-def _domain():
-    """Return a domain that no other test has: a verified one is one program's in the whole service."""
+def _unique_domain():
+    """Return a domain that no other test uses: only one program of the whole service can have it verified."""
     return f"partners{next(_NUMBERS)}.changes.example"
 
 
-def test_a_domain_is_cleared_by_null(brand):
-    program_id = brand.program(custom_domain=_domain(), custom_domain_verified=True)
+def test_domain_is_cleared_by_null(brand):
+    program_id = brand.program(custom_domain=_unique_domain(), custom_domain_verified=True)
 
-    shown = _change(brand, program_id, customDomain=None).json
+    program = _change(brand, program_id, customDomain=None).json
 
-    assert (shown["customDomain"], shown["customDomainVerified"]) == (None, False)
+    assert (program["customDomain"], program["customDomainVerified"]) == (None, False)
 
 
-def test_a_domain_is_kept_in_lower_case_and_verified_anew_when_it_changes(brand):
-    domain = _domain()
+def test_domain_is_lower_cased_and_a_changed_one_unverified(brand):
+    domain = _unique_domain()
     program_id = brand.program(custom_domain=domain, custom_domain_verified=True)
 
     same = _change(brand, program_id, customDomain=domain.upper(), name="Other").json
@@ -49,7 +49,7 @@ def test_a_domain_is_kept_in_lower_case_and_verified_anew_when_it_changes(brand)
 
 
 def test_verified_domain_of_another_brand_can_be_set_but_stays_unverified(brand, rival):
-    domain = _domain()
+    domain = _unique_domain()
     rival.program(custom_domain=domain, custom_domain_verified=True)
 
     answer = _change(brand, brand.program(), customDomain=domain)
@@ -68,9 +68,9 @@ def test_verified_domain_of_another_brand_can_be_set_but_stays_unverified(brand,
         ("service.example", 200),
     ],
 )
-def test_the_services_own_hosts_are_nobodys_domain(brand, monkeypatch, domain, status):
-    ours = {"portal_domain": "portal.example", "public_base_url": "https://API.service.example:8443"}
-    override_settings(monkeypatch, web=ours)
+def test_hosts_of_the_service_are_refused_as_domain(brand, monkeypatch, domain, status):
+    service_hosts = {"portal_domain": "portal.example", "public_base_url": "https://API.service.example:8443"}
+    override_settings(monkeypatch, web=service_hosts)
 
     answer = _change(brand, brand.program(), customDomain=domain)
 
@@ -78,57 +78,57 @@ def test_the_services_own_hosts_are_nobodys_domain(brand, monkeypatch, domain, s
     assert status == 200 or list(answer.json["errors"]) == ["customDomain"]
 
 
-def _former(brand):
+def _list_former_slugs(brand):
     return brand.rows("select slug, program_id::text from program_former_slug order by slug")
 
 
-def test_a_renamed_program_is_remembered_under_its_former_slugs(brand):
-    program_id = _created(brand, slug="first")["id"]
+def test_former_slugs_of_a_program_are_stored(brand):
+    program_id = _create(brand, slug="first")["id"]
 
     for slug in ("second", "third"):
         assert _change(brand, program_id, slug=slug).json["slug"] == slug
 
-    assert _former(brand) == [("first", program_id), ("second", program_id)]
+    assert _list_former_slugs(brand) == [("first", program_id), ("second", program_id)]
 
 
 def test_reclaimed_former_slug_leaves_no_stale_entry(brand):
-    program_id = _created(brand, slug="first")["id"]
+    program_id = _create(brand, slug="first")["id"]
     _change(brand, program_id, slug="second")
 
     _change(brand, program_id, slug="first")
 
-    assert _former(brand) == [("second", program_id)]
+    assert _list_former_slugs(brand) == [("second", program_id)]
 
 
-@pytest.mark.parametrize("how", ["created with it", "named so", "renamed to it"])
-def test_former_slug_belongs_to_its_new_program(brand, how):
-    program_id = _created(brand, slug="first")["id"]
+@pytest.mark.parametrize("action", ["create with the slug", "create with the name", "rename"])
+def test_former_slug_belongs_to_its_new_program(brand, action):
+    program_id = _create(brand, slug="first")["id"]
     _change(brand, program_id, slug="second")
 
-    if how == "created with it":
-        _created(brand, slug="first")
-    elif how == "named so":
-        assert _created(brand, name="First")["slug"] == "first"
+    if action == "create with the slug":
+        _create(brand, slug="first")
+    elif action == "create with the name":
+        assert _create(brand, name="First")["slug"] == "first"
     else:
         _change(brand, brand.program(slug="other"), slug="first")
 
-    assert ("first", program_id) not in _former(brand)
+    assert ("first", program_id) not in _list_former_slugs(brand)
 
 
-def test_a_slug_of_another_program_is_refused(brand, rival):
-    _created(rival, slug="free-here")
-    _created(brand, slug="taken")
-    program_id = _created(brand, slug="mine")["id"]
+def test_slug_of_another_program_is_refused(brand, rival):
+    _create(rival, slug="free-here")
+    _create(brand, slug="taken")
+    program_id = _create(brand, slug="mine")["id"]
 
-    taken = _change(brand, program_id, slug="taken", name="Other")
+    refused = _change(brand, program_id, slug="taken", name="Other")
 
-    assert (taken.status_code, taken.json["error"], taken.json["field"]) == (409, "slug_already_taken", "slug")
+    assert (refused.status_code, refused.json["error"], refused.json["field"]) == (409, "slug_already_taken", "slug")
     assert brand.get(f"{URL}/{program_id}").json["name"] == "Spring"
-    assert _former(brand) == []
+    assert _list_former_slugs(brand) == []
     assert _change(brand, program_id, slug="free-here").status_code == 200
 
 
-def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
+def test_concurrent_renames_to_one_slug_leave_one_winner(brand):
     ids = [brand.program() for _ in range(3)]
 
     answers = run_concurrently(
@@ -138,28 +138,30 @@ def test_of_two_programs_that_want_a_slug_at_once_one_gets_it(brand):
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
 
 
-def test_one_program_is_primary(brand, rival):
-    theirs = _created(rival, isPrimary=True)["id"]
-    first, second = (_created(brand, isPrimary=is_first)["id"] for is_first in (True, False))
+def test_new_primary_program_replaces_the_previous_one(brand, rival):
+    other_tenants = _create(rival, isPrimary=True)["id"]
+    first, second = (_create(brand, isPrimary=is_first)["id"] for is_first in (True, False))
 
     _change(brand, second, isPrimary=True)
 
     assert brand.get(f"{URL}/{first}").json["isPrimary"] is False
     assert brand.get(f"{URL}/{second}").json["isPrimary"] is True
-    assert rival.get(f"{URL}/{theirs}").json["isPrimary"] is True
+    assert rival.get(f"{URL}/{other_tenants}").json["isPrimary"] is True
 
 
-def test_no_program_need_be_primary(brand):
-    program_id = _created(brand, isPrimary=True)["id"]
+def test_primary_flag_can_be_removed(brand):
+    program_id = _create(brand, isPrimary=True)["id"]
 
     assert _change(brand, program_id, isPrimary=False).json["isPrimary"] is False
 
 
-def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
+def test_concurrent_primary_changes_leave_one_primary(brand):
     ids = [brand.program() for _ in range(4)]
 
     for _ in range(3):
-        answers = run_concurrently(*[lambda each=each: _change(brand, each, isPrimary=True) for each in ids])
+        answers = run_concurrently(
+            *[lambda program_id=program_id: _change(brand, program_id, isPrimary=True) for program_id in ids]
+        )
 
         assert [answer.status_code for answer in answers] == [200] * 4
         assert brand.rows("select count(*) from program where is_primary") == [(1,)]
@@ -171,7 +173,7 @@ def test_swapping_slugs_concurrently_does_not_deadlock(brand):
 
     with db.unit_of_work(brand.id):
         programs.lock(organization_id=brand.id, program_id=first)
-        changed = start_call(lambda: _change(brand, second, slug="moved-on", isPrimary=True))
+        wait_for_change = start_call(lambda: _change(brand, second, slug="moved-on", isPrimary=True))
         is_renamed = programs.rename(organization_id=brand.id, program_id=first, slug="wanted")
 
-    assert (is_renamed, changed().status_code) == (False, 200)
+    assert (is_renamed, wait_for_change().status_code) == (False, 200)

@@ -7,7 +7,7 @@ import pytest
 from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.brands import Brand
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 TIERS = [
     {"minRevenueCents": 0, "commissionType": "Percentage", "commissionValue": 10},
     {"minRevenueCents": 10_000, "commissionType": "Percentage", "commissionValue": 12.5},
@@ -19,7 +19,7 @@ def _url(program_id):
     return f"/api/v1/programs/{program_id}/performance-tiers"
 
 
-def _shown(*tiers, currency="USD"):
+def _with_currency(*tiers, currency="USD"):
     return [tier | {"currency": currency} for tier in tiers]
 
 
@@ -27,8 +27,8 @@ def _put(brand, program_id, body):
     return brand.call("PUT", _url(program_id), body)
 
 
-def _tier(least=0, **fields):
-    return TIERS[0] | {"minRevenueCents": least} | fields
+def _build_tier(min_revenue_cents=0, **fields):
+    return TIERS[0] | {"minRevenueCents": min_revenue_cents} | fields
 
 
 def test_program_has_no_tiers_initially(brand):
@@ -36,16 +36,16 @@ def test_program_has_no_tiers_initially(brand):
 
 
 @pytest.mark.parametrize("body", [TIERS, {"tiers": TIERS}], ids=["array", "object"])
-def test_tiers_are_set_as_a_whole_shown_and_audited(brand, body):
+def test_tiers_are_replaced_returned_and_audited(brand, body):
     program_id, other = brand.program(), brand.program()
-    _put(brand, program_id, [_tier(5)])
-    _put(brand, other, [_tier(7)])
+    _put(brand, program_id, [_build_tier(5)])
+    _put(brand, other, [_build_tier(7)])
 
     answer = _put(brand, program_id, body)
 
-    assert (answer.status_code, answer.json) == (200, _shown(*TIERS))
-    assert brand.get(_url(program_id)).json == _shown(*TIERS)
-    assert brand.get(_url(other)).json == _shown(_tier(7))
+    assert (answer.status_code, answer.json) == (200, _with_currency(*TIERS))
+    assert brand.get(_url(program_id)).json == _with_currency(*TIERS)
+    assert brand.get(_url(other)).json == _with_currency(_build_tier(7))
     assert brand.rows(
         "select action, entity_id, before, after from audit_entry where entity_id = %s"
         " order by created_at desc limit 1",
@@ -54,18 +54,18 @@ def test_tiers_are_set_as_a_whole_shown_and_audited(brand, body):
         (
             "program.performance_tiers_changed",
             str(program_id),
-            {"tiers": _shown(_tier(5))},
-            {"tiers": _shown(*TIERS)},
+            {"tiers": _with_currency(_build_tier(5))},
+            {"tiers": _with_currency(*TIERS)},
         )
     ]
 
 
-@pytest.mark.parametrize("nothing", [[], {"tiers": []}])
-def test_an_empty_list_clears_them(brand, nothing):
+@pytest.mark.parametrize("body", [[], {"tiers": []}])
+def test_empty_list_clears_the_tiers(brand, body):
     program_id = brand.program()
     _put(brand, program_id, TIERS)
 
-    answer = _put(brand, program_id, nothing)
+    answer = _put(brand, program_id, body)
 
     assert (answer.status_code, answer.json) == (200, [])
     assert brand.get(_url(program_id)).json == []
@@ -74,48 +74,48 @@ def test_an_empty_list_clears_them(brand, nothing):
 def test_unchanged_tiers_are_not_audited(brand):
     program_id = brand.program()
 
-    first, again = _put(brand, program_id, TIERS), _put(brand, program_id, TIERS)
+    first, repeated = _put(brand, program_id, TIERS), _put(brand, program_id, TIERS)
 
-    assert first.json == again.json
+    assert first.json == repeated.json
     assert brand.rows("select count(*) from audit_entry") == [(1,)]
 
 
 @pytest.mark.parametrize(
     ("second", "field"),
     [
-        (_tier(0), "minRevenueCents"),
-        (_tier(-1), "minRevenueCents"),
-        (_tier(1.5), "minRevenueCents"),
-        (_tier("10"), "minRevenueCents"),
-        (_tier(True), "minRevenueCents"),
-        (_tier(None), "minRevenueCents"),
-        (_tier(10**18), "minRevenueCents"),
-        (_tier(5, commissionType="percentage"), "commissionType"),
-        (_tier(5, commissionType="Percentage\x00"), "commissionType"),
-        (_tier(5, commissionType=None), "commissionType"),
-        (_tier(5, commissionValue="10"), "commissionValue"),
-        (_tier(5, commissionValue=None), "commissionValue"),
-        (_tier(5, commissionValue=0.1234567), "commissionValue"),
+        (_build_tier(0), "minRevenueCents"),
+        (_build_tier(-1), "minRevenueCents"),
+        (_build_tier(1.5), "minRevenueCents"),
+        (_build_tier("10"), "minRevenueCents"),
+        (_build_tier(True), "minRevenueCents"),
+        (_build_tier(None), "minRevenueCents"),
+        (_build_tier(10**18), "minRevenueCents"),
+        (_build_tier(5, commissionType="percentage"), "commissionType"),
+        (_build_tier(5, commissionType="Percentage\x00"), "commissionType"),
+        (_build_tier(5, commissionType=None), "commissionType"),
+        (_build_tier(5, commissionValue="10"), "commissionValue"),
+        (_build_tier(5, commissionValue=None), "commissionValue"),
+        (_build_tier(5, commissionValue=0.1234567), "commissionValue"),
         ({"minRevenueCents": 5, "commissionType": "Fixed"}, "commissionValue"),
         ({"minRevenueCents": 5, "commissionValue": 1}, "commissionType"),
         ({"commissionType": "Fixed", "commissionValue": 1}, "minRevenueCents"),
     ],
 )
-def test_a_malformed_tier_is_named_by_its_position(brand, second, field):
+def test_malformed_tier_is_named_by_its_position(brand, second, field):
     program_id = brand.program()
     _put(brand, program_id, TIERS)
 
-    answer = _put(brand, program_id, [_tier(0), second])
+    answer = _put(brand, program_id, [_build_tier(0), second])
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
     assert list(answer.json["errors"]["tiers"]) == ["1"]
     assert list(answer.json["errors"]["tiers"]["1"]) == [field]
-    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+    assert brand.get(_url(program_id)).json == _with_currency(*TIERS)
 
 
-@pytest.mark.parametrize(("leasts", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
-def test_tiers_must_ascend(brand, leasts, position):
-    answer = _put(brand, brand.program(), [_tier(least) for least in leasts])
+@pytest.mark.parametrize(("min_revenues", "position"), [([5, 4], "1"), ([1, 2, 2], "2"), ([1, 3, 2, 1], "2")])
+def test_tiers_must_ascend(brand, min_revenues, position):
+    answer = _put(brand, brand.program(), [_build_tier(cents) for cents in min_revenues])
 
     assert answer.status_code == 400
     assert list(answer.json["errors"]["tiers"]) == [position]
@@ -132,12 +132,12 @@ def test_malformed_list_of_tiers_is_refused(brand, raw):
     answer = _put(brand, program_id, raw)
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert brand.get(_url(program_id)).json == _shown(*TIERS)
+    assert brand.get(_url(program_id)).json == _with_currency(*TIERS)
 
 
 def test_more_than_twenty_tiers_are_refused(brand):
     program_id = brand.program()
-    tiers = [_tier(least) for least in range(21)]
+    tiers = [_build_tier(cents) for cents in range(21)]
 
     assert _put(brand, program_id, tiers[:20]).status_code == 200
     assert _put(brand, program_id, tiers).status_code == 400
@@ -155,24 +155,24 @@ def test_more_than_twenty_tiers_are_refused(brand):
         ("Cpl", "Fixed", 1000.01, "unit_fee_out_of_range", "commissionValue"),
     ],
 )
-def test_a_rate_that_an_affiliate_could_not_have_is_refused(brand, *, model, type, value, code, field):
+def test_out_of_range_rate_is_refused(brand, *, model, type, value, code, field):
     program_id = brand.program(default_commission_model=model, default_commission_type="Fixed")
-    fine = _tier(0, commissionType="Fixed", commissionValue=1)
+    valid = _build_tier(0, commissionType="Fixed", commissionValue=1)
 
-    answer = _put(brand, program_id, [fine, _tier(5, commissionType=type, commissionValue=value)])
+    answer = _put(brand, program_id, [valid, _build_tier(5, commissionType=type, commissionValue=value)])
 
     assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, code, f"tiers.1.{field}")
     assert brand.get(_url(program_id)).json == []
 
 
-def test_concurrent_lists_leave_one_whole(brand):
+def test_concurrent_replacements_leave_one_complete_list(brand):
     program_id = brand.program()
-    lists = [[_tier(least, commissionValue=number) for least in (0, number, 50)] for number in (1, 2, 3)]
+    lists = [[_build_tier(cents, commissionValue=number) for cents in (0, number, 50)] for number in (1, 2, 3)]
 
     answers = run_concurrently(*[lambda tiers=tiers: _put(brand, program_id, tiers) for tiers in lists])
 
     assert [answer.status_code for answer in answers] == [200] * 3
-    assert brand.get(_url(program_id)).json in [_shown(*tiers) for tiers in lists]
+    assert brand.get(_url(program_id)).json in [_with_currency(*tiers) for tiers in lists]
 
 
 def test_sale_is_paid_by_the_reached_tier(brand, drain):
@@ -194,17 +194,17 @@ def test_sale_is_paid_by_the_reached_tier(brand, drain):
     ]
 
 
-def test_another_tenants_program_is_not_there(brand, rival):
-    theirs = rival.program()
-    _put(rival, theirs, TIERS)
+def test_other_tenants_program_returns_404(brand, rival):
+    rival_program = rival.program()
+    _put(rival, rival_program, TIERS)
 
-    for program_id in (theirs, NOBODY, "x"):
+    for program_id in (rival_program, UNKNOWN_ID, "x"):
         for answer in (brand.get(_url(program_id)), _put(brand, program_id, [5])):
             assert (answer.status_code, answer.json["error"]) == (404, "not_found")
-    assert rival.get(_url(theirs)).json == _shown(*TIERS)
+    assert rival.get(_url(rival_program)).json == _with_currency(*TIERS)
 
 
-def test_an_archived_programs_tiers_can_be_read_and_not_changed(brand):
+def test_tiers_of_an_archived_program_are_read_only(brand):
     program_id = brand.program(archived_at=datetime.now(UTC))
 
     answer = _put(brand, program_id, TIERS)
@@ -213,25 +213,25 @@ def test_an_archived_programs_tiers_can_be_read_and_not_changed(brand):
     assert brand.get(_url(program_id)).json == []
 
 
-def test_tiers_ask_for_a_plan_a_writing_key_or_a_manager(app, brand):
+def test_tiers_need_a_plan_and_a_write_key_or_a_manager(app, brand):
     program_id = brand.program()
     free = Brand.create(app, plan="Free")
-    on_free = free.program()
+    free_program_id = free.program()
 
     for caller in (brand.other_key(scope="read"), brand.person("Viewer")):
         assert caller.get(_url(program_id)).status_code == 200
         assert _put(caller, program_id, TIERS).status_code == 403
-    assert free.get(_url(on_free)).status_code == 402
-    assert _put(free, on_free, TIERS).json["error"] == "plan_tier_required"
-    assert _put(free.person("Manager"), on_free, TIERS).status_code == 200
+    assert free.get(_url(free_program_id)).status_code == 402
+    assert _put(free, free_program_id, TIERS).json["error"] == "plan_tier_required"
+    assert _put(free.person("Manager"), free_program_id, TIERS).status_code == 200
 
 
-def test_a_repeated_request_with_a_key_is_answered_the_same(brand):
+def test_repeated_idempotency_key_returns_the_first_answer(brand):
     program_id = brand.program()
 
     first = brand.call("PUT", _url(program_id), TIERS, Idempotency_Key="once")
     _put(brand, program_id, [])
-    again = brand.call("PUT", _url(program_id), TIERS, Idempotency_Key="once")
+    repeated = brand.call("PUT", _url(program_id), TIERS, Idempotency_Key="once")
 
-    assert (again.status_code, again.json) == (200, first.json)
+    assert (repeated.status_code, repeated.json) == (200, first.json)
     assert brand.get(_url(program_id)).json == []

@@ -1,4 +1,4 @@
-"""Programs and their sub-affiliate setting, through HTTP."""
+"""Creation of programs, through HTTP."""
 
 import pytest
 
@@ -9,12 +9,12 @@ MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultComm
 URL = "/api/v1/programs"
 
 
-def _program(brand, **fields):
+def _create(brand, **fields):
     return brand.post(URL, MINIMAL | fields)
 
 
 def test_new_program_is_returned_with_every_field(brand):
-    answer = _program(brand, name="  Café & Friends ", termsUrl="https://brand.test/terms", recurringMonths=0)
+    answer = _create(brand, name="  Café & Friends ", termsUrl="https://brand.test/terms", recurringMonths=0)
 
     assert answer.status_code == 201
     assert {name: answer.json[name] for name in answer.json if name not in ("id", "createdAt", "updatedAt")} == {
@@ -62,7 +62,7 @@ def test_new_program_is_returned_with_every_field(brand):
 
 
 def test_creation_is_audited_and_sends_no_webhook(brand):
-    answer = _program(brand)
+    answer = _create(brand)
 
     rows = brand.rows("select action, entity_type, entity_id, actor_type, after->>'name' from audit_entry")
     assert rows == [("program.created", "program", answer.json["id"], "api_key", "Spring")]
@@ -70,30 +70,30 @@ def test_creation_is_audited_and_sends_no_webhook(brand):
 
 
 def test_fractional_values_are_returned_unchanged(brand):
-    answer = _program(brand, defaultCommissionValue=12.345678)
+    answer = _create(brand, defaultCommissionValue=12.345678)
 
     assert brand.get(f"{URL}/{answer.json['id']}").json["defaultCommissionValue"] == 12.345678
 
 
 def test_slug_is_unique_per_organization(brand, rival):
-    first = _program(brand, slug="summer-sale")
-    second = _program(brand, slug="summer-sale")
-    elsewhere = _program(rival, slug="summer-sale")
+    first = _create(brand, slug="summer-sale")
+    second = _create(brand, slug="summer-sale")
+    elsewhere = _create(rival, slug="summer-sale")
 
     assert (first.status_code, elsewhere.status_code) == (201, 201)
     assert (second.status_code, second.json["error"], second.json["field"]) == (409, "slug_already_taken", "slug")
 
 
 def test_concurrent_programs_with_one_slug_leave_one_winner(brand):
-    answers = run_concurrently(*[lambda: _program(brand, slug="summer-sale") for _ in range(4)])
+    answers = run_concurrently(*[lambda: _create(brand, slug="summer-sale") for _ in range(4)])
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
     assert {answer.json.get("error") for answer in answers} == {None, "slug_already_taken"}
 
 
 def test_new_primary_program_replaces_the_previous_one(brand):
-    first = _program(brand, isPrimary=True).json
-    second = _program(brand, isPrimary=True).json
+    first = _create(brand, isPrimary=True).json
+    second = _create(brand, isPrimary=True).json
 
     assert (first["isPrimary"], second["isPrimary"]) == (True, True)
     assert brand.get(f"{URL}/{first['id']}").json["isPrimary"] is False
@@ -101,14 +101,14 @@ def test_new_primary_program_replaces_the_previous_one(brand):
 
 
 def test_concurrent_primary_programs_leave_one_primary(brand):
-    answers = run_concurrently(*[lambda: _program(brand, isPrimary=True) for _ in range(4)])
+    answers = run_concurrently(*[lambda: _create(brand, isPrimary=True) for _ in range(4)])
 
     assert [answer.status_code for answer in answers] == [201] * 4
     assert brand.rows("select count(*) from program where is_primary") == [(1,)]
 
 
 def test_derived_slug_avoids_taken_slugs(brand):
-    first, second = _program(brand), _program(brand)
+    first, second = _create(brand), _create(brand)
 
     assert first.json["slug"] == "spring"
     assert second.status_code == 201
@@ -116,8 +116,8 @@ def test_derived_slug_avoids_taken_slugs(brand):
 
 
 @pytest.mark.parametrize(("name", "slug"), [("日本語", "program"), ("X", "program-x"), ("a" * 200, "a" * 48)])
-def test_every_name_yields_a_slug(brand, name, slug):
-    assert _program(brand, name=name).json["slug"] == slug
+def test_slug_is_derived_from_any_name(brand, name, slug):
+    assert _create(brand, name=name).json["slug"] == slug
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_every_name_yields_a_slug(brand, name, slug):
     ],
 )
 def test_malformed_field_is_named_in_problem_details(brand, fields):
-    answer = _program(brand, **fields)
+    answer = _create(brand, **fields)
 
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
@@ -178,16 +178,16 @@ def test_non_object_body_returns_400(brand, raw):
 
 
 def test_unknown_fields_are_ignored(brand):
-    assert _program(brand, surprise=[1], id="mine").status_code == 201
+    assert _create(brand, surprise=[1], id="mine").status_code == 201
 
 
 def test_repeated_idempotency_key_creates_one_program(brand):
     first = brand.post(URL, MINIMAL, Idempotency_Key="once")
-    again = brand.post(URL, MINIMAL, Idempotency_Key="once")
+    repeated = brand.post(URL, MINIMAL, Idempotency_Key="once")
     other = brand.post(URL, MINIMAL | {"name": "Other"}, Idempotency_Key="once")
 
-    assert again.json == first.json
-    assert again.headers["Idempotency-Replayed"] == "true"
+    assert repeated.json == first.json
+    assert repeated.headers["Idempotency-Replayed"] == "true"
     assert (other.status_code, other.json["error"]) == (409, "idempotency_conflict")
     assert brand.rows("select count(*) from program") == [(1,)]
 
@@ -195,7 +195,7 @@ def test_repeated_idempotency_key_creates_one_program(brand):
 def test_creation_needs_a_plan_and_a_write_scope(app, brand):
     free, reader = Brand.create(app, plan="Free"), brand.other_key(scope="read")
 
-    assert _program(free).json["error"] == "plan_tier_required"
+    assert _create(free).json["error"] == "plan_tier_required"
     assert free.get(URL).status_code == 402
-    assert _program(reader).status_code == 403
+    assert _create(reader).status_code == 403
     assert reader.get(URL).status_code == 200

@@ -17,24 +17,24 @@ def ben(brand):
     return brand.affiliate("ben")
 
 
-def _get(brand, what, query="", program_id=None):
-    return brand.get(f"/api/v1/programs/{program_id or brand.programs[-1]}/{what}{query}")
+def _get_resource(brand, resource, query="", program_id=None):
+    return brand.get(f"/api/v1/programs/{program_id or brand.programs[-1]}/{resource}{query}")
 
 
-def _status(brand):
-    return _get(brand, "tracking-status").json
+def _read_status(brand):
+    return _get_resource(brand, "tracking-status").json
 
 
-def _events(brand, query=""):
-    return _get(brand, "recent-events", query).json
+def _list_events(brand, query=""):
+    return _get_resource(brand, "recent-events", query).json
 
 
-def _wire(moment):
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _to_iso(timestamp):
+    return timestamp.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def test_program_without_activity_is_not_verified(brand, ben):
-    assert _status(brand) == {
+    assert _read_status(brand) == {
         "verified": False,
         "verifiedBy": [],
         "lastClickAt": None,
@@ -46,18 +46,18 @@ def test_program_without_activity_is_not_verified(brand, ben):
     }
 
 
-def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days(brand, ben):
-    clicked, converted = time_ago(days=2), time_ago(days=3)
+def test_status_has_the_last_click_and_conversion_and_thirty_day_totals(brand, ben):
+    clicked_at, converted_at = time_ago(days=2), time_ago(days=3)
     insert_click(brand, ben, occurred_at=time_ago(days=40))
-    insert_click(brand, ben, occurred_at=clicked)
+    insert_click(brand, ben, occurred_at=clicked_at)
     insert_conversion(brand, ben, occurred_at=time_ago(days=40))
-    insert_conversion(brand, ben, occurred_at=converted)
+    insert_conversion(brand, ben, occurred_at=converted_at)
 
-    assert _status(brand) == {
+    assert _read_status(brand) == {
         "verified": True,
         "verifiedBy": ["click", "conversion"],
-        "lastClickAt": _wire(clicked),
-        "lastConversionAt": _wire(converted),
+        "lastClickAt": _to_iso(clicked_at),
+        "lastConversionAt": _to_iso(converted_at),
         "totalClicks30d": 1,
         "totalConversions30d": 1,
         "scriptSeenAt": None,
@@ -65,20 +65,20 @@ def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days
     }
 
 
-@pytest.mark.parametrize("record", [insert_click, insert_conversion], ids=["click", "conversion"])
-def test_one_old_row_verifies_permanently(brand, ben, record):
-    record(brand, ben, occurred_at=time_ago(days=900))
+@pytest.mark.parametrize("insert", [insert_click, insert_conversion], ids=["click", "conversion"])
+def test_one_old_row_verifies_permanently(brand, ben, insert):
+    insert(brand, ben, occurred_at=time_ago(days=900))
 
-    assert _status(brand)["verified"] is True
+    assert _read_status(brand)["verified"] is True
 
 
-def test_a_test_sale_verifies_and_is_not_counted(brand, ben):
+def test_test_sale_verifies_but_is_not_counted(brand, ben):
     insert_conversion(brand, ben, is_test=True)
 
-    assert (_status(brand)["verified"], _status(brand)["totalConversions30d"]) == (True, 0)
+    assert (_read_status(brand)["verified"], _read_status(brand)["totalConversions30d"]) == (True, 0)
 
 
-def test_totals_count_what_the_statistics_count(brand, ben):
+def test_totals_equal_the_statistics(brand, ben):
     parent_id = insert_conversion(brand, ben)
     for columns in (
         {"type": "LeadReward"},
@@ -91,23 +91,23 @@ def test_totals_count_what_the_statistics_count(brand, ben):
     insert_click(brand, ben, is_duplicate=True)
     (stats,) = brand.get("/api/v1/programs/stats").json
 
-    assert _status(brand)["totalConversions30d"] == stats["conversions30d"] == 2
-    assert _status(brand)["totalClicks30d"] == stats["clicks30d"] == 0
+    assert _read_status(brand)["totalConversions30d"] == stats["conversions30d"] == 2
+    assert _read_status(brand)["totalClicks30d"] == stats["clicks30d"] == 0
 
 
-def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
-    clicked, converted = time_ago(hours=1), time_ago(hours=2)
-    click_id = insert_click(brand, ben, occurred_at=clicked, sub_id="naïve-日本")
+def test_click_and_conversion_events_have_their_fields(brand, ben):
+    clicked_at, converted_at = time_ago(hours=1), time_ago(hours=2)
+    click_id = insert_click(brand, ben, occurred_at=clicked_at, sub_id="naïve-日本")
     conversion_id = insert_conversion(
-        brand, ben, occurred_at=converted, commission_cents=1_000, reversed_cents=100, attribution_method="coupon"
+        brand, ben, occurred_at=converted_at, commission_cents=1_000, reversed_cents=100, attribution_method="coupon"
     )
 
-    assert _events(brand) == [
+    assert _list_events(brand) == [
         {
             "type": "click",
             "id": str(click_id),
             "affiliateId": str(ben),
-            "occurredAt": _wire(clicked),
+            "occurredAt": _to_iso(clicked_at),
             "subId": "naïve-日本",
             "slug": "ben",
             "isDuplicate": False,
@@ -117,7 +117,7 @@ def test_a_click_and_a_conversion_are_shown_with_their_own_fields(brand, ben):
             "type": "conversion",
             "id": str(conversion_id),
             "affiliateId": str(ben),
-            "occurredAt": _wire(converted),
+            "occurredAt": _to_iso(converted_at),
             "subId": None,
             "amountCents": 10_000,
             "currency": "USD",
@@ -136,26 +136,26 @@ def test_events_are_interleaved_newest_first(brand, ben):
     for hours in (5, 2, 3):
         insert_conversion(brand, ben, occurred_at=time_ago(hours=hours))
 
-    kinds = [event["type"][:2] for event in _events(brand)]
+    kinds = [event["type"][:2] for event in _list_events(brand)]
     assert kinds == ["cl", "co", "co", "cl", "co", "cl"]
-    assert [event["type"] for event in _events(brand, "?limit=2")] == ["click", "conversion"]
+    assert [event["type"] for event in _list_events(brand, "?limit=2")] == ["click", "conversion"]
 
 
 def test_override_is_not_an_event(brand, ben):
     parent_id = insert_conversion(brand, ben)
     insert_conversion(brand, ben, parent_id=parent_id)
 
-    assert [event["id"] for event in _events(brand)] == [str(parent_id)]
+    assert [event["id"] for event in _list_events(brand)] == [str(parent_id)]
 
 
 def test_program_without_activity_has_no_events(brand, ben):
-    assert _events(brand) == []
+    assert _list_events(brand) == []
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"), [("", 20), ("?limit=1", 1), ("?limit=100", 100), ("?limit=1000000000000000000", 100)]
+    ("query", "number"), [("", 20), ("?limit=1", 1), ("?limit=100", 100), ("?limit=1000000000000000000", 100)]
 )
-def test_the_limit_is_twenty_unless_asked_and_a_hundred_at_most(brand, ben, query, shown):
+def test_limit_defaults_to_20_and_is_at_most_100(brand, ben, query, number):
     with db.unit_of_work(brand.id):
         db.db.stage(
             "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
@@ -163,52 +163,52 @@ def test_the_limit_is_twenty_unless_asked_and_a_hundred_at_most(brand, ben, quer
             (brand.id, brand.programs[-1], ben),
         )
 
-    assert len(_events(brand, query)) == shown
+    assert len(_list_events(brand, query)) == number
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1.5", "ten", "", "%00", "１", "9" * 31])
 def test_limit_must_be_a_positive_integer(brand, ben, limit):
-    assert _get(brand, "recent-events", f"?limit={limit}").status_code == 400
+    assert _get_resource(brand, "recent-events", f"?limit={limit}").status_code == 400
 
 
-@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
+@pytest.mark.parametrize("resource", ["tracking-status", "recent-events", "budget-status"])
 @pytest.mark.parametrize("program_id", [str(uuid4()), "stats-of-mine", "%00"], ids=["unknown", "no id", "NUL"])
-def test_an_unknown_program_is_404(brand, what, program_id):
-    answer = _get(brand, what, program_id=program_id)
+def test_unknown_program_returns_404(brand, resource, program_id):
+    answer = _get_resource(brand, resource, program_id=program_id)
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
-def test_another_organizations_program_is_404(brand, rival, what):
-    answer = _get(brand, what, program_id=rival.program())
+@pytest.mark.parametrize("resource", ["tracking-status", "recent-events", "budget-status"])
+def test_other_tenants_program_returns_404(brand, rival, resource):
+    answer = _get_resource(brand, resource, program_id=rival.program())
 
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
-def test_an_archived_program_is_still_readable(brand, ben, what):
+@pytest.mark.parametrize("resource", ["tracking-status", "recent-events", "budget-status"])
+def test_archived_program_is_still_readable(brand, ben, resource):
     brand.rows("update program set archived_at = %s where id = %s", start_of_test(), brand.programs[-1])
 
-    assert _get(brand, what).status_code == 200
+    assert _get_resource(brand, resource).status_code == 200
 
 
 @pytest.mark.parametrize("source", ["import", "manual", "restore"])
-def test_conversion_that_was_not_tracked_does_not_verify(brand, ben, source):
+def test_untracked_conversion_does_not_verify(brand, ben, source):
     insert_conversion(brand, ben, source=source)
 
-    found = _status(brand)
+    status = _read_status(brand)
 
-    assert (found["verified"], found["verifiedBy"], found["lastConversionAt"]) == (False, [], None)
+    assert (status["verified"], status["verifiedBy"], status["lastConversionAt"]) == (False, [], None)
 
 
-def test_import_and_manual_sale_do_not_verify_and_a_signed_sale_does(brand, ben):
+def test_signed_sale_verifies_but_import_and_manual_sale_do_not(brand, ben):
     import_sales(brand, build_past_sale())
     body = {"programId": str(brand.programs[-1]), "affiliateId": str(ben), "amountCents": 100}
     assert brand.post("/api/v1/conversions", body).status_code == 201
-    assert _status(brand)["verified"] is False
+    assert _read_status(brand)["verified"] is False
 
     brand.sale()
     drain()
 
-    assert _status(brand)["verifiedBy"] == ["conversion"]
+    assert _read_status(brand)["verifiedBy"] == ["conversion"]

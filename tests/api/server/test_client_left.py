@@ -13,27 +13,27 @@ _PREVIEWS = ("/api/v1/affiliates/import/preview", "/api/v1/conversions/import/pr
 
 
 @pytest.fixture
-def pair():
-    ours, theirs = socket.socketpair()
-    with closing(ours), closing(theirs):
-        yield ours, theirs
+def socket_pair():
+    server_end, client_end = socket.socketpair()
+    with closing(server_end), closing(client_end):
+        yield server_end, client_end
 
 
-def test_waiting_client_has_not_left(pair):
-    ours, theirs = pair
-    buffered = BufferedSocket(ours)
+def test_waiting_client_has_not_left(socket_pair):
+    server_end, client_end = socket_pair
+    buffered = BufferedSocket(server_end)
 
     assert not buffered.has_client_left()
-    theirs.sendall(b"the next request")
+    client_end.sendall(b"the next request")
     assert not buffered.has_client_left()
 
 
-def test_closed_client_has_left_even_with_unread_bytes(pair):
-    ours, theirs = pair
-    theirs.sendall(b"the next request")
-    theirs.close()
+def test_closed_client_has_left_even_with_unread_bytes(socket_pair):
+    server_end, client_end = socket_pair
+    client_end.sendall(b"the next request")
+    client_end.close()
 
-    assert BufferedSocket(ours).has_client_left()
+    assert BufferedSocket(server_end).has_client_left()
 
 
 @pytest.mark.parametrize("path", _PREVIEWS)

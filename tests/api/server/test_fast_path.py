@@ -32,20 +32,20 @@ def web(tmp_path_factory):
 
 @pytest.fixture
 def slug(brand, web):
-    """A link that the server has cached; its fast path is connected or about to be."""
-    return _cached_link(brand, web)
+    """The slug of a link that the server has cached; its fast path is connected or connecting."""
+    return _cache_link(brand, web)
 
 
-def _cached_link(brand, web):
+def _cache_link(brand, web):
     brand.program()
     slug = new_slug()
     brand.affiliate(slug)
     for _ in range(2):
-        assert web.status(_click(slug, ip="198.51.100.1")) == 200
+        assert web.status(_build_click(slug, ip="198.51.100.1")) == 200
     return slug
 
 
-def _click(slug, *, ip, query="", more="", version="1.1", **fields):
+def _build_click(slug, *, ip, query="", more="", version="1.1", **fields):
     body = json.dumps({"slug": slug, **fields}).encode()
     head = (
         f"POST {CLICK}{query} HTTP/{version}\r\nHost: shop.test\r\nUser-Agent: {BROWSER}\r\nX-Forwarded-For: {ip}\r\n"
@@ -54,7 +54,7 @@ def _click(slug, *, ip, query="", more="", version="1.1", **fields):
     return head.encode() + body
 
 
-def _comparable(web, request):
+def _normalize(web, request):
     """Return head and body of an answer, without date and ids."""
     with web.socket(request) as connected:
         head, _, rest = read_until(connected, b"}").partition(b"\r\n\r\n")
@@ -73,15 +73,15 @@ def test_fast_path_and_route_give_the_same_answer(web, slug):
     )
 
     for fields in requests:
-        in_loop = _comparable(web, _click(slug, ip="198.51.100.2", **fields))
-        by_route = _comparable(web, _click(slug, ip="198.51.100.2", query="?debug=0", **fields))
+        in_loop = _normalize(web, _build_click(slug, ip="198.51.100.2", **fields))
+        by_route = _normalize(web, _build_click(slug, ip="198.51.100.2", query="?debug=0", **fields))
         assert in_loop == by_route, fields
 
 
 def test_clicks_are_answered_while_every_thread_is_blocked(brand, web, slug):
-    """Each thread answers a request that waits for a locked row."""
+    """Every thread is blocked by a request that waits for a locked row."""
     with block_every_thread(web, brand.programs[0]):
-        assert web.status(_click(slug, ip="198.51.100.3")) == 200
+        assert web.status(_build_click(slug, ip="198.51.100.3")) == 200
 
 
 def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
@@ -89,7 +89,7 @@ def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
     names = [f"n-{number}" for number in range(_PIPELINED)]
 
     with web.socket(
-        b"".join(_click(slug, ip="198.51.100.4", more=f"X-Request-Id: {name}\r\n") for name in names)
+        b"".join(_build_click(slug, ip="198.51.100.4", more=f"X-Request-Id: {name}\r\n") for name in names)
     ) as sock:
         read = b""
         while read.count(b'"clickId"') < _PIPELINED:
@@ -101,16 +101,16 @@ def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
 
 
 def test_unusual_request_is_answered_by_the_route(web, slug):
-    malformed = _click(7, ip="198.51.100.5")
+    malformed = _build_click(7, ip="198.51.100.5")
     no_head = malformed.replace(b"Host: shop.test", b"Host : shop.test")
-    unknown = _click(new_slug(), ip="198.51.100.5")
-    chunked = _click(slug, ip="198.51.100.5", more="Transfer-Encoding: chunked\r\n")
+    unknown = _build_click(new_slug(), ip="198.51.100.5")
+    chunked = _build_click(slug, ip="198.51.100.5", more="Transfer-Encoding: chunked\r\n")
 
     assert [web.status(request) for request in (malformed, no_head, unknown, chunked)] == [400, 400, 200, 400]
 
 
 def test_request_over_the_limit_is_refused_by_the_route_and_counted_once(web, slug):
-    request = _click(slug, ip="198.51.100.6")
+    request = _build_click(slug, ip="198.51.100.6")
 
     statuses = [web.status(request) for _ in range(_LIMIT + 2)]
 
@@ -127,7 +127,7 @@ def test_fast_answers_are_counted_under_their_route(web, slug):
 
     before = count()
     for _ in range(3):
-        web.status(_click(slug, ip="198.51.100.7"))
+        web.status(_build_click(slug, ip="198.51.100.7"))
 
     assert count() - before == 3
 
@@ -148,14 +148,14 @@ def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand
         closing(Proxy(Path(urlsplit(url).path), request_fate=watch_call, answered=cut_reply)) as proxy,
         run_server(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
     ):
-        slug = _cached_link(brand, web)
+        slug = _cache_link(brand, web)
         with block_every_thread(web, brand.programs[0]):
-            assert web.status(_click(slug, ip="198.51.100.8")) == 200
+            assert web.status(_build_click(slug, ip="198.51.100.8")) == 200
         before = len(list_stream_clicks())
         is_armed.set()
 
         # when
-        with web.socket(_click(slug, ip="198.51.100.8")) as connected:
+        with web.socket(_build_click(slug, ip="198.51.100.8")) as connected:
             status, content = read_answer(connected)
 
     # then

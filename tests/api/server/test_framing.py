@@ -27,8 +27,8 @@ def _request_from(*pieces: bytes) -> RequestBytes:
     return message
 
 
-def _split_at(data: bytes, places: list[int]) -> list[bytes]:
-    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+def _split_at(data: bytes, positions: list[int]) -> list[bytes]:
+    edges = [0, *sorted(position % (len(data) + 1) for position in positions), len(data)]
     return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
@@ -49,18 +49,18 @@ def test_request_is_complete_with_its_last_byte(request_bytes):
 
 
 @given(st.sampled_from(_WHOLE), st.binary(max_size=40), st.lists(st.integers(min_value=0, max_value=400), max_size=6))
-def test_fragmented_request_ends_where_the_next_begins(request_bytes, behind, places):
-    message = _request_from(*_split_at(request_bytes + behind, places))
+def test_fragmented_request_ends_where_the_next_begins(request_bytes, behind, positions):
+    message = _request_from(*_split_at(request_bytes + behind, positions))
 
     assert message.is_whole
     assert message.split() == (request_bytes, behind)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=300), max_size=5), st.lists(st.integers(0, 2000), max_size=4))
-def test_parser_reads_the_chunked_body_that_was_sent(chunks, places):
+def test_parser_reads_the_chunked_body_that_was_sent(chunks, positions):
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     raw = head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
-    message = _request_from(*_split_at(raw, places))
+    message = _request_from(*_split_at(raw, positions))
 
     assert message.is_whole
     assert _parse(message.split()[0]) == ("/x", b"".join(chunks))

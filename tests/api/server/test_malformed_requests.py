@@ -27,7 +27,7 @@ _MALFORMED_CODINGS = (
 )
 
 
-def _coded(coding):
+def _build_request_with_coding(coding):
     return b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\n" + coding + b"\r\n\r\n0\r\n\r\n"
 
 
@@ -92,7 +92,7 @@ def test_body_with_a_zero_padded_length_is_not_a_request(web):
         (b"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "malformed_request"),
         (b"GET /healthz HTTP/1.1\r\nHost: x@a\r\n\r\n", 400, "malformed_request"),
         (b"GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "malformed_request"),
-        *((_coded(coding), 400, "malformed_request") for coding in _MALFORMED_CODINGS),
+        *((_build_request_with_coding(coding), 400, "malformed_request") for coding in _MALFORMED_CODINGS),
         (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414, "address_too_long"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n", 431, "headers_too_large"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, 431, "headers_too_large"),

@@ -1,4 +1,4 @@
-"""Bytes that a slow reader has not read yet stay in order, in memory or in a file."""
+"""Bytes that a slow reader has not read stay in order, in memory or in a file."""
 
 import socket
 

@@ -86,13 +86,13 @@ def test_unfinished_bodies_do_not_fill_the_memory(web):
 def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
     body = b"x" * 4_900_000
     with run_server(tmp_path) as (server, process), ExitStack() as stack:
-        before = _resident_mb(process)
+        before = _measure_resident_mb(process)
         for _ in range(50):
             connected = stack.enter_context(server.socket())
             connected.sendall(HEAD % (len(body), b"") + body)
             assert read_answer(connected)[0] == 413
 
-        assert _resident_mb(process) - before < 120  # together they were 245
+        assert _measure_resident_mb(process) - before < 120  # together they were 245
 
 
 def test_queued_bodies_do_not_fill_the_memory(brand, web):
@@ -114,20 +114,20 @@ def _send_each(stack: ExitStack, web: WebServer, request_bytes: bytes, *, times:
     return connections
 
 
-def _resident_mb(process: Process) -> int:
+def _measure_resident_mb(process: Process) -> int:
     pages = [int(Path(f"/proc/{child}/statm").read_text().split()[1]) for child in process.children]
     return sum(pages) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
 @pytest.fixture(scope="module")
-def hasty(tmp_path_factory):
+def impatient_server(tmp_path_factory):
     """A server that gives its clients little time."""
     with run_server(tmp_path_factory.mktemp("hasty"), **HURRY) as (server, _):
         yield server
 
 
-def test_dripping_client_has_a_deadline_for_the_whole_request(hasty):
-    with hasty.socket(HEAD % (4000, b"")) as dripping:
+def test_dripping_client_has_a_deadline_for_the_whole_request(impatient_server):
+    with impatient_server.socket(HEAD % (4000, b"")) as dripping:
         dripping.settimeout(0.2)
         response = b""
         for _ in range(PATIENCE_S * 5):
@@ -141,16 +141,16 @@ def test_dripping_client_has_a_deadline_for_the_whole_request(hasty):
     assert json.loads(response.partition(b"\r\n\r\n")[2])["error"] == "request_timeout"
 
 
-def test_silent_client_is_closed_without_a_response(hasty):
-    with hasty.socket() as silent:
+def test_silent_client_is_closed_without_a_response(impatient_server):
+    with impatient_server.socket() as silent:
         silent.settimeout(PATIENCE_S)
 
         assert silent.recv(100) == b""
 
 
-def test_large_body_has_a_longer_deadline(hasty):
+def test_large_body_has_a_longer_deadline(impatient_server):
     started_at = time.monotonic()
-    with hasty.socket(HEAD % (100_000, b"")) as uploading:
+    with impatient_server.socket(HEAD % (100_000, b"")) as uploading:
         assert is_closed_within(uploading, PATIENCE_S)
 
     assert time.monotonic() - started_at >= UPLOAD_S
@@ -172,15 +172,15 @@ def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
         run_server(tmp_path, WEB_TIMEOUTS_S=f"request={PATIENCE_S} upload={PATIENCE_S} answer=1") as (server, _),
         server.socket(_DOCUMENT * answers + last, receive_bytes=4096) as dawdling,
     ):
-        taken = b""
+        received = b""
         for _ in range(40):
-            taken += dawdling.recv(2048)
+            received += dawdling.recv(2048)
             time.sleep(0.1)
         with suppress(ConnectionError):
             while piece := dawdling.recv(65536):
-                taken += piece
+                received += piece
 
-    assert 0 < taken.count(b"HTTP/1.1 200 OK") < answers
+    assert 0 < received.count(b"HTTP/1.1 200 OK") < answers
 
 
 def test_stopping_server_answers_requests_in_progress(tmp_path):

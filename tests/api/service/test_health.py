@@ -18,7 +18,7 @@ from tests.support.settings_overrides import override_settings
 
 @pytest.fixture
 def client(app):
-    """A caller on this machine."""
+    """A client on the local machine."""
     return app.test_client()
 
 
@@ -34,8 +34,8 @@ def without_database(app, tmp_path):
 @pytest.fixture
 def without_broker(app, monkeypatch):
     """A missing broker."""
-    away = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
-    monkeypatch.setattr(servers, "urls", lambda: away)
+    unreachable = dataclasses.replace(servers.urls(), redis_url="unix:///nowhere/valkey.sock?db=0")
+    monkeypatch.setattr(servers, "urls", lambda: unreachable)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def metrics_token(monkeypatch):
     override_settings(monkeypatch, monitoring={"metrics_token": "letmein"})
 
 
-def _as_owner(statement: str):
+def _execute_as_owner(statement: str):
     connection = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     with connection, connection.cursor() as cursor:
         cursor.execute(statement)
@@ -80,11 +80,11 @@ def test_missing_broker_is_ready_and_accepts_sales(client, without_broker):
 
 def test_database_with_missing_migration_is_not_ready(client):
     newest = migrate.names()[-1]
-    _as_owner(f"delete from migration where name = '{newest}'")
+    _execute_as_owner(f"delete from migration where name = '{newest}'")
     try:
         answer = client.get("/readyz")
     finally:
-        _as_owner(f"insert into migration (name) values ('{newest}')")
+        _execute_as_owner(f"insert into migration (name) values ('{newest}')")
 
     assert answer.status_code == 503
     assert answer.json["database"] == f"migrations missing: {newest}"
@@ -93,22 +93,22 @@ def test_database_with_missing_migration_is_not_ready(client):
 
 
 def test_unmigrated_database_is_not_ready(client):
-    _as_owner("alter table migration rename to hidden")
+    _execute_as_owner("alter table migration rename to hidden")
     try:
         answer = client.get("/readyz")
     finally:
-        _as_owner("alter table hidden rename to migration")
+        _execute_as_owner("alter table hidden rename to migration")
 
     assert answer.status_code == 503
     assert answer.json["database"].startswith("migrations missing: 0001_tenancy, ")
 
 
 def test_database_of_removed_migrations_is_not_ready(client):
-    _as_owner("insert into migration (name) values ('0002_removed')")
+    _execute_as_owner("insert into migration (name) values ('0002_removed')")
     try:
         answer = client.get("/readyz")
     finally:
-        _as_owner("delete from migration where name = '0002_removed'")
+        _execute_as_owner("delete from migration where name = '0002_removed'")
 
     assert answer.status_code == 503
     assert "start again with an empty database" in answer.json["database"]

@@ -65,11 +65,11 @@ def test_email_suffices(campaign):
 
 def test_auto_approval_is_in_the_events_and_not_in_the_response(campaign):
     people = [f"{name}-{uuid4().hex}@example.com" for name in ("ada", "ben")]
-    waiting = apply(campaign, email=people[0])
+    pending = apply(campaign, email=people[0])
     campaign.program(auto_approve=True)
     approved = apply(campaign, email=people[1], whyInterested="Tea")
 
-    assert approved.json == waiting.json | {"email": people[1]}
+    assert approved.json == pending.json | {"email": people[1]}
     assert list_applicants(campaign, "status, approved_at is not null") == [("Pending", False), ("Approved", True)]
     (_, _, (type, data)) = list_events(campaign)
     assert type == "affiliate.approved"
@@ -189,16 +189,16 @@ def test_repeated_idempotency_key_returns_the_first_response(campaign):
 
 def test_full_plan_refuses_new_and_existing_applicants_alike(campaign):
     _set_affiliate_limit(campaign, 1)
-    taken = apply(campaign)
+    accepted = apply(campaign)
 
     stranger = apply(campaign, email="ben@example.com")
-    there = apply(campaign)
-    with_an_alias = apply(campaign, email="cleo@example.com", customAlias="ada-tips")
+    existing = apply(campaign)
+    with_alias = apply(campaign, email="cleo@example.com", customAlias="ada-tips")
 
-    assert taken.status_code == 200
+    assert accepted.status_code == 200
     assert (stranger.status_code, stranger.json["error"]) == (409, "program_at_capacity")
     assert stranger.json["message"]
-    assert there.data == stranger.data == with_an_alias.data
+    assert existing.data == stranger.data == with_alias.data
     assert len(list_applicants(campaign, "id")) == 1
 
 

@@ -13,7 +13,7 @@ from tests.support.api.applications import (
     list_events,
 )
 
-_OWN = build_form(
+_FORM = build_form(
     build_question("team", required=True),
     build_question("story", "long"),
     build_question("place", "choice", options=["Blog", "News"]),
@@ -24,8 +24,8 @@ _OWN = build_form(
 
 @pytest.fixture
 def brand_with_form(brand):
-    """The brand with a campaign that asks."""
-    brand.program(application_form=_OWN)
+    """The brand with a campaign that has its own form."""
+    brand.program(application_form=_FORM)
     return brand
 
 
@@ -43,7 +43,7 @@ def test_answers_are_stored_and_sent_by_key(brand_with_form):
 
 
 def test_auto_approved_application_sends_answers_in_both_events(brand_with_form):
-    brand_with_form.program(application_form=_OWN, auto_approve=True)
+    brand_with_form.program(application_form=_FORM, auto_approve=True)
 
     apply(brand_with_form, answers={"team": "Tea"})
 
@@ -55,18 +55,18 @@ def test_auto_approved_application_sends_answers_in_both_events(brand_with_form)
 
 def test_response_is_the_same_as_without_a_form(brand_with_form):
     ada, ben = (f"{name}-{brand_with_form.id.hex}@example.com" for name in ("ada", "ben"))
-    fresh = apply(brand_with_form, email=ada, answers={"team": "Tea"})
+    first = apply(brand_with_form, email=ada, answers={"team": "Tea"})
     again = apply(brand_with_form, email=ada, answers={"team": "Coffee"})
     brand_with_form.program()
-    without = apply(brand_with_form, email=ben)
+    without_form = apply(brand_with_form, email=ben)
 
-    assert fresh.data == again.data
-    assert fresh.json == without.json | {"email": ada}
+    assert first.data == again.data
+    assert first.json == without_form.json | {"email": ada}
     assert list_applicants(brand_with_form, "application_data->>'team'")[0] == ("Tea",)
 
 
 def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_form):
-    wrong = [
+    cases = [
         ({}, "team"),
         ({"team": ""}, "team"),
         ({"team": "Tea", "website": "x"}, "website"),
@@ -81,7 +81,7 @@ def test_invalid_answers_are_refused_and_create_no_affiliate(brand_with_form):
         ({"team": {"a": 1}}, "team"),
         ({"team": "nul\x00"}, "team"),
     ]
-    for answers, key in wrong:
+    for answers, key in cases:
         answer = apply(brand_with_form, answers=answers)
         refusal = (answer.status_code, answer.json["error"], answer.json["field"])
         assert refusal == (400, "invalid_request", f"answers.{key}"), answers
@@ -119,7 +119,7 @@ def test_second_step_answers_are_refused(brand):
 
 
 def test_closed_campaign_does_not_reveal_its_form(brand):
-    brand.program(application_form=_OWN, is_active=False)
+    brand.program(application_form=_FORM, is_active=False)
 
     assert apply(brand, answers={"anything": 1}).json["error"] == "not_found"
 

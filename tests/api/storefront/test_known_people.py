@@ -9,12 +9,12 @@ from tests.support.api.invite_requests import take_slug_elsewhere
 from tests.support.rows.brands import Partner
 
 
-def test_second_application_gets_the_same_response_and_writes_nothing(campaign):
+def test_second_application_returns_the_same_response_and_writes_nothing(campaign):
     first = apply(campaign, customAlias="ada", fullName="Ada")
     second = apply(campaign, customAlias="ada", fullName="Somebody else")
-    cased = apply(campaign, email="ADA@example.com")
+    upper_case = apply(campaign, email="ADA@example.com")
 
-    assert second.data == first.data == cased.data
+    assert second.data == first.data == upper_case.data
     assert list_applicants(campaign, "full_name") == [("Ada",)]
     assert len(list_events(campaign)) == 1
 
@@ -73,10 +73,10 @@ def test_refusal_does_not_reveal_who_owns_a_slug(campaign, rival):
     slug, email = f"slug-{uuid4().hex}", f"ada-{uuid4().hex}@example.com"
     take_slug_elsewhere(campaign, rival, "account", slug=slug, email=email)
 
-    theirs, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
+    by_owner, by_stranger = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
 
-    assert (theirs.status_code, theirs.json["error"]) == (409, "alias_already_taken")
-    assert theirs.data == another.data
+    assert (by_owner.status_code, by_owner.json["error"]) == (409, "alias_already_taken")
+    assert by_owner.data == by_stranger.data
     assert list_applicants(campaign, "id") == []
 
 
@@ -86,9 +86,9 @@ def test_slug_of_the_organization_is_reused_in_another_campaign(campaign, rival)
     take_slug_elsewhere(campaign, rival, "account", slug=slug, email="zoe@x.test")
     campaign.program()
 
-    own, another = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
+    by_owner, by_stranger = (apply(campaign, email=address, customAlias=slug) for address in (email, "eve@x.test"))
 
-    assert (own.status_code, another.status_code) == (200, 409)
+    assert (by_owner.status_code, by_stranger.status_code) == (200, 409)
     assert campaign.rows("select slug from tracking_link") == [(slug,), (slug,)]
 
 

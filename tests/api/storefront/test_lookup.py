@@ -28,12 +28,12 @@ def _set(brand, **columns):
         organizations.update(brand.id, columns)
 
 
-def _handle(brand):
+def _get_handle(brand):
     return brand.rows("select subdomain from organization")[0][0]
 
 
 def _get_campaign(brand, campaign="", *, handle=None):
-    path = f"{BASE}/{handle or _handle(brand)}" + (f"/{campaign}" if campaign else "")
+    path = f"{BASE}/{handle or _get_handle(brand)}" + (f"/{campaign}" if campaign else "")
     return brand.app.test_client().get(path)
 
 
@@ -99,7 +99,7 @@ def test_unset_fields_are_null_and_the_organization_id_is_hidden(shop):
 def test_lookup_is_case_insensitive(shop):
     shop.program(slug="tea")
 
-    assert _get_campaign(shop, "TEA", handle=_handle(shop).upper()).json["slug"] == "tea"
+    assert _get_campaign(shop, "TEA", handle=_get_handle(shop).upper()).json["slug"] == "tea"
 
 
 def test_primary_campaign_is_the_default(shop):
@@ -135,39 +135,39 @@ def test_invite_only_campaign_is_returned(shop):
     assert _get_campaign(shop, "tea").json["isPubliclyDiscoverable"] is False
 
 
-class TestRenamed:
-    """A slug that a campaign had before."""
+class TestFormerSlug:
+    """Lookup by a slug that a campaign had before it was renamed."""
 
     @pytest.fixture(autouse=True)
-    def _renamed(self, shop):
+    def _rename_campaign(self, shop):
         self.shop = shop
         self.program_id = shop.program(slug="new")
-        self._retire("old", self.program_id)
+        self._insert_former_slug("old", self.program_id)
 
-    def _retire(self, slug, program_id):
+    def _insert_former_slug(self, slug, program_id):
         with db.unit_of_work(self.shop.id):
             db.db.stage("insert into program_former_slug values (%s, %s, %s, now())", (self.shop.id, slug, program_id))
 
-    def test_leads_to_the_new_one_and_says_nothing_else(self):
+    def test_former_slug_returns_only_the_new_slug(self):
         answer = _get_campaign(self.shop, "OLD")
 
         assert (answer.status_code, answer.json) == (200, {"redirect": True, "campaign": "new"})
 
     @pytest.mark.parametrize("closed", CLOSED)
-    def test_of_a_closed_campaign_is_not_found(self, closed):
-        self._retire("older", self.shop.program(**closed))
+    def test_former_slug_of_a_closed_campaign_returns_404(self, closed):
+        self._insert_former_slug("older", self.shop.program(**closed))
 
         assert _is_not_found(_get_campaign(self.shop, "older"))
 
     @pytest.mark.parametrize("closed", [{}, CLOSED[1]])
-    def test_belongs_to_whoever_has_it_now(self, closed):
+    def test_current_owner_of_the_slug_takes_precedence(self, closed):
         self.shop.program(slug="old", name="Later", **closed)
 
         answer = _get_campaign(self.shop, "old")
 
         assert _is_not_found(answer) if closed else answer.json["name"] == "Later"
 
-    def test_of_another_tenant_is_not_found(self, rival):
+    def test_former_slug_of_another_tenant_returns_404(self, rival):
         rival.program(slug="theirs")
         _set(rival, subdomain=f"rival-{uuid4().hex[:12]}")
 
@@ -178,7 +178,7 @@ class TestRenamed:
 def test_brand_without_campaign_or_handle_returns_404(shop):
     assert _is_not_found(_get_campaign(shop))
     shop.program()
-    handle = _handle(shop)
+    handle = _get_handle(shop)
     _set(shop, subdomain=None)
 
     assert _is_not_found(_get_campaign(shop, handle=handle))
@@ -218,25 +218,25 @@ def test_lookalike_letter_does_not_match(shop):
 
 
 class TestDomain:
-    """by-domain."""
+    """Lookup by custom domain."""
 
     @pytest.fixture(autouse=True)
-    def _own_domain(self, shop):
+    def _set_domain(self, shop):
         self.shop = shop
         self.domain = f"{uuid4().hex[:12]}.partners.test"
         self.columns = {"custom_domain": self.domain, "custom_domain_verified": True}
 
     @pytest.mark.parametrize("form", ["{}", "{}:443", "{}.", "{}.:8080", "{}:"])
-    def test_stands_for_a_handle_and_a_slug(self, form):
+    def test_verified_domain_returns_handle_and_slug(self, form):
         self.shop.program(slug="tea", **self.columns)
 
         answers = [_get_by_host(self.shop, form.format(name)) for name in (self.domain, self.domain.upper())]
 
         for answer in answers:
-            assert (answer.status_code, answer.json) == (200, {"handle": _handle(self.shop), "slug": "tea"})
+            assert (answer.status_code, answer.json) == (200, {"handle": _get_handle(self.shop), "slug": "tea"})
 
     @pytest.mark.parametrize("columns", [{"custom_domain_verified": False}, {"archived_at": datetime.now(UTC)}])
-    def test_that_is_not_verified_or_was_given_up_is_not_found(self, columns):
+    def test_unverified_or_archived_domain_returns_404(self, columns):
         self.shop.program(**self.columns | columns)
 
         assert _is_not_found(_get_by_host(self.shop, self.domain))
@@ -263,19 +263,19 @@ class TestDomain:
             "x" * 5000,
         ],
     )
-    def test_that_is_another_text_is_not_found(self, form):
+    def test_other_or_malformed_host_returns_404(self, form):
         self.shop.program(**self.columns)
 
         assert _is_not_found(_get_by_host(self.shop, form.format(self.domain)))
 
     @pytest.mark.parametrize("query", ["", "?host=", "?hosts=x", "?host=a%00b"])
-    def test_that_is_missing_is_malformed(self, query):
+    def test_missing_host_returns_400(self, query):
         answer = self.shop.app.test_client().get(f"/api/p/by-domain{query}")
 
         assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
         assert list(answer.json["errors"]) == ["host"]
 
-    def test_is_asked_for_and_never_the_host_of_the_request(self):
+    def test_host_header_of_the_request_is_ignored(self):
         self.shop.program(**self.columns)
 
         answer = self.shop.app.test_client().get("/api/p/by-domain?host=evil.test", headers={"Host": self.domain})

@@ -23,13 +23,13 @@ from tests.support.api.concurrency import run_concurrently
 from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 
-_MINE = "/api/me/applications"
-_DONE = "affiliate.application_completed"
+_OWN_APPLICATIONS = "/api/me/applications"
+_COMPLETED = "affiliate.application_completed"
 
 
 @pytest.fixture
 def brand_with_steps(brand):
-    """The brand with a campaign that asks in two steps."""
+    """The brand with a campaign whose form has two steps."""
     brand.program(name="Tea\nclub", application_form=build_two_step_form())
     return brand
 
@@ -46,12 +46,12 @@ def _execute(brand, sql, *params):
 
 
 def _list_completed(brand):
-    return [data for type, data in list_events(brand) if type == _DONE]
+    return [data for type, data in list_events(brand) if type == _COMPLETED]
 
 
 def _submit(email, brand, **answers):
     ((affiliate_id,),) = brand.rows("select id from affiliate where email = %s", email)
-    return Partner(brand.app, email).post(f"{_MINE}/{affiliate_id}/answers", {"answers": answers})
+    return Partner(brand.app, email).post(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", {"answers": answers})
 
 
 def test_applicant_gets_one_plain_text_email(brand_with_steps, ada):
@@ -64,33 +64,33 @@ def test_applicant_gets_one_plain_text_email(brand_with_steps, ada):
     apply(brand_with_steps, email=ada, answers={"team": "Coffee"})
     drain("mail", deliveries=2)
 
-    ((letter_id, subject),) = brand_with_steps.rows("select id, subject from mail_message where recipient = %s", ada)
+    ((email_id, subject),) = brand_with_steps.rows("select id, subject from mail_message where recipient = %s", ada)
     with db.any_org_work():
-        letter = mail.any_org_open(letter_id)
+        email = mail.any_org_open(email_id)
     assert subject == "A few more questions about your application to Tea club"
-    assert letter.text.startswith("<b>Acme</b> Bcc: eve@example.com has a few more questions")
-    assert (letter.html, "<i>Tea" in letter.text) == (None, False)
+    assert email.text.startswith("<b>Acme</b> Bcc: eve@example.com has a few more questions")
+    assert (email.html, "<i>Tea" in email.text) == (None, False)
 
 
 def test_unfinished_applicant_is_emailed_again_after_an_hour(brand_with_steps, ada):
     first = apply_for_second_step(brand_with_steps, ada)
 
-    def again():
+    def apply_again():
         assert apply(brand_with_steps, email=ada, answers={"team": "Tea"}).status_code == 200
         drain("mail")
         return list_second_step_links(brand_with_steps, ada)
 
-    assert again() == [first]
+    assert apply_again() == [first]
     _execute(brand_with_steps, "update affiliate set application_asked_at = now() - interval '61 minutes'")
-    assert len(again()) == 2
+    assert len(apply_again()) == 2
     assert _submit(ada, brand_with_steps, reach=5).status_code == 200
     _execute(brand_with_steps, "update affiliate set application_asked_at = now() - interval '61 minutes'")
-    assert len(again()) == 2
+    assert len(apply_again()) == 2
 
 
 def test_other_applicants_get_no_email(brand_with_steps, ada):
-    others = [f"{kind}-{ada}" for kind in ("one", "direct", "banned", "rejected", "closed")]
-    one, direct, banned, rejected, closed = others
+    others = [f"{kind}-{ada}" for kind in ("one-step", "direct", "banned", "rejected", "closed")]
+    one_step, direct, banned, rejected, closed = others
     brand_with_steps.affiliate("direct", email=direct)
     for email, status in ((banned, "Banned"), (rejected, "Rejected")):
         brand_with_steps.affiliate(email[:8], email=email, status=status, source="Public")
@@ -99,7 +99,7 @@ def test_other_applicants_get_no_email(brand_with_steps, ada):
     _execute(brand_with_steps, "update program set is_active = false where organization_id = %s", brand_with_steps.id)
     drain("mail")
     brand_with_steps.program(application_form=build_form())
-    apply(brand_with_steps, email=one)
+    apply(brand_with_steps, email=one_step)
     drain("mail")
 
     assert [list_second_step_links(brand_with_steps, email) for email in others] == [[]] * 5
@@ -110,7 +110,7 @@ def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with
     first = _submit(ada, brand_with_steps, reach="12.5", plan="Two\r\nlines ☕ <b>")
     second = _submit(ada, brand_with_steps, reach=7)
 
-    ((affiliate_id, stored, at),) = brand_with_steps.rows(
+    ((affiliate_id, stored, completed_at),) = brand_with_steps.rows(
         "select id, application_data, application_completed_at from affiliate"
     )
     shared = {
@@ -120,9 +120,9 @@ def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with
         "fullName": "Ada",
         "status": "Pending",
     }
-    before = {"team": "Tea", "reach": 12.5, "plan": "Two\nlines ☕ <b>"}
+    first_answers = {"team": "Tea", "reach": 12.5, "plan": "Two\nlines ☕ <b>"}
     assert _list_completed(brand_with_steps) == [
-        shared | {"applicationAnswers": before},
+        shared | {"applicationAnswers": first_answers},
         shared | {"applicationAnswers": {"team": "Tea", "reach": 7}},
     ]
     assert stored == {"team": "Tea", "reach": 7}
@@ -130,13 +130,13 @@ def test_submission_replaces_all_answers_and_emits_an_event_each_time(brand_with
     assert second.json == {
         "affiliateId": str(affiliate_id),
         "status": "Pending",
-        "completedAt": at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "completedAt": completed_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "answers": {"reach": 7},
     }
-    logged = "select action, after from audit_entry where action = %s order by created_at, id"
-    assert brand_with_steps.rows(logged, _DONE) == [
-        (_DONE, {"status": "Pending", "answered": ["reach", "plan"]}),
-        (_DONE, {"status": "Pending", "answered": ["reach"]}),
+    audit_sql = "select action, after from audit_entry where action = %s order by created_at, id"
+    assert brand_with_steps.rows(audit_sql, _COMPLETED) == [
+        (_COMPLETED, {"status": "Pending", "answered": ["reach", "plan"]}),
+        (_COMPLETED, {"status": "Pending", "answered": ["reach"]}),
     ]
 
 
@@ -170,11 +170,11 @@ def test_concurrent_submissions_store_one_whole_set(brand_with_steps, ada):
 
     assert [answer.status_code for answer in answers] == [200, 200]
     answer_sets = [data["applicationAnswers"] for data in _list_completed(brand_with_steps)]
-    assert sorted(answers_sent["reach"] for answers_sent in answer_sets) == [1, 2]
-    assert [answers_sent["team"] for answers_sent in answer_sets] == ["Tea", "Tea"]
+    assert sorted(answers_of_event["reach"] for answers_of_event in answer_sets) == [1, 2]
+    assert [answers_of_event["team"] for answers_of_event in answer_sets] == ["Tea", "Tea"]
     # Either request may write last; the row equals the event of the same transaction.
-    kept_with_it = "select application_data, body::jsonb from affiliate a join event e on e.xmin = a.xmin"
-    ((stored, event),) = brand_with_steps.rows(kept_with_it)
+    same_transaction_sql = "select application_data, body::jsonb from affiliate a join event e on e.xmin = a.xmin"
+    ((stored, event),) = brand_with_steps.rows(same_transaction_sql)
     assert stored == event["data"]["applicationAnswers"]
 
 
@@ -183,7 +183,10 @@ def test_repeated_idempotency_key_submits_once(brand_with_steps, ada):
     ((affiliate_id,),) = brand_with_steps.rows("select id from affiliate")
     send = Partner(brand_with_steps.app, ada).post
 
-    answers = [send(f"{_MINE}/{affiliate_id}/answers", {"answers": {"reach": 1}}, Idempotency_Key="once") for _ in "ab"]
+    answers = [
+        send(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", {"answers": {"reach": 1}}, Idempotency_Key="once")
+        for _ in "ab"
+    ]
 
     assert answers[0].data == answers[1].data
     assert len(_list_completed(brand_with_steps)) == 1
@@ -191,14 +194,14 @@ def test_repeated_idempotency_key_submits_once(brand_with_steps, ada):
 
 def test_second_step_is_open_until_decided_and_once_after_approval(brand_with_steps, ada):
     apply_for_second_step(brand_with_steps, ada)
-    mine = Partner(brand_with_steps.app, ada)
+    applicant = Partner(brand_with_steps.app, ada)
     codes = {}
     for status in ("Rejected", "Paused", "Banned", "Approved"):
         _execute(
             brand_with_steps, "update affiliate set status = %s where organization_id = %s", status, brand_with_steps.id
         )
-        seen = mine.get(_MINE).json[0]["isOpen"]
-        codes[status] = [seen, *(_submit(ada, brand_with_steps, reach=1).status_code for _ in "ab")]
+        is_open = applicant.get(_OWN_APPLICATIONS).json[0]["isOpen"]
+        codes[status] = [is_open, *(_submit(ada, brand_with_steps, reach=1).status_code for _ in "ab")]
 
     assert codes == {
         "Rejected": [False, 409, 409],
@@ -230,13 +233,13 @@ def test_own_applications_show_questions_and_answers(brand_with_steps, ada):
     apply_for_second_step(brand_with_steps, ada)
     brand_with_steps.program(application_form=build_form())
     apply(brand_with_steps, email=ada, answers={})
-    _hand_in_at = Partner(brand_with_steps.app, ada)
+    applicant = Partner(brand_with_steps.app, ada)
     ((affiliate_id, program_id),) = brand_with_steps.rows(
         "select id, program_id from affiliate where program_id = %s", brand_with_steps.programs[0]
     )
-    _hand_in_at.post(f"{_MINE}/{affiliate_id}/answers", {"answers": {"reach": 1}})
+    applicant.post(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", {"answers": {"reach": 1}})
 
-    (view,) = _hand_in_at.get(_MINE).json
+    (view,) = applicant.get(_OWN_APPLICATIONS).json
 
     assert view.pop("appliedAt") and view.pop("completedAt")
     assert view == {
@@ -258,14 +261,19 @@ def test_application_is_visible_only_to_its_applicant(brand_with_steps, rival, a
     eve = Partner(brand_with_steps.app, f"eve-{ada}")
     body = {"answers": {"reach": 1}}
 
-    assert eve.get(_MINE).json == []
+    assert eve.get(_OWN_APPLICATIONS).json == []
     for application_id in (affiliate_id, uuid4(), "x"):
-        assert eve.post(f"{_MINE}/{application_id}/answers", body).status_code == 404
-    assert rival.post(f"{_MINE}/{affiliate_id}/answers", body).status_code in (401, 403)
-    unproven = Partner(brand_with_steps.app, ada, is_email_verified=False)
-    assert unproven.post(f"{_MINE}/{affiliate_id}/answers", body).status_code == 403
+        assert eve.post(f"{_OWN_APPLICATIONS}/{application_id}/answers", body).status_code == 404
+    assert rival.post(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", body).status_code in (401, 403)
+    unverified = Partner(brand_with_steps.app, ada, is_email_verified=False)
+    assert unverified.post(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", body).status_code == 403
     for malformed in ({}, {"answers": None}, {"answers": []}, {"answers": 5}, [], b"{"):
-        assert Partner(brand_with_steps.app, ada).post(f"{_MINE}/{affiliate_id}/answers", malformed).status_code == 400
+        assert (
+            Partner(brand_with_steps.app, ada)
+            .post(f"{_OWN_APPLICATIONS}/{affiliate_id}/answers", malformed)
+            .status_code
+            == 400
+        )
     assert _list_completed(brand_with_steps) == []
 
 

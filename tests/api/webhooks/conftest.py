@@ -1,4 +1,4 @@
-"""Fixtures of the tests in this folder."""
+"""Fixture: a webhook endpoint at a real receiver."""
 
 import pytest
 

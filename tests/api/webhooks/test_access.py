@@ -15,10 +15,10 @@ def _create(brand, **fields):
     return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
 
 
-@pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
-def test_other_tenants_endpoint_returns_404(brand, rival, whose):
-    theirs = _create(rival).json
-    url = f"{URL}/" + {"a rival's": theirs["id"], "nobody's": NOBODY, "no id": "x"}[whose]
+@pytest.mark.parametrize("endpoint_kind", ["a rival's", "an unknown one", "no id"])
+def test_other_tenants_endpoint_returns_404(brand, rival, endpoint_kind):
+    rival_endpoint = _create(rival).json
+    url = f"{URL}/" + {"a rival's": rival_endpoint["id"], "an unknown one": NOBODY, "no id": "x"}[endpoint_kind]
 
     answers = [
         brand.get(url),
@@ -32,7 +32,7 @@ def test_other_tenants_endpoint_returns_404(brand, rival, whose):
     ]
 
     assert {(answer.status_code, answer.json["error"]) for answer in answers} == {(404, "not_found")}
-    assert rival.get(f"{URL}/{theirs['id']}").json["updatedAt"] == theirs["updatedAt"]
+    assert rival.get(f"{URL}/{rival_endpoint['id']}").json["updatedAt"] == rival_endpoint["updatedAt"]
 
 
 def test_list_pages_through_all_endpoints(brand, rival):
@@ -66,21 +66,21 @@ def test_lapsed_plan_keeps_its_endpoints(brand, endpoint, receiver, drain):
     brand.set(plan="Free")
     url = f"{URL}/{endpoint['id']}"
 
-    gated = [
+    refused = [
         _create(brand),
         brand.call("PATCH", url, {"events": ["*"]}),
         brand.post(f"{url}/rotate-secret"),
         brand.post(f"{url}/test"),
     ]
-    open = [
+    allowed = [
         brand.get(URL),
         brand.get(url),
         brand.get(f"{url}/deliveries"),
         brand.post(f"{url}/deliveries/{delivery_id}/redeliver"),
     ]
 
-    assert {(answer.status_code, answer.json["error"]) for answer in gated} == {(402, "plan_tier_required")}
-    assert {answer.status_code for answer in open} == {200}
+    assert {(answer.status_code, answer.json["error"]) for answer in refused} == {(402, "plan_tier_required")}
+    assert {answer.status_code for answer in allowed} == {200}
     assert brand.call("DELETE", url).status_code == 204
 
 

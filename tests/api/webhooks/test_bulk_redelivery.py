@@ -12,7 +12,7 @@ from tests.support.outside import receiver as receivers
 URL = "/api/v1/webhooks"
 
 
-def _ago(minutes: float) -> str:
+def _minutes_ago(minutes: float) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
 
 
@@ -25,7 +25,7 @@ def _send_tests(brand, endpoint, drain, number: int) -> list[str]:
     return ids
 
 
-def _age(brand, minutes: float, *ids: str):
+def _age_deliveries(brand, minutes: float, *ids: str):
     brand.rows(
         "update delivery set created_at = created_at - %s * interval '1 minute' where id = any(%s::uuid[])"
         " returning id",
@@ -42,7 +42,7 @@ def _list_scheduled(brand) -> list[tuple[str, float]]:
     )
 
 
-def _hurry(brand, drain):
+def _run_due_deliveries(brand, drain):
     brand.rows("update job set run_at = run_at - interval '1 hour' where name = 'webhook.deliver' returning id")
     drain()
 
@@ -58,10 +58,10 @@ def test_failed_deliveries_of_a_window_are_redelivered_unchanged(brand, endpoint
     receiver.received.clear()
     receiver.answers = [receivers.status(200)]
 
-    answer = _redeliver(brand, endpoint, since=_ago(5))
+    answer = _redeliver(brand, endpoint, since=_minutes_ago(5))
     pending = {row["status"] for row in brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]}
-    repeated = _redeliver(brand, endpoint, since=_ago(5)).json
-    _hurry(brand, drain)
+    repeated = _redeliver(brand, endpoint, since=_minutes_ago(5)).json
+    _run_due_deliveries(brand, drain)
 
     assert answer.status_code == 202
     assert {name: answer.json[name] for name in ("count", "nextCursor", "hasMore")} == {
@@ -80,8 +80,8 @@ def test_redelivery_failing_again_is_failed_after_one_attempt(brand, endpoint, r
     receiver.answers = [receivers.status(500)]
     _send_tests(brand, endpoint, drain, 1)
 
-    _redeliver(brand, endpoint, since=_ago(5))
-    _hurry(brand, drain)
+    _redeliver(brand, endpoint, since=_minutes_ago(5))
+    _run_due_deliveries(brand, drain)
 
     (row,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
     assert (row["status"], row["attemptCount"]) == ("Failed", 6)
@@ -90,40 +90,42 @@ def test_redelivery_failing_again_is_failed_after_one_attempt(brand, endpoint, r
 
 def test_window_includes_since_excludes_until_and_filters_one_status(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    old, failed, young = _send_tests(brand, endpoint, drain, 3)
+    old_id, failed_id, recent_id = _send_tests(brand, endpoint, drain, 3)
     receiver.answers = [receivers.status(200)]
-    (delivered,) = _send_tests(brand, endpoint, drain, 1)
-    waiting = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
-    brand.rows("delete from job where args ->> 'delivery_id' = %s returning id", waiting)
-    _age(brand, 60, old)
-    _age(brand, 30, failed, delivered, waiting)
-    (at,) = brand.rows("select created_at from delivery where id = %s", failed)[0]
+    (delivered_id,) = _send_tests(brand, endpoint, drain, 1)
+    pending_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    brand.rows("delete from job where args ->> 'delivery_id' = %s returning id", pending_id)
+    _age_deliveries(brand, 60, old_id)
+    _age_deliveries(brand, 30, failed_id, delivered_id, pending_id)
+    (at,) = brand.rows("select created_at from delivery where id = %s", failed_id)[0]
 
-    nothing = _redeliver(brand, endpoint, since=_ago(50), until=at.isoformat()).json["count"]
-    count = _redeliver(brand, endpoint, since=at.isoformat(), until=_ago(20)).json["count"]
+    count_before_window = _redeliver(brand, endpoint, since=_minutes_ago(50), until=at.isoformat()).json["count"]
+    count = _redeliver(brand, endpoint, since=at.isoformat(), until=_minutes_ago(20)).json["count"]
     of_failed = _list_scheduled(brand)
-    other = _redeliver(brand, endpoint, since=_ago(50), until=_ago(20), status="Delivered").json["count"]
+    other = _redeliver(brand, endpoint, since=_minutes_ago(50), until=_minutes_ago(20), status="Delivered").json[
+        "count"
+    ]
 
-    assert (nothing, count, other) == (0, 1, 1)
-    assert [id for id, _ in of_failed] == [failed]
-    assert [id for id, _ in _list_scheduled(brand)] == [failed, delivered]
-    assert young not in dict(_list_scheduled(brand))
+    assert (count_before_window, count, other) == (0, 1, 1)
+    assert [id for id, _ in of_failed] == [failed_id]
+    assert [id for id, _ in _list_scheduled(brand)] == [failed_id, delivered_id]
+    assert recent_id not in dict(_list_scheduled(brand))
 
 
 def test_redeliveries_are_paced_across_calls_and_yield_to_new_events(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     older, younger = _send_tests(brand, endpoint, drain, 2), _send_tests(brand, endpoint, drain, 2)
-    _age(brand, 30, *older)
+    _age_deliveries(brand, 30, *older)
 
-    _redeliver(brand, endpoint, since=_ago(40), until=_ago(20))
-    # What was queued first is still to come then, however long the next call takes to begin.
+    _redeliver(brand, endpoint, since=_minutes_ago(40), until=_minutes_ago(20))
+    # The first batch must still be pending when the next call starts, however late that is.
     brand.rows("update job set run_at = run_at + interval '10 minutes' returning id")
-    _redeliver(brand, endpoint, since=_ago(20))
+    _redeliver(brand, endpoint, since=_minutes_ago(20))
 
     assert [id for id, _ in _list_scheduled(brand)] == [*older, *younger]
     assert [after for _, after in _list_scheduled(brand)] == pytest.approx([0, 0.1, 0.2, 0.3], abs=0.01)
-    live = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
-    assert _list_scheduled(brand)[0][0] == live
+    live_id = brand.post(f"{URL}/{endpoint['id']}/test").json["deliveryId"]
+    assert _list_scheduled(brand)[0][0] == live_id
 
 
 def test_call_queues_a_batch_and_a_cursor_continues(brand, rival, endpoint, receiver, drain, *, monkeypatch):
@@ -132,28 +134,31 @@ def test_call_queues_a_batch_and_a_cursor_continues(brand, rival, endpoint, rece
     ids = _send_tests(brand, endpoint, drain, 3)
     # Equal timestamps: the cursor must order rows by id.
     brand.rows("update delivery set created_at = (select min(created_at) from delivery) returning id")
-    since = _ago(5)
+    since = _minutes_ago(5)
 
     first = _redeliver(brand, endpoint, since=since, status="Failed").json
     second = _redeliver(brand, endpoint, since=since, status="Failed", cursor=first["nextCursor"]).json
     forged = _redeliver(brand, endpoint, since=since, cursor=first["nextCursor"][:-4] + "AAAA")
-    theirs = rival.endpoint(receiver.url)
-    foreign = _redeliver(rival, theirs, since=since, cursor=first["nextCursor"])
+    rival_endpoint = rival.endpoint(receiver.url)
+    by_rival = _redeliver(rival, rival_endpoint, since=since, cursor=first["nextCursor"])
 
     assert (first["count"], first["hasMore"], second["count"], second["hasMore"]) == (2, True, 1, False)
     assert sorted(id for id, _ in _list_scheduled(brand)) == sorted(ids)
-    assert [answer.status_code for answer in (forged, foreign)] == [400, 400]
+    assert [answer.status_code for answer in (forged, by_rival)] == [400, 400]
 
 
 def test_other_endpoint_and_tenant_are_unaffected(brand, rival, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    theirs, other = rival.endpoint(receiver.url), brand.endpoint(f"{receiver.url}/other")
+    rival_endpoint, other = rival.endpoint(receiver.url), brand.endpoint(f"{receiver.url}/other")
     _send_tests(brand, endpoint, drain, 1)
 
-    answers = [_redeliver(brand, theirs, since=_ago(5)), _redeliver(rival, endpoint, since=_ago(5))]
+    answers = [
+        _redeliver(brand, rival_endpoint, since=_minutes_ago(5)),
+        _redeliver(rival, endpoint, since=_minutes_ago(5)),
+    ]
     empty = [
-        _redeliver(brand, other, since=_ago(5)).json["count"],
-        _redeliver(rival, theirs, since=_ago(5)).json["count"],
+        _redeliver(brand, other, since=_minutes_ago(5)).json["count"],
+        _redeliver(rival, rival_endpoint, since=_minutes_ago(5)).json["count"],
     ]
 
     assert [(answer.status_code, answer.json["error"]) for answer in answers] == [(404, "not_found")] * 2
@@ -194,11 +199,11 @@ def test_bulk_redelivery_is_guarded_like_a_single_one_and_audited(brand, endpoin
     _send_tests(brand, endpoint, drain, 1)
     brand.set(plan="Free")
 
-    reading = _redeliver(brand.other_key(scope="read"), endpoint, since="2026-01-01")
-    viewer = _redeliver(brand.person("Viewer"), endpoint, since="2026-01-01")
-    lapsed = _redeliver(brand, endpoint, since=_ago(5), until="2099-01-01T00:00:00Z")
+    by_read_key = _redeliver(brand.other_key(scope="read"), endpoint, since="2026-01-01")
+    by_viewer = _redeliver(brand.person("Viewer"), endpoint, since="2026-01-01")
+    lapsed = _redeliver(brand, endpoint, since=_minutes_ago(5), until="2099-01-01T00:00:00Z")
 
-    assert [answer.status_code for answer in (reading, viewer, lapsed)] == [403, 403, 202]
+    assert [answer.status_code for answer in (by_read_key, by_viewer, lapsed)] == [403, 403, 202]
     ((entity, after),) = brand.rows(
         "select entity_id, after from audit_entry where action = 'webhook_endpoint.redelivered'"
     )
@@ -209,7 +214,7 @@ def test_bulk_redelivery_is_guarded_like_a_single_one_and_audited(brand, endpoin
 def test_repeated_idempotency_key_queues_once(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     _send_tests(brand, endpoint, drain, 2)
-    body = {"since": _ago(5)}
+    body = {"since": _minutes_ago(5)}
 
     answers = [brand.post(f"{URL}/{endpoint['id']}/redeliver", body, Idempotency_Key="k") for _ in range(2)]
 
@@ -220,9 +225,9 @@ def test_repeated_idempotency_key_queues_once(brand, endpoint, receiver, drain):
 def test_round_trips_do_not_grow_with_deliveries(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
     _send_tests(brand, endpoint, drain, 1)
-    trips_of_one = count_round_trips(lambda: _redeliver(brand, endpoint, since=_ago(5)))
+    trips_of_one = count_round_trips(lambda: _redeliver(brand, endpoint, since=_minutes_ago(5)))
     with db.any_org_work():
         db.db.run("update delivery set status = 'Failed'")
     _send_tests(brand, endpoint, drain, 9)
 
-    assert count_round_trips(lambda: _redeliver(brand, endpoint, since=_ago(5))) == trips_of_one
+    assert count_round_trips(lambda: _redeliver(brand, endpoint, since=_minutes_ago(5))) == trips_of_one

@@ -86,7 +86,7 @@ def test_delivery_is_listed_in_the_history(brand, endpoint, receiver, drain):
     receiver.answers = [receivers.status(503, b"busy " * 200, Retry_After="60")]
     created = brand.post(f"{URL}/{endpoint['id']}/test").json
 
-    waiting = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
+    pending = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
     drain()
     tried = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"][0]
 
@@ -94,12 +94,12 @@ def test_delivery_is_listed_in_the_history(brand, endpoint, receiver, drain):
         "id", "eventId", "eventType", "status", "attemptCount", "responseStatus", "responseExcerpt", "failureReason",
         "nextAttemptAt", "createdAt", "settledAt",
     }  # fmt: skip
-    assert (waiting["id"], waiting["eventId"], waiting["eventType"]) == (
+    assert (pending["id"], pending["eventId"], pending["eventType"]) == (
         created["deliveryId"],
         created["eventId"],
         "test",
     )
-    assert (waiting["status"], waiting["attemptCount"], waiting["responseStatus"]) == ("Pending", 0, None)
+    assert (pending["status"], pending["attemptCount"], pending["responseStatus"]) == ("Pending", 0, None)
     assert (tried["status"], tried["attemptCount"], tried["responseStatus"]) == ("Pending", 1, 503)
     assert tried["responseExcerpt"] == ("busy " * 100)
     assert tried["nextAttemptAt"].endswith("Z")
@@ -176,12 +176,13 @@ def test_pending_delivery_is_retried_at_once(brand, endpoint, receiver, drain):
     (after_failing,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
     brand.post(address)
     drain()
-    (at_last,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
+    (delivered,) = brand.get(f"{URL}/{endpoint['id']}/deliveries").json["items"]
 
     assert [answer.status_code for answer in answers] == [200, 409]
     assert (after_failing["status"], after_failing["attemptCount"]) == ("Pending", 2)
-    assert after_failing["nextAttemptAt"] > row["nextAttemptAt"]  # the attempts go on as if the time had come
-    assert (at_last["status"], at_last["attemptCount"], at_last["nextAttemptAt"]) == ("Delivered", 3, None)
+    # The schedule continues as if the attempt had been due.
+    assert after_failing["nextAttemptAt"] > row["nextAttemptAt"]
+    assert (delivered["status"], delivered["attemptCount"], delivered["nextAttemptAt"]) == ("Delivered", 3, None)
     assert brand.rows("select count(*) from job where name = 'webhook.deliver'") == [(0,)]
 
 

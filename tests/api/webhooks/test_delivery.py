@@ -15,7 +15,7 @@ def _send_test(brand, endpoint, **body):
     return brand.post(f"{URL}/{endpoint['id']}/test", body).json["deliveryId"]
 
 
-def _hurry(brand):
+def _run_due_deliveries(brand):
     brand.rows("update job set run_at = now() where name = 'webhook.deliver' returning id")
 
 
@@ -24,7 +24,7 @@ def test_delivery_shows_request_and_each_attempt(brand, endpoint, receiver, drai
     started = datetime.now(UTC).replace(microsecond=0)
     delivery_id = _send_test(brand, endpoint)
     drain()
-    _hurry(brand)
+    _run_due_deliveries(brand)
     drain()
 
     answer = brand.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}")
@@ -84,11 +84,11 @@ def test_redelivery_is_another_attempt(brand, endpoint, receiver, drain):
 def test_delivery_belongs_to_its_endpoint_and_tenant(brand, rival, endpoint):
     delivery_id = _send_test(brand, endpoint)
     other = brand.endpoint("https://localhost/other")
-    theirs = rival.endpoint("https://localhost/hook")
+    rival_endpoint = rival.endpoint("https://localhost/hook")
 
     answers = [
         brand.get(f"{URL}/{other['id']}/deliveries/{delivery_id}"),
-        rival.get(f"{URL}/{theirs['id']}/deliveries/{delivery_id}"),
+        rival.get(f"{URL}/{rival_endpoint['id']}/deliveries/{delivery_id}"),
         rival.get(f"{URL}/{endpoint['id']}/deliveries/{delivery_id}"),
         brand.get(f"{URL}/{endpoint['id']}/deliveries/{uuid4()}"),
         brand.get(f"{URL}/{endpoint['id']}/deliveries/latest"),
@@ -98,21 +98,21 @@ def test_delivery_belongs_to_its_endpoint_and_tenant(brand, rival, endpoint):
 
 
 def test_history_filters_by_status_type_and_time(brand, endpoint, receiver, drain):
-    failed = _send_test(brand, endpoint)
-    brand.rows("update delivery set status = 'Failed', settled_at = now() where id = %s returning id", failed)
-    waiting = _send_test(brand, endpoint, type="conversion.created")
+    failed_id = _send_test(brand, endpoint)
+    brand.rows("update delivery set status = 'Failed', settled_at = now() where id = %s returning id", failed_id)
+    pending_id = _send_test(brand, endpoint, type="conversion.created")
     address = f"{URL}/{endpoint['id']}/deliveries"
-    soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    in_an_hour = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
 
     def list_ids(**query):
         return [row["id"] for row in brand.get(f"{address}?{urlencode(query)}").json["items"]]
 
-    assert list_ids() == [waiting, failed]
-    assert list_ids(status="Failed") == [failed]
-    assert list_ids(eventType="conversion.created") == [waiting]
+    assert list_ids() == [pending_id, failed_id]
+    assert list_ids(status="Failed") == [failed_id]
+    assert list_ids(eventType="conversion.created") == [pending_id]
     assert list_ids(status="Failed", eventType="conversion.created") == []
-    assert list_ids(until=soon) == [waiting, failed]
-    assert list_ids(since=soon) == []
+    assert list_ids(until=in_an_hour) == [pending_id, failed_id]
+    assert list_ids(since=in_an_hour) == []
 
 
 @pytest.mark.parametrize("query", ["status=failed", "status=", "eventType=*", "eventType=nope", "since=yesterday"])

@@ -110,11 +110,11 @@ def test_local_http_url_is_refused_by_default(brand, host):
 def test_dns_is_resolved_outside_transactions(brand, monkeypatch):
     lookups = []
 
-    def look(url, policy):
+    def record_lookup(url, policy):
         lookups.append((url, db.in_transaction()))
 
     endpoint_id = _create(brand).json["id"]
-    monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", look)
+    monkeypatch.setattr("pipelines.webhooks.manage.client.check_url", record_lookup)
     _create(brand, url="https://localhost/a")
     brand.call("PATCH", f"{URL}/{endpoint_id}", {"url": "https://localhost/b"})
 
@@ -135,13 +135,13 @@ def test_every_type_can_be_subscribed_to(brand):
 
 
 def test_url_is_unique_per_organization(brand, rival):
-    first, again, elsewhere = _create(brand), _create(brand, events=["payout.paid"]), _create(rival)
+    first, again, by_rival = _create(brand), _create(brand, events=["payout.paid"]), _create(rival)
 
-    assert (first.status_code, elsewhere.status_code) == (201, 201)
+    assert (first.status_code, by_rival.status_code) == (201, 201)
     assert (again.status_code, again.json["error"]) == (400, "endpoint_already_exists")
 
 
-def test_a_deleted_url_can_be_subscribed_again(brand):
+def test_url_of_a_deleted_endpoint_can_be_subscribed_again(brand):
     brand.call("DELETE", f"{URL}/{_create(brand).json['id']}")
 
     assert _create(brand).status_code == 201
@@ -201,24 +201,24 @@ def test_patch_changes_only_sent_fields(brand):
 
     described = brand.call("PATCH", f"{URL}/{created['id']}", {"description": None})
     moved = brand.call("PATCH", f"{URL}/{created['id']}", {"url": f"{HOOK}/2", "events": ["payout.paid"]})
-    nothing = brand.call("PATCH", f"{URL}/{created['id']}", {})
+    unchanged = brand.call("PATCH", f"{URL}/{created['id']}", {})
 
     assert (described.status_code, described.json["description"], described.json["url"]) == (200, None, HOOK)
     assert (moved.json["url"], moved.json["events"]) == (f"{HOOK}/2", ["payout.paid"])
-    assert nothing.status_code == 200
+    assert unchanged.status_code == 200
     assert "secret" not in moved.json
-    assert brand.get(f"{URL}/{created['id']}").json == nothing.json
+    assert brand.get(f"{URL}/{created['id']}").json == unchanged.json
 
 
 def test_patch_obeys_the_rules_of_creation(brand):
     first, second = _create(brand).json["id"], _create(brand, url=f"{HOOK}/2").json["id"]
 
-    taken = brand.call("PATCH", f"{URL}/{second}", {"url": HOOK})
+    duplicate = brand.call("PATCH", f"{URL}/{second}", {"url": HOOK})
     same = brand.call("PATCH", f"{URL}/{first}", {"url": HOOK})
     insecure = brand.call("PATCH", f"{URL}/{second}", {"url": "http://example.com/"})
     unknown = brand.call("PATCH", f"{URL}/{second}", {"events": ["nope"]})
 
-    assert (taken.status_code, taken.json["error"]) == (400, "endpoint_already_exists")
+    assert (duplicate.status_code, duplicate.json["error"]) == (400, "endpoint_already_exists")
     assert same.status_code == 200
     assert (insecure.status_code, insecure.json["error"]) == (400, "https_required")
     assert (unknown.status_code, unknown.json["error"], unknown.json["invalid"]) == (400, "unknown_event", ["nope"])

@@ -1,4 +1,4 @@
-"""Whole ways through the service, each person in a window of their own."""
+"""Complete journeys through the service, each person in their own window."""
 
 import re
 from uuid import uuid4
@@ -12,43 +12,46 @@ from tests.support.settings_overrides import override_settings
 
 @pytest.fixture
 def email():
-    """An address that nobody else has."""
+    """Return a unique email address."""
     return f"ada-{uuid4().hex}@example.com"
 
 
 @pytest.fixture
 def payroll(app, site, monkeypatch):
-    """A brand that may pay; the service is where its settings say."""
+    """Return a brand that may pay; the settings contain the service's real address."""
     override_settings(monkeypatch, web={"public_base_url": site})
     return Payroll.create(app)
 
 
 @pytest.fixture
 def enter(app, payroll):
-    """What signs a page in as somebody of the brand, by a link from the shell."""
+    """Return a function that signs a page in as a member of the brand, by a link of `flask sign-in`."""
 
-    def go(page, role="Owner", email="owner@example.com"):
+    def sign_in(page, role="Owner", email="owner@example.com"):
         words = ("owner", "--org", payroll.brand.id, "--role", role, "--email", email)
         page.goto(Operator(app).json("sign-in", *words)["url"])
         return page
 
-    return go
+    return sign_in
 
 
 @pytest.fixture
 def tab_to():
-    """What goes on by Tab until something with this role and beginning of a name has the focus, seen at every stop."""
+    """Return a function that presses Tab until an element of this role and start of a name has the focus.
 
-    def go(page, role, name, most=80):
-        wanted = page.get_by_role(role, name=re.compile(f"^{re.escape(name)}\\b"))
-        for _ in range(most):
+    It checks that the focus is visible at every stop.
+    """
+
+    def press_tab(page, role, name, max_stops=80):
+        target = page.get_by_role(role, name=re.compile(f"^{re.escape(name)}\\b"))
+        for _ in range(max_stops):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement === document.body"):
-                continue  # past the end of the page, where the browser's own bar is
+                continue  # past the end of the page, in the browser's own toolbar
             stop = page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
             assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", stop
-            if wanted.evaluate_all("all => all.includes(document.activeElement)"):
+            if target.evaluate_all("all => all.includes(document.activeElement)"):
                 return
         raise AssertionError(f"{role} {name} is not reached by keyboard")
 
-    return go
+    return press_tab

@@ -1,4 +1,4 @@
-"""The names that the pages' interface gives to what one reads and presses, found by role as people find it."""
+"""The roles and names of texts and controls that the pages' interface promises, found by role as users find them."""
 
 import re
 
@@ -12,46 +12,44 @@ from tests.support.pages.navigation import press
 
 @pytest.fixture
 def full_brand(app):
-    """A brand with something of everything."""
+    """Return a brand with a row of every kind."""
     return full.create_full_brand(app)
 
 
 @pytest.fixture
 def page(window, site, app, full_brand):
-    """What opens a window in which somebody of the brand is signed in."""
+    """Return a function that opens a window signed in as the brand's owner, its affiliate or the operator."""
+    options = {"owner": ("--org", full_brand.brand.id), "affiliate": ("--email", full_brand.email), "operator": ()}
 
-    def enter(who):
-        more = {"owner": ("--org", full_brand.brand.id), "affiliate": ("--email", full_brand.email), "operator": ()}[
-            who
-        ]
-        link = Operator(app).json("sign-in", who, *more)["url"]
+    def open_signed_in(role):
+        link = Operator(app).json("sign-in", role, *options[role])["url"]
         opened = window()
         opened.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
         return opened
 
-    return enter
+    return open_signed_in
 
 
-def _begins(words):
+def _starts_with(words):
     return re.compile(f"^{re.escape(words)}", re.IGNORECASE)
 
 
-def _lacks(page, address, *wanted):
-    """Return what a page has not of roles and beginnings of names."""
+def _list_missing(page, address, *expected):
+    """Return the expected pairs of role and start of a name that a page lacks."""
     page.goto(address)
     return [
         f"{address}: {role} {name}"
-        for role, name in wanted
-        if not page.get_by_role(role, name=_begins(name), include_hidden=False).count()
+        for role, name in expected
+        if not page.get_by_role(role, name=_starts_with(name), include_hidden=False).count()
     ]
 
 
 def test_dashboard_matches_the_page_contract(page, full_brand):
     opened, names = page("owner"), full_brand.names
     program, endpoint = f"/dashboard/programs/{names['program_id']}", f"/dashboard/webhooks/{names['endpoint_id']}"
-    wrong = [
-        *_lacks(opened, "/dashboard", ("heading", "Waiting for you"), ("navigation", "Dashboard")),
-        *_lacks(
+    missing = [
+        *_list_missing(opened, "/dashboard", ("heading", "Waiting for you"), ("navigation", "Dashboard")),
+        *_list_missing(
             opened,
             "/dashboard/programs/new",
             ("textbox", "Name"),
@@ -60,8 +58,8 @@ def test_dashboard_matches_the_page_contract(page, full_brand):
             ("textbox", "Commission"),
             ("button", "Create program"),
         ),
-        *_lacks(opened, program, ("link", "Install")),
-        *_lacks(
+        *_list_missing(opened, program, ("link", "Install")),
+        *_list_missing(
             opened,
             f"{program}/install",
             ("textbox", "Your tag"),
@@ -70,14 +68,14 @@ def test_dashboard_matches_the_page_contract(page, full_brand):
             ("textbox", "Page to check"),
             ("button", "Check"),
         ),
-        *_lacks(
+        *_list_missing(
             opened,
             "/dashboard/affiliates/applications",
             ("table", "Applications"),
             ("button", "Approve Ada Ek"),
             ("button", "Reject Ada Ek"),
         ),
-        *_lacks(
+        *_list_missing(
             opened,
             "/dashboard/conversions?status=Pending",
             ("table", "Conversions"),
@@ -85,24 +83,24 @@ def test_dashboard_matches_the_page_contract(page, full_brand):
             ("combobox", "Program"),
             ("button", "Filter"),
         ),
-        *_lacks(opened, f"/dashboard/conversions/{names['conversion_id']}", ("list", "Why credited")),
-        *_lacks(opened, f"/dashboard/payouts/runs/{names['run_id']}", ("table", "Payouts")),
-        *_lacks(opened, "/dashboard/imports/new", ("combobox", "Program"), ("button", "Preview")),
-        *_lacks(opened, f"/dashboard/imports/{names['import_id']}/undo", ("button", "Undo import")),
-        *_lacks(opened, endpoint, ("table", "Deliveries")),
-        *_lacks(
+        *_list_missing(opened, f"/dashboard/conversions/{names['conversion_id']}", ("list", "Why credited")),
+        *_list_missing(opened, f"/dashboard/payouts/runs/{names['run_id']}", ("table", "Payouts")),
+        *_list_missing(opened, "/dashboard/imports/new", ("combobox", "Program"), ("button", "Preview")),
+        *_list_missing(opened, f"/dashboard/imports/{names['import_id']}/undo", ("button", "Undo import")),
+        *_list_missing(opened, endpoint, ("table", "Deliveries")),
+        *_list_missing(
             opened,
             f"{endpoint}/deliveries/{names['delivery_id']}",
             ("heading", "Payload"),
             ("heading", "Attempts"),
         ),
     ]
-    assert wrong == []
+    assert missing == []
 
 
 def test_every_page_names_its_list_once(page, full_brand):
-    """A name that two tables bear would be none."""
-    opened, wrong = page("owner"), []
+    """Two tables with the same name could not be told apart."""
+    opened, ambiguous = page("owner"), []
     names = full_brand.names
     for address, name in (
         ("/dashboard/affiliates/applications", "Applications"),
@@ -112,9 +110,9 @@ def test_every_page_names_its_list_once(page, full_brand):
         (f"/dashboard/webhooks/{names['endpoint_id']}", "Deliveries"),
     ):
         opened.goto(address)
-        if opened.get_by_role("table", name=_begins(name)).count() != 1:
-            wrong.append(address)
-    assert wrong == []
+        if opened.get_by_role("table", name=_starts_with(name)).count() != 1:
+            ambiguous.append(address)
+    assert ambiguous == []
 
 
 def test_attribution_steps_are_in_order_with_one_decisive(page, full_brand):
@@ -141,8 +139,8 @@ def test_attribution_steps_are_in_order_with_one_decisive(page, full_brand):
 
 def test_portal_matches_the_page_contract(page):
     opened = page("affiliate")
-    wrong = [
-        *_lacks(
+    missing = [
+        *_list_missing(
             opened,
             "/portal",
             ("navigation", "Portal"),
@@ -153,8 +151,8 @@ def test_portal_matches_the_page_contract(page):
             ("columnheader", "Paid"),
             ("textbox", "Your link"),
         ),
-        *_lacks(opened, "/portal/earnings", ("table", "Earnings")),
-        *_lacks(
+        *_list_missing(opened, "/portal/earnings", ("table", "Earnings")),
+        *_list_missing(
             opened,
             "/portal/payout-account",
             ("combobox", "Method"),
@@ -162,15 +160,15 @@ def test_portal_matches_the_page_contract(page):
             ("button", "Save"),
         ),
     ]
-    assert wrong == []
+    assert missing == []
     opened.goto("/portal")
-    assert opened.get_by_role("textbox", name=_begins("Your link")).first.get_attribute("readonly") is not None
+    assert opened.get_by_role("textbox", name=_starts_with("Your link")).first.get_attribute("readonly") is not None
 
 
 def test_console_matches_the_page_contract(page, full_brand):
     opened, number = page("operator"), full_brand.names["number"]
-    wrong = [
-        *_lacks(
+    missing = [
+        *_list_missing(
             opened,
             "/console",
             ("navigation", "Console"),
@@ -179,17 +177,17 @@ def test_console_matches_the_page_contract(page, full_brand):
             ("button", "Pause sales"),
             ("button", "Hold still"),
         ),
-        *_lacks(opened, "/console/queues/sales/pause", ("textbox", "Why"), ("button", "Pause sales")),
+        *_list_missing(opened, "/console/queues/sales/pause", ("textbox", "Why"), ("button", "Pause sales")),
     ]
     opened.goto("/console/dead")
-    letter = opened.get_by_role("group").filter(has_text=re.compile(rf"\b{number}\b"))
-    letter.locator("summary").click()
-    letter.get_by_role("button", name="Replay").wait_for()
+    dead_letter = opened.get_by_role("group").filter(has_text=re.compile(rf"\b{number}\b"))
+    dead_letter.locator("summary").click()
+    dead_letter.get_by_role("button", name="Replay").wait_for()
     for role, name in (
         ("button", "Replay"),
         ("textbox", "Or discard, because"),
         ("button", "Discard for ever"),
     ):
-        if letter.get_by_role(role, name=_begins(name)).count() != 1:
-            wrong.append(f"/console/dead: {role} {name}")
-    assert wrong == []
+        if dead_letter.get_by_role(role, name=_starts_with(name)).count() != 1:
+            missing.append(f"/console/dead: {role} {name}")
+    assert missing == []

@@ -1,4 +1,4 @@
-"""Somebody asks the co-pilot, reads what it proposes, and confirms it: with scripts, and without."""
+"""A user asks the co-pilot, reads its proposal and confirms it: with scripts and without."""
 
 import time
 
@@ -20,30 +20,30 @@ _MARKUP = "<b>Ada Ek</b> waits: ![x](https://evil.test/x.png)\nShall I let her i
 
 @pytest.fixture
 def payroll(app, site, monkeypatch):
-    """A brand at a service that has a model, which proposes to approve who waits."""
+    """Yield a brand of a service with a scripted model that proposes to approve the waiting affiliate."""
     with models.play_model() as model:
         copilot = {"url": model.url, "model": "scripted", "timeout_s": 10}
         override_settings(monkeypatch, web={"public_base_url": site}, copilot=copilot)
-        made = Payroll.create(app)
-        ada = str(made.brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada Ek"))
+        new_payroll = Payroll.create(app)
+        ada = str(new_payroll.brand.affiliate("ada", status="Pending", approved_at=None, full_name="Ada Ek"))
         model.script(
             build_reply("", ("list_affiliates", {"status": "Pending"})),
             build_reply(_MARKUP, ("approve_affiliate", {"affiliateId": ada})),
             build_reply("Ada Ek is approved."),
         )
-        yield made
+        yield new_payroll
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
 def page(request, window, enter):
-    """A Manager's window."""
+    """Return a Manager's window, with and without scripts."""
     opened = enter(window(java_script_enabled=request.param), "Manager", "manager@example.com")
     opened.has_scripts = request.param
     return opened
 
 
-def _until(page, words):
-    """Let worker and page go on until it says something; without scripts somebody loads it again."""
+def _wait_for_text(page, words):
+    """Run the workers until the page shows a text; without scripts the user reloads it."""
     deadline = time.monotonic() + 60
     while not page.get_by_text(words).count() and time.monotonic() < deadline:
         drain("copilot")
@@ -59,8 +59,8 @@ def _check_accessibility(page):
     for scheme, width in (("light", 1280), ("dark", 320)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
-        found = page.evaluate("options => axe.run(document, options)", _LEVELS)["violations"]
-        assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+        violations = page.evaluate("options => axe.run(document, options)", _LEVELS)["violations"]
+        assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in violations] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -68,7 +68,7 @@ def test_copilot_answers_and_runs_a_confirmed_proposal(page, payroll):
     press(page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Co-pilot"))
     page.get_by_label("Your question").fill("Who waits?")
     press(page.get_by_role("button", name="Ask"))
-    _until(page, "Shall I let her in?")
+    _wait_for_text(page, "Shall I let her in?")
 
     expect(page.get_by_text("<b>Ada Ek</b> waits")).to_be_visible()
     assert page.get_by_role("heading", name="Approve affiliate").count() == 1
@@ -77,7 +77,7 @@ def test_copilot_answers_and_runs_a_confirmed_proposal(page, payroll):
         _check_accessibility(page)
     assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Pending",)]
     press(page.get_by_role("button", name="Confirm Approve affiliate"))
-    _until(page, "Ada Ek is approved.")
+    _wait_for_text(page, "Ada Ek is approved.")
 
     expect(page.get_by_role("button", name="Confirm")).to_have_count(0)
     assert payroll.brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]

@@ -1,4 +1,4 @@
-"""A brand sets its domain up in a real browser, and watches it being proved."""
+"""A brand enters its domain in a real browser, and the page shows its verification."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -27,8 +27,8 @@ def test_domain_is_verified_automatically_after_it_is_entered(app, brand, site, 
     page.get_by_role("textbox", name="Domain").fill(domain)
     press(page.get_by_role("button", name="Save domain"))
     press(page.get_by_role("button", name="Check now"))
-    found = page.locator("#found")
-    expect(found).to_contain_text("no such name")
+    records = page.locator("#found")
+    expect(records).to_contain_text("no such name")
 
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copy = page.get_by_role("button", name="Copy Value of the TXT record")
@@ -42,7 +42,7 @@ def test_domain_is_verified_automatically_after_it_is_entered(app, brand, site, 
         work.enqueue(jobs.DOMAINS_CHECK, organization_id=None)
     drain("upkeep")
 
-    expect(found).to_contain_text("Verified")
+    expect(records).to_contain_text("Verified")
     assert page.evaluate("window.isTheSame")
     for scheme, width in (("light", 1280), ("dark", 320)):
         page.emulate_media(color_scheme=scheme)

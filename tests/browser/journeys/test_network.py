@@ -11,7 +11,7 @@ from tests.support.pages.navigation import press
 
 @pytest.fixture
 def listed_program(payroll):
-    """A brand, and the id and the name of a program that it lists, in a currency that hardly anybody has."""
+    """Return a brand, and the id and name of a program that it lists, in a currency that other tests do not use."""
     brand, name = payroll.brand, f"Tea {payroll.brand.id.hex}"
     brand.set(bankBalanceCents="1", currency="MOP")
     return brand, brand.program(network_visibility="Networked", name=name, category="Food"), name
@@ -19,13 +19,13 @@ def listed_program(payroll):
 
 @pytest.fixture
 def enter_as(app):
-    """What signs a page in as somebody, by a link from the shell."""
+    """Return a function that signs a page in by a link of `flask sign-in`."""
 
-    def go(page, *words):
+    def sign_in(page, *words):
         page.goto(Operator(app).json("sign-in", *words)["url"])
         return page
 
-    return go
+    return sign_in
 
 
 def test_listed_program_takes_applications_while_the_plan_allows(enter_as, window, enter, email, listed_program):

@@ -1,4 +1,4 @@
-"""Signing in at an identity provider, over real HTTP, in a real browser. Source: the pages' journeys, 12 and 13."""
+"""Sign-in with an identity provider over real HTTP, in a real browser. Source: the pages' journeys, 12 and 13."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -17,13 +17,13 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "b
 @pytest.fixture
 def provider(app, brand, site, monkeypatch):
     brand.program()
-    with sign_in_with_provider(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as made:
-        yield made
+    with sign_in_with_provider(brand, monkeypatch, web={"public_base_url": site, "key_cache_s": 0}) as openid_provider:
+        yield openid_provider
 
 
 @pytest.fixture
 def page(window, provider):
-    return window(also=provider.issuer, meets=(403, 503))
+    return window(other_origin=provider.issuer, expected_statuses=(403, 503))
 
 
 def _log_in(page, path="/sign-in"):
@@ -33,18 +33,18 @@ def _log_in(page, path="/sign-in"):
 
 
 def _age_sessions(provider, minutes, *columns):
-    aged = ", ".join(f"{name} = {name} - interval '{minutes} minutes'" for name in columns)
+    assignments = ", ".join(f"{name} = {name} - interval '{minutes} minutes'" for name in columns)
     with db.any_org_work():
-        db.db.run(f"update web_session set {aged} where subject = %s returning 1", (provider.person["sub"],))
+        db.db.run(f"update web_session set {assignments} where subject = %s returning 1", (provider.person["sub"],))
 
 
-def _back(page, **changes):
-    """Come back from the provider with other words in the address; `...` leaves one out."""
+def _return_from_provider(page, **changes):
+    """Return from the provider with changed parameters in the address, and give the address; `...` removes one."""
     page.goto("/sign-in")
     press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
-    back = page.get_by_role("link", name="Log in").get_attribute("href")
-    told = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()} | changes
-    url = f"{back.partition('?')[0]}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
+    callback = page.get_by_role("link", name="Log in").get_attribute("href")
+    params = {name: values[0] for name, values in parse_qs(urlsplit(callback).query).items()} | changes
+    url = f"{callback.partition('?')[0]}?{urlencode({name: text for name, text in params.items() if text is not ...})}"
     page.goto(url)
     return url
 
@@ -80,7 +80,7 @@ def test_role_change_at_the_provider_takes_effect(page, provider, site, has_refr
 def test_payout_form_keeps_its_values_over_a_fresh_login(page, provider, site):
     _log_in(page, "/sign-in?next=/dashboard/api-keys")
     _age_sessions(provider, 61, "signed_in_at")
-    provider.remembers = True  # which does not help: a new login is asked for
+    provider.remembers = True  # the service requests a fresh login nevertheless
     page.get_by_role("textbox", name="Name").fill("for the shop")
     press(page.get_by_role("button", name="Create key"))
     expect(page.get_by_text("Sign in once more")).to_be_visible()
@@ -93,7 +93,7 @@ def test_payout_form_keeps_its_values_over_a_fresh_login(page, provider, site):
     expect(page.get_by_role("main")).to_contain_text("ff_live_")
 
 
-def test_wrong_provider_answers_sign_nobody_in(page, provider):
+def test_wrong_provider_response_does_not_sign_in(page, provider):
     for changes in (
         {"state": "another"},
         {"state": ...},
@@ -101,27 +101,27 @@ def test_wrong_provider_answers_sign_nobody_in(page, provider):
         {"iss": ...},
         {"code": "x"},
     ):
-        _back(page, **changes)
+        _return_from_provider(page, **changes)
         assert _is_signed_out(page), changes
     for changed in ({"nonce": "another"}, {"iss": "https://id.example.org"}, {"aud": "another"}, {"role": "Emperor"}):
         provider.changed = changed
-        _back(page)
+        _return_from_provider(page)
         assert _is_signed_out(page), changed
 
 
-def test_provider_answer_works_once_and_only_in_its_browser(page, window, provider, site):
-    url = _back(page)
+def test_provider_response_works_once_and_only_in_its_browser(page, window, provider, site):
+    url = _return_from_provider(page)
     expect(page).to_have_url(f"{site}/dashboard")
     press(page.get_by_role("button", name="Sign out"))
     page.goto(url)
     assert _is_signed_out(page)
 
-    stranger = window(also=provider.issuer, meets=(403,))
-    stranger.goto(_back_address(page))
+    stranger = window(other_origin=provider.issuer, expected_statuses=(403,))
+    stranger.goto(_read_callback_url(page))
     assert _is_signed_out(stranger)
 
 
-def _back_address(page):
+def _read_callback_url(page):
     page.goto("/sign-in")
     press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     return page.get_by_role("link", name="Log in").get_attribute("href")
@@ -151,5 +151,5 @@ def test_sign_in_pages_are_accessible(page, provider, site):
             page.emulate_media(color_scheme=scheme)
             page.goto(path)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            found = _AXE.run(page, options=_RULES).response["violations"]
-            assert [one["id"] for one in found] == [], (path, width)
+            violations = _AXE.run(page, options=_RULES).response["violations"]
+            assert [violation["id"] for violation in violations] == [], (path, width)

@@ -1,4 +1,4 @@
-"""An application in two steps, from the brand's questions to the answers that it reads, without scripts, at 320 px.
+"""An application in two steps, from the brand's questions to the applicant's answers, without scripts, at 320 px.
 
 Source: tracking spec, "Public storefront" (apply) and section 6, affiliate.application_completed.
 """
@@ -21,9 +21,9 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
     brand, handle = payroll.brand, f"steps-{payroll.brand.id.hex}"
     with db.unit_of_work(brand.id):
         organizations.update(brand.id, {"subdomain": handle})
-    owner, stranger = (window(java_script_enabled=False, viewport=_NARROW, meets=(400,)) for _ in range(2))
+    owner, stranger = (window(java_script_enabled=False, viewport=_NARROW, expected_statuses=(400,)) for _ in range(2))
 
-    _ask(enter(owner), f"{site}/dashboard/programs/{brand.programs[0]}/application-form")
+    _create_form(enter(owner), f"{site}/dashboard/programs/{brand.programs[0]}/application-form")
     stranger.goto(f"{site}/p/{handle}")
     stranger.get_by_label("Email").fill(email)
     press(stranger.get_by_role("button", name="Send application"))
@@ -40,18 +40,18 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
 
     owner.goto(f"{site}/dashboard/affiliates/applications")
     owner.get_by_text("Read").click()
-    said = owner.get_by_role("table", name="Applications")
-    expect(said).to_contain_text("Who are you?", use_inner_text=True)
-    expect(said).to_contain_text("Ada & Ben", use_inner_text=True)
+    applications = owner.get_by_role("table", name="Applications")
+    expect(applications).to_contain_text("Who are you?", use_inner_text=True)
+    expect(applications).to_contain_text("Ada & Ben", use_inner_text=True)
     assert [
         data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
     ]
     for address in (f"/dashboard/programs/{brand.programs[0]}/application-form", f"/p/{handle}", link):
-        looked_at = window(viewport=_NARROW, storage_state=owner.context.storage_state())
-        assert _faults(looked_at, address) == [], address
+        page = window(viewport=_NARROW, storage_state=owner.context.storage_state())
+        assert _list_faults(page, address) == [], address
 
 
-def _ask(page, address):
+def _create_form(page, address):
     page.goto(address)
     page.get_by_label("Two: the second by a letter with a link").check()
     for number, words in ((1, "Who are you?"), (2, "Where mostly?")):
@@ -65,10 +65,10 @@ def _ask(page, address):
     page.get_by_text("Saved:").wait_for()
 
 
-def _faults(page, address):
-    """Return what axe finds, and whether the page is wider than a narrow window."""
+def _list_faults(page, address):
+    """Return the ids of axe's violations, and "too wide" if the page overflows a narrow window."""
     page.goto(address)
     page.evaluate(_AXE.axe_script)
-    found = page.evaluate("options => axe.run(document, options)", _OPTIONS)["violations"]
+    violations = page.evaluate("options => axe.run(document, options)", _OPTIONS)["violations"]
     is_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    return [one["id"] for one in found] + (["too wide"] if is_wide else [])
+    return [violation["id"] for violation in violations] + (["too wide"] if is_wide else [])

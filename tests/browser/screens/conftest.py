@@ -1,4 +1,4 @@
-"""People at the screens, in a real browser."""
+"""Sign-in links for the tests of screens in a real browser."""
 
 import pytest
 
@@ -7,15 +7,15 @@ from tests.support.operators import Operator
 
 @pytest.fixture
 def link(app, brand, site):
-    """What makes a link of `owner`, `affiliate` or `operator` to the site under test, where something waits."""
+    """Return a function that creates a sign-in link of `owner`, `affiliate` or `operator`; the brand has open tasks."""
     brand.program()
     brand.affiliate("paused", status="Paused")
     brand.affiliate("new", status="Pending", approved_at=None)
     for cents in (1_234_567_89, 20):
         brand.sale(affiliateSlug="paused", amountCents=cents)
 
-    def make(who):
-        more = {"owner": ("--org", brand.id), "affiliate": ("--email", "rita@example.com"), "operator": ()}[who]
-        return site + "/sign-in" + Operator(app).json("sign-in", who, *more)["url"].partition("/sign-in")[2]
+    def create_link(role):
+        options = {"owner": ("--org", brand.id), "affiliate": ("--email", "rita@example.com"), "operator": ()}[role]
+        return site + "/sign-in" + Operator(app).json("sign-in", role, *options)["url"].partition("/sign-in")[2]
 
-    return make
+    return create_link

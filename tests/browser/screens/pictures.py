@@ -1,7 +1,7 @@
-"""Takes pictures of screens: not a test, run by `make pictures`.
+"""Take screenshots: not a test, run by `make pictures`.
 
-README's two are kept in docs/pictures. With EVERY=DIR every screen is taken, full and empty, in both themes and at both
-widths, for people to look at.
+README's two are stored in docs/pictures. With EVERY=DIR every screen is taken for review, full and empty, in both
+themes and at both widths.
 """
 
 import os
@@ -9,37 +9,37 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.screens import test_sweep
+from tests.browser.screens import test_every_screen
 from tests.support.pages import screens
 from tests.support.pages.full import FullBrand
 from tests.support.rows.payroll import Payroll
 
-brands, sign_in = test_sweep.brands, test_sweep.sign_in
-_KEPT = Path(__file__).parents[3] / "docs" / "pictures"
+brands, sign_in = test_every_screen.brands, test_every_screen.sign_in
+_PICTURES = Path(__file__).parents[3] / "docs" / "pictures"
 _SALES = {"ben": ("Ben Osei", 231_055), "rita": ("Rita Okafor", 187_400), "chiara": ("Chiara Moretti", 64_020)}
-_EVERY = os.environ.get("EVERY", "")
+_EVERY_SCREEN_DIR = os.environ.get("EVERY", "")
 
 
-@pytest.mark.skipif(not _EVERY, reason="EVERY=DIR says where to")
+@pytest.mark.skipif(not _EVERY_SCREEN_DIR, reason="EVERY=DIR is not set")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", screens.KINDS)
 def test_screenshots_of_every_screen(app, window, sign_in, brands, kind):
-    for which, looks in (("full", test_sweep.LOOKS), ("empty", test_sweep.LOOKS[:1])):
+    for which, looks in (("full", test_every_screen.LOOKS), ("empty", test_every_screen.LOOKS[:1])):
         brand = brands[which]()
         for scheme, width in looks:
             page = window(viewport={"width": width, "height": 800}, color_scheme=scheme)
             sign_in(page, kind, brand)
-            for rule, path in test_sweep.paths(app, kind, brand):
+            for rule, path in test_every_screen.list_paths(app, kind, brand):
                 page.goto(path)
                 if page.locator("main").count() == 1:
                     name = rule.strip("/").replace("/", ".").replace("<", "").replace(">", "")
-                    folder = Path(_EVERY) / f"{which}-{scheme}-{width}"
+                    folder = Path(_EVERY_SCREEN_DIR) / f"{which}-{scheme}-{width}"
                     page.screenshot(path=folder / f"{name}.png", full_page=True)
 
 
 @pytest.fixture
 def acme(app):
-    """A brand that is about to pay three people who sold in two currencies, and one who has no account."""
+    """Return a brand that is about to pay three affiliates with sales in two currencies; one has no payout account."""
     payroll = Payroll.create(app)
     payroll.rate("EUR", "0.9")
     for slug, (name, cents) in _SALES.items():
@@ -61,4 +61,4 @@ def test_screenshots_for_the_readme(window, sign_in, acme, picture):
     page = window(viewport={"width": 1120, "height": 640}, color_scheme=scheme)
     sign_in(page, "member", acme)
     page.goto(path.format(acme.names["conversion_id"]))
-    page.screenshot(path=_KEPT / f"{name}.png")
+    page.screenshot(path=_PICTURES / f"{name}.png")

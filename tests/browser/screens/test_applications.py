@@ -1,25 +1,25 @@
-"""Applications in a real browser: decided by keyboard alone, and without scripts."""
+"""Applications in a real browser: decided with the keyboard only, and without scripts."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.pages.navigation import press, press_enter
 
-_HERE = "/dashboard/affiliates/applications"
+_PATH = "/dashboard/affiliates/applications"
 
 
 @pytest.fixture
 def waiting_applications(brand, link):
-    """A link of the Owner; Ada, Ben and the one of `link` wait, in this order."""
+    """Return a sign-in link of the Owner; Ada, Ben and the one of `link` wait, in this order."""
     url = link("owner")
     for slug, name in (("ben", "Ben Osei"), ("ada", "Ada Ek")):
         brand.affiliate(slug, full_name=name, status="Pending", approved_at=None)
     return url
 
 
-def _tab_to(page, words, most=60):
-    """Go on by Tab until something of this name has the focus; it is seen at every stop."""
-    for _ in range(most):
+def _tab_to(page, words, max_stops=60):
+    """Press Tab until the element with this text has the focus; check that the focus is visible at every stop."""
+    for _ in range(max_stops):
         page.keyboard.press("Tab")
         stop = page.evaluate("document.activeElement.textContent.replace(/\\s+/g, ' ').trim()")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", stop
@@ -31,7 +31,7 @@ def _tab_to(page, words, most=60):
 def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_applications, site, brand):
     page = window()
     page.goto(waiting_applications)
-    page.goto(site + _HERE)
+    page.goto(site + _PATH)
     _tab_to(page, "Approve Ada Ek")
     press_enter(page)
     page.get_by_text("Ada Ek is let in.").wait_for()
@@ -41,7 +41,7 @@ def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_a
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     assert brand.rows("select status from affiliate where full_name = 'Ada Ek'") == [("Approved",)]
 
-    _tab_to(page, "Reject Ben Osei", most=4)
+    _tab_to(page, "Reject Ben Osei", max_stops=4)
     press_enter(page)
     page.get_by_text("Ben Osei is turned down.").wait_for()
     expect(page.locator(":focus")).to_have_text("New")
@@ -50,10 +50,10 @@ def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_a
 def test_last_decision_leaves_focus_on_the_result(window, waiting_applications, site):
     page = window()
     page.goto(waiting_applications)
-    page.goto(site + _HERE)
-    for who in ("Ada Ek", "Ben Osei", "New"):
-        press(page.get_by_role("button", name=f"Approve {who}"), "Enter")
-        page.get_by_text(f"{who} is let in.").wait_for()
+    page.goto(site + _PATH)
+    for name in ("Ada Ek", "Ben Osei", "New"):
+        press(page.get_by_role("button", name=f"Approve {name}"), "Enter")
+        page.get_by_text(f"{name} is let in.").wait_for()
 
     expect(page.locator(":focus")).to_contain_text("New is let in.")
     assert page.get_by_text("Nobody waits").count() == 1
@@ -62,7 +62,7 @@ def test_last_decision_leaves_focus_on_the_result(window, waiting_applications, 
 def test_applications_are_decided_without_scripts(window, waiting_applications, site, brand):
     page = window(java_script_enabled=False)
     page.goto(waiting_applications)
-    page.goto(site + _HERE)
+    page.goto(site + _PATH)
     press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0
 

@@ -1,4 +1,4 @@
-"""The console in a real browser: letters that arrive, are replayed and discarded, queues that are paused.
+"""The console in a real browser: arriving, replayed and discarded dead letters, and paused queues.
 
 Source: the pages' interface, "Now" and "Dead letters"; journey 8.
 """
@@ -16,48 +16,48 @@ from tests.support.pages.navigation import press
 
 @pytest.fixture
 def console(window, link):
-    """A window in which the operator signed in."""
+    """Return a window signed in as the operator."""
     page = window()
     page.goto(link("operator"))
     return page
 
 
-def _dead():
+def _list_dead_ids():
     with db.any_org_work():
         return [number for (number,) in db.db.run("select id from job where failed_at is not null order by id")]
 
 
-def _letter(page, number):
+def _find_dead_letter(page, number):
     return page.locator(f"#dead-{number}")
 
 
 def test_dead_letter_appears_while_the_operator_types(console, brand):
     first = stage_failed_job(brand)
     console.goto("/console/dead")
-    _letter(console, first).locator("summary").click()
-    why = _letter(console, first).get_by_label("Or discard, because")
+    _find_dead_letter(console, first).locator("summary").click()
+    why = _find_dead_letter(console, first).get_by_label("Or discard, because")
     why.fill("the brand has ")
     second = stage_failed_job(brand, job=jobs.REFUND_CASCADE)
-    _letter(console, second).wait_for()
+    _find_dead_letter(console, second).wait_for()
     console.keyboard.type("paid it by hand")
 
-    assert _letter(console, first).evaluate("one => one.open")
+    assert _find_dead_letter(console, first).evaluate("details => details.open")
     expect(why).to_have_value("the brand has paid it by hand")
     expect(why).to_be_focused()
 
-    _letter(console, second).locator("summary").click()
-    press(_letter(console, second).get_by_role("button", name="Replay"))
-    assert _dead() == [first]
+    _find_dead_letter(console, second).locator("summary").click()
+    press(_find_dead_letter(console, second).get_by_role("button", name="Replay"))
+    assert _list_dead_ids() == [first]
 
-    _letter(console, first).locator("summary").click()
-    press(_letter(console, first).get_by_role("button", name="Discard for ever"))
+    _find_dead_letter(console, first).locator("summary").click()
+    press(_find_dead_letter(console, first).get_by_role("button", name="Discard for ever"))
     expect(console.get_by_role("alert")).to_be_visible()
     assert console.title().startswith("Error:")
-    why = _letter(console, first).get_by_label("Or discard, because")
+    why = _find_dead_letter(console, first).get_by_label("Or discard, because")
     why.fill("the brand has paid it by hand")
-    press(_letter(console, first).get_by_role("button", name="Discard for ever"))
+    press(_find_dead_letter(console, first).get_by_role("button", name="Discard for ever"))
     console.get_by_text("No dead letters").wait_for()
-    assert _dead() == []
+    assert _list_dead_ids() == []
 
 
 def test_paused_queue_fills_and_resumes(console, brand):
@@ -79,32 +79,32 @@ def test_paused_queue_fills_and_resumes(console, brand):
 
 
 def test_frozen_console_updates_after_it_is_released(console, brand):
-    on_their_way = set()
-    console.on("request", lambda request: on_their_way.add(request))
-    for over in ("requestfinished", "requestfailed"):
-        console.on(over, lambda request: on_their_way.discard(request))
+    open_requests = set()
+    console.on("request", lambda request: open_requests.add(request))
+    for end in ("requestfinished", "requestfailed"):
+        console.on(end, lambda request: open_requests.discard(request))
     console.goto("/console/dead")
     hold = console.get_by_role("button", name="Hold still")
     hold.click()
     expect(hold).to_have_attribute("aria-pressed", "true")
-    while on_their_way:  # what was asked before may still be answered
+    while open_requests:  # earlier requests may still be answered
         console.wait_for_timeout(20)
-    letter = stage_failed_job(brand)
+    job_id = stage_failed_job(brand)
     console.wait_for_timeout(3_000)
-    assert _letter(console, letter).count() == 0
+    assert _find_dead_letter(console, job_id).count() == 0
 
     hold.click()
-    _letter(console, letter).wait_for()
+    _find_dead_letter(console, job_id).wait_for()
     expect(hold).to_have_attribute("aria-pressed", "false")
 
 
 def test_console_actions_work_without_scripts(window, link, brand):
     page = window(java_script_enabled=False)
     page.goto(link("operator"))
-    letter = stage_failed_job(brand)
+    job_id = stage_failed_job(brand)
     page.goto("/console/dead")
-    _letter(page, letter).locator("summary").click()
-    press(_letter(page, letter).get_by_role("button", name="Replay"))
+    _find_dead_letter(page, job_id).locator("summary").click()
+    press(_find_dead_letter(page, job_id).get_by_role("button", name="Replay"))
     page.get_by_text("No dead letters").wait_for()
     page.goto("/console")
     press(page.get_by_role("button", name="Pause mail"))

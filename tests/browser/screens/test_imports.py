@@ -1,4 +1,4 @@
-"""A file is looked at, mended, imported and taken back, in a real browser, with scripts and without.
+"""An import is previewed, corrected, run and undone in a real browser, with scripts and without.
 
 Source: the pages' interface, "New import" and "Import".
 """
@@ -11,12 +11,12 @@ from tests.support.pages.navigation import press
 
 _HEADER = "affiliateSlug,amount,commission,currency,occurredAt"
 _WRONG = f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EURO,2024-02-01\n,1.00,0.10,EUR,2024-02-01\n"
-_MENDED = (
+_CORRECTED = (
     f"{_HEADER}\npaused,49.00,9.80,EUR,2024-01-31\npaused,49.00,9.80,EUR,2024-02-01\npaused,1.00,0.10,EUR,2024-03-01\n"
 )
 
 
-def _choose(page, text):
+def _preview(page, text):
     page.get_by_label("Program").select_option(index=0)
     page.get_by_label("File").set_input_files(
         {"name": "conversions-2025.csv", "mimeType": "text/csv", "buffer": text.encode()}
@@ -24,7 +24,7 @@ def _choose(page, text):
     press(page.get_by_role("button", name="Preview"))
 
 
-def _row(page, number):
+def _find_row(page, number):
     return page.get_by_role("listitem").filter(has_text=f"row {number}")
 
 
@@ -35,15 +35,15 @@ def test_import_is_previewed_corrected_and_undone(window, link, brand, scripts):
     press(page.get_by_role("link", name="Imports"))
     press(page.get_by_role("link", name="New import"))
 
-    _choose(page, _WRONG)
+    _preview(page, _WRONG)
     for words in ("1 new", "0 known", "2 wrong"):
         expect(page.get_by_text(words, exact=True)).to_be_visible()
-    expect(_row(page, 3)).to_contain_text("currency")
-    expect(_row(page, 4)).to_contain_text("affiliate")
+    expect(_find_row(page, 3)).to_contain_text("currency")
+    expect(_find_row(page, 4)).to_contain_text("affiliate")
     expect(page.get_by_role("button", name="Import")).to_have_count(0)
     expect(page.get_by_role("button", name="Leave the 2 out")).to_be_visible()
 
-    _choose(page, _MENDED)
+    _preview(page, _CORRECTED)
     expect(page.get_by_text("0 wrong", exact=True)).to_be_visible()
     expect(page.get_by_label("History only")).to_be_checked()
     page.get_by_label("Make it payable").check()
@@ -58,7 +58,7 @@ def test_import_is_previewed_corrected_and_undone(window, link, brand, scripts):
     assert brand.rows("select count(*) from conversion where source = 'import'") == [(0,)]
 
 
-def test_import_with_a_refund_shows_what_blocks_its_undo(window, link, brand):
+def test_undo_of_an_import_with_a_refund_is_refused_with_the_reason(window, link, brand):
     page = window()
     page.goto(link("owner"))
     rows = [build_past_sale(affiliateSlug="paused", externalId=str(number)) for number in range(3)]

@@ -1,4 +1,4 @@
-"""From an empty brand to an installation that works, in a real browser. Source: the pages' journeys, the first."""
+"""From an empty brand to a working installation in a real browser. Source: the pages' journeys, the first."""
 
 import re
 
@@ -15,7 +15,7 @@ from tests.support.settings_overrides import override_settings
 
 @pytest.fixture
 def dashboard(app, brand, site, window, monkeypatch):
-    """The overview of an Owner who opened their link; the service is where its settings say."""
+    """Return an Owner's window on the overview; the settings contain the service's real address."""
     override_settings(monkeypatch, web={"public_base_url": site})
     tag_sightings.clear_cache()
     page = window()
@@ -25,7 +25,7 @@ def dashboard(app, brand, site, window, monkeypatch):
 
 @pytest.fixture
 def shop(browser):
-    """A page of the brand's site, on another origin, which shows whatever HTML it is given."""
+    """Yield a function that shows an HTML text on a page of the brand's site, on another origin."""
     context = browser.new_context()
     page = context.new_page()
 
@@ -39,7 +39,7 @@ def shop(browser):
     context.close()
 
 
-def _make_program(page):
+def _create_program(page):
     press(page.get_by_role("link", name="Create your first program"))
     page.get_by_role("textbox", name="Name").fill("Knives")
     page.get_by_role("textbox", name="Slug").fill("knives")
@@ -53,28 +53,28 @@ def _make_program(page):
 
 def test_install_page_confirms_a_working_tag(brand, dashboard, shop):
     page = dashboard
-    _make_program(page)
+    _create_program(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copy = page.get_by_role("button", name="Copy")
     copy.click()
     expect(copy.get_by_role("status")).to_have_text("Copied")
     tag = page.evaluate("navigator.clipboard.readText()")
     assert tag == page.get_by_role("textbox", name="Your tag").input_value()
-    lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
-    expect(lights).to_have_count(4)
-    expect(lights.get_by_text("Waiting", exact=True)).to_have_count(4)
+    checks = page.get_by_role("list", name="Checks").get_by_role("listitem")
+    expect(checks).to_have_count(4)
+    expect(checks.get_by_text("Waiting", exact=True)).to_have_count(4)
     page.evaluate("window.isTheSame = true")
     page.get_by_role("textbox", name="Page to check").fill("https://www.sh")
 
     shop(f"<!doctype html><link rel=icon href=data:,>{tag}")
-    expect(lights.nth(2)).to_contain_text("Seen")
-    expect(lights.nth(3)).to_contain_text("Waiting")
+    expect(checks.nth(2)).to_contain_text("Seen")
+    expect(checks.nth(3)).to_contain_text("Waiting")
 
     brand.programs.append(brand.get("/api/v1/programs").json["items"][0]["id"])
     brand.affiliate("ben")
     brand.sale()
     drain()
-    expect(lights.nth(3)).to_contain_text("Seen")
+    expect(checks.nth(3)).to_contain_text("Seen")
     assert page.evaluate("window.isTheSame")
     expect(page.get_by_role("textbox", name="Page to check")).to_have_value("https://www.sh")
     expect(page.get_by_role("textbox", name="Page to check")).to_be_focused()
@@ -93,6 +93,6 @@ def test_install_page_works_without_scripts(app, brand, dashboard, window, site)
     page.get_by_role("textbox", name="Page to check").fill(f"{site}/sign-in")
     press(page.get_by_role("button", name="Check"))
 
-    lights = page.get_by_role("list", name="Checks").get_by_role("listitem")
-    expect(lights.nth(0)).to_contain_text(f"No tag in the HTML of {site}/sign-in")
+    checks = page.get_by_role("list", name="Checks").get_by_role("listitem")
+    expect(checks.nth(0)).to_contain_text(f"No tag in the HTML of {site}/sign-in")
     expect(page.get_by_role("textbox", name="Page to check")).to_have_value(f"{site}/sign-in")

@@ -1,4 +1,4 @@
-"""Paying from the dashboard, step by step in a real browser. Source: the pages' interface, New run, Confirm, Run."""
+"""Payout runs from the dashboard in a real browser. Source: the pages' interface, New run, Confirm, Run."""
 
 import re
 
@@ -15,38 +15,38 @@ from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.payroll import Payroll
 
 NEW = "/dashboard/payouts/new"
-_AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
+_AGE_SESSION = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
 
 
 @pytest.fixture
 def payroll(app):
-    """Ann is owed 20.00 USD and 12.50 USD in EUR, ben 20.00 USD; cyd has said nowhere to be paid."""
-    found = Payroll.create(app)
-    found.rate("EUR", "0.8")
+    """Return a payroll that owes ann 20.00 USD and 12.50 USD in EUR, and ben 20.00 USD; cyd has no payout account."""
+    new_payroll = Payroll.create(app)
+    new_payroll.rate("EUR", "0.8")
     for slug in ("ann", "ben"):
-        found.affiliate(slug)
-    found.affiliate("cyd", method=None)
-    found.sell("ann", 10_000, externalEventId="first")
-    found.sell("ann", 5_000, "EUR")
+        new_payroll.affiliate(slug)
+    new_payroll.affiliate("cyd", method=None)
+    new_payroll.sell("ann", 10_000, externalEventId="first")
+    new_payroll.sell("ann", 5_000, "EUR")
     for slug in ("ben", "cyd"):
-        found.sell(slug, 10_000)
-    return found
+        new_payroll.sell(slug, 10_000)
+    return new_payroll
 
 
 @pytest.fixture
 def sign_in(app, site, payroll):
-    """What signs a page in as the Owner."""
+    """Return a function that signs a page in as the Owner."""
 
-    def go(page):
+    def sign_in_as_owner(page):
         link = Operator(app).json("sign-in", "owner", "--org", payroll.brand.id, "--email", "owner@example.com")["url"]
         page.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
 
-    return go
+    return sign_in_as_owner
 
 
 @pytest.fixture
 def page(window, sign_in):
-    """An Owner who looks at what a new run would pay."""
+    """Return an Owner's window on the preview of a new run."""
     opened = window()
     sign_in(opened)
     opened.goto("/dashboard")
@@ -66,12 +66,12 @@ def _start_run(page):
     expect(page).to_have_url(re.compile("/dashboard/payouts/runs/"))
 
 
-def _row(page, whom):
-    return page.get_by_role("table", name="Payouts").get_by_role("row", name=whom)
+def _find_row(page, name):
+    return page.get_by_role("table", name="Payouts").get_by_role("row", name=name)
 
 
-def _payout_id_of(payroll, slug):
-    """Return the payout of an affiliate."""
+def _find_payout_id(payroll, slug):
+    """Return the id of an affiliate's payout."""
     ((payout_id,),) = payroll.brand.rows("select id from payout where affiliate_id = %s", payroll.affiliates[slug])
     return payout_id
 
@@ -97,7 +97,7 @@ def test_payout_run_from_preview_to_paid(page, payroll):
     page.evaluate("window.isTheSame = true")
     payroll.pay()
     expect(page.get_by_text("2 of 2 paid")).to_be_visible()
-    expect(_row(page, "Ann")).to_contain_text("Paid")
+    expect(_find_row(page, "Ann")).to_contain_text("Paid")
     assert page.evaluate("window.isTheSame")
     press(page.get_by_role("link", name="Ann"))
     expect(page.get_by_role("table", name="Lines").get_by_role("row")).to_have_count(3)
@@ -142,7 +142,7 @@ def test_double_click_creates_one_run(page, payroll):
 def test_sign_in_after_an_hour_restores_the_form(page, payroll, sign_in, site):
     press(page.get_by_role("link", name="Continue"))
     with db.any_org_work():
-        db.db.run(_AGE)
+        db.db.run(_AGE_SESSION)
     _confirm(page, "52.50 USD")
     expect(page).to_have_url(re.compile(f"^{site}/sign-in"))
     assert payroll.payouts() == []
@@ -154,13 +154,13 @@ def test_sign_in_after_an_hour_restores_the_form(page, payroll, sign_in, site):
     expect(page.get_by_text("0 of 2 paid")).to_be_visible()
 
 
-def _refuse(payroll, slug):
-    """Let the rail say at last that it has not paid."""
-    payout_id = _payout_id_of(payroll, slug)
+def _reject_payout(payroll, slug):
+    """Settle a payout as rejected by its rail."""
+    payout_id = _find_payout_id(payroll, slug)
     with db.unit_of_work(payroll.brand.id):
         payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
-        refused = Rejected("account_closed", "The account is closed.")
-        transfer.settle(payout, payout.attempt, refused, now=clock.now())
+        outcome = Rejected("account_closed", "The account is closed.")
+        transfer.settle(payout, payout.attempt, outcome, now=clock.now())
         assert payouts.find(organization_id=payroll.brand.id, payout_id=payout.id).status == "Failed"
 
 
@@ -168,19 +168,19 @@ def test_refused_payouts_are_retried_voided_or_paid_by_hand(page, payroll):
     _start_run(page)
     payroll.brand.set(sandboxRail="ambiguous")
     payroll.pay()
-    expect(_row(page, "Ann")).to_contain_text("Processing")
+    expect(_find_row(page, "Ann")).to_contain_text("Processing")
     for slug in ("ann", "ben"):
-        _refuse(payroll, slug)
-    expect(_row(page, "Ann")).to_contain_text("The account is closed. (account_closed)")
+        _reject_payout(payroll, slug)
+    expect(_find_row(page, "Ann")).to_contain_text("The account is closed. (account_closed)")
 
     payroll.brand.set(sandboxRail="ok")
     press(page.get_by_role("button", name="Retry Ann"))
-    expect(_row(page, "Ann")).to_contain_text("Pending")
+    expect(_find_row(page, "Ann")).to_contain_text("Pending")
     payroll.pay()
-    expect(_row(page, "Ann")).to_contain_text("Paid")
+    expect(_find_row(page, "Ann")).to_contain_text("Paid")
 
     press(page.get_by_role("button", name="Void Ben"))
-    expect(_row(page, "Ben")).to_contain_text("Voided")
+    expect(_find_row(page, "Ben")).to_contain_text("Voided")
     expect(page.get_by_text("1 of 2 paid")).to_be_visible()
     page.goto(NEW)
     expect(page.locator(".total")).to_have_text("20.00 USD")
@@ -195,10 +195,10 @@ def test_refused_payouts_are_retried_voided_or_paid_by_hand(page, payroll):
 
 
 def _tab_to(page, role, name):
-    wanted = page.get_by_role(role, name=name)
+    target = page.get_by_role(role, name=name)
     for _ in range(60):
-        if wanted.evaluate("one => one === document.activeElement"):
-            assert wanted.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+        if target.evaluate("element => element === document.activeElement"):
+            assert target.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{name} is not reached by keyboard")

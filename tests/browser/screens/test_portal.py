@@ -1,4 +1,4 @@
-"""An affiliate's way through the portal, in a real browser. Source: the pages' interface, "Portal"."""
+"""An affiliate's use of the portal in a real browser. Source: the pages' interface, "Portal"."""
 
 import base64
 import struct
@@ -23,43 +23,44 @@ _WINDOWS = {
 
 @pytest.fixture
 def email():
-    """Rita's address, which no other test's affiliate has."""
+    """Return Rita's email address, unique to the test."""
     return f"rita-{uuid4().hex}@example.com"
 
 
 @pytest.fixture
 def payroll(app, email):
-    """A brand that holds what Rita earns for 30 days."""
-    found = Payroll.create(app)
-    found.affiliates["rita"] = found.brand.affiliate("rita", email=email, email_normalized=email)
-    found.execute("update organization set payout_grace_days = 30 where id = %s", found.brand.id)
-    return found
+    """Return a brand that holds Rita's commissions for 30 days."""
+    new_payroll = Payroll.create(app)
+    new_payroll.affiliates["rita"] = new_payroll.brand.affiliate("rita", email=email, email_normalized=email)
+    new_payroll.execute("update organization set payout_grace_days = 30 where id = %s", new_payroll.brand.id)
+    return new_payroll
 
 
 @pytest.fixture
 def enter(app, site, email):
-    """What signs a page in as Rita."""
+    """Return a function that signs a page in as Rita."""
 
-    def go(page):
+    def sign_in(page):
         link = Operator(app).json("sign-in", "affiliate", "--email", email)["url"]
         page.goto(f"{site}/sign-in{link.partition('/sign-in')[2]}")
         return page
 
-    return go
+    return sign_in
 
 
-def _square(pixels):
-    """Return a whole PNG of one colour."""
+def _build_png(pixels):
+    """Return a square PNG of one colour."""
 
-    def chunk(kind, data):
+    def build_chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", pixels, pixels, 8, 0, 0, 0, 0)
     lines = zlib.compress((b"\0" + b"\x60" * pixels) * pixels)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", lines) + chunk(b"IEND", b"")
+    chunks = ((b"IHDR", header), (b"IDAT", lines), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(build_chunk(kind, data) for kind, data in chunks)
 
 
-def _balances(page):
+def _read_balances(page):
     row = page.get_by_role("table", name="Balances").get_by_role("row").nth(1)
     return row.get_by_role("cell").all_inner_texts()
 
@@ -71,20 +72,20 @@ def test_commission_is_on_hold_until_its_due_day(window, enter, payroll, options
     page = enter(window(**options))
 
     assert page.get_by_role("columnheader").all_inner_texts()[1:5] == ["On hold", "Payable", "On its way", "Paid"]
-    assert _balances(page) == ["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
+    assert _read_balances(page) == ["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
     assert page.get_by_role("textbox", name="Your link").input_value().endswith("/rita")
     press(page.get_by_role("navigation", name="Portal").get_by_role("link", name="Earnings"))
     row = page.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
     assert "9.80 USD" in row.inner_text()
     assert row.locator(".chip").inner_text() == "On hold"
-    payable = row.locator("td time").get_attribute("datetime")
-    assert datetime.fromisoformat(payable) == hold_until.replace(microsecond=0)
+    payable_at = row.locator("td time").get_attribute("datetime")
+    assert datetime.fromisoformat(payable_at) == hold_until.replace(microsecond=0)
 
     payroll.execute("update conversion set hold_until = now() - interval '1 second'")
     page.reload()
     assert row.locator(".chip").inner_text() == "Payable"
     page.goto("/portal")
-    assert _balances(page) == ["0.00 USD", "9.80 USD", "0.00 USD", "0.00 USD"]
+    assert _read_balances(page) == ["0.00 USD", "9.80 USD", "0.00 USD", "0.00 USD"]
     assert page.evaluate("document.documentElement.scrollWidth") <= options.get("viewport", {"width": 1280})["width"]
 
 
@@ -101,9 +102,12 @@ def test_payout_account_is_entered_with_the_keyboard(window, enter, payroll):
 
     expect(page.get_by_role("alert")).to_be_visible()
     assert page.title().startswith("Error: Payout account")
-    wrong = page.get_by_role("textbox", name="Wallet email")
-    assert (wrong.input_value(), wrong.get_attribute("aria-invalid")) == ("rita at home.example", "true")
-    wrong.focus()
+    invalid_field = page.get_by_role("textbox", name="Wallet email")
+    assert (invalid_field.input_value(), invalid_field.get_attribute("aria-invalid")) == (
+        "rita at home.example",
+        "true",
+    )
+    invalid_field.focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("rita@wallet.example.com")
     press_enter(page)
@@ -141,19 +145,19 @@ def test_link_is_created_scanned_and_deactivated(window, enter, payroll):
 def test_branded_portal_loads_only_its_own_files(window, enter, payroll):
     owner = payroll.brand.person("Owner")
     assert owner.post(
-        "/api/organizations/me/logo", {"dataBase64": base64.b64encode(_square(32)).decode()}
+        "/api/organizations/me/logo", {"dataBase64": base64.b64encode(_build_png(32)).decode()}
     ).status_code in (200, 201)
     payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", payroll.brand.id)
     page = enter(window(color_scheme="light"))
-    cold = window(storage_state=page.context.storage_state(), color_scheme="light")
-    asked = []
-    cold.on("request", lambda request: asked.append(request.url))
-    cold.goto("/portal", wait_until="load")
+    uncached = window(storage_state=page.context.storage_state(), color_scheme="light")
+    requested = []
+    uncached.on("request", lambda request: requested.append(request.url))
+    uncached.goto("/portal", wait_until="load")
 
-    accent = cold.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')")
+    accent = uncached.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')")
     assert "#ffee00" in accent
-    assert len(asked) <= 6, asked
-    assert cold.locator(".brand img").evaluate("image => image.naturalWidth") == 32
+    assert len(requested) <= 6, requested
+    assert uncached.locator(".brand img").evaluate("image => image.naturalWidth") == 32
 
 
 def test_times_use_the_browsers_zone_after_sign_in(window, enter, payroll, site):

@@ -1,4 +1,4 @@
-"""The review queue by keys, in a real browser."""
+"""The review queue with keyboard shortcuts, in a real browser."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,14 +8,14 @@ from tests.support.pages.navigation import arriving, press
 
 @pytest.fixture
 def queue(window, link):
-    """The queue with two sales that credited nobody, the newer one of 0.20 USD first."""
+    """Return a page with the queue of two uncredited sales, the newer one of 0.20 USD first."""
     page = window()
     page.goto(link("owner"))
     page.goto("/dashboard/review")
     return page
 
 
-def _amounts(page):
+def _read_amounts(page):
     return [text.split(" ")[0] for text in page.locator("[data-item] b.num").all_text_contents()]
 
 
@@ -23,22 +23,22 @@ def _focused_index(page):
     return page.evaluate("[...document.querySelectorAll('[data-item]')].indexOf(document.activeElement)")
 
 
-def test_keys_walk_the_review_queue_while_it_has_focus(queue):
-    assert _amounts(queue) == ["0.20", "1,234,567.89"]
+def test_keys_navigate_the_focused_review_queue(queue):
+    assert _read_amounts(queue) == ["0.20", "1,234,567.89"]
     queue.keyboard.press("d")
-    assert len(_amounts(queue)) == 2  # the focus was elsewhere
+    assert len(_read_amounts(queue)) == 2  # the focus was elsewhere
 
     queue.locator("[data-item]").first.focus()
-    for key, place in (("j", 1), ("j", 1), ("k", 0), ("k", 0)):
+    for key, index in (("j", 1), ("j", 1), ("k", 0), ("k", 0)):
         queue.keyboard.press(key)
-        assert _focused_index(queue) == place
+        assert _focused_index(queue) == index
     queue.keyboard.press("Control+d")
     queue.keyboard.press("x")
-    assert len(_amounts(queue)) == 2
+    assert len(_read_amounts(queue)) == 2
 
     with arriving(queue):
         queue.keyboard.press("d")
-    assert _amounts(queue) == ["1,234,567.89"]
+    assert _read_amounts(queue) == ["1,234,567.89"]
     expect(queue.locator("[data-item]")).to_be_focused()
 
 
@@ -57,4 +57,4 @@ def test_review_queue_is_decided_without_scripts(window, link):
     page.goto("/dashboard/review")
     press(page.get_by_role("button", name="Dismiss Paused").first)
 
-    assert _amounts(page) == ["1,234,567.89"]
+    assert _read_amounts(page) == ["1,234,567.89"]

@@ -1,4 +1,4 @@
-"""The screens of people who signed in, in a real browser. Source: the pages' interface."""
+"""The screens of signed-in users in a real browser. Source: the pages' interface."""
 
 import itertools
 import re
@@ -8,24 +8,24 @@ import pytest
 from tests.support.pages.navigation import press, press_enter
 from tests.support.pages.screens import is_poll
 
-_PEOPLE = {
+_START_PAGES = {
     "owner": ("/dashboard", "Dashboard", "Overview"),
     "affiliate": ("/portal", "Portal", "Home"),
     "operator": ("/console", "Console", "Now"),
 }
-_GROUNDS = {"light": "rgb(245, 247, 244)", "dark": "rgb(15, 20, 17)"}
+_BACKGROUNDS = {"light": "rgb(245, 247, 244)", "dark": "rgb(15, 20, 17)"}
 _CLIPPED = """
 () => [...document.querySelectorAll('h1, h2, p, dd, dt, a, button, .chip')]
-  .filter(one => one.offsetParent && getComputedStyle(one).display !== 'inline')
-  .filter(one => one.scrollWidth > one.clientWidth + 1)
-  .map(one => one.outerHTML.slice(0, 80))
+  .filter(element => element.offsetParent && getComputedStyle(element).display !== 'inline')
+  .filter(element => element.scrollWidth > element.clientWidth + 1)
+  .map(element => element.outerHTML.slice(0, 80))
 """
 
 
-@pytest.mark.parametrize("who", _PEOPLE)
-def test_sign_in_link_works_once(window, link, site, who):
-    home, area, heading = _PEOPLE[who]
-    url, page = link(who), window()
+@pytest.mark.parametrize("role", _START_PAGES)
+def test_sign_in_link_works_once(window, link, site, role):
+    home, area, heading = _START_PAGES[role]
+    url, page = link(role), window()
     page.goto(url)
 
     assert page.url == site + home
@@ -46,10 +46,10 @@ def test_sign_in_link_works_once(window, link, site, who):
     assert page.url == f"{site}/sign-in?next=%2F{home[1:]}"
 
 
-@pytest.mark.parametrize("who", _PEOPLE)
-def test_every_control_is_reachable_by_keyboard_with_visible_focus(window, link, site, who):
+@pytest.mark.parametrize("role", _START_PAGES)
+def test_every_control_is_reachable_by_keyboard_with_visible_focus(window, link, site, role):
     page = window()
-    page.goto(link(who))
+    page.goto(link(role))
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to content"
 
@@ -66,11 +66,11 @@ def test_every_control_is_reachable_by_keyboard_with_visible_focus(window, link,
     assert page.url == f"{site}/sign-in"
 
 
-@pytest.mark.parametrize("who", _PEOPLE)
-def test_dashboard_works_without_scripts(window, link, site, who):
-    home, _, heading = _PEOPLE[who]
+@pytest.mark.parametrize("role", _START_PAGES)
+def test_dashboard_works_without_scripts(window, link, site, role):
+    home, _, heading = _START_PAGES[role]
     page = window(java_script_enabled=False)
-    page.goto(link(who))
+    page.goto(link(role))
     assert page.get_by_role("heading", level=1).inner_text() == heading
 
     press(page.get_by_role("button", name="Dark"))
@@ -80,30 +80,30 @@ def test_dashboard_works_without_scripts(window, link, site, who):
     assert page.url == f"{site}/sign-in"
 
 
-@pytest.mark.parametrize("who", _PEOPLE)
-def test_nothing_overflows_or_is_clipped(window, link, who):
+@pytest.mark.parametrize("role", _START_PAGES)
+def test_page_does_not_overflow_or_clip_text(window, link, role):
     page = window()
-    page.goto(link(who))
+    page.goto(link(role))
 
-    for width, (scheme, ground) in itertools.product((320, 1280), _GROUNDS.items()):
+    for width, (scheme, background) in itertools.product((320, 1280), _BACKGROUNDS.items()):
         page.set_viewport_size({"width": width, "height": 720})
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (scheme, width)
         assert page.evaluate(_CLIPPED) == [], (scheme, width)
         assert page.get_by_role("main").count() == page.get_by_role("heading", level=1).count() == 1
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
-        other = {"light": "Dark", "dark": "Light"}[scheme]
-        assert page.get_by_role("button", name=re.compile("^(Dark|Light)$")).all_inner_texts() == [other]
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == background
+        other_scheme = {"light": "Dark", "dark": "Light"}[scheme]
+        assert page.get_by_role("button", name=re.compile("^(Dark|Light)$")).all_inner_texts() == [other_scheme]
 
 
-@pytest.mark.parametrize("who", _PEOPLE)
-def test_page_is_small_and_needs_few_requests(window, link, who):
+@pytest.mark.parametrize("role", _START_PAGES)
+def test_page_is_small_and_needs_few_requests(window, link, role):
     page = window()
     finished = []
     page.on("requestfinished", lambda request: None if is_poll(request.url) else finished.append(request))
-    page.goto(link(who))
+    page.goto(link(role))
 
-    assert len(finished) <= 6 + 1  # the link itself leads on
+    assert len(finished) <= 6 + 1  # the link itself redirects
     assert sum(sum(request.sizes().values()) for request in finished) < 100_000
 
 
@@ -118,18 +118,18 @@ def test_cross_site_form_does_not_sign_out(browser, link, site):
     context = browser.new_context()
     page = context.new_page()
     page.goto(link("owner"))
-    elsewhere = site.replace("127.0.0.1", "localhost")
+    other_site = site.replace("127.0.0.1", "localhost")
     context.route(
-        f"{elsewhere}/trap",
+        f"{other_site}/trap",
         lambda route: route.fulfill(
             content_type="text/html", body=f'<form method="post" action="{site}/sign-out"><button>Win</button></form>'
         ),
     )
-    page.goto(f"{elsewhere}/trap")
-    with page.expect_response(f"{site}/sign-out") as answered:
+    page.goto(f"{other_site}/trap")
+    with page.expect_response(f"{site}/sign-out") as response:
         press(page.get_by_role("button", name="Win"))
 
-    assert answered.value.status == 403
+    assert response.value.status == 403
     assert page.goto(f"{site}/dashboard").status == 200
     assert page.url == f"{site}/dashboard"
     context.close()

@@ -1,1 +1,1 @@
-"""What others' clients say of POST /mcp: the official one for Python, the inspector, the official conformance suite."""
+"""Foreign clients of POST /mcp: the official Python client, the inspector, and the official conformance suite."""

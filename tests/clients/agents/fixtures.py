@@ -1,9 +1,9 @@
-"""What the conformance suite wants to find at a server beside what is its own: tools, resources and prompts by name.
+"""The tools, resources and prompts that the conformance suite expects at a server in addition to the server's own.
 
-The suite sends no credentials either. So this is the application with a key put into each request, and with fixtures
-among the methods of /mcp. Where ours can do what is wanted, a fixture is one of ours: tools are bound to operations,
-prompts and confirmations are made as all are. What a result of ours cannot hold (pictures, sound, other resources) is
-not made up; the lists of what is open say so.
+The suite sends no credentials, so this module adds a key to each request of the application, and fixtures to the
+methods of /mcp. A fixture uses the product's own mechanism where there is one: tools are bound to operations, prompts
+and confirmations are created as all others. Results that the product cannot return (pictures, sound, other resources)
+are not imitated; the lists of expected failures name them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,21 +33,21 @@ _READ, _WRITE = Guard(audience="brand"), Guard(audience="brand", scope="read_wri
 @_blueprint.get("/suite/text")
 @operation(_READ, object_of(McpAnswer()), is_described=False)
 def say_something() -> Mapping[str, str]:
-    """Say something."""
+    """Return a text."""
     return {"text": "This is a simple text response for testing."}
 
 
 @_blueprint.get("/suite/error")
 @operation(_READ, object_of(McpAnswer()), is_described=False)
 def refuse() -> Mapping[str, str]:
-    """Refuse."""
+    """Raise a refusal."""
     raise Refused(409, "invalid_request", "This tool intentionally returns an error for testing")
 
 
 @_blueprint.post("/suite/write")
 @operation(_WRITE, object_of(McpAnswer()), is_described=False)
 def write() -> Mapping[str, str]:
-    """Do what was confirmed."""
+    """Return a text once the call is confirmed."""
     return {"text": "state-ok"}
 
 
@@ -74,50 +74,54 @@ _PROMPTS = (
 _Round = Mapping[str, Mapping[str, Any]]
 
 
-def _question(name: str) -> Mapping[str, Any]:
+def _build_question(name: str) -> Mapping[str, Any]:
     schema = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
     return {"method": "elicitation/create", "params": {"message": f"What is your {name}?", "requestedSchema": schema}}
 
 
-_SAMPLE: Mapping[str, Any] = {
+_SAMPLING_REQUEST: Mapping[str, Any] = {
     "method": "sampling/createMessage",
     "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Greet me."}}], "maxTokens": 50},
 }
-_ROOTS: Mapping[str, Any] = {"method": "roots/list", "params": {}}
-_NEEDS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+_ROOTS_REQUEST: Mapping[str, Any] = {"method": "roots/list", "params": {}}
+_CAPABILITY_BY_METHOD = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
 
-# What a fixture asks its client for, round by round.
-_ASKING: Mapping[str, tuple[_Round, ...]] = {
-    "test_input_required_result_elicitation": ({"user_name": _question("name")},),
-    "test_input_required_result_sampling": ({"capital_question": _SAMPLE},),
-    "test_input_required_result_list_roots": ({"client_roots": _ROOTS},),
+# The requests of each fixture to its client, by round.
+_QUESTIONS: Mapping[str, tuple[_Round, ...]] = {
+    "test_input_required_result_elicitation": ({"user_name": _build_question("name")},),
+    "test_input_required_result_sampling": ({"capital_question": _SAMPLING_REQUEST},),
+    "test_input_required_result_list_roots": ({"client_roots": _ROOTS_REQUEST},),
     "test_input_required_result_multiple_inputs": (
-        {"user_name": _question("name"), "greeting": _SAMPLE, "client_roots": _ROOTS},
+        {"user_name": _build_question("name"), "greeting": _SAMPLING_REQUEST, "client_roots": _ROOTS_REQUEST},
     ),
-    "test_input_required_result_multi_round": ({"step1": _question("name")}, {"step2": _question("color")}),
-    "test_input_required_result_capabilities": ({"user_name": _question("name"), "greeting": _SAMPLE},),
-    "test_input_required_result_prompt": ({"user_context": _question("context")},),
+    "test_input_required_result_multi_round": ({"step1": _build_question("name")}, {"step2": _build_question("color")}),
+    "test_input_required_result_capabilities": ({"user_name": _build_question("name"), "greeting": _SAMPLING_REQUEST},),
+    "test_input_required_result_prompt": ({"user_context": _build_question("context")},),
 }
 
 
 def app_with_key(app: Flask, key: str) -> Callable[[WSGIEnvironment, StartResponse], Any]:
-    """Return a WSGI application that is `app` to somebody with a key."""
+    """Return a WSGI application that calls `app` with an API key."""
 
-    def called(environ: WSGIEnvironment, start: StartResponse) -> Any:
+    def call_with_key(environ: WSGIEnvironment, start: StartResponse) -> Any:
         return app(environ | {"HTTP_AUTHORIZATION": f"Bearer {key}"}, start)
 
-    return called
+    return call_with_key
 
 
 @contextmanager
 def add_fixtures(app: Flask) -> Iterator[None]:
-    """Add the fixtures to an application that has answered nothing yet, and to the methods of this process."""
+    """Add the fixtures to an application before its first request, and to the methods of this process."""
     app.register_blueprint(_blueprint)
     shared = {
         **methods._SHARED,
-        "tools/call": _with_asking(methods._SHARED["tools/call"], {"content": [{"type": "text", "text": "Done."}]}),
-        "prompts/get": _with_asking(methods._SHARED["prompts/get"], {"messages": []}),
-        "resources/read": _read,
+        "tools/call": _with_questions(methods._SHARED["tools/call"], {"content": [{"type": "text", "text": "Done."}]}),
+        "prompts/get": _with_questions(methods._SHARED["prompts/get"], {"messages": []}),
+        "resources/read": _read_resource,
     }
     toolsets = {**catalogue.TOOLSETS, "suite": _TOOLS}
     with (
@@ -129,41 +133,45 @@ def add_fixtures(app: Flask) -> Iterator[None]:
         yield
 
 
-def _with_asking(
-    ours: Callable[[McpRequest], Mapping[str, Any]], done: Mapping[str, Any]
+def _with_questions(
+    method: Callable[[McpRequest], Mapping[str, Any]], final_result: Mapping[str, Any]
 ) -> Callable[[McpRequest], Mapping[str, Any]]:
     def answer(request: McpRequest) -> Mapping[str, Any]:
         name = request.params.get("name")
-        return _next_answer(request, str(name), done) if name in _ASKING else ours(request)
+        return _next_result(request, str(name), final_result) if name in _QUESTIONS else method(request)
 
     return answer
 
 
-def _next_answer(request: McpRequest, name: str, done: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is asked next; a round that was answered is passed over."""
-    rounds, answers = _ASKING[name], object_member(request.params, "inputResponses")
-    number = _round(request, name)
+def _next_result(request: McpRequest, name: str, final_result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the questions of the next unanswered round, or the final result."""
+    rounds, answers = _QUESTIONS[name], object_member(request.params, "inputResponses")
+    number = _read_round(request, name)
     if all(object_member(answers, key) for key in rounds[number]):
         number += 1
     if number == len(rounds):
-        return done
+        return final_result
     capabilities = object_member(object_member(request.params, "_meta"), "io.modelcontextprotocol/clientCapabilities")
-    questions = {key: asked for key, asked in rounds[number].items() if _NEEDS[asked["method"]] in capabilities}
+    questions = {
+        key: question
+        for key, question in rounds[number].items()
+        if _CAPABILITY_BY_METHOD[question["method"]] in capabilities
+    }
     state, _ = confirmations._seal_proof("state", f"{name} {number}", {})
     return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
 
 
-def _round(request: McpRequest, name: str) -> int:
+def _read_round(request: McpRequest, name: str) -> int:
     state = request.params.get("requestState")
     if state is None:
         return 0
-    for number in range(len(_ASKING[name])):
+    for number in range(len(_QUESTIONS[name])):
         if confirmations._open_proof("state", state, f"{name} {number}", {}) is not None:
             return number
-    raise RpcError(INVALID_PARAMS, "requestState is not what this server gave out.", status=200)
+    raise RpcError(INVALID_PARAMS, "requestState was not issued by this server.", status=200)
 
 
-def _read(request: McpRequest) -> Mapping[str, Any]:
+def _read_resource(request: McpRequest) -> Mapping[str, Any]:
     uri = request.params.get("uri")
     if uri == "test://static-text":
         return resources._contents(uri, "text/plain", "This is the content of the static text resource.")

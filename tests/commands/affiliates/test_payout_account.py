@@ -28,7 +28,7 @@ def _read_account(flask, *arguments):
     return account["method"], account["destination"], account["source"]
 
 
-def _payee(brand):
+def _find_payee(brand):
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     with db.unit_of_work(brand.id):
         (payee,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
@@ -42,7 +42,7 @@ def test_operator_sets_the_payout_account(flask, brand, ben):
 
     assert (before, after) == ((None, None, None), ("Wallet", "b...@w...", "operator"))
     assert _read_account(flask, ben) == after
-    assert _payee(brand) == ("Wallet", "ben@wallet.example.com")
+    assert _find_payee(brand) == ("Wallet", "ben@wallet.example.com")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_other_methods_require_an_account(flask, brand, ben, method, account):
         f"...{account[-4:]}",
         "operator",
     )
-    assert _payee(brand) == (method, account)
+    assert _find_payee(brand) == (method, account)
 
 
 def test_output_is_one_line(flask, ben):
@@ -102,7 +102,7 @@ def test_account_set_by_the_affiliate_takes_precedence(flask, app, brand, ben, e
         "o...@e...",
         "affiliate",
     )
-    assert _payee(brand) == ("Wallet", "own@example.com")
+    assert _find_payee(brand) == ("Wallet", "own@example.com")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_account_set_by_the_affiliate_takes_precedence(flask, app, brand, ben, e
 )
 def test_incomplete_account_is_a_usage_error_and_changes_nothing(flask, brand, ben, options):
     assert flask("affiliate", "payout-account", ben, *options)[0] == 2
-    assert _payee(brand) == (None, None)
+    assert _find_payee(brand) == (None, None)
 
 
 def test_unknown_affiliate_is_refused(flask, app):

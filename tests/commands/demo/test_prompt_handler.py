@@ -1,4 +1,4 @@
-"""Every HTTP server of this repository sends the body of an answer without waiting for the head to be acknowledged."""
+"""Every HTTP server of this repository sends a response body without waiting for the head to be acknowledged."""
 
 import ast
 import http.client
@@ -17,7 +17,7 @@ from commands.demo.prompt_handler import PromptHandler
 from tests.support import trees
 from tests.support.installation.raw_web import run_server
 
-_LIBRARY = {
+_LIBRARY_HANDLERS = {
     "BaseHTTPRequestHandler",
     "SimpleHTTPRequestHandler",
     "CGIHTTPRequestHandler",
@@ -25,8 +25,8 @@ _LIBRARY = {
     "WSGIRequestHandler",
 }
 _NAGLE_OFF = "disable_nagle_algorithm = True"
-# Where Linux has the number of segments with data that a socket has received.
-_DATA_SEGMENTS_IN = 152
+# Offset in Linux's TCP_INFO of the number of data segments that a socket has received.
+_DATA_SEGMENTS_OFFSET = 152
 
 
 def test_every_handler_of_a_library_server_has_nagle_off():
@@ -34,7 +34,7 @@ def test_every_handler_of_a_library_server_has_nagle_off():
         f"{trees.relative_name(path)}: {node.name}": _NAGLE_OFF in map(ast.unparse, node.body)
         for path in trees.list_files(*trees.PRODUCT, "tests", "integrations")
         for node in ast.walk(trees.parse_file(path))
-        if isinstance(node, ast.ClassDef) and _LIBRARY & set(map(_last_name, node.bases))
+        if isinstance(node, ast.ClassDef) and _LIBRARY_HANDLERS & set(map(_last_name, node.bases))
     }
 
     assert [name for name, is_off in handlers.items() if not is_off] == []
@@ -42,7 +42,7 @@ def test_every_handler_of_a_library_server_has_nagle_off():
 
 
 @pytest.mark.parametrize("is_tls", [False, True])
-def test_a_kept_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Path):
+def test_reused_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Path):
     options: list[int] = []
 
     class Handler(PromptHandler):
@@ -63,22 +63,24 @@ def test_a_kept_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Pa
             server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         address = "localhost", server.server_port
-        trusting = ssl.create_default_context(cafile=str(bundle))
+        client_context = ssl.create_default_context(cafile=str(bundle))
         client = (
-            http.client.HTTPSConnection(*address, context=trusting) if is_tls else http.client.HTTPConnection(*address)
+            http.client.HTTPSConnection(*address, context=client_context)
+            if is_tls
+            else http.client.HTTPConnection(*address)
         )
         with closing(client):
-            answers = [_get(client) for _ in range(2)]
+            bodies = [_get(client) for _ in range(2)]
         server.shutdown()
 
-    assert answers == [b"ok"] * 2
+    assert bodies == [b"ok"] * 2
     assert len(options) == 2 and all(options)
 
 
-def test_the_web_server_sends_head_and_body_in_one_segment(tmp_path: Path):
+def test_web_server_sends_head_and_body_in_one_segment(tmp_path: Path):
     with run_server(tmp_path) as (web, _), closing(http.client.HTTPConnection("127.0.0.1", web.port)) as client:
         bodies = [_get(client, "/healthz") for _ in range(3)]
-        segments = _data_segments_in(client.sock)
+        segments = _count_data_segments(client.sock)
 
     assert all(bodies)
     assert segments == 3
@@ -93,6 +95,6 @@ def _get(client: http.client.HTTPConnection, path: str = "/") -> bytes:
     return client.getresponse().read()
 
 
-def _data_segments_in(sock: socket.socket) -> int:
+def _count_data_segments(sock: socket.socket) -> int:
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    return int(struct.unpack_from("I", info, _DATA_SEGMENTS_IN)[0])
+    return int(struct.unpack_from("I", info, _DATA_SEGMENTS_OFFSET)[0])

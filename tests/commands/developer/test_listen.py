@@ -1,4 +1,4 @@
-"""`flask listen` as a developer runs it: a process of its own, a server of theirs, real deliveries."""
+"""`flask listen` as a developer runs it: its own process, the developer's own server, real deliveries."""
 
 import http.server
 import json
@@ -26,17 +26,18 @@ _PATIENCE_S = 120
 
 
 class OwnServer:
-    """A developer's own server: keeps what it gets and answers `status`."""
+    """A developer's own server: records its requests and answers with `status`."""
 
     def __init__(self) -> None:
-        self.got: list[tuple[str, dict[str, str], bytes]] = []
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
         self.status = 200
         owner = self
 
         class Handler(PromptHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                owner.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                owner.requests.append((self.path, headers, body))
                 self.send_response(owner.status)
                 self.send_header("Retry-After", "77")
                 self.send_header("Location", "http://127.0.0.1:1/")
@@ -53,8 +54,8 @@ class OwnServer:
         self._server.server_close()
 
 
-class Listening:
-    """A running `flask listen` and what it has printed."""
+class ListenProcess:
+    """A running `flask listen` and the lines that it has printed."""
 
     def __init__(self, *arguments: str, drain: Callable[..., int], **env: str) -> None:
         self.lines: list[str] = []
@@ -71,27 +72,27 @@ class Listening:
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as printed:
-            for line in printed:
+        with self.process.stdout as output:
+            for line in output:
                 self.lines.append(line.rstrip("\n"))
 
-    def until(self, word: str) -> str:
-        """Let the workers work until a line has this word, and return it."""
+    def wait_for_line(self, word: str) -> str:
+        """Run the workers until a line with this word is printed; return the line."""
 
-        def has_come() -> bool:
+        def is_printed() -> bool:
             self._drain("webhooks", "sales")
             return any(word in line for line in self.lines)
 
-        assert wait_until(has_come, timeout_s=_PATIENCE_S), self.lines
+        assert wait_until(is_printed, timeout_s=_PATIENCE_S), self.lines
         return next(line for line in self.lines if word in line)
 
-    def end(self, number: signal.Signals = signal.SIGINT) -> int:
-        """Stop it as a developer does and return its exit status."""
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Stop the process with a signal, Ctrl-C by default; return its exit status."""
         self.process.send_signal(number)
-        return self.ended()
+        return self.wait()
 
-    def ended(self) -> int:
-        """Wait for its end and for all that it printed; return its exit status."""
+    def wait(self) -> int:
+        """Wait until the process has ended and its output is read; return its exit status."""
         code = self.process.wait(_PATIENCE_S)
         self._reader.join(_PATIENCE_S)
         return code
@@ -99,22 +100,23 @@ class Listening:
 
 @pytest.fixture
 def shop():
-    with closing(OwnServer()) as opened:
-        yield opened
+    with closing(OwnServer()) as server:
+        yield server
 
 
 @pytest.fixture
-def listening(drain):
+def start_listen(drain):
+    """Return a function that starts `flask listen`; kill the processes at the end."""
     started = []
 
-    def start(*arguments: str, **env: str) -> Listening:
-        started.append(Listening(*arguments, drain=drain, **env))
+    def start(*arguments: str, **env: str) -> ListenProcess:
+        started.append(ListenProcess(*arguments, drain=drain, **env))
         return started[-1]
 
     yield start
-    for one in started:
-        one.process.kill()
-        one.ended()
+    for listen in started:
+        listen.process.kill()
+        listen.wait()
 
 
 def _sell(brand):
@@ -123,21 +125,21 @@ def _sell(brand):
     assert brand.sale().status_code == 200
 
 
-def _endpoints(brand):
+def _list_endpoint_urls(brand):
     return brand.rows("select url from webhook_endpoint where deleted_at is null")
 
 
-def test_a_delivery_is_verified_shown_and_handed_on_and_the_answer_goes_back(brand, shop, listening):
-    one = listening("--org", str(brand.id), "--forward-to", shop.url)
-    one.until("Ready")
-    secret = one.until("signed with").split()[-1]
+def test_delivery_is_verified_printed_and_forwarded_and_the_response_returned(brand, shop, start_listen):
+    listen = start_listen("--org", str(brand.id), "--forward-to", shop.url)
+    listen.wait_for_line("Ready")
+    secret = listen.wait_for_line("signed with").split()[-1]
     shop.status = 418
     _sell(brand)
 
-    shown = one.until("conversion.created  ")
-    code = one.end()
+    line = listen.wait_for_line("conversion.created  ")
+    code = listen.stop()
 
-    ((path, headers, body),) = shop.got
+    ((path, headers, body),) = shop.requests
     rows = brand.rows(
         "select id::text, status, response_status, response_excerpt from delivery where event_type <> 'test'"
     )
@@ -145,113 +147,115 @@ def test_a_delivery_is_verified_shown_and_handed_on_and_the_answer_goes_back(bra
     assert is_genuine(headers["x-service-signature"], body, secret=secret.encode())
     assert secret.startswith("whsec_")
     assert json.loads(body)["type"] == headers["x-service-event"] == "conversion.created"
-    assert headers["x-service-delivery-id"] in shown
-    assert "418" in shown
+    assert headers["x-service-delivery-id"] in line
+    assert "418" in line
     assert rows == [(headers["x-service-delivery-id"], "Pending", 418, "said the shop")]
     assert code == 0
-    assert one.lines[-1] == "The endpoint is removed."
-    assert _endpoints(brand) == []
+    assert listen.lines[-1] == "The endpoint is removed."
+    assert _list_endpoint_urls(brand) == []
 
 
-def test_the_endpoint_is_removed_also_when_it_is_told_to_end(brand, listening):
-    one = listening("--org", str(brand.id))
-    one.until("Ready")
-    ((url,),) = _endpoints(brand)
+def test_endpoint_is_removed_when_terminated(brand, start_listen):
+    listen = start_listen("--org", str(brand.id))
+    listen.wait_for_line("Ready")
+    ((url,),) = _list_endpoint_urls(brand)
 
-    code = one.end(signal.SIGTERM)
+    code = listen.stop(signal.SIGTERM)
 
     assert url.startswith("http://127.0.0.1:")
-    assert (code, _endpoints(brand)) == (0, [])
+    assert (code, _list_endpoint_urls(brand)) == (0, [])
     assert [action for (action,) in brand.rows("select action from audit_entry order by created_at")] == [
         "webhook_endpoint.created",
         "webhook_endpoint.deleted",
     ]
 
 
-def test_only_the_named_events_come_and_without_a_server_they_are_only_shown(brand, listening):
-    one = listening("--org", str(brand.id), "--events", "affiliate.created", "--json")
-    opened = json.loads(one.until("secret"))
+def test_selected_events_are_printed_without_a_server(brand, start_listen):
+    listen = start_listen("--org", str(brand.id), "--events", "affiliate.created", "--json")
+    greeting = json.loads(listen.wait_for_line("secret"))
     _sell(brand)
     brand.post("/api/v1/affiliates", {"programId": str(brand.programs[-1]), "email": "ann@example.com"})
-    heard = json.loads(one.until("ann@example.com"))
-    one.end()
+    event = json.loads(listen.wait_for_line("ann@example.com"))
+    listen.stop()
 
-    assert opened["organization"] == str(brand.id)
-    assert (heard["type"], heard["status"], heard["note"]) == ("affiliate.created", 200, None)
-    assert json.loads(heard["body"])["data"]["email"] == "ann@example.com"
-    assert len(one.lines) == 2
+    assert greeting["organization"] == str(brand.id)
+    assert (event["type"], event["status"], event["note"]) == ("affiliate.created", 200, None)
+    assert json.loads(event["body"])["data"]["email"] == "ann@example.com"
+    assert len(listen.lines) == 2
 
 
-def test_a_server_that_does_not_run_is_a_502_that_says_so(brand, listening):
-    with closing(ports.hold_port()) as nobody:
-        one = listening("--org", str(brand.id), "--forward-to", f"http://127.0.0.1:{ports.port_number(nobody)}/in")
-        one.until("Ready")
+def test_stopped_server_returns_502_with_the_reason(brand, start_listen):
+    with closing(ports.hold_port()) as unused_port:
+        listen = start_listen(
+            "--org", str(brand.id), "--forward-to", f"http://127.0.0.1:{ports.port_number(unused_port)}/in"
+        )
+        listen.wait_for_line("Ready")
         _sell(brand)
 
-        shown = one.until("conversion.created  ")
+        line = listen.wait_for_line("conversion.created  ")
 
-    assert "502  connection refused: is your server running?" in shown
+    assert "502  connection refused: is your server running?" in line
     assert brand.rows("select response_status from delivery where event_type <> 'test'") == [(502,)]
 
 
-def test_what_is_not_signed_with_its_secret_is_not_handed_on(brand, shop, listening, drain):
-    one = listening("--org", str(brand.id), "--forward-to", shop.url)
-    one.until("Ready")
-    ((url,),) = _endpoints(brand)
-    Endpoint.create(brand, f"{url}other")  # with a secret of its own
+def test_delivery_with_a_wrong_signature_is_not_forwarded(brand, shop, start_listen, drain):
+    listen = start_listen("--org", str(brand.id), "--forward-to", shop.url)
+    listen.wait_for_line("Ready")
+    ((url,),) = _list_endpoint_urls(brand)
+    Endpoint.create(brand, f"{url}other")  # has another secret
     _sell(brand)
 
-    one.until("401  refused: the signature is wrong")
-    one.until("200 ")
+    listen.wait_for_line("401  refused: the signature is wrong")
+    listen.wait_for_line("200 ")
 
-    assert len(shop.got) == 1
+    assert len(shop.requests) == 1
 
 
-def test_what_an_earlier_one_left_behind_is_removed_and_a_neighbour_stays(brand, listening):
-    killed, neighbour = listening("--org", str(brand.id)), listening("--org", str(brand.id))
-    for each in (killed, neighbour):
-        each.until("Ready")
+def test_endpoint_of_a_killed_process_is_removed_and_a_running_ones_stays(brand, start_listen):
+    killed, neighbour = start_listen("--org", str(brand.id)), start_listen("--org", str(brand.id))
+    for listen in (killed, neighbour):
+        listen.wait_for_line("Ready")
     killed.process.kill()
-    killed.ended()
+    killed.wait()
 
-    third = listening("--org", str(brand.id))
-    third.until("Ready")
+    third = start_listen("--org", str(brand.id))
+    third.wait_for_line("Ready")
 
-    urls = {url for (url,) in _endpoints(brand)}
-    assert urls == {each.until("are sent to").split()[-1] for each in (neighbour, third)}
+    urls = {url for (url,) in _list_endpoint_urls(brand)}
+    assert urls == {listen.wait_for_line("are sent to").split()[-1] for listen in (neighbour, third)}
 
 
-def test_a_service_that_may_not_call_this_machine_is_told_of(brand, listening, drain, monkeypatch):
-    # the workers of this process are those of a service that calls public addresses only
+def test_service_without_private_addresses_is_reported(brand, start_listen, drain, monkeypatch):
+    # the workers of this process belong to a service that calls public addresses only
     public_only = client.Client(client.Policy())
     monkeypatch.setattr("pipelines.webhooks.deliver._client", lambda: public_only)
-    one = listening("--org", str(brand.id))
+    listen = start_listen("--org", str(brand.id))
 
-    one.until("The service cannot reach http://127.0.0.1:")
+    listen.wait_for_line("The service cannot reach http://127.0.0.1:")
 
-    assert one.ended() == 1
-    assert "WEBHOOK_ALLOW_PRIVATE=on" in one.until("Next: run the service on this machine")
-    assert _endpoints(brand) == []
+    assert listen.wait() == 1
+    assert "WEBHOOK_ALLOW_PRIVATE=on" in listen.wait_for_line("Next: run the service on this machine")
+    assert _list_endpoint_urls(brand) == []
 
 
-def test_without_a_demo_brand_it_says_what_to_do(app, listening, tmp_path):
-    one = listening(DATA_DIR=str(tmp_path))
+def test_missing_demo_brand_is_reported_with_the_next_step(app, start_listen, tmp_path):
+    listen = start_listen(DATA_DIR=str(tmp_path))
 
-    assert one.ended() == 1
-    assert one.lines == [
+    assert listen.wait() == 1
+    assert listen.lines == [
         f"Error: There is no demo brand in {tmp_path}. Next: flask demo, or name an organization with --org"
     ]
 
 
-def test_the_demo_brand_is_the_default(brand, listening, tmp_path):
+def test_demo_brand_is_the_default(brand, start_listen, tmp_path):
     (tmp_path / "demo.json").write_text(json.dumps({"organizationId": str(brand.id)}))
-    one = listening(DATA_DIR=str(tmp_path))
+    listen = start_listen(DATA_DIR=str(tmp_path))
 
-    assert str(brand.id) in one.until("Webhooks of Brand")
+    assert str(brand.id) in listen.wait_for_line("Webhooks of Brand")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--forward-to", "localhost:3000"], "is not the address of a server; write one such as http://localhost:3000"),
         (["--forward-to", "http://"], "is not the address of a server"),
@@ -260,18 +264,18 @@ def test_the_demo_brand_is_the_default(brand, listening, tmp_path):
         (["--port", "70000"], "70000"),
     ],
 )
-def test_a_command_that_cannot_be_read_ends_with_2(app, brand, arguments, told):
-    done = app.test_cli_runner().invoke(args=["listen", "--org", str(brand.id), *arguments])
+def test_invalid_arguments_exit_with_2(app, brand, arguments, message):
+    result = app.test_cli_runner().invoke(args=["listen", "--org", str(brand.id), *arguments])
 
-    assert done.exit_code == 2
-    assert told in done.output
+    assert result.exit_code == 2
+    assert message in result.output
     with db.any_org_work():
         assert db.db.run("select count(*) from webhook_endpoint where organization_id = %s", (brand.id,)) == [(0,)]
 
 
-def test_a_port_that_is_taken_is_one_line(app, brand, shop):
+def test_port_in_use_is_a_one_line_error(app, brand, shop):
     port = shop.url.split(":")[2].split("/")[0]
 
-    done = app.test_cli_runner().invoke(args=["listen", "--org", str(brand.id), "--port", port])
+    result = app.test_cli_runner().invoke(args=["listen", "--org", str(brand.id), "--port", port])
 
-    assert (done.exit_code, done.output) == (1, f"Error: Cannot listen on port {port}: Address already in use\n")
+    assert (result.exit_code, result.output) == (1, f"Error: Cannot listen on port {port}: Address already in use\n")

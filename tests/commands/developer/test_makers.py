@@ -1,4 +1,4 @@
-"""`flask trigger` can cause every webhook event that something in the tree tells of."""
+"""`flask trigger` can cause every webhook event that the pipelines emit."""
 
 import ast
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from commands.developer import makers
 from domain.webhooks import events
 from tests.support.trees import ROOT, list_files
 
-_TELLERS = ("event", "events_of_type", "frozen")
+_EMITTING_FUNCTIONS = ("event", "events_of_type", "frozen")
 
 
-def _types(call: ast.Call, module: ast.Module) -> Iterator[str]:
-    """Return how the types begin that a call tells of: whole names, or what stands before what varies."""
+def _type_prefixes(call: ast.Call, module: ast.Module) -> Iterator[str]:
+    """Yield a prefix of each event type that a call emits: the whole name, or the constant start of an f-string."""
     (type_,) = (keyword.value for keyword in call.keywords if keyword.arg == "type")
     if isinstance(type_, ast.JoinedStr):
         yield type_.values[0].value if isinstance(type_.values[0], ast.Constant) else ""
@@ -21,38 +21,38 @@ def _types(call: ast.Call, module: ast.Module) -> Iterator[str]:
         yield type_.value
     else:  # decided elsewhere in the module
         yield from (
-            one.value for one in ast.walk(module) if isinstance(one, ast.Constant) and one.value in events.TYPES
+            node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and node.value in events.TYPES
         )
 
 
-def _emitted() -> dict[str, str]:
-    """Return where each type, or the beginning of several, is told."""
-    found = {}
+def _find_emissions() -> dict[str, str]:
+    """Return the file that emits each event type or prefix of types."""
+    emitting_files = {}
     for path in list_files("pipelines"):
         module = ast.parse(path.read_text())
         for call in ast.walk(module):
             match call:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id="emit"), attr=attr)) if attr in _TELLERS:
-                    found |= dict.fromkeys(_types(call, module), str(path.relative_to(ROOT)))
-    return found
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="emit"), attr=attr)) if attr in _EMITTING_FUNCTIONS:
+                    emitting_files |= dict.fromkeys(_type_prefixes(call, module), str(path.relative_to(ROOT)))
+    return emitting_files
 
 
 @pytest.fixture(scope="module")
-def emitted():
-    """What is told, and where."""
-    return _emitted()
+def emissions():
+    """Return the emitting file by event type or prefix of types."""
+    return _find_emissions()
 
 
-def test_what_is_told_can_be_caused(emitted):
+def test_every_emitted_event_type_has_a_maker(emissions):
     lacking = {
         (type, place)
         for type in {*events.TYPES} - {*makers.MAKERS}
-        for told, place in emitted.items()
-        if type.startswith(told)
+        for prefix, place in emissions.items()
+        if type.startswith(prefix)
     }
 
     assert lacking == set()
 
 
-def test_what_can_be_caused_is_told_somewhere(emitted):
-    assert {type for type in makers.MAKERS if not any(type.startswith(told) for told in emitted)} == set()
+def test_every_maker_has_an_emitted_event_type(emissions):
+    assert {type for type in makers.MAKERS if not any(type.startswith(prefix) for prefix in emissions)} == set()

@@ -11,27 +11,27 @@ UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def stage():
-    with play_gateway() as playing:
-        yield playing
+def gateway():
+    with play_gateway() as simulated:
+        yield simulated
 
 
 @pytest.fixture
-def connection(brand, stage):
+def connection(brand, gateway):
     """Return a connection of a brand with the affiliate jane."""
     brand.program()
     brand.affiliate("jane")
-    return connect_gateway(brand.person("Owner"), stage)
+    return connect_gateway(brand.person("Owner"), gateway)
 
 
-def _post(brand, connection, *requests):
+def _post_events(brand, connection, *requests):
     for request in requests:
         path = "/" + connection["webhookUrl"].split("/", 3)[3]
         assert brand.app.test_client().post(path, data=request.body, headers=dict(request.headers)).status_code == 200
 
 
-def test_connections_are_listed_with_event_counts_and_no_secret(flask, brand, stage, connection, drain):
-    _post(brand, connection, stage.create_malformed_event(), *stage.refund(stage.pay(Purchase()), 100))
+def test_connections_are_listed_with_event_counts_and_no_secret(flask, brand, gateway, connection, drain):
+    _post_events(brand, connection, gateway.create_malformed_event(), *gateway.refund(gateway.pay(Purchase()), 100))
     drain("gateways")
     (row,) = flask.json("connection", "list", "--org", brand.id)
     code, output = flask("connection", "list", "--org", brand.id)
@@ -47,21 +47,21 @@ def test_connections_are_listed_with_event_counts_and_no_secret(flask, brand, st
     assert flask("connection", "list", "--org", UNKNOWN_ID) == (0, "There is no such connection.\n")
 
 
-def test_check_reports_the_gateways_response_and_sets_the_exit_status(flask, stage, connection):
+def test_check_reports_the_gateways_response_and_sets_the_exit_status(flask, gateway, connection):
     assert flask.json("connection", "check", connection["id"])["refusal"] is None
-    stage.faults.append("refuse")
+    gateway.faults.append("refuse")
     code, output = flask("connection", "check", connection["id"])
     assert (code, "stripe refuses the credentials: Invalid credentials." in output) == (1, True)
-    stage.faults.append("refuse")
+    gateway.faults.append("refuse")
     assert flask.json("connection", "check", connection["id"], code=1)["refusal"] == "Invalid credentials."
-    stage.faults.append("fail")
+    gateway.faults.append("fail")
     code, output = flask("connection", "check", connection["id"])
     assert (code, "cannot be reached" in output) == (1, True)
     assert flask("connection", "check", connection["id"])[0] == 0
 
 
-def test_reconcile_reports_progress_and_stores_missed_events(flask, brand, stage, connection, drain):
-    sale = stage.pay(Purchase())
+def test_reconcile_reports_progress_and_stores_missed_events(flask, brand, gateway, connection, drain):
+    sale = gateway.pay(Purchase())
     code, output = flask("connection", "reconcile", connection["id"], "--since", "1d")
     assert (code, "2 listed, 2 new" in output) == (0, True)
     drain()
@@ -74,15 +74,15 @@ def test_reconcile_reports_progress_and_stores_missed_events(flask, brand, stage
     )
 
 
-def test_incomplete_list_is_reported_and_exits_with_1(flask, stage, connection):
-    stage.faults.append("fail")
+def test_incomplete_list_is_reported_and_exits_with_1(flask, gateway, connection):
+    gateway.faults.append("fail")
     code, output = flask("connection", "reconcile", connection["id"])
     assert (code, "stripe ended the list early: it answers 500" in output) == (1, True)
 
 
-def test_events_are_filtered_by_status(flask, brand, stage, connection, drain):
+def test_events_are_filtered_by_status(flask, brand, gateway, connection, drain):
     assert flask("connection", "events", connection["id"]) == (0, "No events yet.\n")
-    _post(brand, connection, stage.create_malformed_event(), stage.create_unknown_event())
+    _post_events(brand, connection, gateway.create_malformed_event(), gateway.create_unknown_event())
     drain("gateways")
     (failed,) = flask.json("connection", "events", connection["id"], "--status", "Failed")
     code, output = flask("connection", "events", connection["id"])

@@ -17,19 +17,19 @@ def _today():
 
 
 @pytest.fixture
-def file(tmp_path):
+def write_rates(tmp_path):
     """Return a function that writes rows to a CSV file and returns its path."""
 
-    def write(*rows: str) -> str:
+    def write_file(*rows: str) -> str:
         path = tmp_path / "rates.csv"
         path.write_text("\n".join(["currency,perUsd,date", *rows]))
         return str(path)
 
-    return write
+    return write_file
 
 
-def test_rates_of_a_file_are_stored(flask, file):
-    code, output = flask("fx", "load", file("AOA,912.5,2024-05-01", "AOA,913,2024-05-02"))
+def test_rates_of_a_file_are_stored(flask, write_rates):
+    code, output = flask("fx", "load", write_rates("AOA,912.5,2024-05-01", "AOA,913,2024-05-02"))
 
     assert (code, output) == (0, "2 new, 0 replaced, 0 known already; up to 2024-05-02\nNext: flask fx status\n")
     assert [(str(on), rate) for _, on, rate in list_rates("AOA")] == [
@@ -38,17 +38,17 @@ def test_rates_of_a_file_are_stored(flask, file):
     ]
 
 
-def test_republished_rate_replaces_the_earlier_one(flask, file):
-    flask("fx", "load", file("BAM,1,2024-05-01", "BAM,2,2024-05-02"))
+def test_republished_rate_replaces_the_earlier_one(flask, write_rates):
+    flask("fx", "load", write_rates("BAM,1,2024-05-01", "BAM,2,2024-05-02"))
 
-    loaded = flask.json("fx", "load", file("BAM,1,2024-05-01", "BAM,2.5,2024-05-02", "BAM,3,2024-05-03"))
+    loaded = flask.json("fx", "load", write_rates("BAM,1,2024-05-01", "BAM,2.5,2024-05-02", "BAM,3,2024-05-03"))
 
     assert loaded == {"new": 1, "replaced": 1, "known": 1, "newest": "2024-05-03", "skipped": []}
     assert [rate for *_, rate in list_rates("BAM")] == [Decimal(1), Decimal("2.5"), Decimal(3)]
 
 
-def test_load_is_audited(flask, file):
-    path = file("BDT,110,2024-05-01")
+def test_load_is_audited(flask, write_rates):
+    path = write_rates("BDT,110,2024-05-01")
     flask("fx", "load", path)
 
     with db.any_org_work():
@@ -59,8 +59,8 @@ def test_load_is_audited(flask, file):
     assert (actor, after["new"]) == ("operator", 1)
 
 
-def test_invalid_line_is_reported_and_nothing_is_stored(flask, file):
-    path = file("BIF,2900,2024-05-01", "BIF,0,2024-05-02")
+def test_invalid_line_is_reported_and_nothing_is_stored(flask, write_rates):
+    path = write_rates("BIF,2900,2024-05-01", "BIF,0,2024-05-02")
 
     code, output = flask("fx", "load", path)
 
@@ -71,18 +71,20 @@ def test_invalid_line_is_reported_and_nothing_is_stored(flask, file):
     assert list_rates("BIF") == []
 
 
-def test_future_rate_is_refused(flask, file):
+def test_future_rate_is_refused(flask, write_rates):
     today, tomorrow = _today(), _today() + timedelta(days=1)
 
-    assert flask("fx", "load", file(f"BMD,1,{tomorrow + timedelta(days=1)}"))[0] == 1
-    assert flask("fx", "load", file(f"BMD,1,{today}"))[0] == 0
+    assert flask("fx", "load", write_rates(f"BMD,1,{tomorrow + timedelta(days=1)}"))[0] == 1
+    assert flask("fx", "load", write_rates(f"BMD,1,{today}"))[0] == 0
 
 
-def test_file_of_several_batches_is_stored(flask, file, monkeypatch):
+def test_file_of_several_batches_is_stored(flask, write_rates, monkeypatch):
     monkeypatch.setattr(fx_intake, "_BATCH", 7)
     first = _today() - timedelta(days=49)
 
-    code, output = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))
+    code, output = flask(
+        "fx", "load", write_rates(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50)))
+    )
 
     assert (code, output.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {_today()}")
     assert len(list_rates("BOB")) == 50
@@ -127,8 +129,8 @@ def test_missing_or_too_long_file_is_an_error(flask, tmp_path, monkeypatch):
     assert "longer than 10 bytes" in too_long[1]
 
 
-def test_list_shows_the_newest_rate_per_currency(flask, file):
-    flask("fx", "load", file("BSD,1,2024-05-01", "BSD,1.000001,2024-05-02", "BRL,5.4321,2024-05-01"))
+def test_list_shows_the_newest_rate_per_currency(flask, write_rates):
+    flask("fx", "load", write_rates("BSD,1,2024-05-01", "BSD,1.000001,2024-05-02", "BRL,5.4321,2024-05-01"))
 
     rates = {rate["currency"]: rate for rate in flask.json("fx", "list")}
 
@@ -137,7 +139,7 @@ def test_list_shows_the_newest_rate_per_currency(flask, file):
     assert flask("fx", "list")[0] == 0
 
 
-def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, file, brand):
+def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, write_rates, brand):
     brand.program()
     ben = brand.affiliate("ben")
     for currency in ("BYN", "BZD", "CDF", "CRC"):
@@ -146,9 +148,11 @@ def test_status_lists_currencies_in_use_and_marks_stale_rates(flask, file, brand
     flask(
         "fx",
         "load",
-        file(*(f"{code},2,{_today() - timedelta(days=age)}" for code, age in days.items()), f"CZK,22,{_today()}"),
+        write_rates(
+            *(f"{code},2,{_today() - timedelta(days=age)}" for code, age in days.items()), f"CZK,22,{_today()}"
+        ),
     )
-    flask("fx", "load", file(f"CDF,2800,{_today()}"))
+    flask("fx", "load", write_rates(f"CDF,2800,{_today()}"))
 
     ages = {age["currency"]: age for age in flask.json("fx", "status")}
 
@@ -182,12 +186,12 @@ def test_home_and_minimum_payout_currencies_are_in_use(flask, brand):
     assert {"COP", "CVE"} <= {age["currency"] for age in flask.json("fx", "status")}
 
 
-def test_age_of_rates_is_a_metric(app, brand, flask, file):
+def test_age_of_rates_is_a_metric(app, brand, flask, write_rates):
     brand.program()
     ben = brand.affiliate("ben")
     insert_conversion(brand, ben, currency="DKK")
     insert_conversion(brand, ben, currency="DOP")
-    flask("fx", "load", file(f"DKK,6.4,{_today() - timedelta(days=2)}"))
+    flask("fx", "load", write_rates(f"DKK,6.4,{_today() - timedelta(days=2)}"))
 
     page = app.test_client().get("/metrics").text
 

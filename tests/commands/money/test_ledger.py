@@ -88,8 +88,8 @@ def test_status_shows_the_last_result(flask, damaged_payroll):
 
     statuses = flask.json("ledger", "status", "--red")
 
-    (mine,) = [row for row in statuses if row["organization"] == str(damaged_payroll.brand.id)]
-    assert _BOOKED in {row["rule"] for row in mine["broken"]}
+    (status,) = [row for row in statuses if row["organization"] == str(damaged_payroll.brand.id)]
+    assert _BOOKED in {row["rule"] for row in status["broken"]}
     assert str(damaged_payroll.brand.id) in flask("ledger", "status")[1]
 
 

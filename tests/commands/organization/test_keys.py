@@ -10,7 +10,7 @@ from adapters import sealing
 from models import db
 
 
-def _audit(organization_id) -> list[tuple]:
+def _list_audit_entries(organization_id) -> list[tuple]:
     with db.any_org_work():
         return db.db.run(
             "select action, entity_type, entity_id, actor_type, after from audit_entry"
@@ -39,7 +39,7 @@ def test_new_key_works_and_its_secrets_are_shown_once(flask, brand):
             "revoked": None,
         }
     ]
-    assert _audit(brand.id) == [
+    assert _list_audit_entries(brand.id) == [
         (
             "api_key.created",
             "api_key",
@@ -64,7 +64,7 @@ def test_secrets_of_a_new_key_are_not_stored_in_plain_text(flask, brand):
     for secret in (created["apiKey"].removeprefix("ff_live_"), created["signingSecret"].removeprefix("ffsec_")):
         assert len(secret) == 43
         assert not any(secret.encode() in column for column in columns)
-        assert secret not in str(_audit(brand.id))
+        assert secret not in str(_list_audit_entries(brand.id))
 
 
 def test_new_key_is_printed_with_a_warning(flask, brand):
@@ -90,7 +90,7 @@ def test_revoked_key_is_refused_and_cannot_be_revoked_again(flask, brand):
     assert revoked == {"id": created["id"], "revoked": True}
     assert (again[0], "has no active key" in again[1], created["id"] in again[1]) == (1, True, True)
     assert brand.get("/api/v1/programs").status_code == 401
-    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(brand.id)] == [
+    assert [(action, entity_id) for action, _, entity_id, *_ in _list_audit_entries(brand.id)] == [
         ("api_key.created", created["id"]),
         ("api_key.revoked", created["id"]),
     ]

@@ -14,7 +14,7 @@ _HOST_TAKEN = (
 _UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
 
 
-def _audit(organization_id) -> list[tuple]:
+def _list_audit_entries(organization_id) -> list[tuple]:
     with db.any_org_work():
         return db.db.run(
             "select action, entity_type, entity_id, actor_type, after from audit_entry"
@@ -23,7 +23,7 @@ def _audit(organization_id) -> list[tuple]:
         )
 
 
-def _column(brand, column: str):
+def _read_column(brand, column: str):
     return brand.rows(f"select {column} from organization")[0][0]
 
 
@@ -47,7 +47,7 @@ def test_organization_is_created_as_requested_and_audited(flask):
     assert created["name"] == "Acme"
     assert organization == ("Pro", "Trialing", "EUR", 14)
     assert members == [("ann@example.com", "Owner")]
-    assert [(action, entity_id) for action, _, entity_id, *_ in _audit(created["id"])] == [
+    assert [(action, entity_id) for action, _, entity_id, *_ in _list_audit_entries(created["id"])] == [
         ("organization.created", created["id"])
     ]
 
@@ -125,8 +125,8 @@ def test_setting_is_changed_and_audited(flask, brand, assignment, column, value)
     changed = flask.json("org", "set", str(brand.id), assignment)
 
     assert changed == {"id": str(brand.id), "set": {name: value_text}}
-    assert _column(brand, column) == value
-    assert _audit(brand.id) == [
+    assert _read_column(brand, column) == value
+    assert _list_audit_entries(brand.id) == [
         ("organization.changed", "organization", str(brand.id), "operator", {name: value_text}),
     ]
 
@@ -203,8 +203,8 @@ def test_invalid_setting_is_refused_in_one_line_and_changes_nothing(flask, brand
     assert output.startswith("Error: ")
     assert message in output
     assert output.count("\n") == 1
-    assert _column(brand, "subscription_status") == "Active"
-    assert _audit(brand.id) == []
+    assert _read_column(brand, "subscription_status") == "Active"
+    assert _list_audit_entries(brand.id) == []
 
 
 @pytest.mark.parametrize("setting", ["subdomain=shared-name-7", "portalHost=shared.acme.example"])
@@ -215,7 +215,7 @@ def test_host_of_another_organization_is_refused_in_one_line(flask, brand, rival
 
     assert (code, output.count("\n")) == (1, 1)
     assert output.startswith("Error: Another organization has this ")
-    assert _column(brand, "plan_tier") == "Growth"
+    assert _read_column(brand, "plan_tier") == "Growth"
 
 
 def test_tracking_domain_is_verified_for_one_organization_until_changed(flask, brand, rival):
@@ -226,7 +226,7 @@ def test_tracking_domain_is_verified_for_one_organization_until_changed(flask, b
     flask("org", "set", str(rival.id), "trackingDomain=new.shared.example")
 
     assert (code, output) == (1, _HOST_TAKEN)
-    assert _column(rival, "tracking_domain_verified") is False
+    assert _read_column(rival, "tracking_domain_verified") is False
     assert flask("org", "set", str(brand.id), *both) == (1, _HOST_TAKEN)
 
 
@@ -243,14 +243,14 @@ def test_freed_host_goes_to_the_next_organization_and_is_audited(flask, brand, r
     assert in_use == (1, f"Error: Organization {rival.id} still uses {host}; remove it there first.\n")
     assert freed == (0, f"{host} is free for any organization. It was reserved for organization {rival.id}.\n")
     assert again == (1, f"Error: No organization has left {host} in the last 90 days.\n")
-    assert _audit(rival.id)[-1][0] == "organization.host_freed"
+    assert _list_audit_entries(rival.id)[-1][0] == "organization.host_freed"
     assert flask("org", "set", str(brand.id), *both)[0] == 0
 
 
 def test_currency_change_is_timestamped(flask, brand):
     flask("org", "set", str(brand.id), "currency=EUR")
 
-    assert _column(brand, "home_currency_changed_at > now() - interval '1 minute'") is True
+    assert _read_column(brand, "home_currency_changed_at > now() - interval '1 minute'") is True
 
 
 def test_unknown_organization_is_refused(flask):

@@ -28,13 +28,13 @@ def foreign_issuer(monkeypatch, tmp_path):
     tokens.clear_caches()
 
 
-def _token(flask, *words: str) -> str:
+def _issue_token(flask, *words: str) -> str:
     response = flask.json("token", *words)
     assert list(response) == ["token"]
     return response["token"]
 
 
-def _audit(subject: str) -> list[tuple]:
+def _list_audit_entries(subject: str) -> list[tuple]:
     with db.any_org_work():
         return db.db.run(
             "select organization_id, action, entity_type, actor_type, after from audit_entry"
@@ -45,7 +45,7 @@ def _audit(subject: str) -> list[tuple]:
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
 def test_dashboard_token_has_the_organization_and_the_role(flask, brand, role):
-    claims = tokens.verify_dashboard(_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
+    claims = tokens.verify_dashboard(_issue_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
 
     assert (claims.organization_id, claims.role) == (brand.id, role)
     assert (claims.email, claims.is_email_verified) == (f"{role.lower()}@example.com", True)
@@ -56,7 +56,7 @@ def test_dashboard_token_has_the_organization_and_the_role(flask, brand, role):
 def test_dashboard_token_has_the_requested_email(flask, brand):
     email = f"Ann-{uuid4().hex}@Example.com"
     claims = tokens.verify_dashboard(
-        _token(flask, "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email,
+        _issue_token(flask, "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email,
                   "--unverified-email", "--ttl-s", "60")
     )  # fmt: skip
 
@@ -66,9 +66,9 @@ def test_dashboard_token_has_the_requested_email(flask, brand):
 
 def test_affiliate_token_has_the_requested_email(flask):
     email = f"Ben-{uuid4().hex}@Example.com"
-    verified = tokens.verify_affiliate(_token(flask, "affiliate", "--email", email))
+    verified = tokens.verify_affiliate(_issue_token(flask, "affiliate", "--email", email))
     unverified = tokens.verify_affiliate(
-        _token(flask, "affiliate", "--email", email, "--unverified-email", "--ttl-s", "60")
+        _issue_token(flask, "affiliate", "--email", email, "--unverified-email", "--ttl-s", "60")
     )
 
     assert (verified.subject, verified.email) == (f"local:{email.lower()}", email.lower())
@@ -91,7 +91,7 @@ def test_issued_token_is_audited_without_its_value(flask, brand):
     flask("token", "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email)
     flask("token", "affiliate", "--email", email, "--ttl-s", "60")
 
-    assert _audit(f"local:{email}") == [
+    assert _list_audit_entries(f"local:{email}") == [
         (brand.id, "token.issued", "token", "operator",
          {"kind": "dashboard", "role": "Admin", "email": email, "emailVerified": True, "ttlS": 86_400}),
         (None, "token.issued", "token", "operator",
@@ -106,7 +106,7 @@ def test_unknown_organization_gets_no_token(flask):
         1,
         f"Error: There is no organization {unknown_id}; `flask org list` shows them.\n",
     )
-    assert _audit(f"local:{email}") == []
+    assert _list_audit_entries(f"local:{email}") == []
 
 
 @pytest.mark.parametrize("email", ["", "ann", "ann@", "a\0@example.com", "a b@example.com", "x" * 400 + "@example.com"])
@@ -150,12 +150,12 @@ def test_external_issuer_is_reported_instead_of_a_token(flask, brand, foreign_is
             f"Error: The {kind} tokens of this installation are issued by https://id.example.com/."
             " Next: request one there.\n",
         )
-    assert _audit(f"local:{email}") == []
+    assert _list_audit_entries(f"local:{email}") == []
 
 
 def test_human_token_is_accepted_by_the_local_check(flask):
     with configure_human_check(URL="local"):
-        token = _token(flask, "human")
+        token = _issue_token(flask, "human")
 
         assert human_check.verify(token, ip="", about="", now=clock.now())
         assert not human_check.verify(token, ip="", about="", now=clock.now() + timedelta(minutes=10))

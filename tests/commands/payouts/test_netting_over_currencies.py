@@ -1,4 +1,4 @@
-"""What was paid before a restore, by a rail that names no currencies, is netted with sales in any."""
+"""Payments before a restore, by a rail that reports no currencies, are netted with sales in any currency."""
 
 import pytest
 
@@ -30,14 +30,14 @@ def test_payment_without_currencies_is_netted_with_sales_in_any(app, flask, serv
     if not is_sold_before:
         sell()
 
-    # then: the difference is paid, and what was too much is made up for by later sales in either currency
+    # then: the difference is paid, and an overpayment is netted with later sales in either currency
     paid = [6_000 - int(amount.replace(".", ""))]
     if paid[0] > 0:
         preview = payroll.preview()
         assert preview.planned.payout_total_cents == paid[0]
         payroll.run(preview.planned.confirm_total_cents)
     else:
-        assert {one.blocked for one in payroll.preview().planned.candidates} == {"negative_balance"}
+        assert {candidate.blocked for candidate in payroll.preview().planned.candidates} == {"negative_balance"}
         with pytest.raises(Refused, match="Nothing is due"):
             payroll.run()
         payroll.sell("ann", 10_000, "EUR")
@@ -49,7 +49,7 @@ def test_payment_without_currencies_is_netted_with_sales_in_any(app, flask, serv
     assert is_whole(flask, payroll)
 
 
-def test_total_below_nought_is_confirmed_as_0(app, flask, server):
+def test_total_below_zero_is_confirmed_as_0(app, flask, server):
     # given: 70.00 EUR, worth 140.00 USD, of which 100.00 USD were paid: natively 7,000 - 10,000
     payroll = Payroll.create(app)
     payroll.affiliate("ann", method="Wallet")

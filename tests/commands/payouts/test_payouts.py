@@ -9,8 +9,10 @@ from uuid import uuid4
 import pytest
 
 from adapters import clock
+from domain.refusals import Refused
 from models import db
 from models.payouts import rail_events
+from pipelines.payouts import decisions
 from tests.support.api.concurrency import run_concurrently
 from tests.support.rows.payroll import Payroll
 
@@ -34,7 +36,7 @@ def under_review(payroll):
     return payroll, run
 
 
-def _types(payroll):
+def _list_event_types(payroll):
     rows = payroll.brand.rows("select type from event where type like 'payout.%%' order by created_at, id")
     return [row[0] for row in rows]
 
@@ -74,7 +76,7 @@ def test_rejected_run_fails_with_an_event(under_review, flask):
     payroll.pay()
 
     assert payroll.payouts("status, failure_code") == [("Failed", "review_rejected")] * 2
-    assert _types(payroll) == ["payout.created"] * 2 + ["payout.failed"] * 2
+    assert _list_event_types(payroll) == ["payout.created"] * 2 + ["payout.failed"] * 2
     assert _count_attempts(payroll) == 0
     assert payroll.balance("ann") == {"USD": 2_000}
 
@@ -114,9 +116,6 @@ def test_second_review_is_refused(under_review, flask):
 
 
 def test_concurrent_reviews_decide_once(under_review):
-    from domain.refusals import Refused
-    from pipelines.payouts import decisions
-
     payroll, run = under_review
 
     def decide(is_approved):
@@ -163,7 +162,7 @@ def test_payouts_of_an_unverified_brand_are_held_seven_days(payroll, flask, monk
     assert timedelta(days=7) <= run.hold_until - before < timedelta(days=7, minutes=1)
     assert _count_attempts(payroll) == 0
 
-    # A worker whose clock is a little ahead of the hold asks too early, and too early is not paid.
+    # A worker whose clock is ahead runs the job before the hold ends; it must not pay.
     payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
     payroll.pay()
     assert _count_attempts(payroll) == 0

@@ -18,27 +18,29 @@ def payroll(app):
 
 
 @pytest.fixture
-def stuck(payroll):
+def stuck_payout_id(payroll):
     """Return the id of a payout whose rail never reports an outcome."""
     payroll.run()
     payroll.pay()
-    (stuck_id,) = [payout_id for payout_id, status in payroll.payouts("id, status") if status == "Processing"]
-    return str(stuck_id)
+    (processing_id,) = [payout_id for payout_id, status in payroll.payouts("id, status") if status == "Processing"]
+    return str(processing_id)
 
 
-def test_payout_settled_as_paid_is_booked(payroll, stuck, flask):
-    code, output = flask("payout", "settle", stuck, "--paid", "tr_123")
+def test_payout_settled_as_paid_is_booked(payroll, stuck_payout_id, flask):
+    code, output = flask("payout", "settle", stuck_payout_id, "--paid", "tr_123")
 
-    assert (code, output) == (0, f"{stuck} is Paid.\n")
+    assert (code, output) == (0, f"{stuck_payout_id} is Paid.\n")
     assert payroll.payouts("status, processor_transfer_id is not null")[-1] == ("Paid", True)
     assert payroll.balance("ann") == {"USD": 0}
-    after = payroll.brand.rows("select entity_id, after from audit_entry where action = 'payout.settled'")
-    assert after == [(stuck, {"status": "Paid", "reference": "tr_123", "why": None, "key": f"payout:{stuck}:1"})]
+    entries = payroll.brand.rows("select entity_id, after from audit_entry where action = 'payout.settled'")
+    assert entries == [
+        (stuck_payout_id, {"status": "Paid", "reference": "tr_123", "why": None, "key": f"payout:{stuck_payout_id}:1"})
+    ]
     assert flask("ledger", "check", "--org", str(payroll.brand.id))[0] == 0
 
 
-def test_payout_settled_as_failed_is_owed_again(payroll, stuck, flask):
-    settled = flask.json("payout", "settle", stuck, "--failed", "not in their books")
+def test_payout_settled_as_failed_is_owed_again(payroll, stuck_payout_id, flask):
+    settled = flask.json("payout", "settle", stuck_payout_id, "--failed", "not in their books")
 
     assert settled["status"] == "Failed"
     assert payroll.payouts("status, failure_code, failure_reason")[-1] == (
@@ -50,8 +52,8 @@ def test_payout_settled_as_failed_is_owed_again(payroll, stuck, flask):
     assert flask("ledger", "check", "--org", str(payroll.brand.id))[0] == 0
 
 
-def test_job_does_not_change_a_settled_payout(payroll, stuck, flask):
-    flask("payout", "settle", stuck, "--failed", "not in their books")
+def test_job_does_not_change_a_settled_payout(payroll, stuck_payout_id, flask):
+    flask("payout", "settle", stuck_payout_id, "--failed", "not in their books")
     payroll.execute("update job set run_at = now() where queue = 'payouts'")
 
     payroll.pay()
@@ -60,10 +62,10 @@ def test_job_does_not_change_a_settled_payout(payroll, stuck, flask):
     assert payroll.brand.rows("select count(*) from job where queue = 'payouts'") == [(0,)]
 
 
-def test_payout_that_is_not_processing_cannot_be_settled(payroll, stuck, flask):
-    flask("payout", "settle", stuck, "--paid", "tr_123")
+def test_settled_payout_cannot_be_settled_again(payroll, stuck_payout_id, flask):
+    flask("payout", "settle", stuck_payout_id, "--paid", "tr_123")
 
-    code, output = flask("payout", "settle", stuck, "--failed", "changed my mind")
+    code, output = flask("payout", "settle", stuck_payout_id, "--failed", "changed my mind")
 
     assert code == 1
     assert "The payout is Paid" in output

@@ -11,8 +11,8 @@ UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def platform():
-    with play_platform() as playing:
-        yield playing
+    with play_platform() as simulated:
+        yield simulated
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_platforms_are_listed_without_secrets(flask, brand, platform, connection
     assert flask("platform", "list", "--org", UNKNOWN_ID) == (0, "There is no such connection.\n")
 
 
-def test_platform_that_credits_no_sales_is_listed_as_off(flask, brand, connection):
+def test_platform_without_sales_credit_is_listed_as_off(flask, brand, connection):
     brand.person("Owner").call("PATCH", f"/api/v1/platforms/{connection['id']}", {"creditSales": False})
     assert re.search(r"Active +off +partner", flask("platform", "list", "--org", brand.id)[1])
 

@@ -16,5 +16,5 @@ def test_table_of_the_page_equals_the_generated_one():
 def test_additional_slug_sources_match_the_platforms_features():
     sources = {"tags": "tags", "page": "the page", "marks": "utm fields"}
     for stage in STAGES.values():
-        beside = " ".join(stage.platform.slugs.beside)
-        assert {kind for kind, words in sources.items() if words not in beside} == stage.cannot
+        additional_sources = " ".join(stage.platform.slugs.beside)
+        assert {kind for kind, words in sources.items() if words not in additional_sources} == stage.cannot

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 
-def _network_columns(brand):
+def _read_network_columns(brand):
     return brand.rows("select network_visibility, network_review, network_decided_by, network_reason from program")[0]
 
 
@@ -15,14 +15,14 @@ def test_pending_program_is_listed_approved_and_revoked(flask, brand):
     ]
     assert (pending["name"], pending["status"], pending["may_list"]) == (f"Tea {brand.id.hex}", "Pending", False)
     assert flask.json("program", "network", "approve", program_id) == {"id": program_id, "networkReview": "Approved"}
-    assert _network_columns(brand) == ("Networked", "Approved", "flask", None)
+    assert _read_network_columns(brand) == ("Networked", "Approved", "flask", None)
     code, output = flask("program", "network", "approve", program_id)
     assert (code, "This program has no pending review" in output) == (1, True)
     assert flask.json("program", "network", "revoke", program_id, "--why", "Complaints.") == {
         "id": program_id,
         "networkReview": "Rejected",
     }
-    assert _network_columns(brand) == ("Private", "Rejected", "flask", "Complaints.")
+    assert _read_network_columns(brand) == ("Private", "Rejected", "flask", "Complaints.")
     assert brand.rows("select action, actor_type, after->>'why' from audit_entry order by created_at") == [
         ("program.network_approved", "operator", None),
         ("program.network_revoked", "operator", "Complaints."),
@@ -34,7 +34,7 @@ def test_rejection_requires_a_reason(flask, brand):
 
     assert flask("program", "network", "reject", program_id)[0] != 0
     assert flask("program", "network", "reject", program_id, "--why", " ")[0] != 0
-    assert _network_columns(brand)[1] == "Pending"
+    assert _read_network_columns(brand)[1] == "Pending"
     code, output = flask("program", "network", "reject", program_id, "--why", "Say more.")
     assert (code, output) == (
         0,

@@ -9,11 +9,11 @@ import pytest
 _NUMBERS = itertools.count(1)
 
 
-def _audit(brand):
+def _list_audit_entries(brand):
     return brand.rows("select action, entity_id, actor_type, after from audit_entry order by created_at")
 
 
-def _domain():
+def _new_domain():
     """Return a domain unique to the test, because a domain can be verified for one program only."""
     return f"partners{next(_NUMBERS)}.commands.example"
 
@@ -30,7 +30,9 @@ def test_suspended_program_earns_nothing_until_resumed(flask, brand):
     assert (refusal.status_code, refusal.json["error"]) == (400, "no_active_program")
     assert resumed == {"id": program_id, "suspended": False, "changed": True}
     assert brand.sale().status_code == 200
-    assert [(action, entity, actor, after.get("why")) for action, entity, actor, after in _audit(brand)] == [
+    assert [
+        (action, entity, actor, after.get("why")) for action, entity, actor, after in _list_audit_entries(brand)
+    ] == [
         ("program.suspended", program_id, "operator", "fraud"),
         ("program.resumed", program_id, "operator", None),
     ]
@@ -50,7 +52,7 @@ def test_repeated_suspension_is_reported_and_not_audited(flask, brand):
     assert brand.rows("select suspended_at, updated_at from program") == since
     assert flask("program", "resume", program_id) == (0, f"Program {program_id} earns again.\n")
     assert flask("program", "resume", program_id) == (0, f"Program {program_id} was not suspended.\n")
-    assert len(_audit(brand)) == 2
+    assert len(_list_audit_entries(brand)) == 2
 
 
 def test_brand_can_change_a_suspended_program(flask, brand):
@@ -62,7 +64,7 @@ def test_brand_can_change_a_suspended_program(flask, brand):
 
 
 def test_domain_is_verified_and_audited(flask, brand):
-    domain = _domain()
+    domain = _new_domain()
     program_id = brand.program(custom_domain=domain)
 
     verification = flask.json("program", "verify-domain", str(program_id))
@@ -71,7 +73,7 @@ def test_domain_is_verified_and_audited(flask, brand):
     assert verification == {"id": str(program_id), "customDomainVerified": True, "changed": True}
     assert again == (0, f"Program {program_id} had a verified domain already.\n")
     assert brand.get(f"/api/v1/programs/{program_id}").json["customDomainVerified"] is True
-    assert [(action, after["customDomain"]) for action, _, _, after in _audit(brand)] == [
+    assert [(action, after["customDomain"]) for action, _, _, after in _list_audit_entries(brand)] == [
         ("program.domain_verified", domain)
     ]
 
@@ -85,7 +87,7 @@ def test_program_without_a_domain_cannot_be_verified(flask, brand):
 
 def test_domain_of_an_archived_program_cannot_be_verified(flask, brand):
     code, output = flask(
-        "program", "verify-domain", str(brand.program(custom_domain=_domain(), archived_at=datetime.now(UTC)))
+        "program", "verify-domain", str(brand.program(custom_domain=_new_domain(), archived_at=datetime.now(UTC)))
     )
 
     assert code == 1
@@ -93,7 +95,7 @@ def test_domain_of_an_archived_program_cannot_be_verified(flask, brand):
 
 
 def test_domain_verified_for_another_program_is_refused(flask, brand, rival):
-    domain = _domain()
+    domain = _new_domain()
     holder = rival.program(custom_domain=domain)
     program_id = brand.program(custom_domain=domain)
     flask("program", "verify-domain", str(holder))
@@ -124,7 +126,7 @@ def test_unknown_program_is_reported(flask, command):
 
 
 def test_programs_are_listed_with_their_state(flask, brand, rival):
-    domain, now = _domain(), datetime.now(UTC)
+    domain, now = _new_domain(), datetime.now(UTC)
     programs = [
         brand.program(name="[/red] one", custom_domain=domain),
         brand.program(is_active=False),

@@ -9,7 +9,8 @@ from tests.support import databases
 
 
 @pytest.fixture
-def pooled(monkeypatch):
+def pool_environment(monkeypatch):
+    """Configure a transaction pool in front of the database; return the monkeypatch of the environment."""
     monkeypatch.setenv("DATABASE_POOL", "transaction")
     settings.current.cache_clear()
     yield monkeypatch
@@ -17,10 +18,10 @@ def pooled(monkeypatch):
     settings.current.cache_clear()
 
 
-def test_migrate_behind_a_pool_requires_the_owner_url(flask, pooled):
+def test_migrate_behind_a_pool_requires_the_owner_url(flask, pool_environment):
     assert flask("db", "migrate") == (0, "The schema is up to date.\n")
 
-    pooled.delenv("DATABASE_OWNER_URL")
+    pool_environment.delenv("DATABASE_OWNER_URL")
     settings.current.cache_clear()
 
     code, output = flask("db", "migrate")

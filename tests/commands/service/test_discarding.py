@@ -8,7 +8,7 @@ from models import db
 from tests.support.outside.console import list_audit_entries, stage_failed_job
 
 
-def _ids():
+def _list_job_ids():
     with db.any_org_work():
         return [number for (number,) in db.db.run("select id from job order by id")]
 
@@ -20,7 +20,7 @@ def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
 
     planned = flask.json("jobs", "discard", *filters, "--dry-run")
     refused, output = flask("jobs", "discard", *filters, "--why", "a test shop")
-    remaining = _ids()
+    remaining = _list_job_ids()
     discarded = flask.json("jobs", "discard", *filters, "--why", f"a test shop {brand.id}", "--yes")
 
     assert (planned["count"], planned["would_discard"], planned["discarded"]) == (2, [first, second], [])
@@ -29,7 +29,7 @@ def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
     assert "an accepted sale that credits no one" in output
     assert "2 dead letters would be deleted for good" in output
     assert discarded["discarded"] == [first, second]
-    assert _ids() == [refund, theirs]
+    assert _list_job_ids() == [refund, theirs]
     for number in (first, second):
         ((actor, _, organization_id, after),) = list_audit_entries("job.discarded", f"[{number}]")
         assert (actor, organization_id, after["why"]) == ("operator", brand.id, f"a test shop {brand.id}")
@@ -48,7 +48,7 @@ def test_discard_by_filter_sums_money_per_kind_and_currency(flask, brand):
 
     assert kind["sums"] == [{"currency": "EUR", "amountCents": 300}, {"currency": "USD", "amountCents": 5_700}]
     assert "57.00 USD" in output
-    assert len(_ids()) == 3
+    assert len(_list_job_ids()) == 3
 
 
 @pytest.mark.parametrize(("typed", "is_gone"), [("2", True), ("3", False), ("yes", False)])
@@ -58,7 +58,7 @@ def test_discard_on_a_terminal_requires_typing_the_number(flask, brand, monkeypa
 
     code, output = flask("jobs", "discard", "--queue", "sales", "--why", "w", input=f"{typed}\n")
 
-    assert (code, _ids() == []) == (0 if is_gone else 1, is_gone), output
+    assert (code, _list_job_ids() == []) == (0 if is_gone else 1, is_gone), output
 
 
 def test_discard_limit_takes_the_oldest_ids(flask, brand):
@@ -70,7 +70,7 @@ def test_discard_limit_takes_the_oldest_ids(flask, brand):
 
     assert "1 more dead letter" in planned
     assert (discarded["count"], discarded["more"]) == (1, 1)
-    assert _ids() == [second]
+    assert _list_job_ids() == [second]
     assert flask.json("jobs", "discard", "--queue", "sales", "--dry-run")["more"] == 0
 
 

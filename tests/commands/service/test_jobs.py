@@ -16,7 +16,7 @@ from tests.support.outside.patience import hasty
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
 
 
-def _stage(brand, number: int = 1, job=jobs.SALE_SETTLE) -> list[int]:
+def _stage_jobs(brand, number: int = 1, job=jobs.SALE_SETTLE) -> list[int]:
     with db.unit_of_work(brand.id):
         for _ in range(number):
             work.enqueue(job, organization_id=brand.id, sale_id="a-sale")
@@ -32,13 +32,13 @@ def _mark_dead(*job_ids: int):
         )
 
 
-def _rows() -> list[tuple[int, int, bool]]:
+def _list_jobs() -> list[tuple[int, int, bool]]:
     """Return the id, the remaining attempts and whether it is dead, of every job."""
     with db.any_org_work():
         return db.db.run("select id, max_attempts - attempt, failed_at is not null from job order by id")
 
 
-def _audit(action: str, about: str) -> list[tuple]:
+def _list_audit_entries(action: str, about: str) -> list[tuple]:
     with db.any_org_work():
         return db.db.run(
             "select entity_id, actor_type, organization_id, after from audit_entry"
@@ -48,7 +48,7 @@ def _audit(action: str, about: str) -> list[tuple]:
 
 
 def test_queues_shows_every_queue_with_its_depth_and_workers(flask, brand):
-    out, dead, _ = _stage(brand, 3)
+    out, dead, _ = _stage_jobs(brand, 3)
     _mark_dead(dead)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4)
@@ -68,15 +68,15 @@ def test_queues_shows_every_queue_with_its_depth_and_workers(flask, brand):
 
 
 def test_dead_without_dead_letters_prints_a_hint(flask, brand):
-    _stage(brand)
+    _stage_jobs(brand)
 
     assert flask("jobs", "dead") == (0, "No dead letters.\n")
     assert flask.json("jobs", "dead") == []
 
 
 def test_dead_is_filtered_by_organization_queue_and_name(flask, brand, rival):
-    mine, _, theirs = *_stage(brand, 2), *_stage(rival)
-    (refund,) = _stage(brand, job=jobs.REFUND_CASCADE)
+    mine, _, theirs = *_stage_jobs(brand, 2), *_stage_jobs(rival)
+    (refund,) = _stage_jobs(brand, job=jobs.REFUND_CASCADE)
     _mark_dead(mine, theirs, refund)
 
     def list_ids(*options: str) -> list[int]:
@@ -90,7 +90,7 @@ def test_dead_is_filtered_by_organization_queue_and_name(flask, brand, rival):
 
 
 def test_dead_prints_the_last_line_of_each_error_unchanged(flask, brand):
-    (dead,) = _stage(brand)
+    (dead,) = _stage_jobs(brand)
     _mark_dead(dead)
 
     code, output = flask("jobs", "dead")
@@ -101,17 +101,17 @@ def test_dead_prints_the_last_line_of_each_error_unchanged(flask, brand):
     )
 
 
-def _update(job_id: int, assignments: str):
+def _update_job(job_id: int, assignments: str):
     with db.any_org_work():
         db.db.run(f"update job set {assignments} where id = %s", (job_id,))
 
 
 def test_list_shows_waiting_retrying_and_leased_jobs_but_no_dead_ones(flask, brand):
-    waiting, retrying, out, dead = _stage(brand, 4)
-    _update(
+    waiting, retrying, out, dead = _stage_jobs(brand, 4)
+    _update_job(
         retrying, "attempt = 3, last_error = 'Traceback\nLookupError: no such sale\n', run_at = now() + interval '1 h'"
     )
-    _update(out, "attempt = 1, deadline = now() + interval '30 s'")
+    _update_job(out, "attempt = 1, deadline = now() + interval '30 s'")
     _mark_dead(dead)
 
     rows = {row["id"]: row for row in flask.json("jobs", "list")}
@@ -127,10 +127,10 @@ def test_list_shows_waiting_retrying_and_leased_jobs_but_no_dead_ones(flask, bra
 
 
 def test_list_is_filtered_by_state_queue_organization_and_name(flask, brand, rival):
-    first, second = _stage(brand, 2)
-    (refund,), (theirs,) = _stage(brand, job=jobs.REFUND_CASCADE), _stage(rival)
-    _update(second, "attempt = 1")
-    _update(refund, "deadline = now()")
+    first, second = _stage_jobs(brand, 2)
+    (refund,), (theirs,) = _stage_jobs(brand, job=jobs.REFUND_CASCADE), _stage_jobs(rival)
+    _update_job(second, "attempt = 1")
+    _update_job(refund, "deadline = now()")
 
     def list_ids(*options: str) -> list[int]:
         return [row["id"] for row in flask.json("jobs", "list", *options)]
@@ -165,7 +165,7 @@ def test_list_shows_why_a_delivery_is_retried(flask, brand, receiver, drain, *, 
 
 
 def test_show_prints_the_job_and_the_next_step(flask, brand):
-    (dead,) = _stage(brand)
+    (dead,) = _stage_jobs(brand)
     _mark_dead(dead)
 
     rows = flask.json("jobs", "show", str(dead))
@@ -186,39 +186,39 @@ def test_unknown_job_is_a_one_line_error(flask):
 
 
 def test_replay_requeues_dead_letters_only(flask, brand):
-    living, dead = _stage(brand, 2)
+    living, dead = _stage_jobs(brand, 2)
     _mark_dead(dead)
 
     replayed = flask.json("jobs", "replay", str(living), str(dead), "987654321")
 
     assert replayed == {"replayed": [dead], "would_replay": [], "not_dead": [living, 987654321]}
-    assert _rows() == [(living, 20, False), (dead, 20, False)]
-    assert _audit("job.replayed", f"[{dead}]") == [(f"[{dead}]", "operator", None, {"jobs": [dead]})]
+    assert _list_jobs() == [(living, 20, False), (dead, 20, False)]
+    assert _list_audit_entries("job.replayed", f"[{dead}]") == [(f"[{dead}]", "operator", None, {"jobs": [dead]})]
 
 
 def test_replay_of_a_queue_requeues_its_dead_letters_only(flask, brand):
-    first, second = _stage(brand, 2)
-    (refund,) = _stage(brand, job=jobs.REFUND_CASCADE)
+    first, second = _stage_jobs(brand, 2)
+    (refund,) = _stage_jobs(brand, job=jobs.REFUND_CASCADE)
     _mark_dead(first, second, refund)
 
     code, output = flask("jobs", "replay", "--queue", "sales", "--limit", "1")
 
     assert (code, output) == (0, f"Replayed 1: {first}\n")
-    assert [is_dead for *_, is_dead in _rows()] == [False, True, True]
+    assert [is_dead for *_, is_dead in _list_jobs()] == [False, True, True]
 
 
 def test_dry_run_lists_the_jobs_and_changes_nothing(flask, brand):
-    living, dead = _stage(brand, 2)
+    living, dead = _stage_jobs(brand, 2)
     _mark_dead(dead)
-    before = _rows()
+    before = _list_jobs()
 
     by_id = flask.json("jobs", "replay", "--dry-run", str(living), str(dead))
     by_queue = flask("jobs", "replay", "--dry-run", "--queue", "sales")
 
     assert by_id == {"replayed": [], "would_replay": [dead], "not_dead": [living]}
     assert by_queue == (0, f"Would replay 1: {dead}\n")
-    assert _rows() == before
-    assert _audit("job.replayed", f"[{dead}]") == []
+    assert _list_jobs() == before
+    assert _list_audit_entries("job.replayed", f"[{dead}]") == []
 
 
 @pytest.mark.parametrize("arguments", [["replay"], ["replay", "1", "--queue", "sales"]])
@@ -230,37 +230,37 @@ def test_replay_requires_ids_or_a_queue(flask, arguments):
 
 
 def test_discard_deletes_a_dead_letter_and_audits_the_reason(flask, brand):
-    (dead,) = _stage(brand)
+    (dead,) = _stage_jobs(brand)
     _mark_dead(dead)
 
     why = f"paid by hand, {brand.id}"
     code, output = flask("jobs", "discard", str(dead), "--why", why)
-    ((entity_id, actor, organization_id, after),) = _audit("job.discarded", why)
+    ((entity_id, actor, organization_id, after),) = _list_audit_entries("job.discarded", why)
 
     assert (code, output) == (0, f"Discarded {dead} (sale.settle): {why}\n")
-    assert _rows() == []
+    assert _list_jobs() == []
     assert (entity_id, actor, organization_id) == (f"[{dead}]", "operator", brand.id)
     assert after["job"]["arguments"] == {"sale_id": "a-sale"}
 
 
 def test_discard_requires_a_reason(flask, brand):
-    (dead,) = _stage(brand)
+    (dead,) = _stage_jobs(brand)
     _mark_dead(dead)
 
     code, output = flask("jobs", "discard", str(dead))
 
     assert code == 2
     assert "Missing option '--why'" in output
-    assert _rows() == [(dead, 0, True)]
+    assert _list_jobs() == [(dead, 0, True)]
 
 
 def test_discard_of_a_live_job_is_refused(flask, brand):
-    (living,) = _stage(brand)
+    (living,) = _stage_jobs(brand)
 
     result = flask("jobs", "discard", str(living), "--why", "x")
 
     assert result == (1, f"Error: {living} is not a dead letter. Next: flask jobs dead\n")
-    assert _rows() == [(living, 20, False)]
+    assert _list_jobs() == [(living, 20, False)]
 
 
 def test_queue_is_paused_and_resumed(flask):
@@ -275,8 +275,8 @@ def test_queue_is_paused_and_resumed(flask):
     assert (rows["sales"], rows["refunds"]) == (True, False)
     assert resumed == (0, "sales runs.\n")
     assert afterwards == {False}
-    assert _audit("queue.paused", "gateway is down")[0][0] == "sales"
-    assert _audit("queue.resumed", "sales")
+    assert _list_audit_entries("queue.paused", "gateway is down")[0][0] == "sales"
+    assert _list_audit_entries("queue.resumed", "sales")
 
 
 @pytest.mark.parametrize(

@@ -14,29 +14,29 @@ from commands.demo import loopback
 from commands.service import up
 
 _OLD = {"JOB_SLOTS_MAIL": "2", "RETENTION_CLICKS_DAYS": "0"}
-_INSTEAD = {"JOB_SLOTS_MAIL": 'JOB_SLOTS="mail=2"', "RETENTION_CLICKS_DAYS": 'RETENTION_DAYS="clicks=0"'}
+_NEW_SPELLINGS = {"JOB_SLOTS_MAIL": 'JOB_SLOTS="mail=2"', "RETENTION_CLICKS_DAYS": 'RETENTION_DAYS="clicks=0"'}
 _COMMAND = (sys.executable, "-m", "flask", "--app", "app:create_app", "retention", "--help")
 
 
-def _environ(**more):
-    kept = {name: value for name, value in os.environ.items() if name not in ("RETENTION_DAYS", "JOB_SLOTS")}
-    return {**kept, "LOG_LEVEL": "info", "LOG_FORMAT": "json", **more}
+def _build_environ(**more):
+    inherited = {name: value for name, value in os.environ.items() if name not in ("RETENTION_DAYS", "JOB_SLOTS")}
+    return {**inherited, "LOG_LEVEL": "info", "LOG_FORMAT": "json", **more}
 
 
 @pytest.mark.parametrize("old", [{}, _OLD])
 def test_command_warns_once_per_old_name(old):
-    result = subprocess.run(_COMMAND, env=_environ(**old), capture_output=True, text=True, check=True)
+    result = subprocess.run(_COMMAND, env=_build_environ(**old), capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in result.stderr.splitlines()]
 
     assert [(line["event"], line["level"]) for line in lines] == [("setting.old_name", "warning")] * len(old)
     assert [line["warning"] for line in lines] == [
-        f"{name} is an old name and will stop working in the next release; write {_INSTEAD[name]}" for name in old
+        f"{name} is an old name and will stop working in the next release; write {_NEW_SPELLINGS[name]}" for name in old
     ]
 
 
 def test_command_on_a_terminal_warns_in_sentences():
     reader, writer = pty.openpty()
-    subprocess.run(_COMMAND, env=_environ(**_OLD), stdout=subprocess.DEVNULL, stderr=writer, check=True)
+    subprocess.run(_COMMAND, env=_build_environ(**_OLD), stdout=subprocess.DEVNULL, stderr=writer, check=True)
     os.close(writer)
     lines = os.read(reader, 4096).decode().splitlines()
     os.close(reader)
@@ -45,7 +45,7 @@ def test_command_on_a_terminal_warns_in_sentences():
 
 
 def test_command_with_old_and_new_name_ends_with_the_reason():
-    environ = _environ(JOB_SLOTS="4", **_OLD)
+    environ = _build_environ(JOB_SLOTS="4", **_OLD)
     result = subprocess.run(_COMMAND, env=environ, capture_output=True, text=True, check=False)
 
     assert result.returncode == 1

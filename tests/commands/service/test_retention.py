@@ -1,9 +1,11 @@
-"""`flask retention`: what is kept for how long, how much is due, and ending it now."""
+"""`flask retention`: how long each kind of rows is stored, how many are due, and deleting them now."""
 
 from datetime import datetime
 
 import pytest
 
+from adapters import clock
+from models import db
 from pipelines import retention
 from tests.support.rows.program_rows import insert_click, time_ago
 
@@ -14,19 +16,19 @@ def ben(brand):
     return brand.affiliate("ben")
 
 
-def _status(flask):
+def _read_status(flask):
     return {line["kind"]: line for line in flask.json("retention", "status")}
 
 
-def test_every_kind_is_shown_with_its_setting_and_what_is_due(flask, brand, ben):
+def test_status_shows_days_and_due_rows_of_every_kind(flask, brand, ben):
     flask("retention", "run")
     insert_click(brand, ben, occurred_at=time_ago(days=1))
-    before = _status(flask)
+    before = _read_status(flask)
     old = time_ago(days=120)
     for days in (100, 120):
         insert_click(brand, ben, occurred_at=time_ago(days=days))
 
-    after = _status(flask)
+    after = _read_status(flask)
 
     assert list(after) == list(retention.list_kinds())
     assert (after["clicks"]["days"], after["leads"]["days"]) == (90, 30)
@@ -35,32 +37,29 @@ def test_every_kind_is_shown_with_its_setting_and_what_is_due(flask, brand, ben)
     assert after["clicks"]["counted_up_to"] == 1_000_000
 
 
-def test_what_is_due_ends_when_somebody_says_so_and_the_last_run_is_shown(flask, brand, ben, drain):
-    from adapters import clock
-    from models import db
-
+def test_run_deletes_due_rows_and_status_shows_the_last_run(flask, brand, ben, drain):
     with db.any_org_work():
         retention.any_org_start(now=clock.now())
     drain("upkeep")
     for days in (100, 120):
         insert_click(brand, ben, occurred_at=time_ago(days=days))
 
-    ended = flask.json("retention", "run", "--kind", "clicks")
+    deleted = flask.json("retention", "run", "--kind", "clicks")
 
-    assert ended == {"clicks": 2}
-    shown = _status(flask)["clicks"]
-    assert shown["due"] == 0
-    assert shown["last_run"]["finished_at"] is not None
+    assert deleted == {"clicks": 2}
+    clicks = _read_status(flask)["clicks"]
+    assert clicks["due"] == 0
+    assert clicks["last_run"]["finished_at"] is not None
 
 
-def test_a_person_reads_a_table(flask):
-    code, shown = flask("retention", "status")
+def test_status_is_printed_as_a_table(flask):
+    code, output = flask("retention", "status")
 
-    assert code == 0, shown
+    assert code == 0, output
     for text in ("dead_letters", "90 days", "due now"):
-        assert text in shown
+        assert text in output
     assert "rows expired" in flask("retention", "run")[1]
 
 
-def test_an_unknown_kind_is_refused(flask):
+def test_unknown_kind_is_refused(flask):
     assert flask("retention", "run", "--kind", "conversions")[0] == 2

@@ -1,4 +1,4 @@
-"""`make dev` sees every change of the code and tells the supervisor, here the test itself."""
+"""`make dev` detects every change of the code and signals the supervisor, in these tests the test process itself."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ _PATIENCE_S = 120
 
 @pytest.fixture
 def tree(tmp_path):
-    """A checkout with a little code."""
+    """Return a checkout with a few files of code."""
     (tmp_path / "api" / "templates").mkdir(parents=True)
     code = ("app.py", "gunicorn.conf.py", "api/routes.py", "api/templates/docs.html")
     for name in (*code, "README.md", "api/notes.pyc"):
@@ -26,7 +26,7 @@ def tree(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["app.py", "api/routes.py", "api/templates/docs.html", "api/new.py"])
-def test_a_file_that_is_changed_or_added_is_seen(tree, name):
+def test_changed_or_added_file_is_detected(tree, name):
     before = watch.scan(tree)
 
     (tree / name).write_text("x = 1")
@@ -35,7 +35,7 @@ def test_a_file_that_is_changed_or_added_is_seen(tree, name):
     assert watch.list_changes(before, watch.scan(tree), tree) == [name]
 
 
-def test_a_file_that_is_removed_is_seen_and_what_is_no_code_is_not(tree):
+def test_removed_file_is_detected_and_other_files_are_ignored(tree):
     before = watch.scan(tree)
 
     (tree / "README.md").write_text("changed")
@@ -47,18 +47,18 @@ def test_a_file_that_is_removed_is_seen_and_what_is_no_code_is_not(tree):
 
 
 @pytest.fixture
-def told():
-    """What the supervisor was told, one by one.
+def signals():
+    """Return the signals that the supervisor received.
 
-    A signal is given to any thread that takes it, and ends the process where none has said what is to happen then.
+    The kernel delivers a signal to any thread that does not block it; without a handler it ends the process.
     """
-    heard = []
-    usual = signal.signal(signal.SIGUSR1, lambda number, _: heard.append(number))
-    yield heard
+    received = []
+    usual = signal.signal(signal.SIGUSR1, lambda number, _: received.append(number))
+    yield received
     signal.signal(signal.SIGUSR1, usual)
 
 
-def test_the_supervisor_is_told(tree, told):
+def test_supervisor_is_signalled(tree, signals):
     service = tree / "commands" / "service"
     service.mkdir(parents=True)
     shutil.copy(Path(watch.__file__), service / "watch.py")
@@ -66,11 +66,11 @@ def test_the_supervisor_is_told(tree, told):
         [sys.executable, "-m", "commands.service.watch"], cwd=tree, stdout=subprocess.PIPE, text=True
     )
     try:
-        for second in range(1, _PATIENCE_S):  # the first changes may come before it has looked
+        for second in range(1, _PATIENCE_S):  # the first changes may precede the watcher's first scan
             os.utime(tree / "app.py", ns=(second, second))
-            if wait_until(lambda: told, timeout_s=1):
+            if wait_until(lambda: signals, timeout_s=1):
                 break
-        assert told
+        assert signals
         assert watcher.stdout.readline() == "app.py\n"
     finally:
         watcher.kill()

@@ -117,7 +117,7 @@ def _source_in(home: str, currency: str, min_revenue_cents: int, revenue: Fracti
     min_revenue_cents=st.integers(min_value=0, max_value=10**12),
     difference=st.fractions(min_value=-2, max_value=2),
 )
-def test_a_threshold_in_another_currency_is_compared_exactly(
+def test_threshold_in_another_currency_is_compared_exactly(
     currencies: tuple[str, str], min_revenue_cents: int, difference: Fraction
 ) -> None:
     home, currency = currencies

@@ -31,5 +31,5 @@ def test_names_of_test_buyers_are_separate():
     )
 
 
-def test_gateway_without_a_customer_id_is_dropped():
+def test_missing_customer_id_drops_the_gateway():
     assert customers.names(customer_id=None, email="a@b.test", gateway="stripe", is_test=False).gateway is None

@@ -36,7 +36,7 @@ def test_partial_refund_leaves_the_status_unchanged() -> None:
     )
 
 
-def test_omitted_amount_refunds_all_that_remains() -> None:
+def test_omitted_amount_refunds_the_remainder() -> None:
     partly_refunded = replace(SALE, refunded_cents=4_000, reversed_cents=800, status="Approved")
 
     outcome = refund.apply(partly_refunded, requested_cents=None)
@@ -46,7 +46,7 @@ def test_omitted_amount_refunds_all_that_remains() -> None:
     )
 
 
-def test_refund_that_reaches_the_amount_is_full() -> None:
+def test_refund_of_the_whole_remainder_is_full() -> None:
     partly_refunded = replace(SALE, refunded_cents=9_999, reversed_cents=2_000)
 
     outcome = refund.apply(partly_refunded, requested_cents=1)

@@ -83,7 +83,7 @@ def test_report_first_confirms_the_brands_own_refund(refunded, unreported, repor
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.lists(st.integers(0, 100), max_size=8))
-def test_rising_reports_end_at_the_last_one(reported, unreported, reports):
+def test_rising_reports_add_up_to_the_last_report(reported, unreported, reports):
     start = (reported + unreported, unreported or None)
     balance = start
     rising = sorted(report for report in reports if report >= reported)

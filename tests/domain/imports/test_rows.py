@@ -97,7 +97,7 @@ def test_invalid_row_is_refused_with_its_code(fields, code):
 
 
 @pytest.mark.parametrize("value", [None, 7, "row", [], True])
-def test_row_that_is_not_an_object_is_refused(value):
+def test_non_object_row_is_refused(value):
     with pytest.raises(rows.BadRow, match="invalid_row"):
         rows.parse(value, now=NOW)
 

@@ -10,7 +10,7 @@ def test_allowlist_has_the_137_codes_of_the_spec() -> None:
     assert len(currencies.EXPONENTS) == 137
 
 
-def test_every_exponent_equals_that_of_iso_4217() -> None:
+def test_every_exponent_matches_iso_4217() -> None:
     expected = {code: Currency(code).exponent for code in currencies.EXPONENTS}
 
     assert dict(currencies.EXPONENTS) == expected

@@ -209,7 +209,7 @@ def test_arbitrary_bytes_are_parsed_or_refused(content):
 
 
 @given(rate=st.decimals("0.0001", "99999", places=4), dollar=st.decimals("0.5", "2", places=4))
-def test_a_rate_per_dollar_is_exact_to_its_last_decimal(rate, dollar):
+def test_rate_per_dollar_is_exact_to_its_last_decimal(rate, dollar):
     euro, yen = _read(_bank_xml((DAY, {"USD": f"{dollar:f}", "JPY": f"{rate:f}"}))).rates
 
     # Rates have twelve decimals, so the error is at most half a unit of the last.

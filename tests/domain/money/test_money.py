@@ -34,7 +34,7 @@ def test_division_rounds_ties_to_the_even_neighbour(numerator: int, denominator:
 
 
 @pytest.mark.parametrize("denominator", [0, -1])
-def test_division_refuses_a_denominator_that_is_not_positive(denominator: int) -> None:
+def test_division_refuses_a_non_positive_denominator(denominator: int) -> None:
     with pytest.raises(ValueError, match="denominator"):
         money.divide_half_even(1, denominator)
 

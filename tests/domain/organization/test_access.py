@@ -10,12 +10,12 @@ _ROLES_DESCENDING = ["Owner", "Admin", "Manager", "Viewer"]
 
 
 @pytest.mark.parametrize(("role", "required"), list(itertools.combinations_with_replacement(_ROLES_DESCENDING, 2)))
-def test_a_role_includes_itself_and_every_lower_one(role, required):
+def test_role_includes_itself_and_every_lower_role(role, required):
     assert access.at_least(role, required)
 
 
 @pytest.mark.parametrize(("required", "role"), list(itertools.combinations(_ROLES_DESCENDING, 2)))
-def test_a_role_does_not_include_a_higher_one(role, required):
+def test_role_does_not_include_a_higher_role(role, required):
     assert not access.at_least(role, required)
 
 

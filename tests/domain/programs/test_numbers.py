@@ -81,7 +81,7 @@ def test_published_dollar_rate_is_ignored():
     assert _factor(0, [PublishedRate("USD", _MONDAY, Decimal(3)), PublishedRate("EUR", _MONDAY, Decimal("0.5"))]) == 2
 
 
-def test_the_home_currency_has_no_factor():
+def test_home_currency_has_no_factor():
     assert valuation.compute_factors(home="USD", currencies=["USD"], published=[]).currencies == []
 
 

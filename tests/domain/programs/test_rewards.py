@@ -43,7 +43,7 @@ def test_secondary_event_pays_the_flat_amount(terms, kind):
 
 
 @pytest.mark.parametrize("kind", ["click", "lead"])
-def test_a_program_without_a_fee_or_reward_pays_nothing(kind):
+def test_program_without_a_fee_or_reward_pays_nothing(kind):
     assert rewards.reward(dataclasses.replace(_CPS, flat=None), kind) is None
 
 

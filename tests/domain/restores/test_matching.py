@@ -136,7 +136,7 @@ def test_transfer_of_a_lost_payout_is_booked_or_left_undecided(transfer, facts, 
     assert (decision.outcome, decision.problem, decision.affiliate_id) == (expected, problem, affiliate)
 
 
-def test_lost_payout_is_booked_in_the_currencies_it_was_earned_in():
+def test_lost_payout_is_booked_in_its_native_currencies():
     assert _match(TRANSFER, LOST_PAYOUT_FACTS).natives == _NATIVES
 
 

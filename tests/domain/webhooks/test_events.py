@@ -17,7 +17,7 @@ PROGRAM = UUID("c4e2a9d0-1f37-45b8-b6c1-8d7e6f5a4b33")
 OCCURRED_AT = datetime(2026, 5, 10, 12, 30, 15, 123456, tzinfo=UTC)
 
 
-def test_event_types_are_those_of_the_spec() -> None:
+def test_event_types_match_the_spec() -> None:
     assert events.TYPES == (
         "conversion.created",
         "conversion.refunded",

@@ -113,7 +113,7 @@ def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
         payroll.affiliate("ann")
     shop.sell(affiliateSlug="ann")
     machine.wait_until_settled()
-    service.next("500_after", "500_before")
+    service.set_faults("500_after", "500_before")
 
     # when
     with machine.use_models():
@@ -129,7 +129,7 @@ def test_unanswered_deal_charges_are_polled_at_the_usual_pace_under_clock_skew(
     machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
 ) -> None:
     deals = Deals(machine, shop)
-    service.next("500_after")
+    service.set_faults("500_after")
 
     deals.fund()
     machine.wait_until_settled()

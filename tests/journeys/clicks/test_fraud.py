@@ -1,4 +1,4 @@
-"""What the fraud rules do with clicks: hold for review, block, or send to the operator's scorer first.
+"""Fraud rules of clicks: hold for review, block, or ask the operator's scorer first.
 
 Source: core spec, "Click and lead fraud review" and "Conversion" (status Invalidated).
 """
@@ -12,7 +12,7 @@ from tests.support.rows.click_rows import HOUR, build_click, list_outcomes, writ
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
 
-def _at(seconds: float) -> datetime:
+def _time_after(seconds: float) -> datetime:
     return HOUR + timedelta(seconds=seconds)
 
 
@@ -74,7 +74,7 @@ def test_blocked_click_is_stored_and_creates_only_an_event(click_brand, ben):
     ("fields", "outcome", "score", "expected_actions"),
     [({"agent": HEADLESS}, "blocked", 80, ["blocked"]), ({"is_data_centre": True}, "recorded", 50, [])],
 )
-def test_unpaid_clicks_are_scored_and_only_blocked_ones_listed(brand, fields, outcome, score, expected_actions):
+def test_unpaid_clicks_are_scored_and_only_blocked_clicks_listed(brand, fields, outcome, score, expected_actions):
     brand.program()
     click = build_click(brand, brand.affiliate("ben"), **fields)
 
@@ -90,11 +90,11 @@ def test_unpaid_clicks_are_scored_and_only_blocked_ones_listed(brand, fields, ou
 def test_blocked_clicks_are_grouped_by_link_reasons_and_hour(brand, terms):
     brand.program(**terms)
     ben, cleo = (brand.affiliate(name) for name in ("ben", "cleo"))
-    flood = [build_click(brand, ben, agent=HEADLESS, at=_at(n)) for n in range(40)]
+    flood = [build_click(brand, ben, agent=HEADLESS, at=_time_after(n)) for n in range(40)]
     others = [
-        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
-        build_click(brand, ben, agent=HEADLESS, is_data_centre=True, at=_at(50)),
-        build_click(brand, cleo, agent=HEADLESS, at=_at(50)),
+        build_click(brand, ben, agent=HEADLESS, at=_time_after(3600)),
+        build_click(brand, ben, agent=HEADLESS, is_data_centre=True, at=_time_after(50)),
+        build_click(brand, cleo, agent=HEADLESS, at=_time_after(50)),
     ]
 
     for batch in (flood[:1], flood[1:25], flood[25:] + others, flood):
@@ -110,14 +110,14 @@ def test_blocked_clicks_are_grouped_by_link_reasons_and_hour(brand, terms):
 def test_dismissed_event_is_not_reopened_within_its_hour(brand):
     brand.program()
     ben = brand.affiliate("ben")
-    write(brand, build_click(brand, ben, agent=HEADLESS, at=_at(0)))
+    write(brand, build_click(brand, ben, agent=HEADLESS, at=_time_after(0)))
     (event,) = brand.get("/api/v1/fraud-events").json
     response = brand.person("Manager").call("PATCH", f"/api/v1/fraud-events/{event['id']}", {"action": "dismiss"})
 
     write(
         brand,
-        build_click(brand, ben, agent=HEADLESS, at=_at(10)),
-        build_click(brand, ben, agent=HEADLESS, at=_at(3600)),
+        build_click(brand, ben, agent=HEADLESS, at=_time_after(10)),
+        build_click(brand, ben, agent=HEADLESS, at=_time_after(3600)),
     )
 
     assert response.status_code == 200
@@ -184,9 +184,9 @@ def test_language_foreign_to_the_country_raises_the_score(click_brand, ben):
 
 @pytest.mark.parametrize("sizes", [(21,), (20, 1), (10, 10, 1)])
 def test_twenty_first_click_of_a_network_per_hour_is_a_burst(click_brand, ben, sizes):
-    remaining = [build_click(click_brand, ben, network="n", at=_at(60 * number)) for number in range(21)]
+    remaining = [build_click(click_brand, ben, network="n", at=_time_after(60 * number)) for number in range(21)]
     write(
-        click_brand, build_click(click_brand, ben, network="n", at=_at(-3_600))
+        click_brand, build_click(click_brand, ben, network="n", at=_time_after(-3_600))
     )  # a click of an hour ago no longer counts
 
     for size in sizes:
@@ -194,7 +194,7 @@ def test_twenty_first_click_of_a_network_per_hour_is_a_burst(click_brand, ben, s
         remaining = remaining[size:]
 
     burst_times = click_brand.rows("select occurred_at from click where reasons = '{burst}'")
-    assert burst_times == [(_at(60 * 20),)]
+    assert burst_times == [(_time_after(60 * 20),)]
 
 
 def test_clicks_of_a_network_on_different_links_are_no_burst(click_brand, ben):
@@ -206,7 +206,8 @@ def test_clicks_of_a_network_on_different_links_are_no_burst(click_brand, ben):
 @pytest.mark.parametrize("at_once", [True, False])
 def test_sixth_link_of_an_affiliate_on_one_device_is_device_spread(click_brand, ben, at_once):
     batch = [
-        build_click(click_brand, ben, visitor="v", slug=f"ben-{number}", at=_at(60 * number)) for number in range(7)
+        build_click(click_brand, ben, visitor="v", slug=f"ben-{number}", at=_time_after(60 * number))
+        for number in range(7)
     ]
 
     for part in [batch] if at_once else [[click] for click in batch]:
@@ -222,8 +223,8 @@ def test_sixth_link_of_an_affiliate_on_one_device_is_device_spread(click_brand, 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_second_click_of_a_device_within_a_second_is_rapid(click_brand, ben, seconds, score, at_once):
     batch = [
-        build_click(click_brand, ben, visitor="v", at=_at(0)),
-        build_click(click_brand, ben, visitor="v", slug="ben-2", at=_at(seconds)),
+        build_click(click_brand, ben, visitor="v", at=_time_after(0)),
+        build_click(click_brand, ben, visitor="v", slug="ben-2", at=_time_after(seconds)),
     ]
 
     for part in [batch] if at_once else [[click] for click in batch]:
@@ -233,7 +234,7 @@ def test_second_click_of_a_device_within_a_second_is_rapid(click_brand, ben, sec
 
 
 def test_duplicate_is_scored_without_an_event(click_brand, ben):
-    batch = [build_click(click_brand, ben, visitor="v", at=_at(n), agent=HEADLESS) for n in (0, 5)]
+    batch = [build_click(click_brand, ben, visitor="v", at=_time_after(n), agent=HEADLESS) for n in (0, 5)]
 
     write(click_brand, *batch)
 

@@ -1,4 +1,4 @@
-"""What the clicks of an hour earn as one conversion, and how a budget limits it. Source: core spec, "Program"."""
+"""Earnings of an hour's clicks as one conversion, limited by a budget. Source: core spec, "Program"."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -227,44 +227,52 @@ def test_hold_starts_at_the_first_click(click_brand, ben):
 
 
 @pytest.fixture
-def tight(brand):
-    """A program that pays 10 cents a click and has 75 cents for it: room for 7."""
+def brand_with_small_budget(brand):
+    """A brand whose program pays 10 cents a click and has a budget of 75 cents: 7 clicks."""
     brand.program(click_reward_cents=10, budget_cents=75)
     return brand
 
 
-def test_batch_earns_as_many_clicks_as_the_budget_allows(tight):
-    ben = tight.affiliate("ben")
-    batch = [build_click(tight, ben, at=minutes_after_hour(n)) for n in range(12)]
+def test_batch_earns_as_many_clicks_as_the_budget_allows(brand_with_small_budget):
+    ben = brand_with_small_budget.affiliate("ben")
+    batch = [build_click(brand_with_small_budget, ben, at=minutes_after_hour(n)) for n in range(12)]
 
-    write(tight, *batch)
+    write(brand_with_small_budget, *batch)
 
-    assert list_outcomes(tight, batch) == ["earned"] * 7 + ["over_budget"] * 5
-    assert [row[1] for row in list_aggregates(tight)] == [70]
+    assert list_outcomes(brand_with_small_budget, batch) == ["earned"] * 7 + ["over_budget"] * 5
+    assert [row[1] for row in list_aggregates(brand_with_small_budget)] == [70]
 
 
-def test_concurrent_clicks_earn_only_what_the_budget_allows(app, tight):
-    ben = tight.affiliate("ben")
-    batch = [build_click(tight, ben) for _ in range(200)]
+def test_concurrent_clicks_earn_no_more_than_the_budget(app, brand_with_small_budget):
+    ben = brand_with_small_budget.affiliate("ben")
+    batch = [build_click(brand_with_small_budget, ben) for _ in range(200)]
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda start: write_on_own_connection(tight, *batch[start : start + 5]), range(0, 200, 5)))
+        list(
+            pool.map(
+                lambda start: write_on_own_connection(brand_with_small_budget, *batch[start : start + 5]),
+                range(0, 200, 5),
+            )
+        )
 
-    assert sorted(list_outcomes(tight, batch)) == ["earned"] * 7 + ["over_budget"] * 193
-    assert sum(row[1] for row in list_aggregates(tight)) == 70
-    assert [cents for _, cents, _ in sum_ledger(tight)] == [70]
+    assert sorted(list_outcomes(brand_with_small_budget, batch)) == ["earned"] * 7 + ["over_budget"] * 193
+    assert sum(row[1] for row in list_aggregates(brand_with_small_budget)) == 70
+    assert [cents for _, cents, _ in sum_ledger(brand_with_small_budget)] == [70]
 
 
-def test_denied_clicks_free_their_budget(tight):
-    ben = tight.affiliate("ben")
-    write(tight, *[build_click(tight, ben, at=minutes_after_hour(n)) for n in range(9)])
-    (conversion_id,) = tight.rows("select id from conversion")[0]
-    tight.person("Manager").post(f"/api/conversions/{conversion_id}/deny", {})
-    later = build_click(tight, ben, at=minutes_after_hour(61))
+def test_denied_clicks_release_their_budget(brand_with_small_budget):
+    ben = brand_with_small_budget.affiliate("ben")
+    write(
+        brand_with_small_budget,
+        *[build_click(brand_with_small_budget, ben, at=minutes_after_hour(n)) for n in range(9)],
+    )
+    (conversion_id,) = brand_with_small_budget.rows("select id from conversion")[0]
+    brand_with_small_budget.person("Manager").post(f"/api/conversions/{conversion_id}/deny", {})
+    later = build_click(brand_with_small_budget, ben, at=minutes_after_hour(61))
 
-    write(tight, later)
+    write(brand_with_small_budget, later)
 
-    assert list_outcomes(tight, [later]) == ["earned"]
+    assert list_outcomes(brand_with_small_budget, [later]) == ["earned"]
 
 
 def test_budget_without_an_exchange_rate_pays_nothing(brand):

@@ -1,4 +1,4 @@
-"""What the operator's scorer does with clicks: they wait for its score, and earn or are blocked by it.
+"""Clicks scored by the operator's scorer: they wait for their score, then earn or are blocked.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -17,7 +17,7 @@ from tests.support.rows.click_rows import HOUR, build_click, list_aggregates, li
 HEADLESS = "Mozilla/5.0 HeadlessChrome/140.0"
 
 
-def _at(seconds: float) -> datetime:
+def _time_after(seconds: float) -> datetime:
     return HOUR + timedelta(seconds=seconds)
 
 
@@ -101,7 +101,7 @@ def test_click_is_settled_once_despite_duplicate_jobs(click_brand, ben, scorer, 
 def test_budget_limits_clicks_scored_late(brand, scorer, drain):
     brand.program(click_reward_cents=10, budget_cents=25)
     ben = brand.affiliate("ben")
-    batch = [build_click(brand, ben, at=_at(60 * n)) for n in range(4)]
+    batch = [build_click(brand, ben, at=_time_after(60 * n)) for n in range(4)]
     write(brand, *batch)
     scorer[0].extend([Verdict(0, ())] * 4)
 
@@ -110,8 +110,8 @@ def test_budget_limits_clicks_scored_late(brand, scorer, drain):
     assert list_outcomes(brand, batch) == ["earned"] * 2 + ["over_budget"] * 2
 
 
-def test_click_waiting_for_the_scorer_makes_later_ones_duplicates(click_brand, ben, scorer):
-    batch = [build_click(click_brand, ben, visitor="v", at=_at(n)) for n in (0, 5)]
+def test_click_waiting_for_the_scorer_makes_later_clicks_duplicates(click_brand, ben, scorer):
+    batch = [build_click(click_brand, ben, visitor="v", at=_time_after(n)) for n in (0, 5)]
 
     write(click_brand, batch[0])
     write(click_brand, batch[1])

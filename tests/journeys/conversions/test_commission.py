@@ -1,4 +1,4 @@
-"""What a signed sale earns: rate and currency (tracking spec, section 2; core spec, section 2)."""
+"""Commission of a signed sale: rate and currency (tracking spec, section 2; core spec, section 2)."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -14,11 +14,11 @@ from tests.support.rows.refund_requests import post_refund
 MAX_CENTS = 1_000_000_000_000
 
 
-def _percent(value):
+def _percentage_rate(value):
     return {"default_commission_type": "Percentage", "default_commission_value": Decimal(value)}
 
 
-def _fixed(value):
+def _fixed_rate(value):
     return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
 
 
@@ -78,7 +78,7 @@ def _sell(brand, drain, *amounts, **fields):
     ],
 )
 def test_most_specific_rate_applies_even_if_zero(brand, drain, *, custom, group, tier, default, earned, source):
-    brand.program(**_percent(default))
+    brand.program(**_percentage_rate(default))
     columns = {}
     if custom is not None:
         columns |= {"custom_commission_type": "Percentage", "custom_commission_value": Decimal(custom)}
@@ -97,7 +97,7 @@ def test_most_specific_rate_applies_even_if_zero(brand, drain, *, custom, group,
 
 
 def test_affiliates_fixed_rate_precedes_the_programs_percentage(brand, drain):
-    brand.program(**_percent(20))
+    brand.program(**_percentage_rate(20))
     brand.affiliate("ben", custom_commission_type="Fixed", custom_commission_value=Decimal("7.5"))
     brand.affiliate("zoe")
 
@@ -108,7 +108,7 @@ def test_affiliates_fixed_rate_precedes_the_programs_percentage(brand, drain):
 
 
 def test_terms_at_settlement_apply_and_stay(brand, drain):
-    brand.program(**_percent(20))
+    brand.program(**_percentage_rate(20))
     brand.affiliate("ben")
     _sell(brand, drain, 10_000)
     with db.unit_of_work(brand.id):
@@ -120,7 +120,7 @@ def test_terms_at_settlement_apply_and_stay(brand, drain):
 
 
 def test_tier_counts_revenue_before_the_sale_only(brand, drain):
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (10_000, "Percentage", 20), (30_000, "Percentage", 30), (50_000, "Fixed", 1))
     brand.affiliate("ben")
     brand.affiliate("zoe")
@@ -133,7 +133,7 @@ def test_tier_counts_revenue_before_the_sale_only(brand, drain):
 
 
 def test_refund_reduces_tier_revenue(brand, drain):
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
 
@@ -152,7 +152,7 @@ def test_tier_revenue_is_in_home_currency(brand, drain):
             " on conflict do nothing",
             (date(2020, 1, 1), date(2020, 1, 1)),
         )
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
 
@@ -172,7 +172,7 @@ def test_tier_revenue_is_in_home_currency(brand, drain):
 def test_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, per_usd, reached):
     if per_usd is not None:
         store_rate(home, per_usd, datetime(2020, 1, 1, tzinfo=UTC))
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
     brand.set(currency=home)
@@ -189,7 +189,7 @@ def test_tier_of_a_former_home_currency_keeps_its_threshold(brand, drain, home, 
 
 def test_tier_threshold_is_not_rounded_down(brand, drain):
     store_rate("NAD", "0.8", datetime(2020, 1, 1, tzinfo=UTC))
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (3, "Percentage", 20))  # 2.4 cents of a NAD, which would round to 2
     brand.affiliate("ben")
     brand.set(currency="NAD")
@@ -202,7 +202,7 @@ def test_tier_threshold_is_not_rounded_down(brand, drain):
 
 
 def test_test_revenue_does_not_count_for_tiers(brand, drain):
-    brand.program(**_percent(10))
+    brand.program(**_percentage_rate(10))
     _tiers(brand, (10_000, "Percentage", 20))
     brand.affiliate("ben")
 
@@ -239,7 +239,7 @@ def test_test_revenue_does_not_count_for_tiers(brand, drain):
     ],
 )
 def test_fixed_rate_is_in_major_units_of_the_sales_currency(brand, drain, value, currency, earned):
-    brand.program(**_fixed(value))
+    brand.program(**_fixed_rate(value))
     brand.affiliate("ben")
 
     _sell(brand, drain, 100, currency=currency)
@@ -268,7 +268,7 @@ def test_fixed_rate_is_in_major_units_of_the_sales_currency(brand, drain, value,
     ],
 )
 def test_percentage_is_rounded_once_half_even(brand, drain, *, percent, amount, currency, earned):
-    brand.program(**_percent(percent))
+    brand.program(**_percentage_rate(percent))
     brand.affiliate("ben")
 
     _sell(brand, drain, amount, currency=currency)
@@ -283,7 +283,10 @@ def test_percentage_is_rounded_once_half_even(brand, drain, *, percent, amount, 
 )
 def test_sale_leg_ignores_partner_rates(brand, drain, *, model, type, value, currency, earned):
     brand.program(
-        **_fixed(2), default_commission_model=model, sale_commission_type=type, sale_commission_value=Decimal(value)
+        **_fixed_rate(2),
+        default_commission_model=model,
+        sale_commission_type=type,
+        sale_commission_value=Decimal(value),
     )
     _tiers(brand, (0, "Percentage", 30))
     brand.affiliate(
@@ -299,7 +302,7 @@ def test_sale_leg_ignores_partner_rates(brand, drain, *, model, type, value, cur
 
 
 def test_sale_campaign_ignores_the_sale_leg(brand, drain):
-    brand.program(**_percent(20), sale_commission_type="Percentage", sale_commission_value=Decimal(5))
+    brand.program(**_percentage_rate(20), sale_commission_type="Percentage", sale_commission_value=Decimal(5))
     brand.affiliate("ben")
 
     _sell(brand, drain, 10_000)

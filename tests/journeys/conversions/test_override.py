@@ -13,7 +13,7 @@ from pipelines.conversions.override import OwedShare
 from tests.support.recruits import Recruits
 
 
-def _fixed(value):
+def _fixed_rate(value):
     return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
 
 
@@ -108,7 +108,7 @@ def test_both_rows_are_reported_with_all_fields(brand, drain):
     ],
 )
 def test_override_is_a_percentage_rounded_half_even(brand, drain, *, commission, currency, percent, share):
-    pair = Recruits.create(brand, percent=percent, **_fixed(commission))
+    pair = Recruits.create(brand, percent=percent, **_fixed_rate(commission))
 
     pair.sell(currency=currency)
     drain()

@@ -14,7 +14,7 @@ from tests.support.recruits import Recruits
 from tests.support.rows.refund_requests import post_refund
 
 
-def _fixed(value):
+def _fixed_rate(value):
     return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
 
 
@@ -36,12 +36,12 @@ def _without_ids(events):
         (10_000, {}, "10", [4_000, 6_000], [80, 120]),
         (10_000, {}, "10", [None], [200]),
         # an override of 3 over 7: 0.43 0.86 1.29 1.71 2.14 2.57 3
-        (7, _fixed("0.06"), "50", [1] * 7, [0, 1, 0, 1, 0, 1, 0]),
+        (7, _fixed_rate("0.06"), "50", [1] * 7, [0, 1, 0, 1, 0, 1, 0]),
         # 1 over 4: 0.25 0.5 0.75 1, ties to even
-        (4, _fixed("0.02"), "50", [1] * 4, [0, 0, 1, 0]),
+        (4, _fixed_rate("0.02"), "50", [1] * 4, [0, 0, 1, 0]),
         # 6 over 4: 1.5 3 4.5 6
-        (4, _fixed("0.06"), "100", [1] * 4, [2, 1, 1, 2]),
-        (3, _fixed("0.01"), "100", [1, 1, None], [0, 1, 0]),
+        (4, _fixed_rate("0.06"), "100", [1] * 4, [2, 1, 1, 2]),
+        (3, _fixed_rate("0.01"), "100", [1, 1, None], [0, 1, 0]),
         (10**12, {"default_commission_value": Decimal(100)}, "100", [1, 10**12 - 2, 1], [1, 10**12 - 2, 1]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Whatever actions are taken on a recruit's sale, in any order, the ledger matches the columns.
+"""After any sequence of actions on a recruit's sale the ledger matches the columns.
 
 Source: core spec, "States"; tracking spec, section 3 "States and transitions" and "Refund body".
 """

@@ -1,4 +1,4 @@
-"""From a signed sale to what the brand's receiver gets."""
+"""A signed sale up to the webhook at the brand's receiver."""
 
 
 def test_signed_sale_becomes_a_priced_conversion(brand, drain):

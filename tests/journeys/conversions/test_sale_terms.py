@@ -1,4 +1,4 @@
-"""What program terms do to a sale: renewals of the sale leg, the rate, the hold (core spec, sections 2 and 3)."""
+"""Effects of program terms on a sale: renewals of the sale leg, rate, hold (core spec, sections 2 and 3)."""
 
 import itertools
 from datetime import datetime

@@ -74,11 +74,11 @@ class Reference:
     inboxes: dict[str, Person] = field(default_factory=dict)
 
     def book(self, payment: Payment) -> None:
-        payment.affiliate = payment.slug or self._known(payment)
+        payment.affiliate = payment.slug or self._find_affiliate(payment)
         if payment.affiliate is None:
             self.waiting.append(payment)
             return
-        person = self._person(payment)
+        person = self._find_person(payment)
         if person:
             person.payments += 1
             person.first = min(person.first or payment.at, payment.at)
@@ -87,36 +87,28 @@ class Reference:
         payment.type = payment.type or ("OneTime" if number == 1 else "Recurring")
         payment.commission = (2_000 if is_in and number > self.delay else 0) if payment.earns is None else payment.earns
         self.booked.append(payment)
-        later = [
-            payment_row for payment_row in self.waiting if payment_row.at >= payment.at and self._known(payment_row)
-        ]
-        for payment_row in sorted(later, key=lambda payment_row: payment_row.at):
-            if payment_row in self.waiting:
-                self.waiting.remove(payment_row)
-                self.book(payment_row)
+        later = [other for other in self.waiting if other.at >= payment.at and self._find_affiliate(other)]
+        for other in sorted(later, key=lambda other: other.at):
+            if other in self.waiting:
+                self.waiting.remove(other)
+                self.book(other)
 
-    def _known(self, payment: Payment) -> str | None:
+    def _find_affiliate(self, payment: Payment) -> str | None:
         for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
-            earlier = [
-                payment_row
-                for payment_row in self.booked
-                if payment_row.at <= payment.at and is_same(payment, payment_row)
-            ]
+            earlier = [other for other in self.booked if other.at <= payment.at and is_same(payment, other)]
             if earlier:
-                return max(earlier, key=lambda payment_row: payment_row.at).affiliate
+                return max(earlier, key=lambda other: other.at).affiliate
         same_inbox_times = [
-            payment_row.at
-            for payment_row in (*self.booked, *self.waiting)
-            if payment.inbox and payment_row.inbox == payment.inbox
+            other.at for other in (*self.booked, *self.waiting) if payment.inbox and other.inbox == payment.inbox
         ]
         leads = [
-            payment_row
-            for payment_row in self.leads
-            if payment_row.inbox == payment.inbox
-            and payment_row.at <= payment.at < payment_row.at + _LEADS_COUNT
-            and not any(at < payment_row.at for at in same_inbox_times)
+            lead
+            for lead in self.leads
+            if lead.inbox == payment.inbox
+            and lead.at <= payment.at < lead.at + _LEADS_COUNT
+            and not any(at < lead.at for at in same_inbox_times)
         ]
-        return max(leads, key=lambda payment_row: payment_row.at).slug if leads else None
+        return max(leads, key=lambda lead: lead.at).slug if leads else None
 
     def _is_same_subscription(self, payment: Payment, earlier: Payment) -> bool:
         return bool(payment.subscription) and payment.subscription == earlier.subscription
@@ -134,14 +126,14 @@ class Reference:
     def _is_same_inbox(self, payment: Payment, earlier: Payment) -> bool:
         return bool(payment.inbox) and payment.inbox == earlier.inbox and earlier.gateway in (None, payment.gateway)
 
-    def _person(self, payment: Payment) -> Person | None:
+    def _find_person(self, payment: Payment) -> Person | None:
         by_email = self.inboxes.get(payment.inbox or "")
         if payment.customer is None:
             if payment.inbox and by_email is None:
                 by_email = self.inboxes[payment.inbox] = Person(None, None)
             return by_email
-        same_id = [payment_row for payment_row in self.people if payment_row.customer == payment.customer]
-        person = next((payment_row for payment_row in same_id if payment_row.gateway == payment.gateway), None)
+        same_id = [known_person for known_person in self.people if known_person.customer == payment.customer]
+        person = next((known_person for known_person in same_id if known_person.gateway == payment.gateway), None)
         if person is None and same_id and None in (same_id[0].gateway, payment.gateway):
             is_apart = (
                 payment.customer.isdigit() and same_id[0].email and payment.inbox and same_id[0].email != payment.inbox

@@ -48,48 +48,48 @@ class Deals(RuleBasedStateMachine):
         self.dealing.rate("JPY", "151.37")
         self.fees: dict[str, list[int]] = {}
         for currency in ("USD", "EUR"):
-            self._fund(self._accepted([5_000, 333], currency), "ok")
+            self._fund(self._create_accepted_deal([5_000, 333], currency), "ok")
 
     @rule(bps=st.sampled_from([0, 1, 250, 3_333]))
-    def take(self, bps: int) -> None:
+    def update_take(self, bps: int) -> None:
         os.environ[_TAKE] = str(bps)
         settings.current.cache_clear()
 
     @rule(amounts=_amounts, currency=st.sampled_from(["USD", "USD", "EUR", "JPY"]), mode=_modes)
-    def deal(self, amounts: list[int], currency: str, mode: str) -> None:
-        self._fund(self._accepted(amounts, currency), mode)
+    def create_deal(self, amounts: list[int], currency: str, mode: str) -> None:
+        self._fund(self._create_accepted_deal(amounts, currency), mode)
 
     @rule(pick=_picks, verb=st.sampled_from(["fund", "fund", "cancel", "offer"]), mode=_modes)
     def decide(self, pick: int, verb: str, mode: str) -> None:
         self.dealing.brand.set(sandboxRail=mode)
-        assert self.dealing.act(self._deal(pick), verb).status_code in (200, 409)
+        assert self.dealing.act(self._pick_deal(pick), verb).status_code in (200, 409)
 
     @rule(pick=_picks)
     def submit(self, pick: int) -> None:
-        deal_id, seq = self._milestone(pick)
+        deal_id, seq = self._pick_milestone(pick)
         assert self.dealing.submit(deal_id, seq, URLS).status_code in (200, 409)
 
     @rule(pick=_picks, mode=_modes)
     def approve(self, pick: int, mode: str) -> None:
         self.submit(pick)
         self.dealing.brand.set(sandboxRail=mode)
-        assert self.dealing.approve(*self._milestone(pick)).status_code in (200, 409)
+        assert self.dealing.approve(*self._pick_milestone(pick)).status_code in (200, 409)
 
     @rule(pick=_picks)
     def send_back(self, pick: int) -> None:
-        deal_id, seq = self._milestone(pick)
+        deal_id, seq = self._pick_milestone(pick)
         answer = self.dealing.act(deal_id, f"milestones/{seq}/request-changes", {"note": "Again."})
         assert answer.status_code in (200, 409)
 
     @rule(pick=_picks, side=_sides)
-    def disagree(self, pick: int, side: str) -> None:
+    def dispute_milestone(self, pick: int, side: str) -> None:
         who = self.dealing.creator if side == "creator" else self.dealing.owner
-        assert self.dealing.dispute(*self._milestone(pick), who=who).status_code in (200, 409)
+        assert self.dealing.dispute(*self._pick_milestone(pick), who=who).status_code in (200, 409)
 
     @rule(pick=_picks, part=st.integers(0, 4), mode=_modes)
     def settle(self, pick: int, part: int, mode: str) -> None:
         self.dealing.brand.set(sandboxRail=mode)
-        deal_id, seq = self._milestone(pick)
+        deal_id, seq = self._pick_milestone(pick)
         self.dealing.dispute(deal_id, seq)
         self._settle(deal_id, seq, self.fees[deal_id][seq - 1] * part // 4)
 
@@ -114,7 +114,7 @@ class Deals(RuleBasedStateMachine):
         drain("payouts")
 
     @rule(pick=_picks, verb=st.sampled_from(["retry", "void", "mark-paid"]))
-    def put_right(self, pick: int, verb: str) -> None:
+    def repair_payout(self, pick: int, verb: str) -> None:
         payout_rows = self.dealing.brand.rows(
             "select id from payout order by status = 'Failed' and voided_at is null, id"
         )
@@ -134,7 +134,7 @@ class Deals(RuleBasedStateMachine):
         )
 
     @invariant()
-    def everything_adds_up(self) -> None:
+    def check_escrow(self) -> None:
         with db.unit_of_work(self.dealing.brand.id):
             assert rules.find_exceptions(self.dealing.brand.id, limit=3) == []
         for deal_id, kinds, status in self._escrow():
@@ -144,7 +144,7 @@ class Deals(RuleBasedStateMachine):
             assert escrowed + take + released + refunded >= 0
             assert escrowed + take == (sum(self.fees[deal_id]) if escrowed else 0)
             assert (status == "Completed") == (escrowed > 0 and escrowed + take + released + refunded == 0)
-        self._books_are_what_is_booked()
+        self._check_charges()
 
     def teardown(self) -> None:
         """Settle everything, then assert that every charged deal has been paid out or refunded completely."""
@@ -163,16 +163,16 @@ class Deals(RuleBasedStateMachine):
                 for seq, fee in enumerate(fees, start=1):
                     self.dealing.dispute(deal_id, seq)
                     self._settle(deal_id, seq, fee // 3)
-            self._ask_back()
+            self._retry_refunds()
             self.pass_days(8, "ok")
-        self.everything_adds_up()
+        self.check_escrow()
         remaining = self.dealing.brand.rows("select id::text, status, escrow_cents from deal where escrow_cents <> 0")
         # A few yen may be worth less than a US cent.
         assert [row for row in remaining if row[2] > 2] == []
         states = {state for (state,) in self.dealing.brand.rows("select state from deal_request")}
         assert states <= {"paid", "rejected"}
 
-    def _accepted(self, amounts: list[int], currency: str) -> str:
+    def _create_accepted_deal(self, amounts: list[int], currency: str) -> str:
         deal_id = self.dealing.create_accepted(*amounts, currency=currency)
         self.fees[deal_id] = amounts
         return deal_id
@@ -186,17 +186,17 @@ class Deals(RuleBasedStateMachine):
         ((milestone_id,),) = self.dealing.brand.rows(
             "select id from deal_milestone where deal_id = %s and seq = %s", deal_id, seq
         )
-        self._in_turn(
+        self._run_locked(
             UUID(deal_id),
             lambda deal: dispute.settle(deal, milestone_id, to_affiliate_cents=cents, now=clock.now()),
         )
 
-    def _ask_back(self) -> None:
+    def _retry_refunds(self) -> None:
         refused = "select deal_id, milestone_id from deal_request where kind = 'refund' and state = 'rejected'"
         for deal_id, milestone_id in self.dealing.brand.rows(refused):
-            self._in_turn(deal_id, functools.partial(dispute.retry_refund, milestone_id=milestone_id))
+            self._run_locked(deal_id, functools.partial(dispute.retry_refund, milestone_id=milestone_id))
 
-    def _in_turn(self, deal_id: UUID, act: Callable[[Deal], object]) -> None:
+    def _run_locked(self, deal_id: UUID, act: Callable[[Deal], object]) -> None:
         """Run an action on a locked deal, which may refuse it as an invalid status transition."""
         code = None
         try:
@@ -214,7 +214,7 @@ class Deals(RuleBasedStateMachine):
             " group by d.id"
         )
 
-    def _books_are_what_is_booked(self) -> None:
+    def _check_charges(self) -> None:
         """Assert that the sandbox's charges are booked, and that uncertain ones are still being looked up."""
         booked = dict(
             self.dealing.brand.rows("select key, amount_cents from sandbox_charge where state in ('Paid', 'Accepted')")
@@ -225,11 +225,11 @@ class Deals(RuleBasedStateMachine):
         assert paid.items() <= booked.items()
         assert booked.items() <= (paid | under_way).items()
 
-    def _deal(self, pick: int) -> str:
+    def _pick_deal(self, pick: int) -> str:
         return list(self.fees)[-1 - pick % len(self.fees)]
 
-    def _milestone(self, pick: int) -> tuple[str, int]:
-        deal_id = self._deal(pick)
+    def _pick_milestone(self, pick: int) -> tuple[str, int]:
+        deal_id = self._pick_deal(pick)
         return deal_id, 1 + pick % len(self.fees[deal_id])
 
 

@@ -35,21 +35,21 @@ def payroll(app):
 def rail_calls(monkeypatch):
     """The keys sent to the rail, in order; `rail_calls.answers` replaces the sandbox's answers by call number,
 
-    and `rail_calls.meanwhile` are actions during a call, by call number.
+    and `rail_calls.actions` are actions during a call, by call number.
     """
 
-    class Asked(list):
-        answers, meanwhile = {}, {}
+    class RailCalls(list):
+        answers, actions = {}, {}
 
-    calls, send = Asked(), SandboxRail.send
+    calls, send = RailCalls(), SandboxRail.send
 
-    def answering(rail, transfer):
+    def record_and_send(rail, transfer):
         calls.append(transfer.key)
-        calls.meanwhile.get(len(calls), lambda: None)()
+        calls.actions.get(len(calls), lambda: None)()
         answer = calls.answers.get(len(calls))
         return send(rail, transfer) if answer is None else answer
 
-    monkeypatch.setattr(SandboxRail, "send", answering)
+    monkeypatch.setattr(SandboxRail, "send", record_and_send)
     return calls
 
 
@@ -71,7 +71,7 @@ def _list_jobs(payroll):
     return payroll.brand.rows("select max_attempts - attempt, deadline is null, run_at <= now() from job order by id")
 
 
-def _is_sound(payroll):
+def _has_no_exceptions(payroll):
     with db.unit_of_work(payroll.brand.id):
         return rules.find_exceptions(payroll.brand.id, limit=9) == []
 
@@ -88,7 +88,7 @@ def test_each_payout_is_sent_once_and_booked_separately(payroll, rail_calls):
     assert transfer_ids == [(len(_SLUGS),)]
     assert _count_events(payroll, "payout.paid") == len(_SLUGS)
     assert _list_jobs(payroll) == []
-    assert _is_sound(payroll)
+    assert _has_no_exceptions(payroll)
 
 
 def test_rejected_payout_does_not_affect_others(payroll, rail_calls):
@@ -99,7 +99,7 @@ def test_rejected_payout_does_not_affect_others(payroll, rail_calls):
     assert sorted(payroll.payouts()) == [("Failed", _CENTS)] + [("Paid", _CENTS)] * 4
     assert (_count_events(payroll, "payout.paid"), _count_events(payroll, "payout.failed")) == (4, 1)
     assert sorted(payroll.balance(slug)["USD"] for slug in _SLUGS) == [0, 0, 0, 0, _CENTS]
-    assert _is_sound(payroll)
+    assert _has_no_exceptions(payroll)
 
 
 def test_batch_stops_at_an_unanswered_payout(payroll, rail_calls):
@@ -129,15 +129,15 @@ def _find_last_payout(payroll):
 
 
 @pytest.mark.parametrize("answer", [None, Unknown("no response in time")])
-def test_payout_started_by_another_job_is_left_to_it(payroll, rail_calls, answer):
+def test_payout_started_by_another_job_is_not_sent(payroll, rail_calls, answer):
     # given: during the first call, another process starts the job of the last payout
     payout_id, others = _find_last_payout(payroll), []
 
-    def set_out():
+    def start_other_job():
         with db.unit_of_work(payroll.brand.id):
             others.extend(transfer.prepare(organization_id=payroll.brand.id, payout_ids=[payout_id], now=clock.now()))
 
-    rail_calls.answers, rail_calls.meanwhile = {1: answer}, {1: set_out}
+    rail_calls.answers, rail_calls.actions = {1: answer}, {1: start_other_job}
     _run_one_pointer()
 
     # then: the batch neither sends it nor resets it
@@ -148,16 +148,16 @@ def test_payout_started_by_another_job_is_left_to_it(payroll, rail_calls, answer
     assert payroll.brand.rows("select count(*) from payout where status = 'Processing'") == [(2 if answer else 1,)]
 
     # when: the other process gets its answer, and the rest is processed
-    said = transfer.call(other)
+    answer_of_other = transfer.call(other)
     with db.unit_of_work(payroll.brand.id):
-        assert transfer.record([(other, said)], now=clock.now()) == [None]
+        assert transfer.record([(other, answer_of_other)], now=clock.now()) == [None]
     payroll.execute("update job set run_at = now()")
     drain()
 
     # then
     assert payroll.payouts() == [("Paid", _CENTS)] * len(_SLUGS)
     assert rail_calls.count(other.transfer.key) == 1
-    assert _is_sound(payroll)
+    assert _has_no_exceptions(payroll)
 
 
 def test_payout_settled_by_an_operator_is_not_sent(payroll, rail_calls):
@@ -168,13 +168,13 @@ def test_payout_settled_by_an_operator_is_not_sent(payroll, rail_calls):
             payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
             decisions.settle_by_hand(payout, paid_as=None, failed_because="stopped", now=clock.now())
 
-    rail_calls.meanwhile = {2: settle}
+    rail_calls.actions = {2: settle}
     _run_one_pointer()
     drain()
 
     assert sorted(payroll.payouts()) == [("Failed", _CENTS)] + [("Paid", _CENTS)] * 4
     assert len(set(rail_calls)) == len(rail_calls) == 4
-    assert _is_sound(payroll)
+    assert _has_no_exceptions(payroll)
 
 
 def test_payout_without_an_amount_fails_and_others_are_paid(payroll, rail_calls):

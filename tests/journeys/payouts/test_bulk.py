@@ -1,4 +1,4 @@
-"""What a run writes in bulk statements equals what it would write row by row."""
+"""Rows that a run writes in bulk statements equal those written one by one."""
 
 from datetime import date
 from fractions import Fraction

@@ -27,16 +27,16 @@ def payroll(app):
     new_payroll = Payroll.create(app)
     new_payroll.affiliate("ann")
     new_payroll.sell("ann", 10_000)
-    choose(new_payroll, automaticPayoutCadence="Weekly")
+    change_profile(new_payroll, automaticPayoutCadence="Weekly")
     return new_payroll
 
 
-def choose(payroll, **changes):
+def change_profile(payroll, **changes):
     answer = payroll.brand.person("Owner").call("PATCH", PROFILE, changes)
     assert answer.status_code == 200, answer.get_data(as_text=True)
 
 
-def after(payroll, drain, *, days):
+def run_daily_check(payroll, drain, *, days):
     """Run the daily check `days` from now; return the number of enqueued drafts."""
     now = clock.now() + timedelta(days=days)
     with db.any_org_work():
@@ -46,21 +46,21 @@ def after(payroll, drain, *, days):
         )
         db.db.stage("delete from job where name = 'payout.prepare'")
     for _ in enqueued:
-        make(payroll, now)
+        create_draft(payroll, now)
     drain("payouts")
     return len(enqueued)
 
 
-def make(payroll, now):
+def create_draft(payroll, now):
     with db.any_org_work():
         propose.propose(organization_id=payroll.brand.id, now=now)
 
 
-def drafts(payroll):
+def list_drafts(payroll):
     return payroll.brand.person("Owner").get(URL).json
 
 
-def mail(payroll):
+def list_emails(payroll):
     """Return (kind, recipient, text) of the emails to the Owners, oldest first."""
     rows = payroll.brand.rows("select kind, id, recipient, body_sealed from mail_message order by created_at, id")
     return [
@@ -69,15 +69,15 @@ def mail(payroll):
     ]
 
 
-def test_no_draft_before_a_whole_period(payroll, drain):
-    assert after(payroll, drain, days=6) == 0
-    assert drafts(payroll) == []
+def test_no_draft_is_prepared_before_a_full_period(payroll, drain):
+    assert run_daily_check(payroll, drain, days=6) == 0
+    assert list_drafts(payroll) == []
 
 
 def test_cadence_prepares_a_draft_and_pays_nothing(payroll, drain):
-    assert after(payroll, drain, days=7) == 1
+    assert run_daily_check(payroll, drain, days=7) == 1
 
-    (draft,) = drafts(payroll)
+    (draft,) = list_drafts(payroll)
     assert draft["recipientCount"] == 1
     assert draft["totalEligibleCents"] == 2_000
     assert draft["nativeTotalsForRun"] == {"USD": 2_000}
@@ -95,54 +95,54 @@ def test_only_owners_get_the_email(payroll, drain):
         payroll.brand.id,
     )
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
-    ((kind, recipient, text),) = mail(payroll)
+    ((kind, recipient, text),) = list_emails(payroll)
     assert (kind, recipient) == ("payout.prepared", "owner@example.com")
     assert "20.00 USD" in text
     assert "ann" not in text
 
 
 def test_owner_confirms_a_draft_with_a_run(payroll, drain):
-    after(payroll, drain, days=7)
-    total = drafts(payroll)[0]["totalEligibleCents"]
+    run_daily_check(payroll, drain, days=7)
+    total = list_drafts(payroll)[0]["totalEligibleCents"]
 
     answer = payroll.brand.person("Owner").post("/api/v1/payouts/run", {"confirmTotalCents": total})
     payroll.pay()
 
     assert answer.status_code == 200, answer.get_data(as_text=True)
     assert payroll.payouts() == [("Paid", 2_000)]
-    assert drafts(payroll) == []
+    assert list_drafts(payroll) == []
     assert payroll.brand.rows("select status, run_id is not null from payout_proposal") == [("Confirmed", True)]
 
 
 def test_partial_run_leaves_the_draft_open(payroll, drain):
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
     body = {"confirmTotalCents": 2_000, "affiliateIds": [str(payroll.affiliates["ann"])]}
 
     assert payroll.brand.person("Owner").post("/api/v1/payouts/run", body).status_code == 200
 
-    assert len(drafts(payroll)) == 1
+    assert len(list_drafts(payroll)) == 1
 
 
 def test_dismissed_draft_returns_in_the_next_period(payroll, drain):
-    after(payroll, drain, days=7)
-    address = f"{URL}/{drafts(payroll)[0]['id']}"
+    run_daily_check(payroll, drain, days=7)
+    address = f"{URL}/{list_drafts(payroll)[0]['id']}"
 
     assert payroll.brand.person("Manager").call("DELETE", address).status_code == 403
     assert payroll.brand.call("DELETE", address).status_code == 403
     answers = run_concurrently(*[lambda: payroll.brand.person("Admin").call("DELETE", address) for _ in range(2)])
 
     assert sorted(answer.status_code for answer in answers) == [204, 404]
-    assert drafts(payroll) == payroll.payouts() == []
-    assert after(payroll, drain, days=7) == 0
-    assert after(payroll, drain, days=14) == 1
-    assert [draft["totalEligibleCents"] for draft in drafts(payroll)] == [2_000]
+    assert list_drafts(payroll) == payroll.payouts() == []
+    assert run_daily_check(payroll, drain, days=7) == 0
+    assert run_daily_check(payroll, drain, days=14) == 1
+    assert [draft["totalEligibleCents"] for draft in list_drafts(payroll)] == [2_000]
 
 
 def test_paid_or_foreign_draft_cannot_be_dismissed(payroll, rival, drain):
-    after(payroll, drain, days=7)
-    address = f"{URL}/{drafts(payroll)[0]['id']}"
+    run_daily_check(payroll, drain, days=7)
+    address = f"{URL}/{list_drafts(payroll)[0]['id']}"
 
     assert rival.person("Owner").call("DELETE", address).status_code == 404
     payroll.brand.person("Owner").post("/api/v1/payouts/run", {"confirmTotalCents": 2_000})
@@ -151,46 +151,46 @@ def test_paid_or_foreign_draft_cannot_be_dismissed(payroll, rival, drain):
     assert payroll.brand.rows("select status from payout_proposal") == [("Confirmed",)]
 
 
-def test_newer_draft_replaces_the_open_one(payroll, drain):
-    after(payroll, drain, days=7)
+def test_new_draft_replaces_the_open_one(payroll, drain):
+    run_daily_check(payroll, drain, days=7)
     payroll.sell("ann", 5_000)
-    after(payroll, drain, days=14)
+    run_daily_check(payroll, drain, days=14)
 
-    assert [draft["totalEligibleCents"] for draft in drafts(payroll)] == [3_000]
+    assert [draft["totalEligibleCents"] for draft in list_drafts(payroll)] == [3_000]
     assert payroll.brand.rows("select status from payout_proposal order by due_on") == [("Replaced",), ("Open",)]
 
 
-def test_nothing_due_sends_no_email(app, drain):
+def test_period_without_due_amounts_sends_no_email(app, drain):
     payroll = Payroll.create(app)
-    choose(payroll, automaticPayoutCadence="Weekly")
+    change_profile(payroll, automaticPayoutCadence="Weekly")
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
     assert payroll.brand.rows("select status from payout_proposal") == [("Empty",)]
-    assert (drafts(payroll), mail(payroll)) == ([], [])
+    assert (list_drafts(payroll), list_emails(payroll)) == ([], [])
 
 
 def test_missed_periods_give_one_draft(payroll, drain):
-    assert after(payroll, drain, days=40) == 1
-    assert after(payroll, drain, days=40) == 0
-    assert after(payroll, drain, days=42) == 1
+    assert run_daily_check(payroll, drain, days=40) == 1
+    assert run_daily_check(payroll, drain, days=40) == 0
+    assert run_daily_check(payroll, drain, days=42) == 1
     assert payroll.brand.rows("select count(*) from payout_proposal") == [(2,)]
 
 
 def test_concurrent_workers_create_one_draft(payroll):
     now = clock.now() + timedelta(days=7)
 
-    run_concurrently(*[lambda: make(payroll, now)] * 5)
+    run_concurrently(*[lambda: create_draft(payroll, now)] * 5)
 
     assert payroll.brand.rows("select status from payout_proposal") == [("Open",)]
-    assert len(mail(payroll)) == 1
+    assert len(list_emails(payroll)) == 1
 
 
-def test_concurrent_workers_confirm_once(payroll):
-    choose(payroll, automaticPayoutEnabled=True)
+def test_concurrent_workers_confirm_a_draft_once(payroll):
+    change_profile(payroll, automaticPayoutEnabled=True)
     now = clock.now() + timedelta(days=7)
 
-    run_concurrently(*[lambda: make(payroll, now)] * 5)
+    run_concurrently(*[lambda: create_draft(payroll, now)] * 5)
     payroll.pay()
 
     assert payroll.payouts() == [("Paid", 2_000)]
@@ -198,28 +198,28 @@ def test_concurrent_workers_confirm_once(payroll):
 
 
 def test_concurrent_owner_and_cadence_pay_once(payroll):
-    choose(payroll, automaticPayoutEnabled=True)
+    change_profile(payroll, automaticPayoutEnabled=True)
     now, owner = clock.now() + timedelta(days=7), payroll.brand.person("Owner")
 
     run_concurrently(
-        lambda: make(payroll, now),
+        lambda: create_draft(payroll, now),
         lambda: owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000}).status_code,
     )
     payroll.pay()
 
     assert payroll.payouts() == [("Paid", 2_000)]
-    assert drafts(payroll) == []
+    assert list_drafts(payroll) == []
 
 
 def test_automatic_confirmation_pays_without_an_owner(payroll, drain):
-    choose(payroll, automaticPayoutEnabled=True)
+    change_profile(payroll, automaticPayoutEnabled=True)
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
     assert payroll.payouts() == [("Paid", 2_000)]
     assert payroll.brand.rows("select confirmed_by, confirmed_cents from payout_run") == [(None, 2_000)]
-    assert drafts(payroll) == []
-    assert [kind for kind, *_ in mail(payroll)] == ["payout.confirmed"]
+    assert list_drafts(payroll) == []
+    assert [kind for kind, *_ in list_emails(payroll)] == ["payout.confirmed"]
     assert payroll.brand.rows(
         "select actor_type, after->'totalCents' from audit_entry where action = 'payout.run'"
     ) == [("system", 2_000)]
@@ -236,13 +236,13 @@ def test_automatic_confirmation_pays_without_an_owner(payroll, drain):
     ],
 )
 def test_refusal_is_stored_on_the_draft_and_emailed(payroll, drain, sql, code):
-    choose(payroll, automaticPayoutEnabled=True)
+    change_profile(payroll, automaticPayoutEnabled=True)
     payroll.execute(f"update organization set {sql} where id = %s", payroll.brand.id)
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
-    (draft,) = drafts(payroll)
-    ((kind, _, text),) = mail(payroll)
+    (draft,) = list_drafts(payroll)
+    ((kind, _, text),) = list_emails(payroll)
     assert draft["refusalCode"] == code
     assert kind == "payout.refused"
     assert draft["refusalMessage"] in text
@@ -250,36 +250,36 @@ def test_refusal_is_stored_on_the_draft_and_emailed(payroll, drain, sql, code):
 
 
 def test_automatic_run_waits_for_its_review(payroll, drain):
-    choose(payroll, automaticPayoutEnabled=True)
+    change_profile(payroll, automaticPayoutEnabled=True)
     payroll.execute("update organization set payouts_need_review = true where id = %s", payroll.brand.id)
 
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
 
     assert payroll.payouts("status") == [("Pending",)]
-    assert "review" in mail(payroll)[0][2]
+    assert "review" in list_emails(payroll)[0][2]
 
 
 def test_cadence_uses_the_organizations_timezone(payroll):
     since = "select automatic_payout_since from organization"
-    choose(payroll, automaticPayoutCadence="Manual")
+    change_profile(payroll, automaticPayoutCadence="Manual")
     assert payroll.brand.rows(since) == [(None,)]
-    choose(payroll, timezone="Pacific/Kiritimati", automaticPayoutCadence="Monthly")
+    change_profile(payroll, timezone="Pacific/Kiritimati", automaticPayoutCadence="Monthly")
     since_ahead = payroll.brand.rows(since)[0][0]
-    choose(payroll, automaticPayoutCadence="Manual")
-    choose(payroll, timezone="Pacific/Honolulu", automaticPayoutCadence="Monthly")
+    change_profile(payroll, automaticPayoutCadence="Manual")
+    change_profile(payroll, timezone="Pacific/Honolulu", automaticPayoutCadence="Monthly")
 
     assert since_ahead - payroll.brand.rows(since)[0][0] == timedelta(days=1)
     assert since_ahead == cadence.local_day("Pacific/Kiritimati", clock.now())
 
 
 def test_manual_cadence_prepares_nothing(payroll, drain):
-    choose(payroll, automaticPayoutCadence="Manual")
+    change_profile(payroll, automaticPayoutCadence="Manual")
 
-    assert after(payroll, drain, days=400) == 0
+    assert run_daily_check(payroll, drain, days=400) == 0
 
 
 def test_only_owners_and_admins_see_drafts(payroll, rival, drain):
-    after(payroll, drain, days=7)
+    run_daily_check(payroll, drain, days=7)
     brand = payroll.brand
 
     assert brand.get(URL).status_code == 403
@@ -294,11 +294,11 @@ def test_daily_check_runs_as_a_job(payroll, drain):
 
     drain("payouts")
 
-    assert len(drafts(payroll)) == 1
+    assert len(list_drafts(payroll)) == 1
 
 
 @pytest.fixture
-def unattended(payroll):
+def non_interactive_owner(payroll):
     """An Owner's token without an interactive session."""
     from adapters.identity import tokens
 
@@ -315,18 +315,18 @@ def unattended(payroll):
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_automatic_confirmation_requires_an_interactive_session(unattended, value):
-    answer = unattended.call("PATCH", PROFILE, {"name": "Other", "automaticPayoutEnabled": value})
+def test_automatic_confirmation_requires_an_interactive_session(non_interactive_owner, value):
+    answer = non_interactive_owner.call("PATCH", PROFILE, {"name": "Other", "automaticPayoutEnabled": value})
 
     assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
-    assert unattended.get(PROFILE).json["name"] == "Brand"
+    assert non_interactive_owner.get(PROFILE).json["name"] == "Brand"
 
 
-def test_cadence_change_requires_an_interactive_session_if_automatic(payroll, unattended):
-    assert unattended.call("PATCH", PROFILE, {"automaticPayoutCadence": "Monthly"}).status_code == 200
-    choose(payroll, automaticPayoutEnabled=True)
+def test_cadence_change_requires_an_interactive_session_if_automatic(payroll, non_interactive_owner):
+    assert non_interactive_owner.call("PATCH", PROFILE, {"automaticPayoutCadence": "Monthly"}).status_code == 200
+    change_profile(payroll, automaticPayoutEnabled=True)
 
-    answer = unattended.call("PATCH", PROFILE, {"automaticPayoutCadence": "Weekly"})
+    answer = non_interactive_owner.call("PATCH", PROFILE, {"automaticPayoutCadence": "Weekly"})
 
     assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
 

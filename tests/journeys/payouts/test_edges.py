@@ -54,7 +54,7 @@ def test_payout_paid_contains_only_its_methods_reference(payroll):
     assert set(data) == common_fields | {"processorTransferId"}
 
 
-def _invalidated_on_its_way_and_back(payroll):
+def _invalidate_and_validate_during_transfer(payroll):
     payroll.execute("update organization set sandbox_rail = 'slow'")
     payroll.affiliate("ann")
     sale = payroll.sell("ann")
@@ -68,13 +68,13 @@ def _invalidated_on_its_way_and_back(payroll):
 
 
 def test_revalidated_line_is_not_shown_as_reversed(payroll):
-    _invalidated_on_its_way_and_back(payroll)
+    _invalidate_and_validate_during_transfer(payroll)
 
     assert payroll.lines("reversed_amount_cents, reversed_at is null") == [(0, True)]
 
 
 def test_conversion_revalidated_before_failure_is_paid_by_the_retry(payroll):
-    _invalidated_on_its_way_and_back(payroll)
+    _invalidate_and_validate_during_transfer(payroll)
     ((payout_id,),) = payroll.payouts("id")
     with db.unit_of_work(payroll.brand.id):
         payout = decisions.lock(organization_id=payroll.brand.id, payout_id=payout_id)
@@ -101,7 +101,7 @@ def use_only(monkeypatch):
     return lambda rail: monkeypatch.setattr(registry, "_of_this_process", lambda: {rail.method: rail})
 
 
-def _sent_without_an_answer(payroll, rail, fault="500_before"):
+def _send_without_answer(payroll, rail, fault="500_before"):
     payroll.execute("update organization set sandbox_rail = null")
     create_payout(payroll)
     rail.misbehave(fault)
@@ -109,45 +109,45 @@ def _sent_without_an_answer(payroll, rail, fault="500_before"):
     assert payroll.payouts() == [("Processing", 2_000)]
 
 
-def _ask_again(payroll):
+def _look_up_again(payroll):
     payroll.execute("update job set run_at = now() where name = 'payout.transfer'")
     payroll.pay()
 
 
-def test_rail_with_another_account_is_not_asked_to_pay(payroll, service, use_only):
+def test_payout_is_not_sent_through_a_rail_with_another_account(payroll, service, use_only):
     first, second = rail_setups.over_http(service, "ProcessorConnect"), fake.FakeProcessor()
     use_only(first.rail)
-    _sent_without_an_answer(payroll, first, "500_after")
+    _send_without_answer(payroll, first, "500_after")
     use_only(ProcessorConnectRail(url=second.url, key=fake.KEY, webhook_secret=fake.WEBHOOK_SECRET))
 
-    _ask_again(payroll)
+    _look_up_again(payroll)
     second.stop()
 
     assert (len(service.books), second.books) == (1, [])
     assert payroll.payouts() == [("Processing", 2_000)]
     use_only(first.rail)
-    _ask_again(payroll)
+    _look_up_again(payroll)
     assert payroll.payouts() == [("Paid", 2_000)]
 
 
 def test_sandbox_does_not_settle_a_rails_payout(payroll, service, use_only):
     rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     use_only(rail_setup.rail)
-    _sent_without_an_answer(payroll, rail_setup)
+    _send_without_answer(payroll, rail_setup)
     payroll.execute("update organization set sandbox_rail = 'ok'")
 
-    _ask_again(payroll)
+    _look_up_again(payroll)
 
     assert payroll.payouts() == [("Processing", 2_000)]
 
 
-def test_same_account_is_sent_the_same_key_again(payroll, service, use_only):
+def test_retry_at_the_same_account_uses_the_same_key(payroll, service, use_only):
     rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     use_only(rail_setup.rail)
-    _sent_without_an_answer(payroll, rail_setup)
+    _send_without_answer(payroll, rail_setup)
 
     service.expire_keys()
-    _ask_again(payroll)
+    _look_up_again(payroll)
 
     assert payroll.payouts() == [("Paid", 2_000)]
     assert len(service.books) == 1
@@ -257,7 +257,7 @@ def test_clicks_during_a_payout_are_due_afterwards(payroll):
 
 
 @pytest.mark.parametrize(("is_sent", "paid"), [(False, 100), (True, 200)])
-def test_override_follows_refunds_until_it_is_paid(payroll, is_sent, paid):
+def test_unpaid_override_follows_refunds(payroll, is_sent, paid):
     brand = payroll.brand
     payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
     payroll.affiliate("rex")
@@ -277,17 +277,17 @@ def test_override_follows_refunds_until_it_is_paid(payroll, is_sent, paid):
     assert payroll.balance("rex") == {"USD": 0}
 
 
-def test_rejected_credentials_are_retried_with_new_ones(payroll, service, use_only):
+def test_payout_with_rejected_credentials_is_retried_with_new_credentials(payroll, service, use_only):
     rail_setup = rail_setups.over_http(service, "ProcessorConnect")
     payroll.execute("update organization set sandbox_rail = null")
     create_payout(payroll)
     for key in ("sk_test_typed_wrong", "sk_test_typed_wrong_again"):
         use_only(ProcessorConnectRail(url=service.url, key=key, webhook_secret=None))
-        _ask_again(payroll)
+        _look_up_again(payroll)
         assert payroll.payouts() == [("Processing", 2_000)]
 
     use_only(rail_setup.rail)
-    _ask_again(payroll)
+    _look_up_again(payroll)
 
     assert payroll.payouts() == [("Paid", 2_000)]
     assert len(service.books) == 1

@@ -97,20 +97,20 @@ class Payouts(RuleBasedStateMachine):
     @precondition(lambda self: self.sales)
     @rule(pick=_picks, part=_parts)
     def refund(self, pick: int, part: int) -> None:
-        sale = self._sale(pick)
+        sale = self._pick_sale(pick)
         answer = self.payroll.brand.refund(sale.event_id, max(1, sale.amount_cents // part))
         assert answer.status_code in (200, 422), answer.get_data(as_text=True)
         if answer.status_code == 200:
             sale.refunded_cents = answer.json["cumulativeRefundedAmountCents"]
 
     @rule()
-    def follow(self) -> None:
+    def drain_sale_jobs(self) -> None:
         drain("refunds", "sales")
 
     @precondition(lambda self: self.sales)
     @rule(pick=_picks, action=st.sampled_from(list(Action)))
     def decide(self, pick: int, action: Action) -> None:
-        sale, now = self._sale(pick), clock.now()
+        sale, now = self._pick_sale(pick), clock.now()
         try:
             with db.unit_of_work(self.payroll.brand.id):
                 subject = review.lock(organization_id=self.payroll.brand.id, conversion_id=UUID(sale.id), now=now)
@@ -123,7 +123,7 @@ class Payouts(RuleBasedStateMachine):
     @rule(pick=_picks, is_held=st.booleans())
     def hold(self, pick: int, is_held: bool) -> None:
         until = clock.now() + timedelta(days=10 if is_held else -1)
-        self.payroll.execute("update conversion set hold_until = %s where id = %s", until, self._sale(pick).id)
+        self.payroll.execute("update conversion set hold_until = %s where id = %s", until, self._pick_sale(pick).id)
 
     @rule(only=st.sampled_from([None, "ann", "ben", "some"]), pick=_picks)
     def run(self, only: str | None, pick: int) -> None:
@@ -148,7 +148,7 @@ class Payouts(RuleBasedStateMachine):
         self.send(mode)
 
     @rule(pick=_picks, part=_parts, mode=st.sampled_from(["slow", "ambiguous"]), is_rejected=st.booleans())
-    def refund_on_the_way(self, pick: int, part: int, mode: str, is_rejected: bool) -> None:
+    def refund_during_transfer(self, pick: int, part: int, mode: str, is_rejected: bool) -> None:
         self.pay(pick, mode)
         self.refund(pick, part)
         if is_rejected:
@@ -157,7 +157,7 @@ class Payouts(RuleBasedStateMachine):
         self.wait("ok")
 
     @rule(pick=_picks, part=_parts)
-    def owe(self, pick: int, part: int) -> None:
+    def overpay_and_withhold(self, pick: int, part: int) -> None:
         self.pay(pick, "ok")
         self.refund(-1, part)
         self.sell([(_PAYEES[pick % 3], 60_000, "USD")])
@@ -194,10 +194,10 @@ class Payouts(RuleBasedStateMachine):
             assert len(self.payroll.payouts()) == written
 
     @invariant()
-    def everything_adds_up(self) -> None:
+    def check_money(self) -> None:
         with db.unit_of_work(self.payroll.brand.id):
             assert rules.find_exceptions(self.payroll.brand.id, limit=3) == []
-        self._rail_paid_what_is_paid()
+        self._check_rail_payments()
         earned = dict(self.payroll.brand.rows(_EARNED))
         assert {sale.id: sale.earned_cents for sale in self.sales} == {sale.id: earned[sale.id] for sale in self.sales}
 
@@ -219,7 +219,7 @@ class Payouts(RuleBasedStateMachine):
                     self._decide(payout_id, "void" if is_late else "retry")
             self.run(None, 0)
         drain("payouts")
-        self.everything_adds_up()
+        self.check_money()
         assert {status for (status,) in self.payroll.payouts("status")} <= {"Paid", "Failed"}
         owed: defaultdict[tuple[str, str], int] = defaultdict(int)
         for affiliate, currency, cents in self.payroll.brand.rows(_OWED):
@@ -261,7 +261,7 @@ class Payouts(RuleBasedStateMachine):
             return refused.code
         return None
 
-    def _rail_paid_what_is_paid(self) -> None:
+    def _check_rail_payments(self) -> None:
         booked = dict(
             self.payroll.brand.rows(
                 "select key, amount_cents from sandbox_transfer where state in ('Paid', 'Accepted')"
@@ -295,7 +295,7 @@ class Payouts(RuleBasedStateMachine):
             return RunFilters(conversion_ids=tuple(UUID(sale.id) for sale in self.sales[pick % len(self.sales) :]))
         return RunFilters(affiliate_ids=(self.payroll.affiliates[only],))
 
-    def _sale(self, pick: int) -> _Sale:
+    def _pick_sale(self, pick: int) -> _Sale:
         return self.sales[pick % len(self.sales)]
 
 

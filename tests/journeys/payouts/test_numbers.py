@@ -169,21 +169,21 @@ def test_payouts_are_separate_per_program_and_tenant(payroll, app):
 
 
 def test_monthly_payout_limit_counts_sent_amounts(payroll):
-    def paid():
+    def read_paid_this_month():
         return payroll.brand.get("/api/billing/state").json["limits"]["partnerPayoutsThisMonthCents"]["current"]
 
     payroll.sell("ann", 10_000, externalEventId="first")
     payroll.run()
-    assert paid() == 0
+    assert read_paid_this_month() == 0
     payroll.pay()
-    assert paid() == 2_000
+    assert read_paid_this_month() == 2_000
 
     payroll.brand.refund("first", 4_000)
     payroll.sell("ann", 10_000)
     payroll.run()
     payroll.pay()
     assert payroll.payouts("amount_cents") == [(2_000,), (1_200,)]
-    assert paid() == 3_200
+    assert read_paid_this_month() == 3_200
 
 
 def test_recruit_figures_match_the_ledger(app):
@@ -194,7 +194,7 @@ def test_recruit_figures_match_the_ledger(app):
     rita = brand.affiliate("rita", email=email, email_normalized=email)
     payroll.affiliates["ben"] = brand.affiliate("ben", recruited_by_affiliate_id=rita)
 
-    def figures():
+    def read_figures():
         (stats,) = Partner(app, email).get("/api/v1/me/sub-affiliate/recruits").json["items"]
         earned = dict(
             brand.rows(
@@ -209,14 +209,14 @@ def test_recruit_figures_match_the_ledger(app):
         return stats["totalCommissionGeneratedCents"], stats["overrideEarnedCents"]
 
     payroll.sell("ben", 10_000, externalEventId="first")
-    figures_over_time = [figures()]
+    figures_over_time = [read_figures()]
     brand.rows("update affiliate set payout_method = 'ProcessorConnect', payout_destination = 'acct_x' returning id")
     payroll.run()
     payroll.pay()
-    figures_over_time.append(figures())
+    figures_over_time.append(read_figures())
     brand.refund("first", 5_000)
     drain()
-    figures_over_time.append(figures())
+    figures_over_time.append(read_figures())
 
     # A paid override does not change.
     assert figures_over_time == [(2_000, 200), (2_000, 200), (1_000, 200)]

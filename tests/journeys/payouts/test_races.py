@@ -105,7 +105,7 @@ def test_refund_during_a_run_is_excluded_or_deducted(payroll, round_):
 
 
 @pytest.mark.parametrize("round_", range(2))
-def test_refund_during_a_transfer_reduces_it_or_is_owed_back(payroll, round_):
+def test_refund_during_a_transfer_reduces_the_transfer_or_creates_a_debt(payroll, round_):
     sales = _sell_for_all(payroll)
     assert _run(payroll, 8_000)().status_code == 200
 
@@ -181,7 +181,7 @@ def test_refund_waiting_for_a_run_does_not_block_sales(payroll):
     assert _settle_all(payroll) == (0, 0)
 
 
-def test_two_jobs_of_one_payout_send_it_once(payroll):
+def test_two_jobs_of_one_payout_send_one_transfer(payroll):
     _sell_for_all(payroll)
     _run(payroll, 8_000)()
     with db.unit_of_work(payroll.brand.id):

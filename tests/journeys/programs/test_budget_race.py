@@ -88,7 +88,7 @@ def _buy_and_fail(brand, affiliate_id: UUID) -> None:
         raise ZeroDivisionError
 
 
-def test_unlimited_budget_never_ends(brand):
+def test_program_without_a_budget_pays_without_limit(brand):
     brand.program()
 
     assert _buy(brand, brand.affiliate("ben"), 50) == 50

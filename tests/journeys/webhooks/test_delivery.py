@@ -1,4 +1,4 @@
-"""What is delivered to a brand's receiver, and for which events (tracking spec, sections 2 and 6)."""
+"""Deliveries to a brand's receiver, and the events that cause them (tracking spec, sections 2 and 6)."""
 
 import hashlib
 import hmac

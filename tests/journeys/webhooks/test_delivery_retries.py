@@ -78,7 +78,7 @@ def test_default_schedule_and_timeout_match_the_spec():
     assert defaults.webhooks.timeout_s == 10
 
 
-def test_nothing_is_sent_before_it_is_due(endpoint, receiver, drain):
+def test_retry_is_not_sent_before_its_time(endpoint, receiver, drain):
     receiver.answers = [status(500)]
 
     _sell(endpoint, drain)

@@ -71,9 +71,9 @@ def test_jobs_of_a_silent_process_are_due_again_except_started_transfers(stage, 
     if is_started:
         _start(pointer, silent_id)
 
-    held = _release(silent_id, pointer)
+    locked_jobs = _release(silent_id, pointer)
 
-    assert held == set()
+    assert locked_jobs == set()
     keeps_lease = is_started and job is jobs.PAYOUT_TRANSFER
     assert [pointer.attempt for pointer in _dispatch(job.queue)] == ([] if keeps_lease else [2])
 
@@ -88,7 +88,7 @@ def test_transfer_started_after_the_release_keeps_its_full_lease(stage):
     assert _dispatch(jobs.PAYOUT_TRANSFER.queue) == []
 
 
-def test_late_starting_call_is_not_dispatched_again(stage, brand):
+def test_call_started_just_before_its_deadline_gets_a_new_lease(stage, brand):
     (pointer,) = stage(jobs.WEBHOOK_DELIVER)
     brand.rows("update job set deadline = now() + interval '1 second' returning id")
 
@@ -126,10 +126,10 @@ def test_locked_job_is_still_held_and_released_once_unlocked(stage):
     with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as other, other.cursor() as cursor:
         cursor.execute("set app.any_org = 'on'; select from job where id = %s for update", (pointer.job_id,))
         assert cursor.rowcount == 1
-        held = _release(silent_id, pointer)
+        locked_jobs = _release(silent_id, pointer)
         other.rollback()  # the server notices a closed connection only later
 
-    assert held == {(pointer.job_id, 1)}
+    assert locked_jobs == {(pointer.job_id, 1)}
     assert _dispatch("sales") == []
     assert _release(silent_id, pointer) == set()
     assert [pointer.attempt for pointer in _dispatch("sales")] == [2]
@@ -144,7 +144,7 @@ def test_old_pointer_of_a_released_process_changes_nothing(stage):
         assert rows.lock(job_id=pointer.job_id, attempt=1) is None
 
 
-def test_share_of_an_endpoint_is_freed_after_the_release(stage):
+def test_endpoint_slots_are_free_after_the_release(stage):
     silent_id = ids.new_id()
     pointers = stage(jobs.WEBHOOK_DELIVER, 4)
     for pointer in pointers:

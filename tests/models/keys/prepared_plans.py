@@ -35,16 +35,16 @@ class TableAccess:
     index_conditions: str
     conditions: str
 
-    def names(self, column: str) -> bool:
+    def requires(self, column: str) -> bool:
         """Return whether the statement requires one value of a column."""
         return _has_equality(self.alias, column, self.conditions)
 
-    def goes_by(self, column: str) -> bool:
+    def searches_by(self, column: str) -> bool:
         """Return whether the index is searched for one value of a column."""
         return _has_equality(self.alias, column, self.index_conditions)
 
 
-def every() -> Mapping[str, PreparedStatement]:
+def list_statements() -> Mapping[str, PreparedStatement]:
     """Return the prepared statements that are constants of models, by `module.NAME`."""
     statements: dict[str, PreparedStatement] = {}
     for module in pkgutil.walk_packages(models.__path__, "models."):
@@ -55,13 +55,13 @@ def every() -> Mapping[str, PreparedStatement]:
     return statements
 
 
-def looks(statement: PreparedStatement) -> list[TableAccess]:
+def read_accesses(statement: PreparedStatement) -> list[TableAccess]:
     """Return a statement's table accesses for any values, as the service's role. Needs a unit of work."""
-    db.db.run(statement.prepare.decode().replace(statement.name, "looked_at", 1))
+    db.db.run(statement.prepare.decode().replace(statement.name, "planned", 1))
     number = statement.execute.count("%s")
     values = f" ({', '.join(['null'] * number)})" if number else ""
-    row = db.db.row(f"explain (format json, verbose) execute looked_at{values}")
-    db.db.run("deallocate looked_at")
+    row = db.db.row(f"explain (format json, verbose) execute planned{values}")
+    db.db.run("deallocate planned")
     assert row is not None
     return list(_iterate_accesses(row[0][0]["Plan"], above=""))
 

@@ -24,30 +24,35 @@ _PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._
 @pytest.fixture
 def plans(isolated_database):
     with db.any_org_work():
-        return {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
+        return {
+            name: prepared_plans.read_accesses(statement)
+            for name, statement in prepared_plans.list_statements().items()
+        }
 
 
 def test_row_searched_by_id_is_found_by_the_whole_key(plans):
     assert len(plans) > 100
     partial_key = {
-        (name, look.alias)
-        for name, looks in plans.items()
-        for look in looks
-        if look.table in _KEYED and look.names("id") and not (look.goes_by("id") and look.goes_by("organization_id"))
+        (name, access.alias)
+        for name, accesses in plans.items()
+        for access in accesses
+        if access.table in _KEYED
+        and access.requires("id")
+        and not (access.searches_by("id") and access.searches_by("organization_id"))
     }
 
     assert {name for name, _ in partial_key} <= _PAGES, partial_key
 
 
 def test_lead_is_found_by_event_id_and_organization(plans):
-    looks = [look for look in plans["leads.rows._BY_SLUG"] if look.table == "lead"]
+    accesses = [access for access in plans["leads.rows._BY_SLUG"] if access.table == "lead"]
 
-    assert looks
-    assert all(look.goes_by("event_id") and look.goes_by("organization_id") for look in looks)
+    assert accesses
+    assert all(access.searches_by("event_id") and access.searches_by("organization_id") for access in accesses)
 
 
 def test_refunds_are_found_by_conversion_and_organization(plans):
-    looks = [look for look in plans["conversions.refunds._INSERT_REFUND"] if look.table == "refund"]
+    accesses = [access for access in plans["conversions.refunds._INSERT_REFUND"] if access.table == "refund"]
 
-    assert looks
-    assert all(look.goes_by("conversion_id") and look.goes_by("organization_id") for look in looks)
+    assert accesses
+    assert all(access.searches_by("conversion_id") and access.searches_by("organization_id") for access in accesses)

@@ -1,4 +1,4 @@
-"""The ledger check reports discarded money jobs until they are done, requested again, or acceptance as lost."""
+"""The ledger check reports discarded money jobs until they are done, requested again, or accepted as lost."""
 
 from uuid import uuid4
 
@@ -149,10 +149,10 @@ def test_visitor_data_is_not_stored_with_a_discard(dead_letter, brand, flask):
 
 
 def test_every_money_job_has_a_rule_or_a_reason():
-    of_money = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
-    named = {job.name for job, loss in losses.LOSSES.items() if loss.rule}
+    money_jobs = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
+    with_rule = {job.name for job, loss in losses.LOSSES.items() if loss.rule}
 
-    assert of_money - named == set(_UNREPORTED)
+    assert money_jobs - with_rule == set(_UNREPORTED)
     assert {losses.loss_of(job.name).rule for job in _TRACED} <= set(rules.RULES)
 
 

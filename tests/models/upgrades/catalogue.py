@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support import databases
 
-# Columns with type, whether null is refused, whether a value has to be given, and what the service may do with each.
+# Columns with type, whether null is refused, whether a value is required, and the service's privileges on each.
 _COLUMNS = """
 select relname, attname, format_type(atttypid, atttypmod), attnotnull,
   attnotnull and not atthasdef and attidentity = '' and attgenerated = '',
@@ -18,12 +18,12 @@ select relname, attname, format_type(atttypid, atttypmod), attnotnull,
 from pg_attribute join pg_class on pg_class.oid = attrelid
 where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and attnum > 0 and not attisdropped
 """
-# A function by how it is called. Triggers call theirs by themselves.
+# Functions by name and arguments, without those of triggers.
 _FUNCTIONS = """
 select format('%s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_function_result(oid) from pg_proc
 where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
 """
-# Unique indexes by what they hold, under whatever name; then the other constraints, a partition's with their table's.
+# Unique indexes by their definition without the name; then other constraints, those of partitions with their table.
 _LIMITS = """
 select relname, 'u', regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', 'unique '),
   array(select attname::text from pg_attribute where attrelid = indrelid and attnum = any (indkey))
@@ -56,9 +56,9 @@ class _Limit:
     def name(self) -> str:
         return f"{self.table} {self.definition}"
 
-    def binds(self, known: set[str]) -> bool:
+    def binds(self, known_columns: set[str]) -> bool:
         """Return whether it may refuse a row with values for the known columns only."""
-        return bool(self.columns & known) if self.kind == "c" else self.columns <= known
+        return bool(self.columns & known_columns) if self.kind == "c" else self.columns <= known_columns
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Catalogue:
     functions: dict[str, str]
     limits: frozenset[_Limit]
 
-    def columns_of(self, table: str) -> set[str]:
+    def list_columns(self, table: str) -> set[str]:
         """Return the names of a table's columns, none for a table that is not there."""
         return {name.partition(".")[2] for name in self.columns if name.startswith(f"{table}.")}
 
@@ -91,7 +91,7 @@ def read_from(owner_url: str) -> Catalogue:
         return read(cursor)
 
 
-def taken_away(before: Catalogue, after: Catalogue) -> set[str]:
+def find_removed_parts(before: Catalogue, after: Catalogue) -> set[str]:
     """Return the names of schema parts in `after` that can break statements written for `before`."""
     return {*_broken_columns(before, after), *_broken_functions(before, after), *_broken_limits(before, after)}
 
@@ -102,7 +102,7 @@ def _broken_columns(before: Catalogue, after: Catalogue) -> Iterator[str]:
         if new is None or new.kind != old.kind or new.refuses_null > old.refuses_null or not old.rights <= new.rights:
             yield name
     for name in after.columns.keys() - before.columns.keys():
-        if after.columns[name].is_required and before.columns_of(name.partition(".")[0]):
+        if after.columns[name].is_required and before.list_columns(name.partition(".")[0]):
             yield name
 
 
@@ -112,8 +112,8 @@ def _broken_functions(before: Catalogue, after: Catalogue) -> Iterator[str]:
 
 def _broken_limits(before: Catalogue, after: Catalogue) -> Iterator[str]:
     for limit in after.limits - before.limits:
-        known = before.columns_of(limit.table)
-        if known and limit.binds(known):
+        known_columns = before.list_columns(limit.table)
+        if known_columns and limit.binds(known_columns):
             yield limit.name
     for limit in before.limits - after.limits:
         if limit.kind == "u":

@@ -5,7 +5,7 @@ tests/release.py calls it for `make release`.
 
 from pathlib import Path
 
-#: A version and its newest migration: what the next release must not take away.
+#: A version and its newest migration: the next release must keep their schema.
 RELEASED = Path("tests/models/upgrades/released.txt")
 
 

@@ -29,7 +29,7 @@ from tests.support.running.trips import record_round_trips
 _FOLDER = Path(migrate.__file__).parent / "migrations"
 
 
-def test_migration_rewrites_no_table_that_exists_already(empty_database):
+def test_migration_rewrites_no_existing_table(empty_database):
     rewritten = {}
     with databases.owner_cursor(empty_database) as cursor:
         for name in migrate.names():
@@ -168,7 +168,7 @@ def _served_host(brand):
 
 
 # The request of each public or hot endpoint, its status if the row exists, and the tables it reads.
-_DOORS = [
+_REQUESTS = [
     (_sale, 200, "tracking_link affiliate program sale api_key"),
     (_lead, 200, "tracking_link affiliate program organization lead api_key"),
     (_click, 200, "tracking_link affiliate program organization"),
@@ -198,13 +198,13 @@ def shop(brand):
     return brand
 
 
-def _doors_and_tables():
-    for send_request, status, tables in _DOORS:
+def _requests_and_tables():
+    for send_request, status, tables in _REQUESTS:
         name = send_request.__name__.strip("_")
         yield from (pytest.param(send_request, status, table, id=f"{name}-{table}") for table in tables.split())
 
 
-@pytest.mark.parametrize(("send_request", "status", "table"), list(_doors_and_tables()))
+@pytest.mark.parametrize(("send_request", "status", "table"), list(_requests_and_tables()))
 def test_request_during_a_rewrite_of_its_table_finds_its_row(shop, send_request, status, table):
     response = rewriting.answer_across_rewrite(table, lambda: send_request(shop))
 
@@ -281,7 +281,7 @@ _ONCE = {
 }
 
 
-def test_every_prepared_select_whose_missing_row_matters_sees_rewritten_rows():
+def test_prepared_selects_with_significant_missing_rows_see_rewritten_rows():
     safe = (Lookup, FreshSelect)
     once = {name for name, statement in prepared_selects().items() if not isinstance(statement, safe)}
 

@@ -17,7 +17,7 @@ _STATUSES, _TYPES = ("Pending", "Delivered", "Failed"), ("conversion.created", "
 _RANGES = [(since, until) for since in (None, 20) for until in (None, 40)]
 _PAGE = 7
 
-# Three deliveries per second, with all_rows combination of endpoint, status and type.
+# Three deliveries per second, with each combination of endpoint, status and type.
 _MANY = """
 with happened as (
   insert into event (id, organization_id, type, body, created_at)
@@ -35,7 +35,7 @@ from numbered
 
 @pytest.fixture
 def endpoint(brand):
-    """Return one of two endpoints with deliveries of all_rows status and type."""
+    """Return one of two endpoints with deliveries of each status and type."""
     endpoints = [Endpoint.create(brand, f"https://localhost/{number}") for number in range(2)]
     values = {"org": brand.id, "since": _SINCE, "endpoints": [endpoint.id for endpoint in endpoints]}
     with db.unit_of_work(brand.id):
@@ -67,7 +67,7 @@ def _filter_ids(all_rows, filters):
     ]
 
 
-def _at(seconds):
+def _time_after(seconds):
     return None if seconds is None else _SINCE + timedelta(seconds=seconds)
 
 
@@ -76,7 +76,7 @@ def test_each_combination_of_filters_lists_the_matching_deliveries(brand, endpoi
     all_rows.sort(key=lambda row: (row[3], row[0]), reverse=True)
     differing, nonempty = [], 0
     for status, event_type, (since, until) in itertools.product((None, *_STATUSES), (None, *_TYPES), _RANGES):
-        filters = DeliveryFilters(status, event_type, _at(since), _at(until))
+        filters = DeliveryFilters(status, event_type, _time_after(since), _time_after(until))
         expected = _filter_ids(all_rows, filters)
         nonempty += bool(expected)
         if _list_page_ids(brand, endpoint, filters) != expected:
@@ -96,12 +96,12 @@ def test_changed_status_moves_the_delivery_to_its_new_list(brand, endpoint):
 
 
 @pytest.mark.parametrize("status", [None, *_STATUSES])
-def test_operators_list_equals_the_history(brand, endpoint, status):
+def test_operators_list_matches_the_endpoints_history(brand, endpoint, status):
     with db.any_org_work():
         listed = admin_queries.any_org_list_deliveries(
-            organization_id=brand.id, endpoint_id=endpoint.id, status=status, since=_at(20), limit=1_000
+            organization_id=brand.id, endpoint_id=endpoint.id, status=status, since=_time_after(20), limit=1_000
         )
 
     assert [delivery.id for delivery in listed] == _list_page_ids(
-        brand, endpoint, DeliveryFilters(status, since=_at(20))
+        brand, endpoint, DeliveryFilters(status, since=_time_after(20))
     )

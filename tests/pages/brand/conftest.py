@@ -1,14 +1,14 @@
-"""People of a brand at its dashboard."""
+"""Members of a brand on its dashboard."""
 
 import pytest
 
 
 @pytest.fixture
 def people(visitor, links):
-    """A browser in which a member of the brand signs in: `people("Manager")`."""
+    """Return a function that signs a member of the brand in and returns the browser: `people("Manager")`."""
 
-    def signed_in(role="Owner"):
+    def sign_in(role="Owner"):
         visitor.open(links("owner", "--role", role))
         return visitor
 
-    return signed_in
+    return sign_in

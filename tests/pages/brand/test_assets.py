@@ -1,4 +1,4 @@
-"""Texts and images for affiliates at the dashboard. An addition to the pages' interface."""
+"""Texts and images for affiliates on the dashboard. An addition to the pages' interface."""
 
 import re
 from uuid import uuid4
@@ -17,8 +17,8 @@ def owner(visitor, links):
     return visitor
 
 
-def _send_image(owner, content, name="Banner", file_name="banner.png", **more):
-    return owner.upload(f"{_HERE}/images", {"name": name, "programId": ""} | more, content, file_name)
+def _send_image(owner, content, name="Banner", file_name="banner.png", **fields):
+    return owner.upload(f"{_HERE}/images", {"name": name, "programId": ""} | fields, content, file_name)
 
 
 def test_image_is_uploaded_shown_and_deleted(owner, brand):
@@ -31,16 +31,16 @@ def test_image_is_uploaded_shown_and_deleted(owner, brand):
     assert "Banner &lt;b&gt;1&lt;/b&gt;" in html
     assert "Spring &lt;i&gt;1&lt;/i&gt;" in html
     assert "PNG, 640 × 320, 1 KiB" in html
-    there = re.search(rf'src="({_HERE}/[^"]+/file)"', html)[1]
-    answer = owner.open(there)
+    address = re.search(rf'src="({_HERE}/[^"]+/file)"', html)[1]
+    answer = owner.open(address)
     assert (answer.data, answer.content_type) == (png(640, 320), "image/png")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="banner-b-1-b.png"'
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "Cookie" in answer.headers["Vary"]
 
-    assert owner.send(f"{there.removesuffix('/file')}/delete").status_code == 303
-    assert owner.open(there).status_code == 404
-    assert owner.send(f"{there.removesuffix('/file')}/delete").status_code == 404
+    assert owner.send(f"{address.removesuffix('/file')}/delete").status_code == 303
+    assert owner.open(address).status_code == 404
+    assert owner.send(f"{address.removesuffix('/file')}/delete").status_code == 404
     assert "No assets yet" in owner.open(_HERE).text
 
 
@@ -48,23 +48,23 @@ def test_text_is_stored_as_typed_once(owner, brand):
     form = {"name": "Post", "programId": "", "text": "</textarea><script>\r\n\r\nalert(1)", "_key": "one-form"}
     assert [owner.send(f"{_HERE}/texts", form).status_code for _ in range(2)] == [303, 303]
 
-    (made,) = brand.get("/api/v1/assets").json["items"]
-    assert made["text"] == "</textarea><script>\n\nalert(1)"
+    (asset,) = brand.get("/api/v1/assets").json["items"]
+    assert asset["text"] == "</textarea><script>\n\nalert(1)"
     html = owner.open(_HERE).text
     assert "\n&lt;/textarea&gt;&lt;script&gt;\n\nalert(1)</textarea>" in html
     assert "<script>\n" not in html
 
 
 def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
-    for content, file_name, said in (
+    for content, file_name, message in (
         (b"", "", "Choose a file."),
         (b"<svg onload='alert(1)'/>", "banner.png", "The content must be an image"),
         (png(8, 8), "banner.png", "Width and height"),
         (png(64, 64).ljust(MAX_IMAGE_BYTES + 1, b"\0"), "banner.png", "It is larger than 2 MiB."),
     ):
         answer = _send_image(owner, content, "My banner", file_name)
-        assert answer.status_code == 422, said
-        assert re.search(rf'id="image-file-error">{re.escape(said)}', answer.text), said
+        assert answer.status_code == 422, message
+        assert re.search(rf'id="image-file-error">{re.escape(message)}', answer.text), message
         assert 'value="My banner"' in answer.text
     assert _send_image(owner, png(64, 64).ljust(2 * MAX_IMAGE_BYTES, b"\0")).status_code == 413
 
@@ -75,12 +75,12 @@ def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
     assert brand.get("/api/v1/assets").json["items"] == []
 
 
-def test_asset_list_is_filtered_down_to_nothing(owner, brand):
+def test_asset_filter_without_matches_shows_a_message(owner, brand):
     spring, autumn = (str(brand.program(name=name)) for name in ("Spring", "Autumn"))
     owner.send(f"{_HERE}/texts", {"name": "Of spring", "programId": spring, "text": "x"})
 
     assert ">Of spring</h2>" in owner.open(f"{_HERE}?programId={spring}").text
-    narrowed = owner.open(f"{_HERE}?programId={autumn}").text
-    assert ">Of spring</h2>" not in narrowed
-    assert "Nothing here" in narrowed
+    filtered = owner.open(f"{_HERE}?programId={autumn}").text
+    assert ">Of spring</h2>" not in filtered
+    assert "Nothing here" in filtered
     assert owner.open(f"{_HERE}?programId=x").status_code == 400

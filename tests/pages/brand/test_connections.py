@@ -1,4 +1,4 @@
-"""Connections at the dashboard, with gateways and platforms that are played on this machine."""
+"""Connections on the dashboard, with gateways and platforms simulated on this machine."""
 
 import html
 import re
@@ -18,25 +18,27 @@ _STRIPE = {"_key": "k", "mode": "live", "apiKey": "sk_live_fake", "webhookSecret
 
 @pytest.fixture
 def stage():
-    """A gateway on this machine."""
-    with gateway_connections.play_gateway() as played:
-        yield played
+    """A simulated gateway on this machine."""
+    with gateway_connections.play_gateway() as gateway:
+        yield gateway
 
 
 @pytest.fixture
 def shop(brand, stage):
-    """The address of the page of a connected gateway."""
+    """Return the connection of a gateway, with the address of its page as `page`."""
     brand.program()
     brand.affiliate("ben")
-    found = gateway_connections.connect_gateway(brand.person("Owner"), stage)
-    found["page"] = f"{_HERE}/{found['id']}"
-    return found
+    connection = gateway_connections.connect_gateway(brand.person("Owner"), stage)
+    connection["page"] = f"{_HERE}/{connection['id']}"
+    return connection
 
 
-def _deliver(brand, connection, *sent):
+def _deliver(brand, connection, *notifications):
     path = "/" + connection["webhookUrl"].split("/", 3)[3]
-    for one in sent:
-        answer = brand.app.test_client().open(path, method=one.method, data=one.body, headers=dict(one.headers))
+    for notification in notifications:
+        answer = brand.app.test_client().open(
+            path, method=notification.method, data=notification.body, headers=dict(notification.headers)
+        )
         assert answer.status_code == 200
     drain()
 
@@ -47,13 +49,13 @@ def test_catalogue_links_to_each_gateways_form(brand, people):
     assert "No gateway is connected" in html
     assert "No platform is connected" in html
 
-    offers = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
-    assert len(offers) >= 10
-    for offer in offers:
-        page = visitor.open(f"{_HERE}/new/gateway/{offer['name']}").text
-        assert f"<h1>Connect {offer['label']}</h1>" in page
-        assert all(f'name="{field["name"]}"' in page for field in offer["fields"])
-        assert 'class="field secret"' in page or not any(field["secret"] for field in offer["fields"])
+    gateways = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
+    assert len(gateways) >= 10
+    for gateway in gateways:
+        page = visitor.open(f"{_HERE}/new/gateway/{gateway['name']}").text
+        assert f"<h1>Connect {gateway['label']}</h1>" in page
+        assert all(f'name="{field["name"]}"' in page for field in gateway["fields"])
+        assert 'class="field secret"' in page or not any(field["secret"] for field in gateway["fields"])
 
 
 def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
@@ -88,13 +90,13 @@ def test_second_connection_of_a_gateway_is_refused(people, shop):
 
 
 def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage):
-    nobodys = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
+    unreferred = stage.pay(Purchase(slug=None, customer="9", email="zoe@example.com"))
     _deliver(
         brand,
         shop,
         *stage.pay(Purchase(slug="ben")).notifications,
         stage.create_malformed_event(),
-        *nobodys.notifications,
+        *unreferred.notifications,
     )
     visitor = people()
     html = visitor.open(shop["page"]).text
@@ -120,26 +122,26 @@ def test_connection_is_checked_and_reconciled(brand, people, shop):
 
 def test_credentials_are_replaced_only_by_working_ones(brand, people, shop):
     visitor = people()
-    good = visitor.send(f"{shop['page']}/credentials", {"_key": "a", "apiKey": "", "webhookSecret": "whsec_new"})
-    assert good.status_code == 303
+    accepted = visitor.send(f"{shop['page']}/credentials", {"_key": "a", "apiKey": "", "webhookSecret": "whsec_new"})
+    assert accepted.status_code == 303
 
     for typed in ({"apiKey": "sk_live_wrong"}, {"apiKey": " "}):
-        bad = visitor.send(f"{shop['page']}/credentials", {"_key": str(typed), **typed})
-        assert bad.status_code == 422
-        assert 'role="alert"' in bad.text
+        refused = visitor.send(f"{shop['page']}/credentials", {"_key": str(typed), **typed})
+        assert refused.status_code == 422
+        assert 'role="alert"' in refused.text
 
 
 def test_connection_errors_are_shown(people, brand, shop, stage):
-    stage.is_authorized = lambda asked: False
+    stage.is_authorized = lambda request: False
     visitor = people()
     visitor.send(f"{shop['page']}/check", {"_key": "k"})
-    ((said,),) = brand.rows("select last_error from gateway_connection")
-    assert said in html.unescape(visitor.open(shop["page"]).text)
+    ((error,),) = brand.rows("select last_error from gateway_connection")
+    assert error in html.unescape(visitor.open(shop["page"]).text)
 
     with db.unit_of_work(brand.id):
         db.db.run("update gateway_connection set status = 'Broken'")
-    shown = visitor.open(shop["page"]).text
-    assert "The gateway refuses the credentials" in shown
+    broken = visitor.open(shop["page"]).text
+    assert "The gateway refuses the credentials" in broken
     assert '<span class="chip bad">Broken</span>' in visitor.open(_HERE).text
 
 
@@ -158,19 +160,19 @@ def test_platform_is_connected_checked_switched_and_removed(brand, people):
         visitor = people()
         form = {"_key": "k", "slugField": "", **platform.credentials}
         assert visitor.send(f"{_HERE}/new/platform/kit", form).status_code == 303
-        (there,) = set(re.findall(r'action="(/dashboard/connections/platforms/[^"]+)"', visitor.open(_HERE).text))
+        (address,) = set(re.findall(r'action="(/dashboard/connections/platforms/[^"]+)"', visitor.open(_HERE).text))
         for act, credits in (("off", False), ("on", True), ("checked", True)):
-            assert visitor.send(there, {"_key": act, "act": act}).status_code == 303
+            assert visitor.send(address, {"_key": act, "act": act}).status_code == 303
             assert brand.rows("select credits_since is not null from platform_connection") == [(credits,)]
-        assert visitor.send(there, {"_key": "x", "act": "dance"}).status_code == 404
-        assert visitor.send(there, {"_key": "r", "act": "removed"}).status_code == 303
+        assert visitor.send(address, {"_key": "x", "act": "dance"}).status_code == 404
+        assert visitor.send(address, {"_key": "r", "act": "removed"}).status_code == 303
         assert brand.rows("select count(*) from platform_connection") == [(0,)]
 
 
 def test_refusal_of_a_platform_is_shown(brand, people):
     with play_platform() as platform:
-        wrong = dict.fromkeys(platform.credentials, "wrong")
-        answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong})
+        wrong_credentials = dict.fromkeys(platform.credentials, "wrong")
+        answer = people().send(f"{_HERE}/new/platform/kit", {"_key": "k", "slugField": "", **wrong_credentials})
 
         assert (answer.status_code, 'role="alert"' in answer.text) == (422, True)
 
@@ -178,23 +180,23 @@ def test_refusal_of_a_platform_is_shown(brand, people):
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])
 def test_member_without_permission_reads_connections_and_changes_nothing(brand, people, shop, role):
     with play_platform() as platform:
-        made = platform_connected(brand.person("Owner"), platform)
+        connection = platform_connected(brand.person("Owner"), platform)
         visitor = people(role)
         for path in (_HERE, shop["page"], f"{_HERE}/new/gateway/stripe", f"{_HERE}/new/platform/kit"):
             html = visitor.open(path).text
             assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
         assert shop["webhookUrl"] not in visitor.open(shop["page"]).text
-        for path in (f"{shop['page']}/check", f"{shop['page']}/disconnect", f"{_HERE}/platforms/{made['id']}"):
+        for path in (f"{shop['page']}/check", f"{shop['page']}/disconnect", f"{_HERE}/platforms/{connection['id']}"):
             assert visitor.send(path, {"_key": "k", "act": "removed"}).status_code == 403, path
 
 
 def test_another_brands_connection_returns_404(people, rival, stage):
-    theirs = gateway_connections.connect_gateway(rival.person("Owner"), stage)
+    rivals_connection = gateway_connections.connect_gateway(rival.person("Owner"), stage)
     visitor = people()
-    for wanted in (theirs["id"], "none", "01900000-0000-7000-8000-000000000001"):
-        assert visitor.open(f"{_HERE}/{wanted}").status_code == 404
+    for connection_id in (rivals_connection["id"], "none", "01900000-0000-7000-8000-000000000001"):
+        assert visitor.open(f"{_HERE}/{connection_id}").status_code == 404
         for verb in ("check", "reconcile", "credentials", "disconnect"):
-            assert visitor.send(f"{_HERE}/{wanted}/{verb}", {"_key": "k", "apiKey": "a"}).status_code == 404
+            assert visitor.send(f"{_HERE}/{connection_id}/{verb}", {"_key": "k", "apiKey": "a"}).status_code == 404
     for kind in ("gateway", "platform"):
         assert visitor.open(f"{_HERE}/new/{kind}/nothing").status_code == 404
 

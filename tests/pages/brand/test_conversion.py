@@ -1,4 +1,4 @@
-"""One conversion at the dashboard: when it is payable, why it is credited, and decisions on it.
+"""One conversion on the dashboard: when it is payable, why it is credited, and decisions on it.
 
 Source: the pages' interface, "Conversion".
 """
@@ -36,14 +36,16 @@ def campaign(brand):
 @pytest.fixture
 def sale_id(campaign, drain):
     """The id of a signed sale of Ada's."""
-    found = campaign.sale(affiliateSlug="ada", externalEventId="order-1", customerName="Cleo <C>").json["conversionId"]
+    conversion_id = campaign.sale(affiliateSlug="ada", externalEventId="order-1", customerName="Cleo <C>").json[
+        "conversionId"
+    ]
     drain()
-    return found
+    return conversion_id
 
 
-def _steps(shown):
-    listed = re.search(r'<ol class="why"[^>]*aria-labelledby="why">(.*?)</ol>', shown, re.DOTALL)[1]
-    return re.findall(r"<li[^>]*><b>(.*?)</b>(.*?)</li>", listed, re.DOTALL)
+def _steps(html_text):
+    steps = re.search(r'<ol class="why"[^>]*aria-labelledby="why">(.*?)</ol>', html_text, re.DOTALL)[1]
+    return re.findall(r"<li[^>]*><b>(.*?)</b>(.*?)</li>", steps, re.DOTALL)
 
 
 def _status(brand, conversion_id):
@@ -63,12 +65,12 @@ def test_conversion_shows_its_status_and_payable_date(campaign, sale_id, people)
     assert "Cleo &lt;C&gt;" in html
 
 
-def test_six_attribution_steps_show_one_decisive(sale_id, people):
-    found = _steps(people().open(f"{_HERE}/{sale_id}").text)
+def test_attribution_shows_six_steps_with_the_decisive_one(sale_id, people):
+    steps = _steps(people().open(f"{_HERE}/{sale_id}").text)
 
-    assert [name for name, _ in found] == _STEPS
-    assert [name for name, said in found if ">decided<" in said] == ["Carried referral"]
-    assert [name for name, said in found if ">earlier<" in said] == _STEPS[2:]
+    assert [name for name, _ in steps] == _STEPS
+    assert [name for name, detail in steps if ">decided<" in detail] == ["Carried referral"]
+    assert [name for name, detail in steps if ">earlier<" in detail] == _STEPS[2:]
 
 
 def test_recruiting_share_names_recruiter_recruit_and_order(brand, people, drain):
@@ -90,12 +92,12 @@ def test_recruiting_share_names_recruiter_recruit_and_order(brand, people, drain
 def test_conversion_without_a_payment_shows_its_source(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
-    made = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
-    html = people().open(f"{_HERE}/{made}").text
+    conversion_id = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
+    html = people().open(f"{_HERE}/{conversion_id}").text
 
     assert "Recorded by hand with an API key" in html
     assert [name for name, _ in _steps(html)] == _STEPS
-    assert not any(">decided<" in said for _, said in _steps(html))
+    assert not any(">decided<" in detail for _, detail in _steps(html))
     assert "<h1>Bonus" in html
 
 
@@ -113,13 +115,13 @@ def test_refunds_are_in_the_history(campaign, sale_id, people, drain):
 def test_conversion_names_its_payout(app, flask, visitor):
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
-    sold = payroll.sell("ann")
-    payroll.execute("update conversion set hold_until = now() where id = %s", sold)
+    sale_id = payroll.sell("ann")
+    payroll.execute("update conversion set hold_until = now() where id = %s", sale_id)
     payroll.run()
     visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
     ((payout,),) = payroll.payouts("id")
 
-    html = visitor.open(f"{_HERE}/{sold}").text
+    html = visitor.open(f"{_HERE}/{sale_id}").text
     assert f'<a href="/dashboard/payouts/{payout}">20.00 USD</a>' in html
 
 
@@ -150,7 +152,7 @@ def test_double_click_decides_once(campaign, sale_id, people):
     assert campaign.rows("select count(*) from audit_entry where action = 'conversion.approved'") == [(1,)]
 
 
-def test_decision_made_meanwhile_is_shown_and_the_reason_kept(campaign, sale_id, people):
+def test_decision_on_a_decided_conversion_is_refused(campaign, sale_id, people):
     visitor = people()
     visitor.send(f"{_HERE}/{sale_id}", {"_key": "a", "action": "deny"})
     answer = visitor.send(f"{_HERE}/{sale_id}", {"_key": "b", "action": "approve", "reason": "late"})
@@ -186,10 +188,10 @@ def test_viewer_decides_nothing(campaign, sale_id, people):
 
 
 def test_final_status_offers_no_decisions(campaign, people):
-    made = insert_conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
+    conversion_id = insert_conversion(campaign, campaign.rows("select id from affiliate")[0][0], status="Denied")
 
-    html = people().open(f"{_HERE}/{made}").text
-    assert f'action="{_HERE}/{made}"' not in html
+    html = people().open(f"{_HERE}/{conversion_id}").text
+    assert f'action="{_HERE}/{conversion_id}"' not in html
     assert "payable <time" not in html
 
 
@@ -200,8 +202,8 @@ def test_unknown_conversion_returns_404(campaign, people, unknown):
     assert visitor.send(f"{_HERE}/{unknown}", {"_key": "k", "action": "deny"}).status_code == 404
 
 
-def _forms(shown):
-    return re.findall(r'<form [^>]*aria-label="(.*?)"', shown)
+def _forms(html_text):
+    return re.findall(r'<form [^>]*aria-label="(.*?)"', html_text)
 
 
 def test_manager_refunds_a_part_with_reason_and_note(campaign, sale_id, people):
@@ -216,7 +218,7 @@ def test_manager_refunds_a_part_with_reason_and_note(campaign, sale_id, people):
     assert _forms(html) == ["Refund", "Change the commission"]
 
 
-def test_empty_amount_refunds_what_remains_and_a_double_click_refunds_once(campaign, sale_id, people):
+def test_empty_amount_refunds_the_remainder_and_a_double_click_refunds_once(campaign, sale_id, people):
     visitor = people("Manager")
     for _ in range(2):
         form = {"_key": "same", "action": "refund", "amount": " ", "reason": "refunded"}
@@ -268,7 +270,7 @@ def test_mistake_in_a_correction_is_shown_at_its_field(sale_id, people, status, 
     assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text)
 
 
-def test_amount_above_the_sale_is_shown_as_alert_and_stays_typed(campaign, sale_id, people):
+def test_refund_above_the_sale_shows_an_alert_and_keeps_the_amount(campaign, sale_id, people):
     form = {"_key": "k", "action": "refund", "amount": "100.01", "reason": "other"}
     answer = people("Manager").send(f"{_HERE}/{sale_id}", form)
 
@@ -287,7 +289,7 @@ def test_corrections_need_manager_and_undo_needs_admin(campaign, sale_id, people
         assert answer.status_code == 403, action
 
 
-def test_bonus_has_no_field_for_an_amount(campaign, people):
+def test_bonus_has_no_refund_amount_field(campaign, people):
     (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
     body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
     bonus = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
@@ -307,21 +309,21 @@ def test_bonus_has_no_field_for_an_amount(campaign, people):
 )
 def test_self_referral_shows_its_outcome(campaign, drain, people, policy, words):
     campaign.set(selfReferrals=policy)
-    sold = campaign.sale(affiliateSlug="ada", customerEmail="ada@example.com").json["conversionId"]
+    self_referral = campaign.sale(affiliateSlug="ada", customerEmail="ada@example.com").json["conversionId"]
     other = campaign.sale(affiliateSlug="ada", customerEmail="cleo@example.com").json["conversionId"]
     drain()
 
     visitor = people("Manager")
-    shown = html.unescape(visitor.open(f"{_HERE}/{sold}").text)
+    text = html.unescape(visitor.open(f"{_HERE}/{self_referral}").text)
 
-    assert "Self-referral: the buyer's email address is the affiliate's own." in shown
-    assert [one for one in words if one not in shown] == []
+    assert "Self-referral: the buyer's email address is the affiliate's own." in text
+    assert [word for word in words if word not in text] == []
     assert "Self-referral" not in visitor.open(f"{_HERE}/{other}").text
     assert visitor.open(_HERE).text.count("Self-referral") == 1
     if policy == "hold":
         assert "waits for approval" in visitor.open(_HERE).text
-        visitor.send(f"{_HERE}/{sold}", {"action": "approve"})
-        assert "payable with the next run" in visitor.open(f"{_HERE}/{sold}").text
+        visitor.send(f"{_HERE}/{self_referral}", {"action": "approve"})
+        assert "payable with the next run" in visitor.open(f"{_HERE}/{self_referral}").text
 
 
 def test_share_in_a_held_self_referral_shows_the_reason(brand, drain, people):
@@ -337,9 +339,9 @@ def test_share_in_a_held_self_referral_shows_the_reason(brand, drain, people):
 
 def test_locked_history_is_marked_in_list_and_page(campaign, people):
     import_sales(campaign, build_past_sale(affiliateSlug="ada"))
-    ((found,),) = campaign.rows("select id from conversion")
+    ((conversion_id,),) = campaign.rows("select id from conversion")
 
     visitor = people("Viewer")
 
     assert "locked history, never paid" in visitor.open(_HERE).text
-    assert "locked history, never paid" in visitor.open(f"{_HERE}/{found}").text
+    assert "locked history, never paid" in visitor.open(f"{_HERE}/{conversion_id}").text

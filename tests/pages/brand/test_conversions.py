@@ -1,4 +1,4 @@
-"""The list of conversions at the dashboard. Source: the pages' interface, "Conversions"."""
+"""The list of conversions on the dashboard. Source: the pages' interface, "Conversions"."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def campaign(brand):
 
 @pytest.fixture
 def sales_by_name(campaign):
-    """The sales of its two affiliates, by name."""
+    """The conversions of the campaign's two affiliates, by name."""
     brand = campaign
     ada, ben = brand.affiliate("ada", full_name="Ada <Ek>"), brand.affiliate("ben", full_name="")
     return {
@@ -33,24 +33,24 @@ def sales_by_name(campaign):
     }
 
 
-def _rows(shown):
-    return re.findall(rf'<th scope="row" role="rowheader"><a href="{_HERE}/([0-9a-f-]+)">', shown)
+def _rows(html):
+    return re.findall(rf'<th scope="row" role="rowheader"><a href="{_HERE}/([0-9a-f-]+)">', html)
 
 
 def test_conversions_are_listed_with_links(campaign, sales_by_name, people):
     visitor = people("Viewer")
-    shown = visitor.open(_HERE).text
+    html = visitor.open(_HERE).text
 
-    assert '<table aria-label="Conversions" role="table">' in shown
-    assert _rows(shown) == [str(sales_by_name["second"]), str(sales_by_name["first"])]
-    assert "Ada &lt;Ek&gt;" in shown
-    assert "ben@example.com" in shown
-    assert "100.00 USD" in shown
-    assert "10,000 JPY" in shown
-    assert "Spring" in shown
-    assert '<span class="chip wait">Pending</span>' in shown
-    assert f'<time datetime="{(start_of_test() + timedelta(days=29)):%Y-%m-%d}">' in shown
-    assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
+    assert '<table aria-label="Conversions" role="table">' in html
+    assert _rows(html) == [str(sales_by_name["second"]), str(sales_by_name["first"])]
+    assert "Ada &lt;Ek&gt;" in html
+    assert "ben@example.com" in html
+    assert "100.00 USD" in html
+    assert "10,000 JPY" in html
+    assert "Spring" in html
+    assert '<span class="chip wait">Pending</span>' in html
+    assert f'<time datetime="{(start_of_test() + timedelta(days=29)):%Y-%m-%d}">' in html
+    assert visitor.open(f"{_HERE}/{_rows(html)[0]}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,15 @@ def test_invalid_cursor_shows_an_error(campaign, sales_by_name, people):
 def test_older_link_keeps_the_filter(campaign, sales_by_name, people):
     (affiliate,) = campaign.rows("select id from affiliate where email like 'ada%%'")[0]
     sales_by_name = [
-        insert_conversion(campaign, affiliate, status="Paid", created_at=time_ago(minutes=60 - n)) for n in range(52)
+        insert_conversion(campaign, affiliate, status="Paid", created_at=time_ago(minutes=60 - number))
+        for number in range(52)
     ]
     visitor = people()
     first = visitor.open(f"{_HERE}?status=Paid&sort=oldest").text
     older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
 
     assert "status=Paid" in older
-    assert _rows(first) + _rows(visitor.open(older).text) == [str(one) for one in sales_by_name]
+    assert _rows(first) + _rows(visitor.open(older).text) == [str(sale_id) for sale_id in sales_by_name]
 
 
 def test_list_is_exported_as_a_file(campaign, sales_by_name, people):
@@ -150,8 +151,8 @@ def test_empty_list_shows_the_next_step(brand, people):
 
 def test_other_brands_conversions_are_not_listed(campaign, sales_by_name, people, rival):
     rival.program()
-    foreign = insert_conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
+    rivals_conversion = insert_conversion(rival, rival.affiliate("eva", full_name="Eva Lindqvist"))
 
     visitor = people()
     assert "Lindqvist" not in visitor.open(_HERE).text
-    assert visitor.open(f"{_HERE}/{foreign}").status_code == 404
+    assert visitor.open(f"{_HERE}/{rivals_conversion}").status_code == 404

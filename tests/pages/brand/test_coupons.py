@@ -1,4 +1,4 @@
-"""Coupons at the dashboard, with a gateway that is played on this machine."""
+"""Coupons on the dashboard, with a gateway simulated on this machine."""
 
 import re
 
@@ -21,16 +21,16 @@ _NEW = {
 
 @pytest.fixture
 def shop(brand):
-    """The brand with one campaign, jane in it, and a connected gateway."""
-    with play_gateway() as stage:
+    """The brand with one campaign, the affiliate Jane and a connected gateway."""
+    with play_gateway() as gateway:
         brand.program(name="Spring")
         brand.affiliate("jane", full_name="Jane <Ek>")
-        connect_gateway(brand.person("Owner"), stage)
+        connect_gateway(brand.person("Owner"), gateway)
         yield brand
 
 
-def _names(shown, label):
-    table = shown.partition(f'<table aria-label="{label}" role="table">')[2].partition("</table>")[0]
+def _names(html, label):
+    table = html.partition(f'<table aria-label="{label}" role="table">')[2].partition("</table>")[0]
     return re.findall(r'<th scope="row" role="rowheader">(?:<a [^>]*>|<code>)([^<]+)<', table)
 
 
@@ -53,8 +53,8 @@ def test_coupon_is_created_here_and_at_the_gateway(shop, people):
 def test_coupons_of_all_programs_are_filtered_in_one_list(shop, people):
     spring, autumn = str(shop.programs[0]), str(shop.program(name="Autumn"))
     create_coupon(shop, name="Of spring")
-    made = shop.post(f"/api/v1/campaigns/{autumn}/coupons", COUPON | {"name": "Of autumn"})
-    assert made.status_code == 201
+    answer = shop.post(f"/api/v1/campaigns/{autumn}/coupons", COUPON | {"name": "Of autumn"})
+    assert answer.status_code == 201
     visitor = people()
 
     html = visitor.open(_HERE).text
@@ -108,26 +108,26 @@ def test_coupon_without_gateway_shows_the_reason_and_keeps_the_form(brand, peopl
 
 def test_code_is_assigned_by_email(shop, people):
     family = create_coupon(shop)
-    here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
-    answer = visitor.send(f"{here}/codes", {"_key": "k", "email": " JANE@example.com", "code": "JANE-15"})
+    page, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
+    answer = visitor.send(f"{page}/codes", {"_key": "k", "email": " JANE@example.com", "code": "JANE-15"})
     assert answer.status_code == 303, answer.text
 
-    html = visitor.open(here).text
+    html = visitor.open(page).text
     assert _names(html, "Codes") == ["JANE-15"]
     assert "Jane &lt;Ek&gt;" in html
     assert _names(visitor.open(_HERE).text, "Codes") == ["JANE-15"]
 
-    nobody = visitor.send(f"{here}/codes", {"_key": "l", "email": "zoe@example.com", "code": ""})
-    assert nobody.status_code == 422
-    assert re.search(r'id="code-email"[^>]*value="zoe@example.com"[^>]*aria-invalid="true"', nobody.text)
+    refused = visitor.send(f"{page}/codes", {"_key": "l", "email": "zoe@example.com", "code": ""})
+    assert refused.status_code == 422
+    assert re.search(r'id="code-email"[^>]*value="zoe@example.com"[^>]*aria-invalid="true"', refused.text)
 
 
 def test_code_is_revoked(shop, people):
     family = create_coupon(shop)
     ((jane,),) = shop.rows("select id from affiliate")
-    made, visitor = mint_code(shop, jane, family["id"], "JANE-15"), people()
+    code, visitor = mint_code(shop, jane, family["id"], "JANE-15"), people()
     (address,) = re.findall(r'action="([^"]+/revoke)"', visitor.open(_HERE).text)
-    assert address == f"{_HERE}/codes/{jane}/{made['id']}/revoke"
+    assert address == f"{_HERE}/codes/{jane}/{code['id']}/revoke"
 
     assert visitor.send(address, {"_key": "k"}).status_code == 303
     html = visitor.open(_HERE).text
@@ -149,34 +149,34 @@ def test_external_code_is_registered(brand, people):
 
 def test_changeable_fields_of_a_coupon_are_changed(shop, people):
     family = create_coupon(shop)
-    here, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
+    page, visitor = f"{_HERE}/{shop.programs[0]}/{family['id']}", people()
     form = {"_key": "k", "name": "Partner", "selfMintMode": "AllAffiliates", "maxCodesPerAffiliate": "2"}
-    assert visitor.send(f"{here}/change", form).status_code == 303
+    assert visitor.send(f"{page}/change", form).status_code == 303
 
     assert shop.rows(
         "select name, self_mint_mode, max_codes_per_affiliate, overrides_click_attribution from campaign_coupon"
     ) == [("Partner", "AllAffiliates", 2, False)]
-    wrong = visitor.send(f"{here}/change", form | {"_key": "l", "maxCodesPerAffiliate": "many"})
+    wrong = visitor.send(f"{page}/change", form | {"_key": "l", "maxCodesPerAffiliate": "many"})
     assert (wrong.status_code, 'value="many"' in wrong.text) == (400, True)
 
 
 def test_coupon_is_deleted_without_codes_and_archived_with_codes(shop, people):
     visitor = people()
-    empty, used = create_coupon(shop, name="Empty"), create_coupon(shop, name="Used")
+    without_codes, with_codes = create_coupon(shop, name="Empty"), create_coupon(shop, name="Used")
     ((jane,),) = shop.rows("select id from affiliate")
-    mint_code(shop, jane, used["id"])
+    mint_code(shop, jane, with_codes["id"])
     program = shop.programs[0]
-    assert "Delete Empty" in visitor.open(f"{_HERE}/{program}/{empty['id']}").text
-    assert visitor.send(f"{_HERE}/{program}/{empty['id']}/delete", {"_key": "a"}).status_code == 303
+    assert "Delete Empty" in visitor.open(f"{_HERE}/{program}/{without_codes['id']}").text
+    assert visitor.send(f"{_HERE}/{program}/{without_codes['id']}/delete", {"_key": "a"}).status_code == 303
 
-    refused = visitor.send(f"{_HERE}/{program}/{used['id']}/delete", {"_key": "b"})
+    refused = visitor.send(f"{_HERE}/{program}/{with_codes['id']}/delete", {"_key": "b"})
     assert (refused.status_code, 'role="alert"' in refused.text) == (422, True)
-    assert visitor.send(f"{_HERE}/{program}/{used['id']}/archive", {"_key": "c"}).status_code == 303
+    assert visitor.send(f"{_HERE}/{program}/{with_codes['id']}/archive", {"_key": "c"}).status_code == 303
     assert _names(visitor.open(_HERE).text, "Coupons") == ["Used"]
     assert "Archived" in visitor.open(_HERE).text
 
 
-def test_empty_coupon_list_shows_what_is_missing(brand, people):
+def test_empty_coupon_list_shows_the_missing_prerequisites(brand, people):
     visitor = people()
     assert "No programs yet" in visitor.open(_HERE).text
     brand.program()
@@ -197,19 +197,19 @@ def test_another_brands_coupon_returns_404(shop, people, rival):
     family = create_coupon(shop)
     rival.program()
     visitor = people()
-    for program, wanted in ((rival.programs[0], family["id"]), (shop.programs[0], "none"), ("x", family["id"])):
-        assert visitor.open(f"{_HERE}/{program}/{wanted}").status_code == 404
+    for program, coupon_id in ((rival.programs[0], family["id"]), (shop.programs[0], "none"), ("x", family["id"])):
+        assert visitor.open(f"{_HERE}/{program}/{coupon_id}").status_code == 404
         for verb in ("change", "archive", "delete"):
-            assert visitor.send(f"{_HERE}/{program}/{wanted}/{verb}", {"_key": "k", "name": "x"}).status_code == 404
+            assert visitor.send(f"{_HERE}/{program}/{coupon_id}/{verb}", {"_key": "k", "name": "x"}).status_code == 404
 
 
 def test_viewer_reads_and_changes_nothing(shop, people):
     family = create_coupon(shop)
-    visitor, here = people("Viewer"), f"{_HERE}/{shop.programs[0]}/{family['id']}"
-    for path in (_HERE, here, f"{_HERE}/new"):
+    visitor, page = people("Viewer"), f"{_HERE}/{shop.programs[0]}/{family['id']}"
+    for path in (_HERE, page, f"{_HERE}/new"):
         html = visitor.open(path).text
         assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
-    assert visitor.send(f"{here}/archive", {"_key": "k"}).status_code == 403
+    assert visitor.send(f"{page}/archive", {"_key": "k"}).status_code == 403
 
 
 _CODE = {
@@ -223,12 +223,12 @@ _CODE = {
 
 @pytest.fixture
 def store(brand):
-    """Return the stage of the store of a brand with one campaign and jane in it."""
-    with play_gateway("shopify") as stage:
+    """Return the simulated store of a brand with one campaign and the affiliate Jane."""
+    with play_gateway("shopify") as gateway:
         brand.program(name="Spring")
         brand.affiliate("jane")
-        connect_gateway(brand.person("Owner"), stage)
-        yield stage
+        connect_gateway(brand.person("Owner"), gateway)
+        yield gateway
 
 
 def test_code_without_a_coupon_is_minted_at_the_store(brand, store, people):

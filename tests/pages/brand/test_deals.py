@@ -1,4 +1,4 @@
-"""Deals at the dashboard, from the draft to the money."""
+"""Deals on the dashboard, from the draft to the payment."""
 
 import re
 
@@ -19,13 +19,13 @@ def work(app):
 
 @pytest.fixture
 def people(visitor, flask, work):
-    """A browser in which a member of that brand signs in."""
+    """Return a function that signs a member of that brand in and returns the browser."""
 
-    def signed_in(role="Owner"):
+    def sign_in(role="Owner"):
         visitor.open(flask.json("sign-in", "owner", "--org", work.brand.id, "--role", role)["url"])
         return visitor
 
-    return signed_in
+    return sign_in
 
 
 def _form(work, **typed):
@@ -40,15 +40,15 @@ def test_deal_is_drafted_offered_and_withdrawn(work, people):
     assert "No deals yet" in visitor.open(_HERE).text
     answer = visitor.send(f"{_HERE}/new", _form(work))
     assert answer.status_code == 303, answer.text
-    there = answer.headers["Location"].partition("?")[0]
+    page = answer.headers["Location"].partition("?")[0]
 
-    html = visitor.open(there).text
+    html = visitor.open(page).text
     assert "<h1>Video</h1>" in html
     assert re.findall(r"<h3>([^<]+)</h3>", html) == ["1. Script", "2. Cut"]
     assert "100.50 EUR" in html
     for act, status in (("offer", "Offered"), ("cancel", "Cancelled")):
-        assert visitor.send(f"{there}/act", {"_key": act, "act": act}).status_code == 303
-        assert f">{status}</span>" in visitor.open(there).text
+        assert visitor.send(f"{page}/act", {"_key": act, "act": act}).status_code == 303
+        assert f">{status}</span>" in visitor.open(page).text
     assert ">Video</a>" in visitor.open(f"{_HERE}?status=Cancelled").text
     assert "No deals here" in visitor.open(f"{_HERE}?status=Draft").text
 
@@ -75,36 +75,36 @@ def test_invalid_value_shows_an_error_at_its_field(work, people, typed, field):
 
 def test_owner_with_an_old_login_funds_after_a_fresh_login(work, people):
     deal_id = work.create_accepted(50_000)
-    visitor, there = people(), f"{_HERE}/{deal_id}"
+    visitor, page = people(), f"{_HERE}/{deal_id}"
     with db.any_org_work():
         db.db.run(
             "update web_session set signed_in_at = now() - interval '61 minutes' where organization_id = %s",
             (work.brand.id,),
         )
-    asked = {"act": "fund", "_page": there}
-    assert f'<input type="hidden" name="_page" value="{there}">' in visitor.open(there).text
-    led = visitor.send(f"{there}/act", asked | {"_key": "f"})
+    form = {"act": "fund", "_page": page}
+    assert f'<input type="hidden" name="_page" value="{page}">' in visitor.open(page).text
+    redirect = visitor.send(f"{page}/act", form | {"_key": "f"})
 
-    assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
+    assert (redirect.status_code, redirect.headers["Location"].partition("?")[0]) == (303, "/sign-in")
     assert work.brand.rows("select count(*) from deal_request") == [(0,)]
-    assert people().open(there).status_code == 200
+    assert people().open(page).status_code == 200
     assert visitor.client.get_cookie("finderfee-kept") is None
-    assert visitor.send(f"{there}/act", asked | {"_key": "g"}).headers["Location"] == f"{there}?done=fund"
+    assert visitor.send(f"{page}/act", form | {"_key": "g"}).headers["Location"] == f"{page}?done=fund"
     assert work.brand.rows("select count(*) from deal_request") == [(1,)]
 
 
 def test_owner_funds_and_releases_a_deal(work, people):
     deal_id = work.create_accepted(50_000)
-    visitor, there = people(), f"{_HERE}/{deal_id}"
-    assert visitor.send(f"{there}/act", {"_key": "f", "act": "fund"}).status_code == 303
+    visitor, page = people(), f"{_HERE}/{deal_id}"
+    assert visitor.send(f"{page}/act", {"_key": "f", "act": "fund"}).status_code == 303
     drain("payouts")
-    assert ">Funded</span>" in visitor.open(there).text
+    assert ">Funded</span>" in visitor.open(page).text
 
     assert work.submit(deal_id).status_code == 200
     assert "1 submission" in visitor.open(_HERE).text
-    assert visitor.send(f"{there}/milestones/1/approve", {"_key": "a"}).status_code == 303
+    assert visitor.send(f"{page}/milestones/1/approve", {"_key": "a"}).status_code == 303
     drain("payouts")
-    html = visitor.open(there).text
+    html = visitor.open(page).text
     assert ">Completed</span>" in html
     assert re.search(r'<dt class="small dim">Paid</dt><dd>500.00 USD</dd>', html)
 
@@ -112,20 +112,20 @@ def test_owner_funds_and_releases_a_deal(work, people):
 def test_submission_is_sent_back_and_disputed(work, people):
     deal_id = work.create_funded(50_000)
     work.submit(deal_id)
-    visitor, there = people("Manager"), f"{_HERE}/{deal_id}/milestones/1"
-    empty = visitor.send(f"{there}/changes", {"_key": "e", "note": " "})
+    visitor, page = people("Manager"), f"{_HERE}/{deal_id}/milestones/1"
+    empty = visitor.send(f"{page}/changes", {"_key": "e", "note": " "})
     assert empty.status_code == 400
     assert re.search(r'id="part1-note"[^>]*aria-invalid="true"', empty.text)
-    assert visitor.send(f"{there}/changes", {"_key": "c", "note": "Louder"}).status_code == 303
+    assert visitor.send(f"{page}/changes", {"_key": "c", "note": "Louder"}).status_code == 303
     assert "Louder" in visitor.open(f"{_HERE}/{deal_id}").text
 
-    half = visitor.send(f"{there}/dispute", {"_key": "d", "reason": "", "proposedResolution": "Half"})
-    assert (half.status_code, "Half" in half.text) == (400, True)
-    assert visitor.send(f"{there}/dispute", {"_key": "g", **REASON}).status_code == 303
+    refused = visitor.send(f"{page}/dispute", {"_key": "d", "reason": "", "proposedResolution": "Half"})
+    assert (refused.status_code, "Half" in refused.text) == (400, True)
+    assert visitor.send(f"{page}/dispute", {"_key": "g", **REASON}).status_code == 303
     assert work.list_statuses(deal_id) == ["Disputed"]
 
 
-def test_act_in_the_wrong_state_shows_a_refusal(work, people):
+def test_action_in_the_wrong_state_shows_a_refusal(work, people):
     deal_id = work.draft(50_000)
     visitor = people()
     answer = visitor.send(f"{_HERE}/{deal_id}/act", {"_key": "f", "act": "fund"})
@@ -135,7 +135,7 @@ def test_act_in_the_wrong_state_shows_a_refusal(work, people):
     assert visitor.send(f"{_HERE}/{deal_id}/milestones/9/approve", {"_key": "m"}).status_code == 404
 
 
-def test_manager_does_not_fund_and_a_viewer_changes_nothing(work, people):
+def test_manager_cannot_fund_and_viewer_cannot_change_a_deal(work, people):
     deal_id = work.create_accepted(50_000)
     manager = people("Manager")
     assert "Fund" not in re.findall(r"<button[^>]*>(\w+)", manager.open(f"{_HERE}/{deal_id}").text)

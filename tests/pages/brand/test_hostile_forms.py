@@ -1,4 +1,4 @@
-"""What no form of ours would send to the screens of imports and webhooks: an answer that says so, and never a fault."""
+"""Hostile forms and queries for the pages of imports and webhooks are answered without a server error."""
 
 import pytest
 
@@ -15,7 +15,7 @@ _FORMS = {
 }
 _FILE = "affiliateSlug,amount,commission,currency,occurredAt\nben,1.00,0.10,EUR,2024-01-31\n"
 _GOOD = {"url": "https://localhost/other", "events": "*", "packed": new_import.pack(_FILE)}
-_DOES = {
+_ACTIONS = {
     "/dashboard/imports/new": ("look", "import"),
     "/dashboard/webhooks/{endpoint_id}": ("change", "sample", "rotate", "redeliver"),
 }
@@ -37,12 +37,12 @@ def names(brand):
 @pytest.mark.parametrize("path", _FORMS)
 def test_hostile_forms_return_no_server_error(visitor, links, names, path):
     visitor.open(links("owner"))
-    for does in _DOES.get(path, (None,)):
+    for action in _ACTIONS.get(path, (None,)):
         for field in _FORMS[path]:
             for text in _TEXTS:
-                form = _GOOD | {"program": names["program_id"], "do": does or "look", field: text}
+                form = _GOOD | {"program": names["program_id"], "do": action or "look", field: text}
                 answer = visitor.send(path.format(**names), form)
-                assert answer.status_code < 500, (does, field, text[:20], answer.text[-600:])
+                assert answer.status_code < 500, (action, field, text[:20], answer.text[-600:])
 
 
 @pytest.mark.parametrize("query", ["status", "eventType", "since", "until", "cursor", "seen", "kind", "program"])

@@ -1,4 +1,4 @@
-"""Invites at the dashboard: one, many, sent again, taken back."""
+"""Invites on the dashboard: sent one by one or in bulk, resent, revoked."""
 
 import re
 
@@ -14,19 +14,19 @@ def program(brand):
 
 @pytest.fixture
 def create_invite(brand, program):
-    """What makes an invite by the API and returns its id."""
+    """Return a function that creates an invite through the API and returns its id."""
 
     def make(email, **fields):
-        sent = brand.post("/api/affiliate-invites", {"programId": program, "email": email, **fields})
-        assert sent.status_code == 201, sent.text
-        return sent.json["invite"]["id"]
+        answer = brand.post("/api/affiliate-invites", {"programId": program, "email": email, **fields})
+        assert answer.status_code == 201, answer.text
+        return answer.json["invite"]["id"]
 
     return make
 
 
 def _invites(brand):
-    found = brand.person("Owner").get("/api/affiliate-invites").json["items"]
-    return {invite["email"]: invite for invite in found}
+    invites = brand.person("Owner").get("/api/affiliate-invites").json["items"]
+    return {invite["email"]: invite for invite in invites}
 
 
 def _invalid_fields(answer):
@@ -65,10 +65,10 @@ def test_new_invite_shows_its_link_once(brand, people, program):
     assert (invite["email"], invite["fullName"], invite["slug"]) == ("ina@example.com", "Ina <b>", "ina")
     assert (invite["customCommissionType"], invite["customCommissionValue"]) == ("Percentage", 30)
     assert invite["personalNoteHtml"] == "<p>Hello &amp; welcome<br>&lt;b&gt;Ada&lt;/b&gt;</p>"
-    listed = visitor.open(_HERE).text
-    assert link not in listed
-    assert "Ina &lt;b&gt;" in listed
-    assert '<span class="chip wait">Pending</span>' in listed
+    list_html = visitor.open(_HERE).text
+    assert link not in list_html
+    assert "Ina &lt;b&gt;" in list_html
+    assert '<span class="chip wait">Pending</span>' in list_html
 
 
 @pytest.mark.parametrize(
@@ -101,40 +101,40 @@ def test_error_of_a_single_invite_is_shown_at_its_field(brand, people, program, 
 def test_bulk_invite_reports_slug_conflicts(brand, people, program):
     brand.affiliate("ben")
     ann = f"ann-{brand.id.hex}"
-    people_in = [f"a@example.com, Ann, {ann}", "", "b@example.com,,ben", f"c@example.com,C,{ann}", "a@example.com"]
-    lines = "\r\n".join([*people_in, "d@example.com"])
+    recipients = [f"a@example.com, Ann, {ann}", "", "b@example.com,,ben", f"c@example.com,C,{ann}", "a@example.com"]
+    lines = "\r\n".join([*recipients, "d@example.com"])
     html = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
 
     assert "4 invites are on their way." in html
     assert "One was left out" in html
-    clashes = html.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
-    assert "b@example.com" in clashes
-    assert "somebody else has it" in clashes
-    assert "wanted twice here" in clashes
-    found = _invites(brand)
-    assert {email: (one["fullName"], one["slug"]) for email, one in found.items()} == {
+    conflicts = html.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
+    assert "b@example.com" in conflicts
+    assert "somebody else has it" in conflicts
+    assert "wanted twice here" in conflicts
+    invites = _invites(brand)
+    assert {email: (invite["fullName"], invite["slug"]) for email, invite in invites.items()} == {
         "a@example.com": ("Ann", ann),
         "b@example.com": ("", None),
         "c@example.com": ("C", None),
         "d@example.com": ("", None),
     }
-    assert not any(one["autoApprove"] for one in found.values())
+    assert not any(invite["autoApprove"] for invite in invites.values())
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ("a@example.com\n\nnobody", "Line 3: "),
         ("", "1 to 50 recipients"),
         ("\n".join(f"a{number}@example.com" for number in range(51)), "1 to 50 recipients"),
     ],
 )
-def test_wrong_line_is_named_and_no_invite_is_sent(brand, people, program, lines, said):
+def test_wrong_line_is_named_and_no_invite_is_sent(brand, people, program, lines, message):
     answer = people().send(_HERE, {"do": "many", "programId": program, "recipients": lines})
 
     assert answer.status_code == 400
     assert _invalid_fields(answer) == ["many-recipients"]
-    assert said in answer.text
+    assert message in answer.text
     assert _invites(brand) == {}
 
 
@@ -142,8 +142,8 @@ def test_invite_is_resent_with_a_new_link_and_revoked(brand, people, create_invi
     invite = create_invite("ina@example.com")
     visitor = people("Manager")
 
-    again = visitor.send(_HERE, {"do": "again", "invite": invite})
-    assert re.search(r'<input id="their-link" value="[^"]+/invites/[^"]+" readonly>', again.text)
+    resent = visitor.send(_HERE, {"do": "again", "invite": invite})
+    assert re.search(r'<input id="their-link" value="[^"]+/invites/[^"]+" readonly>', resent.text)
 
     revoked = visitor.send(_HERE, {"do": "revoke", "invite": invite})
     assert (revoked.status_code, revoked.headers["Location"]) == (303, _HERE)
@@ -158,13 +158,13 @@ def test_filter_is_in_the_address(brand, people, create_invite):
     visitor = people()
     visitor.send(_HERE, {"do": "revoke", "invite": first})
 
-    def listed(query):
+    def list_emails(query):
         table = visitor.open(f"{_HERE}{query}").text.partition('<table aria-label="Invites" role="table">')[2]
         return re.findall(r'<th scope="row" role="rowheader">([^<]+)', table)
 
-    assert listed("?state=Revoked") == ["ina@example.com"]
-    assert listed("?state=Pending") == ["bo@example.com"]
-    assert listed(f"?program={brand.program(name='Other')}") == []
+    assert list_emails("?state=Revoked") == ["ina@example.com"]
+    assert list_emails("?state=Pending") == ["bo@example.com"]
+    assert list_emails(f"?program={brand.program(name='Other')}") == []
     assert "Nothing fits this filter." in visitor.open(f"{_HERE}?state=Accepted").text
 
 
@@ -182,18 +182,20 @@ def test_viewer_reads_and_sends_nothing(brand, people, program, create_invite):
         {"do": "revoke", "invite": invite},
     ):
         assert visitor.send(_HERE, form).status_code == 403
-    assert {email: one["state"] for email, one in _invites(brand).items()} == {"ina@example.com": "Pending"}
+    assert {email: invite_row["state"] for email, invite_row in _invites(brand).items()} == {
+        "ina@example.com": "Pending"
+    }
 
 
 def test_another_brands_invite_and_program_return_404(rival, people, program):
-    theirs = str(rival.program())
-    body = {"programId": theirs, "email": "ina@example.com"}
+    rivals_program = str(rival.program())
+    body = {"programId": rivals_program, "email": "ina@example.com"}
     invite = rival.post("/api/affiliate-invites", body).json["invite"]["id"]
     visitor = people()
 
-    for wanted in (invite, "x", ""):
-        assert visitor.send(_HERE, {"do": "again", "invite": wanted}).status_code == 404
-        assert visitor.send(_HERE, {"do": "revoke", "invite": wanted}).status_code == 404
+    for invite_id in (invite, "x", ""):
+        assert visitor.send(_HERE, {"do": "again", "invite": invite_id}).status_code == 404
+        assert visitor.send(_HERE, {"do": "revoke", "invite": invite_id}).status_code == 404
     assert visitor.send(_HERE, {"do": "one", **body}).status_code == 400
 
 

@@ -1,4 +1,4 @@
-"""A conversion by hand, at the dashboard."""
+"""Recording a conversion by hand on the dashboard."""
 
 import re
 
@@ -9,7 +9,7 @@ _HERE = "/dashboard/conversions/new"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign at 20 %, Ada, and Ben who is paused."""
+    """The brand with one campaign at 20 %, the affiliate Ada and the paused affiliate Ben."""
     brand.program(name="Spring")
     brand.affiliate("ada", full_name="Ada Ek")
     brand.affiliate("ben", status="Paused")
@@ -27,12 +27,12 @@ def _list_conversions(brand):
     return brand.rows("select type, amount_cents, commission_cents, currency from conversion")
 
 
-@pytest.mark.parametrize("who", ["ada@example.com", " ADA@example.com ", "Ada Ek"])
-def test_sale_is_recorded_and_shown(campaign, people, who):
-    answer = people("Manager").send(_HERE, _form(campaign, affiliate=who))
+@pytest.mark.parametrize("affiliate", ["ada@example.com", " ADA@example.com ", "Ada Ek"])
+def test_sale_is_recorded_and_shown(campaign, people, affiliate):
+    answer = people("Manager").send(_HERE, _form(campaign, affiliate=affiliate))
 
-    ((made,),) = campaign.rows("select id from conversion")
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/conversions/{made}")
+    ((conversion_id,),) = campaign.rows("select id from conversion")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/conversions/{conversion_id}")
     assert _list_conversions(campaign) == [("OneTime", 123_450, 24_690, "EUR")]
 
 
@@ -51,7 +51,7 @@ def test_amounts_are_typed_in_major_units(campaign, people, typed, row):
     assert _list_conversions(campaign) == [row]
 
 
-def test_double_click_records_one(campaign, people):
+def test_double_click_records_one_conversion(campaign, people):
     visitor = people()
     addresses = {visitor.send(_HERE, _form(campaign)).headers["Location"] for _ in range(2)}
 
@@ -100,16 +100,16 @@ def test_ineligible_affiliate_shows_an_error_with_a_link(campaign, people):
 
 def test_uncredited_sale_is_credited_by_hand(campaign, people):
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
-    ((dropped,),) = campaign.rows("select id from uncredited_conversion")
+    ((uncredited_id,),) = campaign.rows("select id from uncredited_conversion")
     campaign.rows("update affiliate set status = 'Approved' where full_name = 'Ben' returning 1")
     visitor = people()
-    html = visitor.open(f"{_HERE}?uncredited={dropped}").text
-    typed = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', html))
+    html = visitor.open(f"{_HERE}?uncredited={uncredited_id}").text
+    prefilled = dict(re.findall(r'<input id="(\w+)" name="\w+" type="[\w-]+" value="([^"]*)"', html))
 
-    assert (typed["amount"], typed["currency"], typed["affiliate"]) == ("49.00", "EUR", "ben@example.com")
-    assert f'name="uncredited" value="{dropped}"' in html
-    sent = _form(campaign, **typed, uncredited=str(dropped))
-    assert visitor.send(_HERE, sent).status_code == 303
+    assert (prefilled["amount"], prefilled["currency"], prefilled["affiliate"]) == ("49.00", "EUR", "ben@example.com")
+    assert f'name="uncredited" value="{uncredited_id}"' in html
+    form = _form(campaign, **prefilled, uncredited=str(uncredited_id))
+    assert visitor.send(_HERE, form).status_code == 303
     assert campaign.rows("select status from uncredited_conversion") == [("dismissed",)]
     assert _list_conversions(campaign) == [("OneTime", 4_900, 980, "EUR")]
 
@@ -118,9 +118,9 @@ def test_another_brands_row_prefills_nothing(campaign, people, rival):
     rival.program()
     rival.affiliate("evangeline", status="Paused")
     rival.sale(affiliateSlug="evangeline", amountCents=777)
-    ((dropped,),) = rival.rows("select id from uncredited_conversion")
+    ((uncredited_id,),) = rival.rows("select id from uncredited_conversion")
 
-    html = people().open(f"{_HERE}?uncredited={dropped}").text
+    html = people().open(f"{_HERE}?uncredited={uncredited_id}").text
     assert "evangeline" not in html
     assert "uncredited" not in html
 

@@ -8,10 +8,10 @@ from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 
-def _pending_work(shown):
-    listed = re.search(r'<ul class="waiting">(.*?)</ul>', shown, re.DOTALL)
-    found = re.findall(r'<a href="([^"]+)"><b class="num">(\d+)</b> ([^<]+)</a>', listed[1]) if listed else []
-    return {words: (path, int(count)) for path, count, words in found}
+def _pending_work(html):
+    work_list = re.search(r'<ul class="waiting">(.*?)</ul>', html, re.DOTALL)
+    links = re.findall(r'<a href="([^"]+)"><b class="num">(\d+)</b> ([^<]+)</a>', work_list[1]) if work_list else []
+    return {words: (path, int(count)) for path, count, words in links}
 
 
 def test_new_brand_is_led_to_its_first_program(brand, people):
@@ -53,7 +53,7 @@ def test_every_link_of_the_overview_works(brand, people):
         assert visitor.open(path).status_code == 200, path
 
 
-def test_thirty_days_are_charts_with_numbers(brand, people):
+def test_last_thirty_days_are_shown_as_charts_with_numbers(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     assert "Nothing came in these 30 days" in people().open("/dashboard").text
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_thirty_days_are_charts_with_numbers(brand, people):
     assert sum(map(int, figures.values())) == 1
 
 
-def test_money_is_net_in_home_currency_with_unconverted_amounts_apart(brand, people):
+def test_money_is_net_in_home_currency_and_unconverted_amounts_are_listed(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     screens = ("/dashboard", f"/dashboard/programs/{brand.programs[0]}")
     insert_conversion(
@@ -90,7 +90,7 @@ def test_money_is_net_in_home_currency_with_unconverted_amounts_apart(brand, peo
         for label, amount in zip(("Revenue", "Commission"), amounts, strict=True):
             table = re.search(rf'<table aria-label="{label}" role="table">(.*?)</table>', html, re.DOTALL)[1]
             figures = dict(re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table))
-            assert {found for found in figures.values() if found != "0.00 USD"} == {amount}, (page, label)
+            assert {figure for figure in figures.values() if figure != "0.00 USD"} == {amount}, (page, label)
             assert figures[time_ago(days=3).date().isoformat()] == amount, (page, label)
         assert html.count("Besides, without a rate: 1 XPF</p>") == 1, page
 

@@ -1,4 +1,4 @@
-"""The review queue at the dashboard."""
+"""The review queue on the dashboard."""
 
 import re
 from datetime import timedelta
@@ -14,7 +14,7 @@ _HERE = "/dashboard/review"
 
 @pytest.fixture
 def campaign(brand):
-    """The brand with one campaign, Ada, and Ben who is paused."""
+    """The brand with one campaign, the affiliate Ada and the paused affiliate Ben."""
     brand.program(name="Spring")
     brand.affiliate("ben", status="Paused")
     brand.affiliate("ada", full_name="Ada <Ek>")
@@ -23,15 +23,15 @@ def campaign(brand):
 
 @pytest.fixture
 def ada(campaign):
-    ((found,),) = campaign.rows("select id from affiliate where full_name like 'Ada%%'")
-    return found
+    ((affiliate_id,),) = campaign.rows("select id from affiliate where full_name like 'Ada%%'")
+    return affiliate_id
 
 
 @pytest.fixture
 def cases(campaign, ada):
-    """One case of each kind, the newest first: a lead that is held, clicks that were dropped, a sale of Ben's."""
+    """One case of each kind, newest first: a held lead, a blocked click, a sale of the paused Ben."""
     lead = insert_conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
-    found = {
+    cases_by_kind = {
         "lead": lead,
         "held": record_blocked_click(
             campaign, ada, subject="lead", subject_id=lead, action="held", at=start_of_test() + timedelta(hours=2)
@@ -39,44 +39,46 @@ def cases(campaign, ada):
         "blocked": record_blocked_click(campaign, ada, "headless", at=start_of_test() + timedelta(hours=1)),
     }
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
-    ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")
-    return found
+    ((cases_by_kind["sale"],),) = campaign.rows("select id from uncredited_conversion")
+    return cases_by_kind
 
 
-def _items(shown):
-    return shown.split('<li class="card" ')[1:]
+def _items(html):
+    return html.split('<li class="card" ')[1:]
 
 
-def _kinds(shown):
-    return re.findall(r'<li class="card".*?<span class="chip \w+">(.*?)</span>', shown, re.DOTALL)
+def _kinds(html):
+    return re.findall(r'<li class="card".*?<span class="chip \w+">(.*?)</span>', html, re.DOTALL)
 
 
 def _buttons(item):
-    plain = re.sub(r"<span class=\"unseen\">|</span>", "", item)
-    return re.findall(r"class=\"button slim[^>]*>([^<]*)</(?:button|a)>", plain)
+    without_hidden_text = re.sub(r"<span class=\"unseen\">|</span>", "", item)
+    return re.findall(r"class=\"button slim[^>]*>([^<]*)</(?:button|a)>", without_hidden_text)
 
 
 def _build_form(item, action):
-    form = next(one for one in re.findall(r"<form.*?</form>", item, re.DOTALL) if f'value="{action}"' in one)
+    form = next(
+        candidate for candidate in re.findall(r"<form.*?</form>", item, re.DOTALL) if f'value="{action}"' in candidate
+    )
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form)) | {"action": action}
 
 
-def _rows(brand, table):
+def _list_statuses(brand, table):
     return brand.rows(f"select status from {table} order by id")
 
 
 def test_all_open_cases_are_in_one_queue(campaign, cases, people):
     html = people().open(_HERE).text
-    held, blocked, sale = _items(html)
+    held_item, blocked_item, sale_item = _items(html)
 
     assert _kinds(html) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
-    assert _buttons(held) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
-    assert _buttons(blocked) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
-    assert _buttons(sale) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
-    assert "headless" in blocked
-    assert "49.00 EUR" in sale
-    assert "Spring" in sale
-    assert f'href="/dashboard/conversions/{cases["lead"]}"' in held
+    assert _buttons(held_item) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
+    assert _buttons(blocked_item) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
+    assert _buttons(sale_item) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
+    assert "headless" in blocked_item
+    assert "49.00 EUR" in sale_item
+    assert "Spring" in sale_item
+    assert f'href="/dashboard/conversions/{cases["lead"]}"' in held_item
 
 
 @pytest.mark.parametrize(("action", "status"), [("resolve", "resolved"), ("dismiss", "dismissed")])
@@ -105,8 +107,8 @@ def test_held_conversion_is_released_and_its_event_dismissed(campaign, cases, pe
 def test_conversion_released_elsewhere_is_not_offered_again(campaign, cases, people):
     campaign.post(f"/api/v1/conversions/{cases['lead']}/validate", {})
 
-    held = _items(people().open(_HERE).text)[0]
-    assert "Validate Ada" not in " ".join(_buttons(held))
+    held_item = _items(people().open(_HERE).text)[0]
+    assert "Validate Ada" not in " ".join(_buttons(held_item))
 
 
 def test_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
@@ -115,7 +117,7 @@ def test_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
 
     assert f'href="/dashboard/conversions/new?uncredited={cases["sale"]}"' in item
     assert visitor.send(_HERE, _build_form(item, "dismiss")).status_code == 303
-    assert _rows(campaign, "uncredited_conversion") == [("dismissed",)]
+    assert _list_statuses(campaign, "uncredited_conversion") == [("dismissed",)]
     assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
 
 
@@ -143,7 +145,7 @@ def test_case_closed_meanwhile_shows_a_refusal(campaign, cases, people):
 )
 def test_form_without_an_action_shows_an_error(campaign, cases, people, form):
     assert people().send(_HERE, {"_key": "k"} | form).status_code == 422
-    assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
+    assert _list_statuses(campaign, "fraud_event") == [("open",), ("open",)]
 
 
 @pytest.mark.parametrize(("case", "action"), [("event", "resolve"), ("event", "ban"), ("sale", "dismiss")])
@@ -157,13 +159,13 @@ def test_unknown_case_returns_404(campaign, people, case, action, unknown):
 def test_another_brands_case_returns_404(campaign, rival, people):
     rival.program()
     eva = rival.affiliate("eva", full_name="Eva Lindqvist")
-    foreign = record_blocked_click(rival, eva)
+    rivals_case = record_blocked_click(rival, eva)
     visitor = people()
 
     assert "Lindqvist" not in visitor.open(_HERE).text
-    form = {"_key": "k", "case": "event", "id": str(foreign), "affiliate": str(eva)}
+    form = {"_key": "k", "case": "event", "id": str(rivals_case), "affiliate": str(eva)}
     assert {visitor.send(_HERE, form | {"action": act}).status_code for act in ("resolve", "ban")} == {404}
-    assert _rows(rival, "fraud_event") == [("open",)]
+    assert _list_statuses(rival, "fraud_event") == [("open",)]
 
 
 def test_viewer_reads_and_decides_nothing(campaign, cases, people):
@@ -174,7 +176,7 @@ def test_viewer_reads_and_decides_nothing(campaign, cases, people):
     assert f'<form method="post" action="{_HERE}"' not in html
     form = {"_key": "k", "case": "event", "action": "resolve", "id": str(cases["blocked"])}
     assert visitor.send(_HERE, form).status_code == 403
-    assert _rows(campaign, "fraud_event") == [("open",), ("open",)]
+    assert _list_statuses(campaign, "fraud_event") == [("open",), ("open",)]
 
 
 def test_queue_is_filtered_and_paged(campaign, ada, cases, people):

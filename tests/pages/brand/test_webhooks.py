@@ -1,4 +1,4 @@
-"""Webhooks at the dashboard. Source: the pages' interface, "Webhook" and "Delivery"."""
+"""Webhooks on the dashboard. Source: the pages' interface, "Webhook" and "Delivery"."""
 
 import hashlib
 import hmac
@@ -23,27 +23,27 @@ def owner(brand, visitor, links):
 
 @pytest.fixture
 def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
+    """An endpoint of the brand at the receiver, subscribed to every event."""
     return brand.endpoint(receiver.url)
 
 
 def _key(answer, words):
-    """Return the key of the form that has this button."""
+    """Return the idempotency key of the form whose button starts with these words."""
     forms = re.findall(r"<form method=\"post\".*?</form>", answer.text, re.DOTALL)
     (form,) = [form for form in forms if re.search(rf"<button[^>]*>{words}", form)]
     return re.search('name="_key" value="([^"]*)"', form)[1]
 
 
-def _does(visitor, endpoint_id, words, do, **fields):
+def _submit(visitor, endpoint_id, words, do, **fields):
     key = _key(visitor.open(f"{URL}/{endpoint_id}"), words)
     return visitor.send(f"{URL}/{endpoint_id}", {"_key": key, "do": do} | fields)
 
 
-def _sample(visitor, endpoint):
-    """Send a sample; returns the address of its delivery's page."""
-    led = _does(visitor, endpoint["id"], "Send a sample", "sample", type="test")
-    assert led.status_code == 303
-    return led.headers["Location"]
+def _send_sample(visitor, endpoint):
+    """Send a sample event and return the address of its delivery's page."""
+    redirect = _submit(visitor, endpoint["id"], "Send a sample", "sample", type="test")
+    assert redirect.status_code == 303
+    return redirect.headers["Location"]
 
 
 def test_new_endpoint_shows_its_secret_once(brand, owner):
@@ -51,11 +51,11 @@ def test_new_endpoint_shows_its_secret_once(brand, owner):
     assert "No endpoints yet" in page.text
     fields = {"_key": _key(page, "Create endpoint"), "url": "https://localhost/hook", "events": "*", "description": ""}
 
-    made, again = owner.send(URL, fields), owner.send(URL, fields)
+    created, again = owner.send(URL, fields), owner.send(URL, fields)
 
-    secret = re.search(r'id="secret" value="(whsec_[^"]*)"', made.text)[1]
-    assert made.status_code == 200
-    assert secret in again.text  # the first answer once more
+    secret = re.search(r'id="secret" value="(whsec_[^"]*)"', created.text)[1]
+    assert created.status_code == 200
+    assert secret in again.text  # the first answer again
     assert len(brand.get("/api/v1/webhooks").json["items"]) == 1
     assert secret not in owner.open(URL).text
     assert 'aria-label="Endpoints"' in owner.open(URL).text
@@ -72,8 +72,8 @@ def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(bra
     page = owner.open(f"{URL}/{hook['id']}").text
     assert "Managed by a workflow" in page
     assert [words for words in ("Rotate secret", "Change it") if words in page] == []
-    assert page.count('<option value="test"') == 1  # of what was sent, and not of what can be
-    assert _does(owner, hook["id"], "Send a sample", "sample", type="payout.paid").status_code == 303
+    assert page.count('<option value="test"') == 1  # once, in the filter of deliveries; samples of it cannot be sent
+    assert _submit(owner, hook["id"], "Send a sample", "sample", type="payout.paid").status_code == 303
     drain()
     assert receiver.events[-1]["type"] == "payout.paid"
     key = _key(owner.open(f"{URL}/{hook['id']}"), "Delete endpoint")
@@ -85,7 +85,7 @@ def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(bra
 
     assert owner.send(f"{URL}/{hook['id']}", {"_key": key, "do": "delete"}).status_code == 303
     assert "Managed by workflows" not in owner.open(URL).text
-    assert [one["id"] for one in brand.get("/api/v1/webhooks").json["items"]] == [endpoint["id"]]
+    assert [webhook["id"] for webhook in brand.get("/api/v1/webhooks").json["items"]] == [endpoint["id"]]
 
 
 def test_endpoint_subscribes_to_chosen_events(brand, owner):
@@ -93,8 +93,8 @@ def test_endpoint_subscribes_to_chosen_events(brand, owner):
 
     owner.send(URL, fields)
 
-    (made,) = brand.get("/api/v1/webhooks").json["items"]
-    assert (made["events"], made["description"]) == (["payout.paid", "conversion.created"], "Books")
+    (created,) = brand.get("/api/v1/webhooks").json["items"]
+    assert (created["events"], created["description"]) == (["payout.paid", "conversion.created"], "Books")
     assert "payout.paid, conversion.created" in owner.open(URL).text
 
 
@@ -119,7 +119,7 @@ def test_error_is_shown_at_its_field(brand, owner, fields, field):
 
 def test_delivery_shows_payload_and_attempts_and_is_resent(brand, owner, endpoint, receiver, drain):
     receiver.answers = [receivers.status(503, b"<b>upstream</b> timed out"), receivers.status(500, b"no")]
-    address = _sample(owner, endpoint)
+    address = _send_sample(owner, endpoint)
     waiting = owner.open(address)
     assert "No attempt has come to an end yet." in waiting.text
     assert "Redeliver" not in waiting.text
@@ -129,38 +129,38 @@ def test_delivery_shows_payload_and_attempts_and_is_resent(brand, owner, endpoin
     brand.rows("update delivery set status = 'Failed', settled_at = now(), next_attempt_at = null returning id")
     brand.rows("delete from job returning id")
 
-    shown = owner.open(address)
+    failed_page = owner.open(address)
     payload = html.unescape(
-        re.search(r'<pre class="sent"[^>]*aria-labelledby="payload"[^>]*>(.*?)</pre>', shown.text, re.DOTALL)[1]
+        re.search(r'<pre class="sent"[^>]*aria-labelledby="payload"[^>]*>(.*?)</pre>', failed_page.text, re.DOTALL)[1]
     )
     assert json.loads(payload) == receiver.received[0].event
-    assert '<h2 id="attempts">Attempts</h2>' in shown.text
-    assert "&lt;b&gt;upstream&lt;/b&gt; timed out" in shown.text
-    assert ">503<" in shown.text
+    assert '<h2 id="attempts">Attempts</h2>' in failed_page.text
+    assert "&lt;b&gt;upstream&lt;/b&gt; timed out" in failed_page.text
+    assert ">503<" in failed_page.text
     assert owner.open(part).status_code == 200
-    assert owner.open(html.unescape(re.search(r'hx-get="([^"]*)"', shown.text)[1])).status_code == 204
+    assert owner.open(html.unescape(re.search(r'hx-get="([^"]*)"', failed_page.text)[1])).status_code == 204
 
-    led = owner.send(address, {"_key": _key(shown, "Redeliver")})
+    redirect = owner.send(address, {"_key": _key(failed_page, "Redeliver")})
     drain()
 
-    assert (led.status_code, led.headers["Location"]) == (303, address)
+    assert (redirect.status_code, redirect.headers["Location"]) == (303, address)
     assert ">500<" in owner.open(address).text
     assert len(receiver.received) == 2
 
 
-def test_curl_command_of_a_delivery_is_signed(brand, owner, endpoint, receiver, drain):
-    drain_and_open = _sample(owner, endpoint)
+def test_curl_command_repeats_the_delivery_with_a_signature(brand, owner, endpoint, receiver, drain):
+    address = _send_sample(owner, endpoint)
     drain()
-    shown = owner.open(drain_and_open)
-    curl = html.unescape(re.search(r'<textarea id="curl"[^>]*>\n?(.*?)</textarea>', shown.text, re.DOTALL)[1])
+    page = owner.open(address)
+    curl = html.unescape(re.search(r'<textarea id="curl"[^>]*>\n?(.*?)</textarea>', page.text, re.DOTALL)[1])
     script = curl.replace("whsec_…", endpoint["secret"]).replace("curl -i", "curl -k -i")
 
     subprocess.run(["bash", "-c", script], check=True, env={"PATH": os.environ["PATH"]}, capture_output=True)
 
-    ours, theirs = receiver.received
-    assert theirs.body == ours.body
-    assert theirs.headers["x-service-delivery-id"] == ours.headers["x-service-delivery-id"]
-    assert _is_signed(theirs, endpoint["secret"])
+    sent_by_service, sent_by_curl = receiver.received
+    assert sent_by_curl.body == sent_by_service.body
+    assert sent_by_curl.headers["x-service-delivery-id"] == sent_by_service.headers["x-service-delivery-id"]
+    assert _is_signed(sent_by_curl, endpoint["secret"])
 
 
 def _is_signed(received, secret):
@@ -169,18 +169,20 @@ def _is_signed(received, secret):
 
 
 def test_deliveries_are_filtered_by_status_and_event(brand, owner, endpoint, drain):
-    _sample(owner, endpoint)
+    _send_sample(owner, endpoint)
     drain()
     address = f"{URL}/{endpoint['id']}"
 
-    every, failed, none = (owner.open(address + query).text for query in ("", "?status=Delivered", "?status=Failed"))
+    every, delivered, failed = (
+        owner.open(address + query).text for query in ("", "?status=Delivered", "?status=Failed")
+    )
 
     assert 'aria-label="Deliveries"' in every
     assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', every)
-    assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', failed)
-    assert "Nothing with this filter" in none
-    assert '<option value="Failed" selected>' in none
-    assert "fragment?status=Failed&amp;seen=" in none
+    assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', delivered)
+    assert "Nothing with this filter" in failed
+    assert '<option value="Failed" selected>' in failed
+    assert "fragment?status=Failed&amp;seen=" in failed
 
 
 def test_page_and_live_part_link_to_older_deliveries(brand, owner, endpoint):
@@ -200,11 +202,11 @@ def test_page_and_live_part_link_to_older_deliveries(brand, owner, endpoint):
 
 def test_all_failed_deliveries_are_resent(brand, owner, endpoint, receiver, drain):
     for _ in range(2):
-        _sample(owner, endpoint)
+        _send_sample(owner, endpoint)
     drain()
     brand.rows("update delivery set status = 'Failed' returning id")
 
-    answer = _does(owner, endpoint["id"], "Redeliver all failed", "redeliver")
+    answer = _submit(owner, endpoint["id"], "Redeliver all failed", "redeliver")
 
     assert answer.status_code == 200
     assert "2 deliveries are sent again" in answer.text
@@ -214,15 +216,15 @@ def test_all_failed_deliveries_are_resent(brand, owner, endpoint, receiver, drai
 def test_endpoint_is_changed(brand, owner, endpoint):
     fields = {"url": "https://localhost/other", "events": ["payout.paid"], "description": "Books"}
 
-    led = _does(owner, endpoint["id"], "Save", "change", **fields)
+    redirect = _submit(owner, endpoint["id"], "Save", "change", **fields)
 
-    assert led.status_code == 303
+    assert redirect.status_code == 303
     changed = brand.get(f"/api/v1/webhooks/{endpoint['id']}").json
     assert {name: changed[name] for name in fields} == fields
 
 
 def test_refused_change_keeps_the_typed_values(brand, owner, endpoint):
-    answer = _does(owner, endpoint["id"], "Save", "change", url="nonsense", events="*", description="kept")
+    answer = _submit(owner, endpoint["id"], "Save", "change", url="nonsense", events="*", description="kept")
 
     assert answer.status_code == 400
     assert re.search(r'id="url"[^>]*value="nonsense"[^>]*aria-invalid', answer.text)
@@ -231,7 +233,7 @@ def test_refused_change_keeps_the_typed_values(brand, owner, endpoint):
 
 
 def test_secret_is_replaced_and_shown_once(brand, owner, endpoint):
-    answer = _does(owner, endpoint["id"], "Rotate secret", "rotate")
+    answer = _submit(owner, endpoint["id"], "Rotate secret", "rotate")
 
     secret = re.search(r'id="secret" value="(whsec_[^"]*)"', answer.text)[1]
     assert secret != endpoint["secret"]
@@ -239,15 +241,15 @@ def test_secret_is_replaced_and_shown_once(brand, owner, endpoint):
 
 
 def test_endpoint_is_deleted(brand, owner, endpoint):
-    led = _does(owner, endpoint["id"], "Delete endpoint", "delete")
+    redirect = _submit(owner, endpoint["id"], "Delete endpoint", "delete")
 
-    assert (led.status_code, led.headers["Location"]) == (303, URL)
+    assert (redirect.status_code, redirect.headers["Location"]) == (303, URL)
     assert owner.open(f"{URL}/{endpoint['id']}").status_code == 404
 
 
 def test_failing_endpoint_is_marked(brand, owner, endpoint, receiver, drain):
     receiver.answers = [receivers.status(500)]
-    _sample(owner, endpoint)
+    _send_sample(owner, endpoint)
     drain()
 
     assert ">Failing<" in owner.open(URL).text

@@ -7,16 +7,16 @@ import pytest
 
 @pytest.fixture
 def operator(visitor, links):
-    """A browser in which an operator signed in."""
+    """A browser in which an operator is signed in."""
     visitor.open(links("operator"))
     return visitor
 
 
 @pytest.fixture
-def words():
-    """What takes a page's words out of it: one text with single spaces."""
+def page_text():
+    """Return a function that returns the visible text of a page with single spaces."""
 
-    def said(answer):
+    def extract_text(answer):
         return " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())
 
-    return said
+    return extract_text

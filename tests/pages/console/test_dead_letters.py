@@ -13,8 +13,8 @@ def _list_dead_letters():
         return [number for (number,) in db.db.run("select id from job where failed_at is not null order by id")]
 
 
-def _letters(shown):
-    return [int(found) for found in re.findall(r'<details class="card dead" id="dead-(\d+)"', shown)]
+def _shown_letters(html_text):
+    return [int(number) for number in re.findall(r'<details class="card dead" id="dead-(\d+)"', html_text)]
 
 
 def test_dead_letter_shows_its_details(operator, brand):
@@ -41,11 +41,11 @@ def test_full_error_has_its_own_page(operator, brand):
 
 
 def test_open_dead_letter_is_replayed_with_one_click(operator, brand):
-    letter, other = stage_failed_job(brand), stage_failed_job(brand)
+    letter, remaining = stage_failed_job(brand), stage_failed_job(brand)
     answer = operator.send(f"/console/dead/{letter}/replay", {"_key": "a"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
-    assert _list_dead_letters() == [other]
+    assert _list_dead_letters() == [remaining]
     assert operator.send(f"/console/dead/{letter}/replay", {"_key": "a"}).status_code == 303
     assert operator.send(f"/console/dead/{letter}/replay", {"_key": "b"}).status_code == 404
 
@@ -69,24 +69,29 @@ def test_discard_with_a_reason_is_final_and_recorded(operator, brand):
 
     assert answer.status_code == 303
     assert _list_dead_letters() == []
-    ((actor, who, where, after),) = list_audit_entries("job.discarded", letter)
-    assert (actor, who, where, after["why"]) == ("operator", "operator@example.com", brand.id, "paid by hand")
+    ((actor, actor_name, organization_id, after),) = list_audit_entries("job.discarded", letter)
+    assert (actor, actor_name, organization_id, after["why"]) == (
+        "operator",
+        "operator@example.com",
+        brand.id,
+        "paid by hand",
+    )
 
 
 def test_filter_is_kept_in_address_and_live_part(operator, brand, rival):
-    sale, refund, theirs = (
+    sale, refund, rivals_letter = (
         stage_failed_job(brand),
         stage_failed_job(brand, job=jobs.REFUND_CASCADE),
         stage_failed_job(rival),
     )
     everything = operator.open("/console/dead").text
-    narrowed = operator.open(f"/console/dead?queue=sales&organizationId={brand.id}&name=").text
-    part = html.unescape(re.search(r'id="dead" data-live hx-get="([^"]*)"', narrowed)[1])
+    filtered = operator.open(f"/console/dead?queue=sales&organizationId={brand.id}&name=").text
+    part = html.unescape(re.search(r'id="dead" data-live hx-get="([^"]*)"', filtered)[1])
 
-    assert _letters(everything) == [theirs, refund, sale]
-    assert _letters(narrowed) == [sale]
+    assert _shown_letters(everything) == [rivals_letter, refund, sale]
+    assert _shown_letters(filtered) == [sale]
     assert operator.open(part).status_code == 204
-    assert 'value="sales" selected' in narrowed
+    assert 'value="sales" selected' in filtered
     assert operator.open("/console/dead?queue=none").status_code == 200
     assert operator.open("/console/dead?organizationId=none").status_code == 400
 
@@ -96,25 +101,25 @@ def test_older_dead_letters_keep_the_filter(operator, brand):
     first = operator.open("/console/dead?queue=sales").text
     address = html.unescape(re.search(r'href="([^"]*)" rel="next"', first)[1])
 
-    assert _letters(first) == letters[:20]
-    assert _letters(operator.open(address).text) == letters[20:]
+    assert _shown_letters(first) == letters[:20]
+    assert _shown_letters(operator.open(address).text) == letters[20:]
     assert "queue=sales" in address
 
 
 def test_filtered_letters_are_replayed_after_confirming_their_count(operator, brand, rival):
     stage_failed_job(brand), stage_failed_job(brand)
-    theirs = stage_failed_job(rival)
-    asked = operator.open(f"/console/dead/replay?organizationId={brand.id}").text
+    rivals_letter = stage_failed_job(rival)
+    confirmation = operator.open(f"/console/dead/replay?organizationId={brand.id}").text
     form = {"organizationId": str(brand.id), "count": "2", "why": "mended", "_key": "a"}
     answer = operator.send("/console/dead/replay", form)
 
-    assert "Replay 2 dead letters" in asked
-    assert '<input type="hidden" name="count" value="2">' in asked
+    assert "Replay 2 dead letters" in confirmation
+    assert '<input type="hidden" name="count" value="2">' in confirmation
     assert answer.status_code == 303
-    assert _list_dead_letters() == [theirs]
+    assert _list_dead_letters() == [rivals_letter]
 
 
-def test_changed_count_replays_nothing_and_is_shown(operator, brand):
+def test_replay_with_a_changed_count_replays_nothing_and_shows_the_count(operator, brand):
     stage_failed_job(brand)
     answer = operator.send("/console/dead/replay", {"count": "2", "why": "typed", "_key": "a"})
 
@@ -127,25 +132,25 @@ def test_changed_count_replays_nothing_and_is_shown(operator, brand):
         assert operator.send("/console/dead/replay", {"count": count, "_key": count or "b"}).status_code == 422
 
 
-def test_empty_dead_letter_list_explains_itself(operator, words):
-    assert "No dead letters" in words(operator.open("/console/dead"))
-    assert "Nothing with this filter" in words(operator.open("/console/dead?queue=sales"))
+def test_empty_dead_letter_list_shows_a_message(operator, page_text):
+    assert "No dead letters" in page_text(operator.open("/console/dead"))
+    assert "Nothing with this filter" in page_text(operator.open("/console/dead?queue=sales"))
 
 
-def test_filtered_letters_are_discarded_after_typing_their_count(operator, brand, rival, words):
+def test_filtered_letters_are_discarded_after_typing_their_count(operator, brand, rival, page_text):
     stage_failed_job(brand), stage_failed_job(brand, job=jobs.REFUND_CASCADE)
-    theirs = stage_failed_job(rival)
+    rivals_letter = stage_failed_job(rival)
     filtered = operator.open(f"/console/dead?organizationId={brand.id}").text
     address = html.unescape(re.search(r'href="(/console/dead/discard[^"]*)"', filtered)[1])
-    shown = operator.open(address)
+    confirmation = operator.open(address)
     form = {"organizationId": str(brand.id), "typed": "2", "why": "a test shop", "_key": "a"}
     answer = operator.send("/console/dead/discard", form)
 
-    assert "2 dead letters are deleted for good" in words(shown)
-    assert "refund.cascade 1" in words(shown) and "sale.settle 1" in words(shown)
-    assert "an accepted sale that credits no one" in words(shown)
+    assert "2 dead letters are deleted for good" in page_text(confirmation)
+    assert "refund.cascade 1" in page_text(confirmation) and "sale.settle 1" in page_text(confirmation)
+    assert "an accepted sale that credits no one" in page_text(confirmation)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
-    assert _list_dead_letters() == [theirs]
+    assert _list_dead_letters() == [rivals_letter]
 
 
 def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, brand):
@@ -160,15 +165,15 @@ def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, 
 
 
 def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
-    found, other = stage_failed_job(brand), stage_failed_job(brand)
+    matching, other = stage_failed_job(brand), stage_failed_job(brand)
     with db.any_org_work():
         db.db.run("update job set last_error = 'ValueError: Odd' where id = %s", (other,))
 
-    assert _letters(operator.open("/console/dead?error=lookuperror").text) == [found]
+    assert _shown_letters(operator.open("/console/dead?error=lookuperror").text) == [matching]
     assert "Discard 1 dead letter for ever" in operator.open("/console/dead/discard?error=odd").text
 
 
-def test_dead_letter_page_explains_a_discard(operator, brand, words):
+def test_dead_letter_page_explains_a_discard(operator, brand, page_text):
     brand.program()
     brand.affiliate("ben")
     brand.sale(externalEventId="order-a", amountCents=12_345)
@@ -176,5 +181,5 @@ def test_dead_letter_page_explains_a_discard(operator, brand, words):
         ((number,),) = db.db.run("update job set failed_at = now() where name = 'sale.settle' returning id")
 
     for path in (f"/console/dead/{number}", "/console/dead"):
-        shown = words(operator.open(path))
-        assert "A discard leaves an accepted sale that credits no one, order-a , 123.45 USD." in shown
+        text = page_text(operator.open(path))
+        assert "A discard leaves an accepted sale that credits no one, order-a , 123.45 USD." in text

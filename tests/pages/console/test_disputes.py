@@ -1,4 +1,4 @@
-"""Disputes on the console's screens: both sides' words, both amounts before it is done, and what became of it."""
+"""Disputes on the console: both sides' statements, both amounts before the settlement, and its outcome."""
 
 import pytest
 
@@ -27,36 +27,38 @@ def _settle(visitor, deal_id, key="a", **form):
     return visitor.send(f"/console/disputes/{deal_id}/milestones/2/settle", {"_key": key} | form)
 
 
-def test_dispute_is_settled_in_two_steps(operator, dealing, disputed_deal, words):
+def test_dispute_is_settled_in_two_steps(operator, dealing, disputed_deal, page_text):
     address = f"/console/disputes/{disputed_deal}/milestones/2/settle"
-    now, listed, asked = (operator.open(path).text for path in ("/console", "/console/disputes", address))
-    sure = _settle(operator, disputed_deal, amount="150", why="both <late>")
+    home_html, list_html, form_html = (operator.open(path).text for path in ("/console", "/console/disputes", address))
+    confirmation = _settle(operator, disputed_deal, amount="150", why="both <late>")
     answer = _settle(operator, disputed_deal, "b", amount="150", why="both <late>", confirmed="15000")
     drain("payouts")
 
-    assert 'href="/console/disputes"' in now
-    assert f'href="{address}"' in listed
-    assert REASON["reason"] in asked
-    assert REASON["proposedResolution"] in asked
-    assert sure.status_code == 200
-    assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in words(sure)
+    assert 'href="/console/disputes"' in home_html
+    assert f'href="{address}"' in list_html
+    assert REASON["reason"] in form_html
+    assert REASON["proposedResolution"] in form_html
+    assert confirmation.status_code == 200
+    assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in page_text(
+        confirmation
+    )
     assert dealing.list_statuses(disputed_deal) == ["Funded", "Settled"]
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed_deal}")
     assert dealing.payouts() == [("Paid", 15_000)]
     assert f'href="{address}"' not in operator.open("/console/disputes").text
-    shown = words(operator.open(f"/console/disputes/{disputed_deal}"))
-    assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in shown
+    dispute_text = page_text(operator.open(f"/console/disputes/{disputed_deal}"))
+    assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in dispute_text
     assert list_audit_entries("deal.settled", disputed_deal)[0][3]["why"] == "both <late>"
 
 
-def test_changed_amount_is_shown_again(operator, dealing, disputed_deal, words):
+def test_changed_amount_is_shown_for_confirmation_again(operator, dealing, disputed_deal, page_text):
     answer = _settle(operator, disputed_deal, amount="200", why="w", confirmed="15000")
 
-    assert (answer.status_code, "To the affiliate 200.00 USD" in words(answer)) == (200, True)
+    assert (answer.status_code, "To the affiliate 200.00 USD" in page_text(answer)) == (200, True)
     assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]
 
 
-_CANNOT = (
+_INVALID_FORMS = (
     ({"amount": "much", "why": "w"}, "amount"),
     ({"amount": "", "why": "w"}, "amount"),
     ({"amount": "-1", "why": "w"}, "amount"),
@@ -70,7 +72,7 @@ _CANNOT = (
 
 
 def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, disputed_deal):
-    for number, (form, field) in enumerate(_CANNOT):
+    for number, (form, field) in enumerate(_INVALID_FORMS):
         answer = _settle(operator, disputed_deal, f"k{number}", **form)
 
         assert answer.status_code == 422, form
@@ -79,7 +81,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(operator, dealing, di
     assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]
 
 
-def test_settled_dispute_shows_that_it_is_settled(operator, disputed_deal):
+def test_settled_dispute_cannot_be_settled_again(operator, disputed_deal):
     _settle(operator, disputed_deal, "a", amount="1", why="w", confirmed="100")
     again = _settle(operator, disputed_deal, "b", amount="2", why="w", confirmed="200")
 
@@ -93,12 +95,12 @@ def test_operator_with_an_old_login_keeps_the_form(visitor, links, dealing, disp
     visitor.open(links(*_NORA))
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = %s", (_NORA[2],))
-    led = _settle(visitor, disputed_deal, amount="150", why="both late", confirmed="15000")
-    back = visitor.open(links(*_NORA)).headers["Location"]
-    html = visitor.open(back).text
+    redirect = _settle(visitor, disputed_deal, amount="150", why="both late", confirmed="15000")
+    address = visitor.open(links(*_NORA)).headers["Location"]
+    html = visitor.open(address).text
 
-    assert led.headers["Location"].startswith("/sign-in?next=")
-    assert back == f"/console/disputes/{disputed_deal}/milestones/2/settle"
+    assert redirect.headers["Location"].startswith("/sign-in?next=")
+    assert address == f"/console/disputes/{disputed_deal}/milestones/2/settle"
     assert 'value="150"' in html
     assert 'value="both late"' in html
     assert dealing.list_statuses(disputed_deal) == ["Funded", "Disputed"]

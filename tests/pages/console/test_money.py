@@ -1,4 +1,4 @@
-"""Payouts, rates and the ledger on the console's screens."""
+"""Payouts, exchange rates and the ledger on the console."""
 
 import io
 from datetime import UTC, datetime
@@ -25,21 +25,21 @@ def run_under_review(payroll):
 
 @pytest.fixture
 def stuck(payroll):
-    """The id of a payout whose rail does not say what became of it."""
+    """The id of a payout of unknown outcome."""
     return payroll.create_stuck_payout()
 
 
 def test_run_is_reviewed_on_its_own_page(operator, payroll, run_under_review):
     address = f"/console/payouts/runs/{run_under_review}"
-    listed = operator.open("/console/payouts").text
-    asked = operator.open(address).text
+    list_html = operator.open("/console/payouts").text
+    form_html = operator.open(address).text
     refused = operator.send(address, {"decision": "approve", "why": "", "_key": "a"})
     answer = operator.send(address, {"decision": "approve", "why": "looked at it", "_key": "b"})
     payroll.pay()
 
-    assert f'href="{address}"' in listed
-    assert "20.00 USD" in listed
-    assert 'value="approve"' in asked
+    assert f'href="{address}"' in list_html
+    assert "20.00 USD" in list_html
+    assert 'value="approve"' in form_html
     assert (refused.status_code, 'value="approve" checked' in refused.text) == (422, True)
     assert answer.status_code == 303
     assert payroll.payouts("status") == [("Paid",)]
@@ -60,14 +60,14 @@ def test_decided_run_shows_its_decision(operator, payroll, run_under_review):
 @pytest.mark.parametrize(("end", "status"), [("paidAs", "Paid"), ("failedBecause", "Failed")])
 def test_payout_of_unknown_outcome_is_settled_by_hand(operator, payroll, stuck, end, status):
     address = f"/console/payouts/{stuck}/settle"
-    listed, asked = operator.open("/console/payouts").text, operator.open(address).text
-    silent = operator.send(address, {"said": "tr_1", "_key": "a"})
+    list_html, form_html = operator.open("/console/payouts").text, operator.open(address).text
+    without_outcome = operator.send(address, {"said": "tr_1", "_key": "a"})
     answer = operator.send(address, {"end": end, "said": "tr_1", "_key": "b"})
 
-    assert f'href="{address}"' in listed
-    assert f"payout:{stuck}:1" in asked
-    assert (silent.status_code, "Say whether it was paid." in silent.text) == (422, True)
-    assert 'value="tr_1"' in silent.text
+    assert f'href="{address}"' in list_html
+    assert f"payout:{stuck}:1" in form_html
+    assert (without_outcome.status_code, "Say whether it was paid." in without_outcome.text) == (422, True)
+    assert 'value="tr_1"' in without_outcome.text
     assert answer.status_code == 303
     assert payroll.payouts("status") == [(status,)]
 
@@ -84,12 +84,12 @@ def _send_file(operator, content, key="a"):
     )
 
 
-def test_file_of_rates_is_loaded_and_counted(operator, words):
+def test_file_of_rates_is_loaded_and_counted(operator, page_text):
     answer = _send_file(operator, b"\xef\xbb\xbfcurrency,perUsd,date\nLAK,21000,2024-05-01\n")
 
     assert answer.status_code == 200
-    assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in words(answer)
-    assert [str(on) for _, on, _ in list_rates("LAK")].count("2024-05-01") == 1
+    assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in page_text(answer)
+    assert [str(day) for _, day, _ in list_rates("LAK")].count("2024-05-01") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"currency,perUsd,date\nMMK,many,2024-05-01\n"])
@@ -109,21 +109,21 @@ def test_missing_rate_feed_shows_the_next_step(operator):
     assert "FX_FEED_URL" in answer.text
 
 
-def test_stale_currency_shows_what_waits_for_it(operator, brand, words):
+def test_stale_currency_shows_the_waiting_amount(operator, brand, page_text):
     from tests.support.rows.program_rows import insert_conversion
 
     brand.program()
     insert_conversion(brand, brand.affiliate("ben"), currency="XCD", commission_cents=1_234)
 
-    assert "XCD – – Stale 12.34 XCD" in words(operator.open("/console/rates"))
+    assert "XCD – – Stale 12.34 XCD" in page_text(operator.open("/console/rates"))
 
 
-def test_ledger_is_checked_on_request(operator, brand, drain, words):
+def test_ledger_is_checked_on_request(operator, brand, drain, page_text):
     assert operator.send("/console/ledger/check", {"organizationId": str(brand.id), "_key": "a"}).status_code == 303
     drain("upkeep")
     assert operator.send("/console/ledger/check", {"_key": "b"}).status_code == 303
     with db.any_org_work():
-        ((asked,),) = db.db.run("select count(*) from job where name = %s", (jobs.LEDGER_CHECK.name,))
+        ((job_count,),) = db.db.run("select count(*) from job where name = %s", (jobs.LEDGER_CHECK.name,))
 
-    assert asked == 1
-    assert f"{datetime.now(UTC):%Y}" in words(operator.open("/console/ledger"))
+    assert job_count == 1
+    assert f"{datetime.now(UTC):%Y}" in page_text(operator.open("/console/ledger"))

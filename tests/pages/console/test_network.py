@@ -1,4 +1,4 @@
-"""Programs for the creator network on the console's screens: looked at, let in, turned down with a reason."""
+"""Programs for the creator network on the console: reviewed, approved, rejected with a reason."""
 
 import re
 
@@ -11,24 +11,24 @@ def _request_listing(brand, **columns):
 
 
 def _send_decision(operator, address, act, **fields):
-    seen = re.search(r'name="askedAt" value="([^"]*)"', operator.open(address).text)
-    return operator.send(f"{address}/{act}", {"_key": act, **({"askedAt": seen[1]} if seen else {}), **fields})
+    asked_at = re.search(r'name="askedAt" value="([^"]*)"', operator.open(address).text)
+    return operator.send(f"{address}/{act}", {"_key": act, **({"askedAt": asked_at[1]} if asked_at else {}), **fields})
 
 
-def test_listed_program_is_shown_approved_and_revoked(operator, brand, words):
+def test_listed_program_is_shown_approved_and_revoked(operator, brand, page_text):
     address = f"/console/network/{_request_listing(brand, name='Knives & <forks>', description='Sharp <b>ones</b>')}"
-    # The list begins with what waits longest, of every brand, so what is here may be on a later page.
+    # The list begins with the oldest requests of all brands, so this one may be on a later page.
     assert "Waiting" in operator.open("/console/network").text
-    asked = operator.open(address).text
+    html = operator.open(address).text
     approved = _send_decision(operator, address, "approve")
 
-    assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in asked
-    assert "Sharp &lt;b&gt;ones&lt;/b&gt;" in asked
+    assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in html
+    assert "Sharp &lt;b&gt;ones&lt;/b&gt;" in html
     assert (approved.status_code, approved.headers["Location"]) == (303, "/console/network")
-    assert "Take Knives" in words(operator.open(address))
+    assert "Take Knives" in page_text(operator.open(address))
     assert _send_decision(operator, address, "revoke", why=" ").status_code == 422
     assert _send_decision(operator, address, "revoke", why="Complaints.").status_code == 303
-    assert "Complaints." in words(operator.open(address))
+    assert "Complaints." in page_text(operator.open(address))
     assert "<form" not in re.sub(
         r'<form method="post" action="/(sign-out|theme)".*?</form>', "", operator.open(address).text, flags=re.DOTALL
     )

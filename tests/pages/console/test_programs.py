@@ -1,22 +1,22 @@
-"""Programs on the console's screens: found, suspended with a reason, resumed."""
+"""Programs on the console: listed, suspended with a reason, resumed."""
 
 from tests.support.api.payouts import NOBODY
 from tests.support.outside.console import list_audit_entries
 
 
-def test_program_is_found_suspended_and_resumed(operator, brand, words):
+def test_program_is_listed_suspended_and_resumed(operator, brand, page_text):
     program_id = brand.program(name="Knives & <forks>")
     address = f"/console/programs/{program_id}"
-    listed = operator.open(f"/console/programs?organizationId={brand.id}").text
-    asked = operator.open(address).text
+    list_html = operator.open(f"/console/programs?organizationId={brand.id}").text
+    html = operator.open(address).text
     answer = operator.send(f"{address}/suspend", {"why": "stolen cards", "_key": "a"})
     suspended = operator.open(address)
 
-    assert f'<a href="{address}">Knives &amp; &lt;forks&gt;</a>' in listed
+    assert f'<a href="{address}">Knives &amp; &lt;forks&gt;</a>' in list_html
     assert f'href="/console/programs?organizationId={brand.id}"' in operator.open(f"/console/tenants/{brand.id}").text
-    assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in asked
+    assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in html
     assert (answer.status_code, answer.headers["Location"]) == (303, address)
-    assert "Resume Knives" in words(suspended)
+    assert "Resume Knives" in page_text(suspended)
     assert brand.rows("select suspended_at is not null from program") == [(True,)]
     assert f'href="{address}"' in operator.open("/console/programs?status=Suspended").text
     assert operator.send(f"{address}/resume", {"why": "paid back", "_key": "b"}).status_code == 303

@@ -1,4 +1,4 @@
-"""Mail, organizations, the schedule, connections and the parts of pages on the console's screens."""
+"""Mail, organizations, the schedule, connections and the catalogue of page parts on the console."""
 
 import re
 
@@ -12,29 +12,29 @@ from tests.support.outside.post_office import PostOffice, stage
 
 @pytest.fixture
 def office(app, monkeypatch):
-    """A mail server that this process has no SMTP_URL of until a test sets it."""
-    opened = PostOffice(monkeypatch)
-    opened.server = opened.settings.mail.smtp
-    opened.set(smtp=None)
-    yield opened
-    opened.close()
+    """A mail server; SMTP_URL is not set until a test sets it."""
+    post_office = PostOffice(monkeypatch)
+    post_office.server = post_office.settings.mail.smtp
+    post_office.set(smtp=None)
+    yield post_office
+    post_office.close()
 
 
-def test_stored_email_is_shown_masked_and_resent(operator, brand, office, drain, words):
-    (letter,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
+def test_stored_email_is_shown_masked_and_resent(operator, brand, office, drain, page_text):
+    (message_id,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
     drain()
-    listed = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
-    opened = operator.open(f"/console/mail/{letter}")
-    refused = operator.send(f"/console/mail/{letter}/retry", {"_key": "a"})
+    list_html = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
+    message_page = operator.open(f"/console/mail/{message_id}")
+    refused = operator.send(f"/console/mail/{message_id}/retry", {"_key": "a"})
     office.set(smtp=office.server)
-    answer = operator.send(f"/console/mail/{letter}/retry", {"_key": "b"})
+    answer = operator.send(f"/console/mail/{message_id}/retry", {"_key": "b"})
     drain()
 
-    assert "Join &lt;us&gt;" in listed
-    assert "Hello" not in listed
-    assert "/sign-in/link/… bye" in words(opened)
-    assert "abcDEF123" not in opened.text
-    assert list_audit_entries("mail.read", letter)[0][:2] == ("operator", "operator@example.com")
+    assert "Join &lt;us&gt;" in list_html
+    assert "Hello" not in list_html
+    assert "/sign-in/link/… bye" in page_text(message_page)
+    assert "abcDEF123" not in message_page.text
+    assert list_audit_entries("mail.read", message_id)[0][:2] == ("operator", "operator@example.com")
     assert (refused.status_code, "SMTP_URL" in refused.text) == (422, True)
     assert (answer.status_code, office.subjects) == (303, ["Join <us>"])
 
@@ -46,15 +46,15 @@ def test_invalid_mail_filters_show_an_error(operator):
     assert 'role="alert"' in answer.text
 
 
-def test_organization_is_found_and_its_setting_changed(operator, brand):
+def test_organization_is_listed_and_its_setting_changed(operator, brand):
     address = f"/console/tenants/{brand.id}"
-    listed = operator.open(f"/console/tenants?q={brand.id}").text
-    asked = operator.open(f"{address}?setting=plan").text
+    list_html = operator.open(f"/console/tenants?q={brand.id}").text
+    html = operator.open(f"{address}?setting=plan").text
     answer = operator.send(address, {"setting": "plan", "value": "Pro", "why": "they pay more", "_key": "a"})
 
-    assert f'href="{address}"' in listed
-    assert '<option value="plan" selected>' in asked
-    assert 'name="value" type="text" value="Growth"' in asked
+    assert f'href="{address}"' in list_html
+    assert '<option value="plan" selected>' in html
+    assert 'name="value" type="text" value="Growth"' in html
     assert (answer.status_code, answer.headers["Location"]) == (303, address)
     assert brand.rows("select plan_tier from organization") == [("Pro",)]
     assert list_audit_entries("organization.changed", brand.id)[-1][3] == {"plan": "Pro", "why": "they pay more"}
@@ -91,13 +91,13 @@ def test_schedule_marks_late_ticks(operator, app):
     assert ">Late</span>" in row
 
 
-def test_frame_names_the_operator(visitor, links):
+def test_frame_shows_the_operators_email(visitor, links):
     visitor.open(links("operator", "--email", "nora-of-the-frame@ops.example"))
 
     assert "nora-of-the-frame@ops.example" in visitor.open("/console/style").text
 
 
-def test_all_parts_are_on_one_page(operator):
+def test_style_page_shows_every_status(operator):
     html = operator.open("/console/style").text
 
     assert [state for state in template_filters.COLOURS if f">{state}</span>" not in html] == []

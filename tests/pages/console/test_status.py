@@ -1,4 +1,4 @@
-"""The console's first screen, and the pause of a queue. Source: the pages' interface, "Now"."""
+"""The start page of the console, and the pause of a queue. Source: the pages' interface, "Now"."""
 
 import re
 
@@ -42,12 +42,12 @@ def test_queue_row_shows_workers_and_dead_letters(operator, brand):
 
 
 def test_pause_asks_for_a_reason_on_its_own_page(operator):
-    asked = operator.open("/console/queues/sales/pause")
+    form_page = operator.open("/console/queues/sales/pause")
     answer = operator.send("/console/queues/sales/pause", {"why": "the processor is away", "_key": "a"})
     html = operator.open("/console").text
 
-    assert '<label for="why">Why</label>' in asked.text
-    assert "Pause sales" in asked.text
+    assert '<label for="why">Why</label>' in form_page.text
+    assert "Pause sales" in form_page.text
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console")
     assert _list_pauses() == [("sales", "the processor is away")]
     assert "the processor is away" in _row(html, "sales")
@@ -58,7 +58,7 @@ def test_pause_asks_for_a_reason_on_its_own_page(operator):
     assert _list_pauses() == []
 
 
-def test_pause_without_a_reason_comes_back_with_an_alert(operator):
+def test_pause_without_a_reason_shows_an_alert(operator):
     answer = operator.send("/console/queues/sales/pause", {"why": " ", "_key": "a"})
 
     assert answer.status_code == 422
@@ -73,21 +73,21 @@ def test_unknown_queue_is_a_404_page(operator, path):
     assert operator.send(path, {"why": "w"}).status_code == 404
 
 
-def test_attention_item_is_named_and_linked(operator, brand, words):
-    assert "dead letter" not in words(operator.open("/console")).partition("Queues")[0].partition("Waiting")[2]
+def test_dead_letter_is_listed_as_waiting_with_a_link(operator, brand, page_text):
+    assert "dead letter" not in page_text(operator.open("/console")).partition("Queues")[0].partition("Waiting")[2]
     stage_failed_job(brand)
-    shown = operator.open("/console")
+    page = operator.open("/console")
 
-    assert "1 dead letter " in words(shown)
-    assert 'href="/console/dead"' in shown.text
+    assert "1 dead letter " in page_text(page)
+    assert 'href="/console/dead"' in page.text
 
 
-def _live(html, id):
+def _live_address(html, id):
     return re.search(rf'id="{id}" data-live hx-get="([^"]*)"', html)[1].replace("&amp;", "&")
 
 
 def test_live_part_is_sent_only_after_a_change(operator, brand):
-    address = _live(operator.open("/console").text, "queues")
+    address = _live_address(operator.open("/console").text, "queues")
     unchanged = operator.open(address)
     stage_failed_job(brand)
     changed = operator.open(address)
@@ -97,11 +97,11 @@ def test_live_part_is_sent_only_after_a_change(operator, brand):
     assert changed.text.lstrip().startswith('<div id="queues"')
 
 
-def test_age_alone_is_no_change(operator, brand):
+def test_age_alone_does_not_change_the_live_part(operator, brand):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
-    address = _live(operator.open("/console").text, "queues")
+    address = _live_address(operator.open("/console").text, "queues")
     with db.any_org_work():
         db.db.run("update job set run_at = now() - interval '3 hours'")
 
@@ -109,7 +109,7 @@ def test_age_alone_is_no_change(operator, brand):
     assert "3 h" in _row(operator.open("/console").text, "sales")
 
 
-def test_queue_says_why_its_jobs_wait(operator, brand, words):
+def test_queue_shows_why_its_jobs_wait(operator, brand, page_text):
     number = stage_job(brand, job=jobs.GATEWAY_EVENT)
     with db.any_org_work():
         db.db.run(
@@ -118,4 +118,4 @@ def test_queue_says_why_its_jobs_wait(operator, brand, words):
             (number,),
         )
 
-    assert "1 waits: stripe: it answers &lt;429&gt; (until " in words(operator.open("/console"))
+    assert "1 waits: stripe: it answers &lt;429&gt; (until " in page_text(operator.open("/console"))

@@ -1,4 +1,4 @@
-"""The page behind the link to the second step, through HTTP."""
+"""The page of the application's second step, through HTTP."""
 
 import re
 from datetime import timedelta
@@ -16,7 +16,6 @@ from tests.support.api.applications import (
     build_two_step_form,
     list_events,
 )
-from tests.support.outside.visitor import Visitor
 
 
 @pytest.fixture
@@ -27,29 +26,23 @@ def ada():
 
 @pytest.fixture
 def link(brand, ada):
-    """The path of the link that Ada got."""
+    """The path of the link to Ada's second step."""
     brand.program(name="Tea <b>club</b>", application_form=build_two_step_form())
     return apply_for_second_step(brand, ada)
-
-
-@pytest.fixture
-def anybody(app):
-    """A browser without a session."""
-    return Visitor(app)
 
 
 def _stored_answers(brand):
     return brand.rows("select application_data, application_completed_at is not null from affiliate")
 
 
-def test_second_step_page_changes_nothing_when_viewed(brand, link, anybody):
-    for answer in (anybody.open(link), anybody.open(link, Sec_Purpose="prefetch"), anybody.client.head(link)):
+def test_second_step_page_changes_nothing_when_viewed(brand, link, visitor):
+    for answer in (visitor.open(link), visitor.open(link, Sec_Purpose="prefetch"), visitor.client.head(link)):
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert "noindex" in answer.headers["X-Robots-Tag"]
         assert "Set-Cookie" not in answer.headers
-    page = anybody.open(link).text
+    page = visitor.open(link).text
 
     assert "Tea &lt;b&gt;club&lt;/b&gt;" in page
     assert '<label for="answers.reach">Your reach?</label>' in page
@@ -58,25 +51,25 @@ def test_second_step_page_changes_nothing_when_viewed(brand, link, anybody):
     assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_answers_are_stored_without_scripts_and_can_change(brand, link, anybody):
-    first = anybody.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
-    html = anybody.open(link).text
-    second = anybody.send(link, {"answers.reach": "7", "answers.plan": ""})
+def test_answers_are_stored_without_scripts_and_can_change(brand, link, visitor):
+    first = visitor.send(link, {"answers.reach": "12.5", "answers.plan": "One\r\ntwo <script>"})
+    html = visitor.open(link).text
+    second = visitor.send(link, {"answers.reach": "7", "answers.plan": ""})
 
     assert (first.status_code, second.status_code, "Thank you" in first.text) == (200, 200, True)
     assert 'value="12.5"' in html
     assert "One\ntwo &lt;script&gt;</textarea>" in html
     assert _stored_answers(brand) == [({"team": "Tea", "reach": 7}, True)]
-    told = [
+    completed = [
         data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
     ]
-    assert told == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
-    audited = "select actor_type from audit_entry where action = 'affiliate.application_completed'"
-    assert brand.rows(audited) == [("public",)] * 2
+    assert completed == [{"team": "Tea", "reach": 12.5, "plan": "One\ntwo <script>"}, {"team": "Tea", "reach": 7}]
+    statement = "select actor_type from audit_entry where action = 'affiliate.application_completed'"
+    assert brand.rows(statement) == [("public",)] * 2
 
 
-def test_error_is_shown_at_its_field_with_the_typed_values(brand, link, anybody):
-    answer = anybody.send(link, {"answers.reach": 'many"><b>', "answers.plan": "Tea & more"})
+def test_error_is_shown_at_its_field_with_the_typed_values(brand, link, visitor):
+    answer = visitor.send(link, {"answers.reach": 'many"><b>', "answers.plan": "Tea & more"})
 
     assert answer.status_code == 400
     assert "<title>Error: " in answer.text
@@ -88,8 +81,8 @@ def test_error_is_shown_at_its_field_with_the_typed_values(brand, link, anybody)
     assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_odd_forms_are_refused_without_server_error(brand, link, anybody):
-    for sent in (
+def test_odd_forms_are_refused_without_server_error(brand, link, visitor):
+    for form in (
         {},
         {"answers.reach": ""},
         {"answers.reach": "1", "answers.team": "Other"},
@@ -99,13 +92,13 @@ def test_odd_forms_are_refused_without_server_error(brand, link, anybody):
         {"answers.reach": "1", "answers.plan": "nul\x00"},
         {"answers.reach": "1", "answers.plan": "x" * 10_000},
     ):
-        answer = anybody.send(link, sent)
-        assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), sent
-    assert anybody.send(link, {"answers.reach": "x" * 600_000}).status_code == 413
+        answer = visitor.send(link, form)
+        assert (answer.status_code, 'role="alert"' in answer.text) == (400, True), form
+    assert visitor.send(link, {"answers.reach": "x" * 600_000}).status_code == 413
     assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_invalid_links_look_alike_and_name_no_one(brand, rival, link, ada, anybody):
+def test_invalid_links_return_the_same_page_without_names(brand, rival, link, ada, visitor):
     rival.program(application_form=build_two_step_form())
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     now = clock.now()
@@ -124,8 +117,8 @@ def test_invalid_links_look_alike_and_name_no_one(brand, rival, link, ada, anybo
         page
         for token in tokens
         for page in (
-            anybody.open(f"/p/answers/{token}"),
-            anybody.send(f"/p/answers/{token}", {"answers.reach": "1"}),
+            visitor.open(f"/p/answers/{token}"),
+            visitor.send(f"/p/answers/{token}", {"answers.reach": "1"}),
         )
     ]
 
@@ -135,13 +128,13 @@ def test_invalid_links_look_alike_and_name_no_one(brand, rival, link, ada, anybo
     assert _stored_answers(brand) == [({"team": "Tea"}, False)]
 
 
-def test_link_of_a_decided_application_is_closed(brand, link, anybody):
+def test_link_of_a_decided_application_returns_410(brand, link, visitor):
     brand.rows("update affiliate set status = 'Rejected' returning id")
 
-    assert anybody.open(link).status_code == anybody.send(link, {"answers.reach": "1"}).status_code == 410
+    assert visitor.open(link).status_code == visitor.send(link, {"answers.reach": "1"}).status_code == 410
 
 
-def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
+def test_fields_of_every_type_are_shown_escaped(brand, ada, visitor):
     kinds = build_form(
         build_question("team", required=True),
         build_question("place", "choice", step=2, required=True, options=["<i>Blog</i>", 'News "& more']),
@@ -153,8 +146,8 @@ def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
     brand.program(application_form=kinds)
     link = apply_for_second_step(brand, ada)
 
-    page = anybody.open(link).text
-    answer = anybody.send(link, {"answers.place": 'News "& more', "answers.site": "https://a.example/?<b>"})
+    page = visitor.open(link).text
+    answer = visitor.send(link, {"answers.place": 'News "& more', "answers.site": "https://a.example/?<b>"})
 
     assert re.findall(r"<(script|i)>", page) == []
     assert "&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; (optional)</label>" in page
@@ -162,19 +155,19 @@ def test_fields_of_every_type_are_shown_escaped(brand, ada, anybody):
     assert 'type="url"' in page
     assert 'inputmode="decimal"' in page
     assert answer.status_code == 200
-    assert '<option value="News &#34;&amp; more" selected>' in anybody.open(link).text
+    assert '<option value="News &#34;&amp; more" selected>' in visitor.open(link).text
 
 
-def test_double_submit_stores_once_and_a_foreign_form_is_refused(brand, link, anybody):
-    (key,) = re.findall('name="_key" value="([^"]+)"', anybody.open(link).text)
+def test_double_submit_stores_once_and_a_foreign_form_is_refused(brand, link, visitor):
+    (key,) = re.findall('name="_key" value="([^"]+)"', visitor.open(link).text)
     typed = {"answers.reach": "3", "_key": key}
     for site in ("cross-site", "same-site", "none"):
-        assert anybody.send(link, typed, Sec_Fetch_Site=site).status_code == 403
-    answers = [anybody.send(link, typed) for _ in range(2)]
-    again = anybody.send(link, typed | {"answers.reach": "4"})
+        assert visitor.send(link, typed, Sec_Fetch_Site=site).status_code == 403
+    answers = [visitor.send(link, typed) for _ in range(2)]
+    again = visitor.send(link, typed | {"answers.reach": "4"})
 
     assert ["Thank you" in answer.text for answer in (*answers, again)] == [True] * 3
-    told = [
+    completed = [
         data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
     ]
-    assert told == [{"team": "Tea", "reach": 3}, {"team": "Tea", "reach": 4}]
+    assert completed == [{"team": "Tea", "reach": 3}, {"team": "Tea", "reach": 4}]

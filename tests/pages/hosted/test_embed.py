@@ -1,4 +1,4 @@
-"""The page that a brand's site frames and its script, without a browser; tests/browser/test_embed.py has one."""
+"""The page for a frame in a brand's site, and its script, without a browser (see tests/browser/test_embed.py)."""
 
 import re
 from uuid import uuid4
@@ -22,8 +22,8 @@ def embed_token(brand):
     )
 
 
-def _page(app, made, more=""):
-    return app.test_client().get(f"/embed/{made['id']}{more}")
+def _open_embed(app, embed_token, query=""):
+    return app.test_client().get(f"/embed/{embed_token['id']}{query}")
 
 
 def _policy(answer):
@@ -31,7 +31,7 @@ def _policy(answer):
 
 
 def test_embed_is_framed_only_by_the_tokens_sites(app, embed_token):
-    answer = _page(app, embed_token)
+    answer = _open_embed(app, embed_token)
     policy = _policy(answer)
     nonces = set(re.findall(r'nonce="([^"]+)"', answer.text))
 
@@ -50,15 +50,15 @@ def test_embed_is_framed_only_by_the_tokens_sites(app, embed_token):
     assert "X-Frame-Options" not in answer.headers
     assert (answer.headers["Cache-Control"], answer.headers["Referrer-Policy"]) == ("no-store", "no-referrer")
     assert "Set-Cookie" not in answer.headers
-    assert nonces != set(re.findall(r'nonce="([^"]+)"', _page(app, embed_token).text))
+    assert nonces != set(re.findall(r'nonce="([^"]+)"', _open_embed(app, embed_token).text))
     files = re.findall(r'(?:src|href)="(/static/[^"]+)"', answer.text)
     assert [app.test_client().get(path).status_code for path in files] == [200, 200]
 
 
 def test_embed_page_contains_no_personal_data(app, embed_token):
-    text = _page(app, embed_token).text
+    text = _open_embed(app, embed_token).text
 
-    for said in (
+    for personal_text in (
         "Secret campaign",
         "Brand",
         "Ben Osei",
@@ -66,30 +66,30 @@ def test_embed_page_contains_no_personal_data(app, embed_token):
         embed_token["token"],
         embed_token["affiliateId"],
     ):
-        assert said not in text
+        assert personal_text not in text
 
 
 def test_token_in_the_query_is_refused(app, embed_token):
     for query in (f"?token={embed_token['token']}", "?token=", "?x=1&token=1"):
-        answer = _page(app, embed_token, query)
+        answer = _open_embed(app, embed_token, query)
 
         assert (answer.status_code, _policy(answer)["frame-ancestors"]) == (400, "'none'")
         assert embed_token["token"] not in answer.text
 
 
-@pytest.mark.parametrize("ended", ["revoked", "expired", "paused", "deleted"])
-def test_expired_embed_looks_like_an_unknown_one(app, brand, flask, embed_token, ended):
-    if ended == "revoked":
+@pytest.mark.parametrize("cause", ["revoked", "expired", "paused", "deleted"])
+def test_expired_embed_looks_like_an_unknown_one(app, brand, flask, embed_token, cause):
+    if cause == "revoked":
         brand.call("DELETE", f"{TOKENS}/{embed_token['id']}")
-    elif ended == "expired":
+    elif cause == "expired":
         flask("embed", "expire", embed_token["id"])
     else:
-        change = "status = 'Paused'" if ended == "paused" else "deleted_at = now()"
+        change = "status = 'Paused'" if cause == "paused" else "deleted_at = now()"
         brand.rows(f"update affiliate set {change} where id = %s returning id", embed_token["affiliateId"])
 
-    gone, never = _page(app, embed_token), _page(app, {"id": uuid4()})
-    assert (gone.status_code, gone.data) == (404, never.data)
-    assert _policy(gone)["frame-ancestors"] == _policy(never)["frame-ancestors"] == "'none'"
+    expired, unknown = _open_embed(app, embed_token), _open_embed(app, {"id": uuid4()})
+    assert (expired.status_code, expired.data) == (404, unknown.data)
+    assert _policy(expired)["frame-ancestors"] == _policy(unknown)["frame-ancestors"] == "'none'"
 
 
 def test_invalid_id_returns_404(app):
@@ -109,6 +109,6 @@ def test_script_is_cacheable_by_every_site_for_an_hour(app):
 
 
 def test_every_status_and_kind_has_a_text(app, embed_token):
-    text = _page(app, embed_token).text
+    text = _open_embed(app, embed_token).text
     for name in (*EarningState, *PayoutStatus, *ConversionType):
         assert f"&#34;{name}&#34;:" in text, name

@@ -1,4 +1,4 @@
-"""The bare address, through HTTP: a page for people, an object for programs."""
+"""The root address, through HTTP: an HTML page for browsers, a JSON object for other clients."""
 
 import re
 

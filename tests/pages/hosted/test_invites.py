@@ -22,7 +22,7 @@ def campaign(brand):
     return brand
 
 
-def _show(brand, token):
+def _open(brand, token):
     return brand.app.test_client().get(f"/invites/{token}")
 
 
@@ -36,12 +36,12 @@ def test_invite_page_names_brand_and_program_with_one_button(campaign):
         invite(campaign, email=email, personalNoteHtml="<p>Dear {{affiliate.firstName}}</p>", fullName="Ada")
     )
 
-    answer = _show(campaign, token)
+    answer = _open(campaign, token)
 
     page = answer.get_data(as_text=True)
     assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
-    for shown in ("Brand invites you", "Spring", "20 %", "Tea &amp; more", "<p>Dear Ada</p>", email):
-        assert shown in page
+    for text in ("Brand invites you", "Spring", "20 %", "Tea &amp; more", "<p>Dear Ada</p>", email):
+        assert text in page
     assert re.findall(r"<form.*?</form>", page) == ['<form method="post"><button type="submit">Accept</button></form>']
 
 
@@ -56,7 +56,7 @@ def test_button_accepts_the_invite_without_scripts(campaign):
     token = token_from_invite(invite(campaign, slug=slug))
 
     answer = _press(campaign, token, data={})
-    later = _show(campaign, token)
+    later = _open(campaign, token)
 
     for page in (answer, later, _press(campaign, token)):
         assert page.status_code == 200
@@ -67,11 +67,11 @@ def test_button_accepts_the_invite_without_scripts(campaign):
     assert campaign.rows("select count(*) from affiliate") == [(1,)]
 
 
-def test_accepted_invite_shows_the_whole_link_and_it_leads_to_the_campaign(campaign):
+def test_accepted_invite_shows_the_full_referral_link(campaign):
     slug = unique_slug()
     token = token_from_invite(invite(campaign, slug=slug))
 
-    pages = [_press(campaign, token).text, _show(campaign, token).text]
+    pages = [_press(campaign, token).text, _open(campaign, token).text]
 
     for page in pages:
         (link,) = re.findall(r"<code>([^<]+)</code>", page)
@@ -88,13 +88,13 @@ def test_deleted_link_is_not_shown(campaign):
     with db.any_org_work():
         db.db.run("update tracking_link set deleted_at = now() where slug = %s", (slug,))
 
-    page = _show(campaign, token).text
+    page = _open(campaign, token).text
 
     assert slug in page
     assert "/r/" not in page
 
 
-def test_invite_with_manual_approval_shows_that(campaign):
+def test_invite_with_manual_approval_shows_that_the_brand_decides(campaign):
     page = _press(campaign, token_from_invite(invite(campaign, autoApprove=False))).get_data(as_text=True)
 
     assert "You are in" not in page
@@ -102,7 +102,7 @@ def test_invite_with_manual_approval_shows_that(campaign):
     assert "What it brings counts once the brand has approved you." in page
 
 
-def test_another_slug_than_the_promised_one_is_explained(campaign):
+def test_changed_slug_of_an_accepted_invite_is_explained(campaign):
     slug = unique_slug()
     token = token_from_invite(invite(campaign, slug=slug))
     campaign.affiliate(slug)
@@ -117,7 +117,7 @@ def test_another_slug_than_the_promised_one_is_explained(campaign):
 def test_invite_page_loads_nothing_and_stores_nothing(campaign):
     token = token_from_invite(invite(campaign, personalNoteHtml='<a href="https://x.test">x</a>'))
 
-    for answer in (_show(campaign, token), _show(campaign, "unknown"), _press(campaign, token)):
+    for answer in (_open(campaign, token), _open(campaign, "unknown"), _press(campaign, token)):
         page = answer.get_data(as_text=True)
         policy = dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
         assert policy == {
@@ -137,18 +137,20 @@ def test_invite_page_loads_nothing_and_stores_nothing(campaign):
 
 
 def test_name_of_the_brand_is_escaped(campaign):
-    evil = "</title><script>alert(1)</script>\"'&"
-    campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
-    campaign.rows("update program set name = %s, description = %s returning id", evil, evil)
-    token = token_from_invite(invite(campaign, fullName=evil, personalNoteHtml=f"{{{{brand.name}}}}{evil}"))
+    hostile_name = "</title><script>alert(1)</script>\"'&"
+    campaign.rows("update organization set name = %s where id = %s returning id", hostile_name, campaign.id)
+    campaign.rows("update program set name = %s, description = %s returning id", hostile_name, hostile_name)
+    token = token_from_invite(
+        invite(campaign, fullName=hostile_name, personalNoteHtml=f"{{{{brand.name}}}}{hostile_name}")
+    )
 
-    page = _show(campaign, token).get_data(as_text=True)
+    page = _open(campaign, token).get_data(as_text=True)
 
     assert "<script" not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4
 
 
-@pytest.mark.parametrize("call", [_show, _press])
+@pytest.mark.parametrize("call", [_open, _press])
 def test_invalid_link_shows_a_page(campaign, call):
     expired, revoked = invite(campaign), invite(campaign)
     expire_invite(campaign, expired.json["invite"]["id"])

@@ -35,28 +35,28 @@ def _open(brand, path):
 
 
 def _post(brand, path, **fields):
-    sent = {"email": paid_leads.unique_person_email(), "name": "", "website": ""} | fields
-    if "token" not in sent:
-        sent["token"] = paid_leads.create_human_token()
-    return brand.app.test_client().post(path, data=sent, headers={"User-Agent": BROWSER})
+    form = {"email": paid_leads.unique_person_email(), "name": "", "website": ""} | fields
+    if "token" not in form:
+        form["token"] = paid_leads.create_human_token()
+    return brand.app.test_client().post(path, data=form, headers={"User-Agent": BROWSER})
 
 
 class _Elements(HTMLParser):
-    """Collects start tags with their attributes."""
+    """The start tags of a page with their attributes."""
 
     def __init__(self, html):
         super().__init__()
-        self.found = []
+        self.tags = []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
-    def of(self, tag):
-        return [attrs for name, attrs in self.found if name == tag]
+    def list_attributes(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
 
 
-def test_form_names_brand_and_campaign_and_escapes_them(brand, slug):
+def test_form_shows_escaped_names_of_brand_and_campaign(brand, slug):
     brand.rows("update organization set name = '<i>Brand</i>' where id = %s returning 1", brand.id)
 
     answer = _open(brand, f"/lead/{slug}")
@@ -70,11 +70,13 @@ def test_form_names_brand_and_campaign_and_escapes_them(brand, slug):
 def test_every_field_has_a_label_and_the_page_a_language(brand, slug):
     page = _Elements(_open(brand, f"/lead/{slug}").text)
 
-    shown = {one["id"] for one in page.of("input") if one.get("type") in ("email", "text")}
-    assert shown == {"email", "name"}
-    assert shown <= {label.get("for") for label in page.of("label")}
-    assert page.of("html") == [{"lang": "en"}]
-    assert page.of("form")[0]["method"] == "post"
+    field_ids = {
+        attributes["id"] for attributes in page.list_attributes("input") if attributes.get("type") in ("email", "text")
+    }
+    assert field_ids == {"email", "name"}
+    assert field_ids <= {label.get("for") for label in page.list_attributes("label")}
+    assert page.list_attributes("html") == [{"lang": "en"}]
+    assert page.list_attributes("form")[0]["method"] == "post"
 
 
 def test_form_loads_no_foreign_files_and_no_script(brand, slug):
@@ -101,9 +103,9 @@ def test_sent_form_creates_a_paid_lead(brand, slug):
     assert list_lead_conversions(brand) == [("Pending", 500, "USD", "payable", "lead_form")]
 
 
-@pytest.mark.parametrize("by", ["id", "slug"])
-def test_campaign_is_named_by_its_id_or_slug(brand, slug, by):
-    ((name,),) = brand.rows(f"select {by}::text from program where organization_id = %s", brand.id)
+@pytest.mark.parametrize("column", ["id", "slug"])
+def test_campaign_is_named_by_its_id_or_slug(brand, slug, column):
+    ((name,),) = brand.rows(f"select {column}::text from program where organization_id = %s", brand.id)
 
     assert _open(brand, f"/lead/{name}/{slug}").status_code == 200
     assert _post(brand, f"/lead/{name}/{slug}").status_code == 200
@@ -111,7 +113,7 @@ def test_campaign_is_named_by_its_id_or_slug(brand, slug, by):
 
 
 @pytest.mark.parametrize("path", ["/lead/nobody-has-this", "/lead/x/nobody-has-this", "/lead/%00", "/lead/ü"])
-def test_missing_form_page_names_no_one(brand, slug, path):
+def test_page_of_a_missing_form_names_no_brand(brand, slug, path):
     for answer in (_open(brand, path), _post(brand, path)):
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
         assert "Brand" not in answer.text
@@ -119,10 +121,10 @@ def test_missing_form_page_names_no_one(brand, slug, path):
 
 def test_closed_form_looks_like_a_missing_one(brand, rival, slug):
     paths = [f"/lead/{rival.program()}/{slug}", f"/lead/{uuid4()}/{slug}"]
-    nobodys = _open(brand, "/lead/nobody-has-this")
+    unknown = _open(brand, "/lead/nobody-has-this")
     brand.set(leadPreview="off")
 
-    assert {_open(brand, path).data for path in [*paths, f"/lead/{slug}"]} == {nobodys.data}
+    assert {_open(brand, path).data for path in [*paths, f"/lead/{slug}"]} == {unknown.data}
     assert _post(brand, f"/lead/{slug}").status_code == 404
 
 
@@ -131,13 +133,13 @@ def test_invalid_email_is_shown_again_with_an_error(brand, slug):
     page = _Elements(answer.text)
 
     assert answer.status_code == 400
-    (email,) = [one for one in page.of("input") if one.get("id") == "email"]
-    (name,) = [one for one in page.of("input") if one.get("id") == "name"]
+    (email,) = [attributes for attributes in page.list_attributes("input") if attributes.get("id") == "email"]
+    (name,) = [attributes for attributes in page.list_attributes("input") if attributes.get("id") == "name"]
     assert (email["value"], email["aria-invalid"], "autofocus" in email) == ('"><script>', "true", True)
     assert name["value"] == "Ada & Bo"
-    assert {"id": email["aria-describedby"], "class": "wrong"} in page.of("p")
-    assert {"role": "alert"} in page.of("div")
-    assert [one["href"] for one in page.of("a")] == ["#email"]
+    assert {"id": email["aria-describedby"], "class": "wrong"} in page.list_attributes("p")
+    assert {"role": "alert"} in page.list_attributes("div")
+    assert [attributes["href"] for attributes in page.list_attributes("a")] == ["#email"]
     assert "<title>Error: " in answer.text
     assert list_lead_conversions(brand) == []
 
@@ -162,7 +164,9 @@ def test_empty_form_is_shown_again(brand, slug):
 def test_form_sent_too_fast_is_shown_again(brand, slug, monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
     page = _Elements(_open(brand, f"/lead/{slug}").text)
-    (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
+    (token,) = [
+        attributes["value"] for attributes in page.list_attributes("input") if attributes.get("name") == "token"
+    ]
 
     answer = _post(brand, f"/lead/{slug}", token=token)
 
@@ -176,7 +180,9 @@ def test_expired_form_gets_a_new_token(brand, slug):
     answer = _post(brand, f"/lead/{slug}", token=old, email="ada@inbox.example.org")
 
     page = _Elements(answer.text)
-    (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
+    (token,) = [
+        attributes["value"] for attributes in page.list_attributes("input") if attributes.get("name") == "token"
+    ]
     assert answer.status_code == 400
     assert token not in ("", old)
     assert 'value="ada@inbox.example.org"' in answer.text
@@ -190,12 +196,14 @@ def test_filled_hidden_field_is_thanked_and_ignored(brand, slug):
 
 
 def test_thank_you_page_hides_the_outcome(brand, slug):
-    new = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
-    known = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
-    own = _post(brand, f"/lead/{slug}", email=f"{slug}@example.com")
-    held = _post(brand, f"/lead/{slug}", email="ada@mailinator.com")
+    paid = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
+    duplicate = _post(brand, f"/lead/{slug}", email="ada@inbox.example.org")
+    own_email = _post(brand, f"/lead/{slug}", email=f"{slug}@example.com")
+    held_lead = _post(brand, f"/lead/{slug}", email="ada@mailinator.com")
 
-    assert {(answer.status_code, answer.data) for answer in (new, known, own, held)} == {(200, new.data)}
+    assert {(answer.status_code, answer.data) for answer in (paid, duplicate, own_email, held_lead)} == {
+        (200, paid.data)
+    }
     assert [status for status, *_ in list_lead_conversions(brand)] == ["Pending", "Invalidated"]
     assert len(list_fraud_events(brand)) == 2
 
@@ -214,10 +222,12 @@ def test_verification_widget_is_the_only_allowed_host(brand, slug):
         answer = _open(brand, f"/lead/{slug}")
 
     page = _Elements(answer.text)
-    assert [one["src"] for one in page.of("script")] == ["https://human.example.com/v0/api.js"]
-    assert [one["data-sitekey"] for one in page.of("div")] == ['key"<']
+    assert [attributes["src"] for attributes in page.list_attributes("script")] == [
+        "https://human.example.com/v0/api.js"
+    ]
+    assert [attributes["data-sitekey"] for attributes in page.list_attributes("div")] == ['key"<']
     assert "script-src https://human.example.com;" in answer.headers["Content-Security-Policy"]
-    assert page.of("noscript") == [{}]
+    assert page.list_attributes("noscript") == [{}]
 
 
 @pytest.mark.parametrize(

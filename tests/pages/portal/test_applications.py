@@ -1,4 +1,4 @@
-"""What brands ask of who applies, at the portal: the form of an offer, and the second step."""
+"""Application forms of programs on the portal: the first form and the second step."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.support.api.applications import apply, build_form, build_question, bu
 _PROGRAMS = "/portal/programs"
 
 
-def _data(brand):
+def _stored_answers(brand):
     return brand.rows("select application_data from affiliate where source = 'Public' order by created_at")
 
 
@@ -22,48 +22,50 @@ def test_affiliate_applies_by_the_programs_form(rita):
     )
     program = brand.program(name="Autumn", application_form=build_form(*questions))
     address = f"{_PROGRAMS}/{program}/apply"
-    assert f'href="{address}"' in rita.see(_PROGRAMS)
+    assert f'href="{address}"' in rita.open_page(_PROGRAMS)
 
-    page = rita.see(address)
+    page = rita.open_page(address)
     assert "Your &lt;b&gt;team&lt;/b&gt;?</label>" in page
     assert '<option value="News &amp; more">' in page
-    wrong = rita.send(address, **{"answers.place": "Blog", "answers.reach": "many", "answers.team": ""})
-    assert wrong.status_code == 422
-    assert 'href="#answers.team"' in wrong.text
-    assert 'value="many"' in wrong.text
-    assert '<option value="Blog" selected>' in wrong.text
-    assert _data(brand) == []
+    refused = rita.send(address, **{"answers.place": "Blog", "answers.reach": "many", "answers.team": ""})
+    assert refused.status_code == 422
+    assert 'href="#answers.team"' in refused.text
+    assert 'value="many"' in refused.text
+    assert '<option value="Blog" selected>' in refused.text
+    assert _stored_answers(brand) == []
 
-    sent = {"answers.team": "Tea", "answers.place": "News & more", "answers.reach": "5"}
-    assert rita.send(address, **sent).status_code == 303
-    assert _data(brand) == [({"team": "Tea", "place": "News & more", "reach": 5},)]
-    assert rita.see(address, 404)
+    form = {"answers.team": "Tea", "answers.place": "News & more", "answers.reach": "5"}
+    assert rita.send(address, **form).status_code == 303
+    assert _stored_answers(brand) == [({"team": "Tea", "place": "News & more", "reach": 5},)]
+    assert rita.open_page(address, 404)
 
 
-def test_second_step_is_finished_changed_and_then_only_read(rita):
+def test_second_step_is_submitted_changed_and_read_only_after_approval(rita):
     brand = rita.payroll.brand
     brand.program(name="Autumn", application_form=build_two_step_form())
     apply(brand, email=rita.email, answers={"team": "Tea"})
-    (address,) = re.findall(r'href="(/portal/applications/[^"]+)">Answer a few more questions', rita.see(_PROGRAMS))
+    (address,) = re.findall(
+        r'href="(/portal/applications/[^"]+)">Answer a few more questions', rita.open_page(_PROGRAMS)
+    )
 
-    assert 'name="answers.team"' not in rita.see(address)
-    wrong = rita.send(address, **{"answers.reach": "", "answers.plan": "Tea <b>"})
-    assert (wrong.status_code, "Tea &lt;b&gt;</textarea>" in wrong.text) == (422, True)
+    assert 'name="answers.team"' not in rita.open_page(address)
+    refused = rita.send(address, **{"answers.reach": "", "answers.plan": "Tea <b>"})
+    assert (refused.status_code, "Tea &lt;b&gt;</textarea>" in refused.text) == (422, True)
     assert rita.send(address, **{"answers.reach": "12.5", "answers.plan": "Tea\r\n<b>"}).status_code == 303
-    assert "Change your answers" in rita.see(_PROGRAMS)
-    assert 'value="12.5"' in rita.see(address)
+    assert "Change your answers" in rita.open_page(_PROGRAMS)
+    assert 'value="12.5"' in rita.open_page(address)
     assert rita.send(address, **{"answers.reach": "7"}).status_code == 303
     brand.rows("update affiliate set status = 'Approved' where source = 'Public' returning id")
 
-    html = rita.see(address)
+    html = rita.open_page(address)
     assert '<span class="said">7</span>' in html
     assert 'name="answers.' not in html
     assert rita.send(address, **{"answers.reach": "8"}).status_code == 409
-    assert _data(brand) == [({"team": "Tea", "reach": 7},)]
-    done = [
+    assert _stored_answers(brand) == [({"team": "Tea", "reach": 7},)]
+    completed = [
         data["applicationAnswers"] for type, data in list_events(brand) if type == "affiliate.application_completed"
     ]
-    assert done == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
+    assert completed == [{"team": "Tea", "reach": 12.5, "plan": "Tea\n<b>"}, {"team": "Tea", "reach": 7}]
 
 
 def test_other_affiliates_application_returns_404(rita):
@@ -72,7 +74,7 @@ def test_other_affiliates_application_returns_404(rita):
     apply(brand, email=f"eve-{rita.email}", answers={"team": "Tea"})
     ((other,),) = brand.rows("select id from affiliate where source = 'Public'")
 
-    for wanted in (other, rita.affiliate_id, "x"):
-        address = f"/portal/applications/{wanted}"
+    for affiliate_id in (other, rita.affiliate_id, "x"):
+        address = f"/portal/applications/{affiliate_id}"
         assert rita.visitor.open(address).status_code == 404
         assert rita.send(address, **{"answers.reach": "1"}).status_code == 404

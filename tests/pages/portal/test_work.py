@@ -1,4 +1,4 @@
-"""An affiliate's links, programs, codes, recruits and deals at the portal. Source: the pages' interface, "Portal"."""
+"""An affiliate's links, programs, codes, recruits and deals on the portal. Source: the pages' interface, "Portal"."""
 
 import base64
 import re
@@ -23,20 +23,20 @@ def _share_links(html):
 
 
 def test_home_shows_the_share_link_of_each_program(rita):
-    ((label, address),) = _share_links(rita.see("/portal"))
+    ((label, address),) = _share_links(rita.open_page("/portal"))
     assert (label, address.endswith("/rita")) == ("Your link", True)
 
     autumn = rita.payroll.brand.program(name="Autumn <i>sale</i>")
     rita.payroll.brand.affiliate("rita", program_id=autumn, email=rita.email, email_normalized=rita.email)
-    shared = dict(_share_links(rita.see("/portal")))
+    shared = dict(_share_links(rita.open_page("/portal")))
     assert set(shared) == {"Your link in Autumn &lt;i&gt;sale&lt;/i&gt;, Brand", "Your link in Campaign, Brand"}
 
 
 def test_daily_earnings_have_a_chart_for_each_currency(rita):
-    assert 'aria-label="Earned in' not in rita.see("/portal")
+    assert 'aria-label="Earned in' not in rita.open_page("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
         insert_conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
-    html = rita.see("/portal")
+    html = rita.open_page("/portal")
 
     assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html) == ["Earned in EUR", "Earned in USD"]
     for currency, amount in (("EUR", "3.00 EUR"), ("USD", "7.50 USD")):
@@ -60,14 +60,14 @@ def test_link_is_created_and_deactivated(rita):
     program_id = str(rita.payroll.brand.programs[-1])
     answer = rita.send(_LINKS, programId=program_id, customAlias="rita-tv", format="Short")
     assert (answer.status_code, answer.headers["Location"]) == (303, _LINKS)
-    html = rita.see(_LINKS)
+    html = rita.open_page(_LINKS)
     assert "/rita-tv" in html
 
-    ended = re.search(r'action="(/portal/links/[^"]+/delete)"', html)[1]
-    assert html.count("/delete") == 1  # the first one stays
-    assert rita.send(ended).status_code == 303
-    assert "/rita-tv" not in rita.see(_LINKS)
-    assert rita.send(ended).status_code == 404
+    delete_path = re.search(r'action="(/portal/links/[^"]+/delete)"', html)[1]
+    assert html.count("/delete") == 1  # the default link cannot be deleted
+    assert rita.send(delete_path).status_code == 303
+    assert "/rita-tv" not in rita.open_page(_LINKS)
+    assert rita.send(delete_path).status_code == 404
 
 
 def test_double_submit_creates_one_link(rita):
@@ -97,53 +97,53 @@ def test_number_as_link_is_refused_at_its_field(rita):
 
 def test_link_has_a_qr_code_of_its_address(rita):
     ((link_id,),) = rita.payroll.brand.rows("select id from tracking_link")
-    ((_, address),) = _share_links(rita.see("/portal"))
+    ((_, address),) = _share_links(rita.open_page("/portal"))
 
     answer = rita.visitor.open(f"{_LINKS}/{link_id}/qr.svg")
     assert answer.headers["Content-Type"].startswith("image/svg+xml")
-    drawn = re.search(r'stroke="#000" d="([^"]+)"', answer.text)[1]
-    assert drawn == re.search(r' d="([^"]+)"', segno.make(address, error="m", micro=False).svg_inline(scale=8))[1]
+    qr_path = re.search(r'stroke="#000" d="([^"]+)"', answer.text)[1]
+    assert qr_path == re.search(r' d="([^"]+)"', segno.make(address, error="m", micro=False).svg_inline(scale=8))[1]
     assert rita.visitor.open(f"{_LINKS}/{uuid4()}/qr.svg").status_code == 404
 
 
-def test_programs_show_commissions_and_take_applications(rita):
-    wanted = rita.payroll.brand.program(name="Autumn")
-    hidden = rita.payroll.brand.program(name="Hidden", is_publicly_discoverable=False)
+def test_programs_show_commissions_and_accept_applications(rita):
+    program_id = rita.payroll.brand.program(name="Autumn")
+    hidden_id = rita.payroll.brand.program(name="Hidden", is_publicly_discoverable=False)
 
-    html = rita.see("/portal/programs")
+    html = rita.open_page("/portal/programs")
     assert "20 % of each payment." in html
     assert "Hidden" not in html
-    assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 303
-    assert '<span class="chip wait">Pending</span>' in rita.see("/portal/programs")
-    assert rita.send(f"/portal/programs/{hidden}/apply").status_code == 404
-    assert rita.send(f"/portal/programs/{wanted}/apply").status_code == 404
+    assert rita.send(f"/portal/programs/{program_id}/apply").status_code == 303
+    assert '<span class="chip wait">Pending</span>' in rita.open_page("/portal/programs")
+    assert rita.send(f"/portal/programs/{hidden_id}/apply").status_code == 404
+    assert rita.send(f"/portal/programs/{program_id}/apply").status_code == 404
 
 
-def test_codes_are_listed_and_ended(rita):
-    assert "No codes yet" in rita.see("/portal/coupons")
+def test_codes_are_listed_and_revoked(rita):
+    assert "No codes yet" in rita.open_page("/portal/coupons")
     answer = rita.payroll.brand.post(
         f"/api/v1/affiliates/{rita.affiliate_id}/coupons", {"code": "TRAIL20", "external": True}
     )
     assert answer.status_code == 201
 
-    html = rita.see("/portal/coupons")
+    html = rita.open_page("/portal/coupons")
     assert "<code>TRAIL20</code>" in html
     assert rita.send(re.search(r'action="(/portal/coupons/[^"]+/delete)"', html)[1]).status_code == 303
-    assert '<span class="chip off">Revoked</span>' in rita.see("/portal/coupons")
+    assert '<span class="chip off">Revoked</span>' in rita.open_page("/portal/coupons")
 
 
-def test_affiliate_without_mintable_coupons_sees_that(rita):
-    assert "from which you may mint codes yourself" in rita.see("/portal/coupons")
+def test_affiliate_without_mintable_coupons_sees_a_message(rita):
+    assert "from which you may mint codes yourself" in rita.open_page("/portal/coupons")
     answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
 
 
 def test_recruits_are_listed_with_the_recruiting_link(rita):
-    assert "No recruits yet" in rita.see("/portal/recruits")
+    assert "No recruits yet" in rita.open_page("/portal/recruits")
     rita.payroll.brand.affiliate("eva", recruited_by_affiliate_id=rita.affiliate_id)
     rita.payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
 
-    html = rita.see("/portal/recruits")
+    html = rita.open_page("/portal/recruits")
     assert '<th scope="row" role="rowheader">Eva</th>' in html
     assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in html
 
@@ -159,10 +159,10 @@ def test_deal_is_accepted_and_its_work_submitted(app, flask):
     assert visitor.send(f"/portal/deals/{deal_id}/accept").status_code == 409
     work.act(deal_id, "fund")
     drain("payouts")
-    handed_in = f"/portal/deals/{deal_id}/milestones/1/submit"
-    refused = visitor.send(handed_in, {"urls": "nowhere"})
+    submit_path = f"/portal/deals/{deal_id}/milestones/1/submit"
+    refused = visitor.send(submit_path, {"urls": "nowhere"})
     assert (refused.status_code, ">\nnowhere</textarea>" in refused.text) == (422, True)
-    assert visitor.send(handed_in, {"urls": "\n".join(URLS)}).status_code == 303
+    assert visitor.send(submit_path, {"urls": "\n".join(URLS)}).status_code == 303
     assert work.list_statuses(deal_id) == ["Submitted"]
 
 
@@ -173,42 +173,44 @@ def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
     ((email,),) = work.brand.rows("select email from affiliate where id = %s", work.affiliate_id)
     visitor.open(flask.json("sign-in", "affiliate", "--email", email)["url"])
     assert work.submit(deal_id).status_code == 200
-    there = f"/portal/deals/{deal_id}/milestones/1/dispute"
+    dispute_path = f"/portal/deals/{deal_id}/milestones/1/dispute"
 
-    refused = visitor.send(there, {"reason": "They say nothing.", "proposedResolution": " "})
+    refused = visitor.send(dispute_path, {"reason": "They say nothing.", "proposedResolution": " "})
     assert refused.status_code in (400, 422)
     assert ">\nThey say nothing.</textarea>" in refused.text
     assert work.list_statuses(deal_id) == ["Submitted"]
 
-    assert visitor.send(there, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
+    assert visitor.send(dispute_path, {"reason": "They say nothing.", "proposedResolution": "Pay."}).status_code == 303
     assert work.list_statuses(deal_id) == ["Disputed"]
     assert "Open the dispute" not in visitor.open("/portal/deals").text
 
 
 def test_texts_are_copied_and_images_downloaded(rita):
-    assert "Nothing to take away" in rita.see("/portal/assets")
+    assert "Nothing to take away" in rita.open_page("/portal/assets")
     owner = rita.payroll.brand.person("Owner")
     picture = {"name": "Banner", "dataBase64": base64.b64encode(png(64, 64)).decode()}
     owner.post("/api/v1/assets", {"name": "Post <b>1</b>", "text": "Try </textarea><b>it"})
-    hidden = owner.post("/api/v1/assets", picture | {"programId": str(rita.payroll.brand.program())}).json
-    made = owner.post("/api/v1/assets", picture).json
+    asset_of_other_program = owner.post(
+        "/api/v1/assets", picture | {"programId": str(rita.payroll.brand.program())}
+    ).json
+    asset = owner.post("/api/v1/assets", picture).json
 
-    html = rita.see("/portal/assets")
+    html = rita.open_page("/portal/assets")
     assert ">Post &lt;b&gt;1&lt;/b&gt;</h2>" in html
     assert "readonly>\nTry &lt;/textarea&gt;&lt;b&gt;it</textarea>" in html
     assert html.count(">Banner</h2>") == 1
-    there = f"/portal/assets/{made['id']}/file"
-    assert f'href="{there}" download' in html
-    assert rita.visitor.open(there).data == png(64, 64)
-    rita.see(f"/portal/assets/{hidden['id']}/file", status=404)
-    assert "Nothing here" in rita.see(f"/portal/assets?programId={uuid4()}")
-    rita.see("/portal/assets?cursor=x", status=400)
+    file_path = f"/portal/assets/{asset['id']}/file"
+    assert f'href="{file_path}" download' in html
+    assert rita.visitor.open(file_path).data == png(64, 64)
+    rita.open_page(f"/portal/assets/{asset_of_other_program['id']}/file", status=404)
+    assert "Nothing here" in rita.open_page(f"/portal/assets?programId={uuid4()}")
+    rita.open_page("/portal/assets?cursor=x", status=400)
 
 
 def test_portal_of_one_brand_uses_its_logo_and_colour(rita):
     rita.payroll.execute("update organization set primary_brand_color = '#ffee00' where id = %s", rita.payroll.brand.id)
 
-    html = rita.see("/portal")
+    html = rita.open_page("/portal")
     address = re.search(r'<link rel="stylesheet" href="(/portal/theme/[^"]+)">', html)[1]
     sheet = rita.visitor.open(address)
     assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
@@ -227,9 +229,9 @@ def test_portal_of_two_brands_is_unbranded(rita, rival):
     rival.program()
     rival.affiliate("rita", email=rita.email, email_normalized=rita.email)
 
-    assert "/portal/theme/" not in rita.see("/portal")
+    assert "/portal/theme/" not in rita.open_page("/portal")
 
 
 @pytest.mark.parametrize("path", ["assets", "recruits", "deals", "coupons"])
 def test_empty_screen_shows_a_message(rita, path):
-    assert 'class="empty"' in rita.see(f"/portal/{path}")
+    assert 'class="empty"' in rita.open_page(f"/portal/{path}")

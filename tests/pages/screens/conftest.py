@@ -1,4 +1,4 @@
-"""An identity provider that signs people in at the pages."""
+"""An identity provider for sign-ins at the pages."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from tests.support.outside.openid_provider import sign_in_with_provider
 
 @pytest.fixture
 def provider(app, brand, monkeypatch):
-    """The dashboard's provider."""
-    with sign_in_with_provider(brand, monkeypatch) as made:
-        yield made
+    """The identity provider of the dashboard."""
+    with sign_in_with_provider(brand, monkeypatch) as identity_provider:
+        yield identity_provider

@@ -1,4 +1,4 @@
-"""A page as a client of the API in the same process: the same guard, schema, key and audit entry, as the person."""
+"""Pages call the API in the same process with the same guard, schema, key and audit entry, as the signed-in person."""
 
 from contextlib import contextmanager
 
@@ -16,8 +16,8 @@ _PROGRAM = {"name": "Spring", "slug": "spring", "defaultCommissionType": "Percen
 
 
 @pytest.fixture
-def signed_in(app, links):
-    """What signs somebody in and gives a request of theirs to a page that uses these operations."""
+def page_request(app, links):
+    """Return a context manager that signs a member in and enters a page request that may use these operations."""
 
     @contextmanager
     def enter(*uses, role="Owner"):
@@ -30,8 +30,8 @@ def signed_in(app, links):
     return enter
 
 
-def test_call_runs_as_the_person_with_the_requests_id(signed_in, brand):
-    with signed_in(create_program):
+def test_call_runs_as_the_person_with_the_requests_id(page_request, brand):
+    with page_request(create_program):
         answer = api_client.call(create_program, body=_PROGRAM)
 
     assert (answer.status, answer.refusal) == (201, None)
@@ -40,16 +40,16 @@ def test_call_runs_as_the_person_with_the_requests_id(signed_in, brand):
     ) == [("member", "owner@example.com", "a-request")]
 
 
-def test_idempotency_key_makes_a_repeat_safe(signed_in, brand):
-    with signed_in(create_program):
+def test_idempotency_key_makes_a_repeat_safe(page_request, brand):
+    with page_request(create_program):
         first, again = (api_client.call(create_program, body=_PROGRAM, key="one-form") for _ in range(2))
 
     assert first.data["id"] == again.data["id"]
     assert brand.rows("select count(*) from program") == [(1,)]
 
 
-def test_refusal_names_its_fields(signed_in):
-    with signed_in(create_program):
+def test_refusal_names_its_fields(page_request):
+    with page_request(create_program):
         malformed = api_client.call(create_program, body=_PROGRAM | {"defaultCommissionType": "Gold"})
         refused = api_client.call(create_program, body=_PROGRAM | {"name": ""})
 
@@ -59,8 +59,8 @@ def test_refusal_names_its_fields(signed_in):
     assert refused.refusal.message
 
 
-def test_operation_refused_to_a_role_is_refused_and_not_offered(signed_in, brand):
-    with signed_in(create_program, list_programs, role="Viewer"):
+def test_operation_refused_to_a_role_is_refused_and_not_offered(page_request, brand):
+    with page_request(create_program, list_programs, role="Viewer"):
         answer = api_client.call(create_program, body=_PROGRAM)
 
         assert (answer.status, answer.refusal.code) == (403, "forbidden")
@@ -69,33 +69,33 @@ def test_operation_refused_to_a_role_is_refused_and_not_offered(signed_in, brand
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
-def test_another_tenants_id_returns_404(signed_in, rival):
+def test_another_tenants_id_returns_404(page_request, rival):
     rival.program()
-    theirs = rival.affiliate("eva")
-    with signed_in(get_affiliate), pytest.raises(Refused) as refused:
-        api_client.require(get_affiliate, path={"affiliate_id": theirs})
+    rivals_affiliate = rival.affiliate("eva")
+    with page_request(get_affiliate), pytest.raises(Refused) as refused:
+        api_client.require(get_affiliate, path={"affiliate_id": rivals_affiliate})
 
     assert refused.value.status == 404
 
 
-def test_query_is_read_by_the_operations_own_schema(signed_in, brand):
+def test_query_is_read_by_the_operations_own_schema(page_request, brand):
     brand.program()
     brand.program()
-    with signed_in(list_programs):
+    with page_request(list_programs):
         assert len(api_client.require(list_programs, query={"take": 1, "cursor": None})["items"]) == 1
         assert api_client.call(list_programs, query={"take": "many"}).status == 400
 
 
-def test_outer_request_is_unchanged(signed_in):
-    with signed_in(list_programs):
+def test_outer_request_is_unchanged(page_request):
+    with page_request(list_programs):
         api_client.require(list_programs)
 
         assert g.request_id == "a-request"
         assert "caller" not in g
 
 
-def test_undeclared_operation_cannot_be_called(signed_in):
-    with signed_in(list_programs), pytest.raises(RuntimeError, match="create_program"):
+def test_undeclared_operation_cannot_be_called(page_request):
+    with page_request(list_programs), pytest.raises(RuntimeError, match="create_program"):
         api_client.call(create_program, body=_PROGRAM)
 
 

@@ -1,4 +1,4 @@
-"""One-time links. Source: the pages' interface, "Signing in and out"."""
+"""One-time sign-in links. Source: the pages' interface, "Signing in and out"."""
 
 import threading
 
@@ -13,14 +13,14 @@ _HOMES = {
     "affiliate": ("/portal", "Home"),
     "operator": ("/console", "Now"),
 }
-# Whom no other test has as their affiliate: the portal shows what all brands have with somebody.
-_WHOM = {"owner": (), "affiliate": ("--email", "ben-of-the-links@example.com"), "operator": ()}
+# An affiliate of this test alone: the portal shows an affiliate's data at all brands.
+_ARGUMENTS = {"owner": (), "affiliate": ("--email", "ben-of-the-links@example.com"), "operator": ()}
 
 
 @pytest.mark.parametrize("who", _HOMES)
 def test_link_signs_in_once_and_opens_the_start_page(visitor, links, who):
     home, heading = _HOMES[who]
-    url = links(who, *_WHOM[who])
+    url = links(who, *_ARGUMENTS[who])
 
     first = visitor.open(url)
     assert (first.status_code, first.headers["Location"]) == (303, home)
@@ -62,20 +62,20 @@ def test_prefetch_does_not_use_up_a_link(visitor, links):
 
     assert visitor.client.head(path).headers.getlist("Set-Cookie") == []
     for header in ("Sec-Purpose", "Purpose"):
-        ahead = visitor.client.get(path, headers={header: "prefetch;prerender"})
-        assert (ahead.status_code, ahead.headers.getlist("Set-Cookie")) == (503, [])
+        prefetched = visitor.client.get(path, headers={header: "prefetch;prerender"})
+        assert (prefetched.status_code, prefetched.headers.getlist("Set-Cookie")) == (503, [])
     assert visitor.open(url).status_code == 303
 
 
 def test_concurrent_uses_of_a_link_sign_in_once(app, links):
     url, codes, start = links("owner"), [], threading.Barrier(4)
 
-    def knock():
+    def open_link():
         start.wait()
         codes.append(Visitor(app).open(url).status_code)
         db.db.drop_connection()
 
-    threads = [threading.Thread(target=knock) for _ in range(4)]
+    threads = [threading.Thread(target=open_link) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -85,7 +85,7 @@ def test_concurrent_uses_of_a_link_sign_in_once(app, links):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "led"),
+    ("next_page", "redirected_to"),
     [
         ("/dashboard?status=Pending", "/dashboard?status=Pending"),
         ("//evil.test", "/dashboard"),
@@ -99,24 +99,24 @@ def test_concurrent_uses_of_a_link_sign_in_once(app, links):
         ("", "/dashboard"),
     ],
 )
-def test_foreign_next_page_is_ignored(visitor, links, wanted, led):
+def test_foreign_next_page_is_ignored(visitor, links, next_page, redirected_to):
     path = "/" + links("owner").split("/", 3)[3]
-    answer = visitor.client.get(path, query_string={"next": wanted})
+    answer = visitor.client.get(path, query_string={"next": next_page})
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, led)
+    assert (answer.status_code, answer.headers["Location"]) == (303, redirected_to)
 
 
 def test_link_shows_its_expiry_and_person(flask, brand):
-    made = flask.json("sign-in", "owner", "--org", brand.id, "--ttl-s", 60)
+    link = flask.json("sign-in", "owner", "--org", brand.id, "--ttl-s", 60)
 
-    assert set(made) == {"url", "expiresAt"}
-    assert made["url"].startswith("http://127.0.0.1:8000/sign-in/link/")
+    assert set(link) == {"url", "expiresAt"}
+    assert link["url"].startswith("http://127.0.0.1:8000/sign-in/link/")
     assert flask("sign-in", "owner", "--org", "0190b4e2-0000-7000-8000-000000000000")[0] == 1
     assert flask("sign-in", "affiliate", "--email", "nobody")[0] == 1
 
 
 @pytest.mark.parametrize(
-    ("url", "who"),
+    ("url", "default_email"),
     [
         ("http://127.0.0.1:8000", "operator@example.com"),
         ("http://localhost:8000", "operator@example.com"),
@@ -125,27 +125,29 @@ def test_link_shows_its_expiry_and_person(flask, brand):
         ("https://203.0.113.9", None),
     ],
 )
-def test_operator_link_needs_a_name_unless_single(flask, app, monkeypatch, url, who):
+def test_operator_link_needs_an_email_at_a_public_address(flask, app, monkeypatch, url, default_email):
     override_settings(monkeypatch, web={"public_base_url": url})
     with db.any_org_work():
         db.db.run("delete from sign_in_link where kind = 'operator' returning 1")
-    code, said = flask("sign-in", "operator")
-    named = flask.json("sign-in", "operator", "--email", " Nora@Ops.Example ")["url"]
+    code, output = flask("sign-in", "operator")
+    nora_url = flask.json("sign-in", "operator", "--email", " Nora@Ops.Example ")["url"]
     with db.any_org_work():
-        kept = db.db.run("select email from sign_in_link where kind = 'operator' order by expires_at desc limit 2")
+        stored_emails = db.db.run(
+            "select email from sign_in_link where kind = 'operator' order by expires_at desc limit 2"
+        )
 
-    assert code == (0 if who else 2)
-    assert who or "--email YOU@EXAMPLE.COM" in said
-    assert kept[0] == ("nora@ops.example",)
-    assert who is None or kept[1] == (who,)
-    assert named.startswith(url)
+    assert code == (0 if default_email else 2)
+    assert default_email or "--email YOU@EXAMPLE.COM" in output
+    assert stored_emails[0] == ("nora@ops.example",)
+    assert default_email is None or stored_emails[1] == (default_email,)
+    assert nora_url.startswith(url)
     assert flask("sign-in", "operator", "--email", "nora")[0] == 1
 
 
 def test_only_the_hash_of_a_link_is_stored(links):
     token = links("operator").rpartition("/")[2]
     with db.any_org_work():
-        kept = db.db.run("select l::text from sign_in_link l")
+        rows = db.db.run("select l::text from sign_in_link l")
 
-    assert kept
-    assert not any(token in row for (row,) in kept)
+    assert rows
+    assert not any(token in row for (row,) in rows)

@@ -1,4 +1,4 @@
-"""Sign-in links by mail: who gets one, which browser they sign in, and that nobody learns who is known."""
+"""Sign-in links by email: who gets one, which browser they sign in, and that answers do not reveal who is known."""
 
 import re
 import uuid
@@ -15,39 +15,39 @@ from tests.support.outside.visitor import Visitor
 
 @pytest.fixture
 def email(brand):
-    """The address of an affiliate."""
+    """The email address of an affiliate."""
     brand.program()
-    found = f"rita-{uuid.uuid4().hex}@example.com"
-    brand.affiliate("rita", email=found)
-    return found
+    address = f"rita-{uuid.uuid4().hex}@example.com"
+    brand.affiliate("rita", email=address)
+    return address
 
 
 @pytest.fixture
 def owner(brand):
-    """The address of one of the brand's people, who is nobody's affiliate in any test."""
-    found = f"olga-{uuid.uuid4().hex}@example.com"
-    assert brand.person("Owner", email=found).get("/api/v1/programs").status_code == 200
-    return found
+    """The email address of a member of the brand who is not an affiliate of any brand."""
+    address = f"olga-{uuid.uuid4().hex}@example.com"
+    assert brand.person("Owner", email=address).get("/api/v1/programs").status_code == 200
+    return address
 
 
-def _letters(email):
-    """Return the texts of the sign-in letters to an address."""
+def _sign_in_emails(email):
+    """Return the texts of the sign-in emails to an address."""
     with db.any_org_work():
         ids = db.db.run("select id from mail_message where recipient = %s and kind = 'sign_in.link'", (email,))
-        return [mail.any_org_open(found).text for (found,) in ids]
+        return [mail.any_org_open(message_id).text for (message_id,) in ids]
 
 
-def _ask(visitor, email, **more):
-    return visitor.send("/sign-in", {"email": email, **more})
+def _submit_email(visitor, email, **fields):
+    return visitor.send("/sign-in", {"email": email, **fields})
 
 
-def _request_link(visitor, email, **more):
-    """Ask for a link and return its address out of the letter."""
+def _request_link(visitor, email, **fields):
+    """Request a link and return it from the email."""
     drain("mail")
-    before = _letters(email)
-    _ask(visitor, email, **more)
+    before = _sign_in_emails(email)
+    _submit_email(visitor, email, **fields)
     drain("mail")
-    (new,) = set(_letters(email)) - set(before)
+    (new,) = set(_sign_in_emails(email)) - set(before)
     return re.search(r"http\S+", new)[0]
 
 
@@ -63,7 +63,7 @@ def test_form_has_one_field_and_a_button(visitor):
     assert '<input type="hidden" name="next" value="/portal/payouts">' in html
 
 
-def test_affiliate_is_signed_in_by_the_link_in_the_browser_that_asked(visitor, email):
+def test_link_signs_the_affiliate_in_at_once_in_the_requesting_browser(visitor, email):
     url = _request_link(visitor, email)
     answer = visitor.open(url)
 
@@ -86,10 +86,10 @@ def test_emailed_link_ignores_foreign_pages(visitor, email):
 def test_other_browser_must_confirm_the_link(app, visitor, email):
     url = _request_link(visitor, email)
     other = Visitor(app)
-    for _ in range(2):  # what scans letters opens every link in them
-        looked = other.open(url)
-        assert (looked.status_code, looked.headers.getlist("Set-Cookie")) == (200, [])
-        assert '<button class="button primary">Sign in</button>' in looked.text
+    for _ in range(2):  # mail scanners open every link in an email
+        answer_of_get = other.open(url)
+        assert (answer_of_get.status_code, answer_of_get.headers.getlist("Set-Cookie")) == (200, [])
+        assert '<button class="button primary">Sign in</button>' in answer_of_get.text
     path = "/" + url.split("/", 3)[3]
     assert visitor.client.head(path).headers.getlist("Set-Cookie") == []
     assert visitor.client.get(path, headers={"Purpose": "prefetch"}).status_code == 503
@@ -107,9 +107,9 @@ def test_confirmation_needs_own_origin(app, visitor, email):
     assert visitor.open(path).status_code == 303
 
 
-def test_later_link_of_another_browser_does_not_sign_in_this_one(app, visitor, email):
+def test_link_requested_by_another_browser_needs_confirmation(app, visitor, email):
     other = Visitor(app)
-    _ask(visitor, email)
+    _submit_email(visitor, email)
     url = _request_link(other, email)
 
     assert visitor.open(url).status_code == 200
@@ -119,20 +119,20 @@ def test_later_link_of_another_browser_does_not_sign_in_this_one(app, visitor, e
 def test_emailed_link_expires_after_15_minutes(visitor, email):
     url = _request_link(visitor, email)
     with db.any_org_work():
-        (good_for,) = db.db.row(
+        (lifetime_s,) = db.db.row(
             "select extract(epoch from expires_at - now()) from sign_in_link where email = %s", (email,)
         )
         db.db.run("update sign_in_link set expires_at = now() where email = %s", (email,))
 
-    assert 890 <= good_for <= 900
+    assert 890 <= lifetime_s <= 900
     assert visitor.open(url).status_code == 410
 
 
 def test_known_and_unknown_addresses_get_the_same_answer(app, email, owner):
     answers, pages = [], []
-    for asked in (email, f"nobody-{uuid.uuid4().hex}@example.com", owner):
+    for address in (email, f"nobody-{uuid.uuid4().hex}@example.com", owner):
         visitor = Visitor(app)
-        answer = _ask(visitor, asked)
+        answer = _submit_email(visitor, address)
         cookie = re.sub(r"=[^;]+;", "=;", answer.headers["Set-Cookie"], count=1)
         answers.append((answer.status_code, answer.data, answer.headers["Location"], cookie.partition("Expires")[0]))
         pages.append(_without_keys(visitor.open("/sign-in/asked").text))
@@ -143,49 +143,49 @@ def test_known_and_unknown_addresses_get_the_same_answer(app, email, owner):
 
 
 def test_request_does_the_same_work_for_every_address(app, email):
-    def trips(address):
-        return count_round_trips(lambda: _ask(Visitor(app), address).headers["Location"])
+    def count_trips(address):
+        return count_round_trips(lambda: _submit_email(Visitor(app), address).headers["Location"])
 
-    assert trips(email) == trips(f"nobody-{uuid.uuid4().hex}@example.com") <= 2
+    assert count_trips(email) == count_trips(f"nobody-{uuid.uuid4().hex}@example.com") <= 2
 
 
 def test_no_other_address_gets_an_email(visitor, email, owner):
-    for asked in (f"nobody-{uuid.uuid4().hex}@example.com", owner):
-        _ask(visitor, asked)
+    for address in (f"nobody-{uuid.uuid4().hex}@example.com", owner):
+        _submit_email(visitor, address)
         drain("mail")
-        assert _letters(asked) == []
+        assert _sign_in_emails(address) == []
     with db.any_org_work():
         db.db.run("update affiliate set deleted_at = now() where email = %s", (email,))
-    _ask(visitor, email)
+    _submit_email(visitor, email)
     drain("mail")
-    assert _letters(email) == []
+    assert _sign_in_emails(email) == []
 
 
 def test_address_gets_three_emails_an_hour_silently(visitor, email):
     answers = set()
     for _ in range(5):
-        answers.add(_ask(visitor, email.upper()).status_code)
+        answers.add(_submit_email(visitor, email.upper()).status_code)
         drain("mail")
     assert answers == {303}
-    assert len(_letters(email)) == 3
+    assert len(_sign_in_emails(email)) == 3
 
     with db.any_org_work():
         db.db.run("update sign_in_letter set expires_at = now() - interval '1 second'")
-    _ask(visitor, email)
+    _submit_email(visitor, email)
     drain("mail")
-    assert len(_letters(email)) == 4
+    assert len(_sign_in_emails(email)) == 4
 
 
 def test_repeated_job_sends_one_email(visitor, email):
-    _ask(visitor, email)
+    _submit_email(visitor, email)
     drain("mail", deliveries=2)
 
-    assert len(_letters(email)) == 1
+    assert len(_sign_in_emails(email)) == 1
 
 
-@pytest.mark.parametrize("wrong", ["", "rita", "a@b", "a@b.c\x00", "x" * 400 + "@example.com", "a b@example.com"])
-def test_invalid_address_shows_an_error(visitor, wrong):
-    answer = _ask(visitor, wrong, next="/portal/links")
+@pytest.mark.parametrize("address", ["", "rita", "a@b", "a@b.c\x00", "x" * 400 + "@example.com", "a b@example.com"])
+def test_invalid_address_shows_an_error(visitor, address):
+    answer = _submit_email(visitor, address, next="/portal/links")
 
     assert answer.status_code in (303, 422)
     if answer.status_code == 422:
@@ -196,16 +196,16 @@ def test_invalid_address_shows_an_error(visitor, wrong):
 
 
 def test_address_and_token_are_not_readable_in_the_database(visitor, email):
-    _ask(visitor, email)
+    _submit_email(visitor, email)
     with db.any_org_work():
-        asked = db.db.run("select args::text || fair_key from job where name = 'sign_in.letter'")
-    assert asked
-    assert not any(email.partition("@")[0] in row for (row,) in asked)
+        jobs = db.db.run("select args::text || fair_key from job where name = 'sign_in.letter'")
+    assert jobs
+    assert not any(email.partition("@")[0] in row for (row,) in jobs)
 
     token = _request_link(visitor, email).rpartition("/")[2]
     with db.any_org_work():
-        kept = db.db.run("select l::text from sign_in_link l union all select m::text from mail_message m")
-    assert not any(token in row for (row,) in kept)
+        rows = db.db.run("select l::text from sign_in_link l union all select m::text from mail_message m")
+    assert not any(token in row for (row,) in rows)
 
 
 def test_configured_provider_disables_emailed_links(visitor, email, monkeypatch):
@@ -214,28 +214,28 @@ def test_configured_provider_disables_emailed_links(visitor, email, monkeypatch)
 
     monkeypatch.setattr(tokens, "check_local", refuse)
     assert "Send me a link" not in visitor.open("/sign-in").text
-    assert _ask(visitor, email).status_code == 303
+    assert _submit_email(visitor, email).status_code == 303
     drain("mail")
-    assert _letters(email) == []
+    assert _sign_in_emails(email) == []
 
 
-def test_email_names_sender_and_says_it_can_be_ignored(visitor, brand, email):
+def test_email_names_the_brand_and_explains_that_it_can_be_ignored(visitor, brand, email):
     _request_link(visitor, email)
-    (letter,) = _letters(email)
+    (text,) = _sign_in_emails(email)
 
-    assert "your affiliate account at Brand" in letter
-    assert "for 15 minutes" in letter
-    assert "ignore this email" in letter
+    assert "your affiliate account at Brand" in text
+    assert "for 15 minutes" in text
+    assert "ignore this email" in text
 
 
 def test_requests_are_rate_limited_per_caller(app, visitor, monkeypatch):
     monkeypatch.setattr(app.extensions["limiter"], "allows", lambda bucket, caller: bucket != "anonymous")
 
-    assert _ask(visitor, "rita@example.com").status_code == 429
+    assert _submit_email(visitor, "rita@example.com").status_code == 429
 
 
-def test_expired_link_is_refused_in_the_requesting_browser_too(visitor, email):
-    _ask(visitor, email)
+def test_unknown_link_returns_410_and_keeps_the_request_cookie(visitor, email):
+    _submit_email(visitor, email)
 
     assert visitor.open("/sign-in/link/none").status_code == 410
     assert visitor.client.get_cookie("finderfee-asked") is not None

@@ -1,4 +1,4 @@
-"""A login that is too old for money: the page leads to sign in, and the same person finds the form filled in."""
+"""A login that is too old for money: the page redirects to sign-in, and the same person finds the form restored."""
 
 import re
 import secrets
@@ -22,27 +22,27 @@ _TYPED = {"total": "12,539.91", "of": ["a", "b"], "_key": "k", "_page": f"{_PAGE
 
 @pytest.fixture(scope="module")
 def app():
-    """The application with one page more: its form wants a fresh login, and it shows what was kept of it."""
+    """The application with one more page: its form needs a fresh login, and it shows the restored form."""
     blueprint = Blueprint("test_of_kept", __name__)
 
     @blueprint.get(_PAGE)
     @screen("member")
     def show_form():
-        found = pending_forms.restore()
-        return Response(repr(found and dict(found.values)))
+        form = pending_forms.restore()
+        return Response(repr(form and dict(form.values)))
 
     @blueprint.post(_PAGE)
     @screen("member", uses=(create_api_key,))
     def send_form():
         return screens.redirect(f"/dashboard?made={api_client.call(create_api_key, body={}).status}")
 
-    made = create_app()
-    made.register_blueprint(blueprint)
-    made.extensions["description"] = Description(made)
-    return made
+    application = create_app()
+    application.register_blueprint(blueprint)
+    application.extensions["description"] = Description(application)
+    return application
 
 
-def _age():
+def _age_login():
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '61 minutes' where email = 'kim@example.com'")
 
@@ -54,9 +54,9 @@ def kim(visitor, links):
 
 
 @pytest.fixture
-def kim_with_pending_form(kim):
-    """Kim, whose form waits for a new login."""
-    _age()
+def kim_with_stored_form(kim):
+    """A browser of Kim, with a form that waits for a fresh login."""
+    _age_login()
     kim.send(_PAGE, _TYPED)
     return kim
 
@@ -66,7 +66,7 @@ def test_login_within_the_hour_needs_no_new_sign_in(kim):
 
 
 def test_old_login_redirects_to_sign_in_without_effect(kim, brand):
-    _age()
+    _age_login()
     answer = kim.send(_PAGE, _TYPED)
 
     assert answer.status_code == 303
@@ -75,47 +75,47 @@ def test_old_login_redirects_to_sign_in_without_effect(kim, brand):
     assert "12,539.91" not in " ".join(f"{name}: {value}" for name, value in answer.headers)
 
 
-def test_old_login_stays_valid_for_other_pages(kim_with_pending_form):
-    assert kim_with_pending_form.open("/dashboard").status_code == 200
-    assert "what you typed is kept" in kim_with_pending_form.open("/sign-in").text
+def test_old_login_stays_valid_for_other_pages(kim_with_stored_form):
+    assert kim_with_stored_form.open("/dashboard").status_code == 200
+    assert "what you typed is kept" in kim_with_stored_form.open("/sign-in").text
 
 
-def test_fresh_login_restores_the_form_once(kim_with_pending_form, links):
-    answer = kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
+def test_fresh_login_restores_the_form_once(kim_with_stored_form, links):
+    answer = kim_with_stored_form.open(links("owner", "--email", "kim@example.com"))
 
     assert answer.headers["Location"] == f"{_PAGE}?program=1"
-    assert kim_with_pending_form.open(_PAGE).text == repr({"total": ["12,539.91"], "of": ["a", "b"]})
-    assert kim_with_pending_form.open(_PAGE).text == "None"
-    assert kim_with_pending_form.send(_PAGE, _TYPED).headers["Location"] == "/dashboard?made=201"
+    assert kim_with_stored_form.open(_PAGE).text == repr({"total": ["12,539.91"], "of": ["a", "b"]})
+    assert kim_with_stored_form.open(_PAGE).text == "None"
+    assert kim_with_stored_form.send(_PAGE, _TYPED).headers["Location"] == "/dashboard?made=201"
 
 
-def test_another_persons_login_discards_the_form(kim_with_pending_form, links):
-    answer = kim_with_pending_form.open(links("owner", "--email", "bo@example.com"))
-
-    assert answer.headers["Location"] == "/dashboard"
-    assert kim_with_pending_form.open(_PAGE).text == "None"
-    kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
-    assert kim_with_pending_form.open(_PAGE).text == "None"
-
-
-def test_form_is_not_restored_at_another_brand(kim_with_pending_form, links, rival):
-    answer = kim_with_pending_form.open(links("owner", "--org", rival.id, "--email", "kim@example.com"))
+def test_another_persons_login_discards_the_form(kim_with_stored_form, links):
+    answer = kim_with_stored_form.open(links("owner", "--email", "bo@example.com"))
 
     assert answer.headers["Location"] == "/dashboard"
+    assert kim_with_stored_form.open(_PAGE).text == "None"
+    kim_with_stored_form.open(links("owner", "--email", "kim@example.com"))
+    assert kim_with_stored_form.open(_PAGE).text == "None"
 
 
-def test_form_is_not_restored_on_another_page(kim_with_pending_form, links, app):
-    kim_with_pending_form.open(links("owner", "--email", "kim@example.com"))
-    sealed = kim_with_pending_form.client.get_cookie("finderfee-kept").value
-    headers = {"Cookie": f"finderfee={kim_with_pending_form.cookie}; finderfee-kept={sealed}"}
+def test_form_is_not_restored_at_another_brand(kim_with_stored_form, links, rival):
+    answer = kim_with_stored_form.open(links("owner", "--org", rival.id, "--email", "kim@example.com"))
+
+    assert answer.headers["Location"] == "/dashboard"
+
+
+def test_form_is_not_restored_on_another_page(kim_with_stored_form, links, app):
+    kim_with_stored_form.open(links("owner", "--email", "kim@example.com"))
+    cookie = kim_with_stored_form.client.get_cookie("finderfee-kept").value
+    headers = {"Cookie": f"finderfee={kim_with_stored_form.cookie}; finderfee-kept={cookie}"}
     with app.test_request_context("/dashboard/another", headers=headers):
         assert pending_forms.restore() is None
 
 
-def test_stored_form_expires_after_15_minutes(kim_with_pending_form, links, monkeypatch):
+def test_stored_form_expires_after_15_minutes(kim_with_stored_form, links, monkeypatch):
     later = clock.now() + timedelta(minutes=15, seconds=1)
     monkeypatch.setattr(clock, "now", lambda: later)
-    assert kim_with_pending_form.open(links("owner", "--email", "kim@example.com")).headers["Location"] == "/dashboard"
+    assert kim_with_stored_form.open(links("owner", "--email", "kim@example.com")).headers["Location"] == "/dashboard"
 
 
 @pytest.mark.parametrize("forged", ["x", "%00", "A" * 3000])
@@ -128,13 +128,13 @@ def test_forged_form_is_ignored(kim, links, forged):
 
 @pytest.mark.parametrize("page", ["", "//evil.test", "https://evil.test/dashboard", "/r/x", "/dashboard/..//evil.test"])
 def test_foreign_page_is_replaced_by_the_address_of_the_form(kim, page):
-    _age()
+    _age_login()
 
     assert kim.send(_PAGE, {"_page": page}).headers["Location"] == "/sign-in?next=%2Fdashboard%2Ftest-of-kept"
 
 
-def test_too_long_form_is_not_stored_and_its_page_is_still_found(kim):
-    _age()
+def test_too_long_form_is_not_stored_and_redirects_to_sign_in(kim):
+    _age_login()
     answer = kim.send(_PAGE, {"long": secrets.token_hex(4_000)})
 
     assert answer.headers["Location"].startswith("/sign-in?next=")
@@ -142,7 +142,7 @@ def test_too_long_form_is_not_stored_and_its_page_is_still_found(kim):
 
 
 def test_cookie_is_httponly_and_same_site(kim):
-    _age()
+    _age_login()
     (cookie,) = kim.send(_PAGE, _TYPED).headers.getlist("Set-Cookie")
 
     assert cookie.startswith("finderfee-kept=")
@@ -150,10 +150,10 @@ def test_cookie_is_httponly_and_same_site(kim):
     assert len(cookie) < 4096
 
 
-def test_sign_out_discards_the_form(kim_with_pending_form):
-    kim_with_pending_form.send("/sign-out")
+def test_sign_out_discards_the_form(kim_with_stored_form):
+    kim_with_stored_form.send("/sign-out")
 
-    assert kim_with_pending_form.client.get_cookie("finderfee-kept") is None
+    assert kim_with_stored_form.client.get_cookie("finderfee-kept") is None
 
 
 def test_visitors_form_redirects_to_sign_in_without_being_stored(app):

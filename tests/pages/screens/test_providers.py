@@ -1,4 +1,4 @@
-"""Signing in at an identity provider: the way there and back, and all that must not let anybody in."""
+"""Signing in at an identity provider: the redirects there and back, and every answer that must not sign in."""
 
 import base64
 import hashlib
@@ -24,9 +24,9 @@ def _start_sign_in(visitor, path="/sign-in/with/dashboard"):
 
 
 def _replace_query(url, **changes):
-    """Return an address with other words in its query; `...` leaves one out."""
-    told = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()} | changes
-    return f"{urlsplit(url).path}?{urlencode({name: text for name, text in told.items() if text is not ...})}"
+    """Return the path and query of an address with changed parameters; `...` removes one."""
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()} | changes
+    return f"{urlsplit(url).path}?{urlencode({name: value for name, value in parameters.items() if value is not ...})}"
 
 
 def _assert_refused(visitor, answer, status=403):
@@ -49,15 +49,15 @@ def test_owner_signs_in_to_the_dashboard(visitor, provider):
 
 def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
     address = _start_sign_in(visitor)
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
     assert address.startswith(f"{provider.issuer}/authorize?tenant=1&")
-    assert (asked["response_type"], asked["client_id"], asked["code_challenge_method"]) == ("code", CLIENT, "S256")
-    assert asked["redirect_uri"].endswith("/sign-in/callback")
-    assert asked["scope"].split() == ["openid", "email", "profile", "offline_access"]
-    assert len(base64.urlsafe_b64decode(asked["code_challenge"] + "=")) == hashlib.sha256().digest_size
-    assert min(len(asked["state"]), len(asked["nonce"])) >= 43
-    assert asked.keys().isdisjoint({"prompt", "max_age", "client_secret", "code_verifier"})
+    assert (query["response_type"], query["client_id"], query["code_challenge_method"]) == ("code", CLIENT, "S256")
+    assert query["redirect_uri"].endswith("/sign-in/callback")
+    assert query["scope"].split() == ["openid", "email", "profile", "offline_access"]
+    assert len(base64.urlsafe_b64decode(query["code_challenge"] + "=")) == hashlib.sha256().digest_size
+    assert min(len(query["state"]), len(query["nonce"])) >= 43
+    assert query.keys().isdisjoint({"prompt", "max_age", "client_secret", "code_verifier"})
 
 
 @pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
@@ -72,7 +72,7 @@ def test_public_and_confidential_clients_sign_in(visitor, provider, monkeypatch,
 def test_wrong_secret_does_not_sign_in(visitor, provider, monkeypatch):
     override_settings(monkeypatch, identity=provider.identity(secret="another"))
 
-    _assert_refused(visitor, provider.sign_in(visitor), 503)  # that is not about who signs in
+    _assert_refused(visitor, provider.sign_in(visitor), 503)  # the fault is the client's configuration, not the person
 
 
 def test_sign_in_returns_to_the_requested_page(visitor, provider):
@@ -85,10 +85,11 @@ def test_sign_in_returns_to_the_requested_page(visitor, provider):
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "/dashboard/..//evil.example", "/api/v1"]
+    "foreign_page",
+    ["https://evil.example", "//evil.example", "/\\evil.example", "/dashboard/..//evil.example", "/api/v1"],
 )
-def test_foreign_next_page_is_ignored(visitor, provider, elsewhere):
-    answer = provider.sign_in(visitor, f"/sign-in/with/dashboard?{urlencode({'next': elsewhere})}")
+def test_foreign_next_page_is_ignored(visitor, provider, foreign_page):
+    answer = provider.sign_in(visitor, f"/sign-in/with/dashboard?{urlencode({'next': foreign_page})}")
 
     assert answer.headers["Location"] == "/dashboard"
 
@@ -108,16 +109,16 @@ def test_foreign_next_page_is_ignored(visitor, provider, elsewhere):
     ids=str,
 )
 def test_mismatched_answer_does_not_sign_in(visitor, provider, changes):
-    back = provider.log_in(_start_sign_in(visitor))
+    return_url = provider.log_in(_start_sign_in(visitor))
 
-    _assert_refused(visitor, visitor.open(_replace_query(back, **changes)))
+    _assert_refused(visitor, visitor.open(_replace_query(return_url, **changes)))
 
 
 def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     provider.about = {"authorization_response_iss_parameter_supported": False}
-    back = provider.log_in(_start_sign_in(visitor))
+    return_url = provider.log_in(_start_sign_in(visitor))
 
-    assert visitor.open(_replace_query(back, iss=...)).headers["Location"] == "/dashboard"
+    assert visitor.open(_replace_query(return_url, iss=...)).headers["Location"] == "/dashboard"
 
 
 @pytest.mark.parametrize(
@@ -158,9 +159,9 @@ _FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("how", _FORGERIES)
-def test_id_token_with_a_foreign_signature_does_not_sign_in(visitor, provider, how):
-    provider.sign = _FORGERIES[how]
+@pytest.mark.parametrize("forgery", _FORGERIES)
+def test_id_token_with_a_foreign_signature_does_not_sign_in(visitor, provider, forgery):
+    provider.sign = _FORGERIES[forgery]
 
     _assert_refused(visitor, provider.sign_in(visitor))
 
@@ -171,47 +172,47 @@ def test_id_token_of_several_audiences_is_accepted(visitor, provider):
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
 
-def _leaving(visitor):
-    """Return the cookies of sign-ins that this browser is in the middle of."""
+def _pending_sign_ins(visitor):
+    """Return the cookies of the browser's unfinished sign-ins."""
     return {cookie.key: cookie.value for cookie in visitor.client._cookies.values() if "leaving" in cookie.key}
 
 
 def test_code_signs_in_once(visitor, provider):
-    back = provider.log_in(_start_sign_in(visitor))
-    ((name, kept),) = _leaving(visitor).items()
-    assert visitor.open(back).status_code == 303
+    answer_url = provider.log_in(_start_sign_in(visitor))
+    ((name, cookie),) = _pending_sign_ins(visitor).items()
+    assert visitor.open(answer_url).status_code == 303
     visitor.send("/sign-out")
 
-    _assert_refused(visitor, visitor.open(back))  # the browser has forgotten that it left
-    visitor.client.set_cookie(name, kept)
-    _assert_refused(visitor, visitor.open(back))  # and the provider takes no code twice
+    _assert_refused(visitor, visitor.open(answer_url))  # the browser's cookie of the sign-in is deleted
+    visitor.client.set_cookie(name, cookie)
+    _assert_refused(visitor, visitor.open(answer_url))  # with the cookie, the provider refuses the used code
 
 
 def test_answer_in_another_browser_does_not_sign_in(app, visitor, provider):
-    back = provider.log_in(_start_sign_in(visitor))
+    return_url = provider.log_in(_start_sign_in(visitor))
     other = Visitor(app)
     _start_sign_in(other)
 
-    _assert_refused(other, other.open(back))
-    assert visitor.open(back).status_code == 303
+    _assert_refused(other, other.open(return_url))
+    assert visitor.open(return_url).status_code == 303
 
 
 def test_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
-    for seconds, status in ((601, 403), (570, 303)):  # somewhat less: a busy machine takes some of it
-        back = provider.log_in(_start_sign_in(visitor))
+    for seconds, status in ((601, 403), (570, 303)):  # 570 instead of 600, for slow machines
+        return_url = provider.log_in(_start_sign_in(visitor))
         with monkeypatch.context() as patched:
             later = datetime.fromtimestamp(time.time() + seconds, UTC)
             patched.setattr("api.provider_sign_in.clock.now", lambda at=later: at)
-            assert visitor.open(back).status_code == status
+            assert visitor.open(return_url).status_code == status
 
 
-@pytest.mark.parametrize("kept", ["", "x", "A" * 200, "ü", "%00"])
-def test_damaged_cookie_does_not_sign_in(visitor, provider, kept):
-    back = provider.log_in(_start_sign_in(visitor))
-    (name,) = _leaving(visitor)
-    visitor.client.set_cookie(name, kept)
+@pytest.mark.parametrize("cookie", ["", "x", "A" * 200, "ü", "%00"])
+def test_damaged_cookie_does_not_sign_in(visitor, provider, cookie):
+    return_url = provider.log_in(_start_sign_in(visitor))
+    (name,) = _pending_sign_ins(visitor)
+    visitor.client.set_cookie(name, cookie)
 
-    _assert_refused(visitor, visitor.open(back))
+    _assert_refused(visitor, visitor.open(return_url))
 
 
 def test_pending_sign_in_cookie_is_sealed_and_httponly(visitor, provider):
@@ -224,10 +225,10 @@ def test_pending_sign_in_cookie_is_sealed_and_httponly(visitor, provider):
 
 
 def test_unreachable_provider_shows_a_page(visitor, provider):
-    back = provider.log_in(_start_sign_in(visitor))
+    return_url = provider.log_in(_start_sign_in(visitor))
     provider.away = True
 
-    _assert_refused(visitor, visitor.open(back), 503)
+    _assert_refused(visitor, visitor.open(return_url), 503)
 
 
 def test_metadata_of_another_issuer_is_refused(visitor, provider):
@@ -243,7 +244,7 @@ def test_plain_http_provider_is_refused(visitor, provider, endpoint):
     _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
-def test_console_requires_the_claim(visitor, provider):
+def test_console_requires_the_operator_claim(visitor, provider):
     _assert_refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))
     provider.person = {"sub": "op", "groups": ["others", "run-it-all"]}
     _assert_refused(visitor, provider.sign_in(visitor, "/sign-in/with/operator"))

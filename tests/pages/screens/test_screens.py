@@ -1,4 +1,4 @@
-"""What every screen has: who may see it, where its forms come from, its headers, its errors."""
+"""Rules of every screen: permission, origin of forms, headers, errors."""
 
 import pytest
 
@@ -19,13 +19,13 @@ _POLICY = {
 
 @pytest.fixture
 def people(app, links):
-    """A browser for each kind of person."""
-    found = {home: Visitor(app) for home in _HOMES}
-    found["/dashboard"].open(links("owner"))
-    # Whom no other test has as their affiliate: the portal shows what all brands have with somebody.
-    found["/portal"].open(links("affiliate", "--email", "ben-of-the-screens@example.com"))
-    found["/console"].open(links("operator"))
-    return found
+    """Signed-in browsers of a member, an affiliate and an operator, by start page."""
+    browsers = {home: Visitor(app) for home in _HOMES}
+    browsers["/dashboard"].open(links("owner"))
+    # An affiliate of this test alone: the portal shows an affiliate's data at all brands.
+    browsers["/portal"].open(links("affiliate", "--email", "ben-of-the-screens@example.com"))
+    browsers["/console"].open(links("operator"))
+    return browsers
 
 
 @pytest.mark.parametrize("home", _HOMES)
@@ -38,12 +38,12 @@ def test_visitor_is_redirected_to_sign_in_and_back(visitor, home):
 
 @pytest.mark.parametrize("home", _HOMES)
 def test_screen_requires_its_kind_of_person(people, home):
-    for whose, browser in people.items():
+    for own_home, browser in people.items():
         answer = browser.open(home)
 
-        assert answer.status_code == (200 if whose == home else 403)
+        assert answer.status_code == (200 if own_home == home else 403)
         assert answer.text.count("<h1>") == 1
-        assert browser.open(f"{home}/nothing").status_code == (404 if whose == home else 403)
+        assert browser.open(f"{home}/nothing").status_code == (404 if own_home == home else 403)
 
 
 @pytest.mark.parametrize("home", _HOMES)
@@ -83,8 +83,8 @@ def test_theme_choice_returns_only_to_own_pages(people):
     assert answer.headers["Location"] == "/portal"
     assert '<html lang="en" data-theme="dark">' in browser.open("/portal").text
 
-    away = browser.send("/theme", {"theme": "blink", "back": "//evil.test"})
-    assert away.headers["Location"] == "/sign-in"
+    answer_for_foreign_page = browser.send("/theme", {"theme": "blink", "back": "//evil.test"})
+    assert answer_for_foreign_page.headers["Location"] == "/sign-in"
     assert '<html lang="en">' in browser.open("/portal").text
 
 

@@ -1,4 +1,4 @@
-"""Sessions: what the cookie is, what it opens, and when it ends."""
+"""Web sessions: the cookie, the pages that it opens, and its end."""
 
 import time
 
@@ -11,7 +11,7 @@ from tests.support.outside.visitor import Visitor
 from tests.support.settings_overrides import override_settings
 
 
-def _age(column, interval):
+def _age_sessions(column, interval):
     with db.any_org_work():
         db.db.run(f"update web_session set {column} = now() - interval '{interval}'")
 
@@ -43,51 +43,51 @@ def test_https_cookie_uses_the_host_prefix(visitor, links, monkeypatch):
 
 def test_only_the_hash_of_the_cookie_is_stored(owner, brand):
     with db.any_org_work():
-        kept = db.db.run("select s::text from web_session s where organization_id = %s", (brand.id,))
+        rows = db.db.run("select s::text from web_session s where organization_id = %s", (brand.id,))
 
     assert len(owner.cookie) >= 43
-    assert len(kept) == 1
-    assert owner.cookie not in kept[0][0]
+    assert len(rows) == 1
+    assert owner.cookie not in rows[0][0]
 
 
 @pytest.mark.parametrize(("column", "interval"), [("expires_at", "1 second"), ("seen_at", "12 hours 1 minute")])
 def test_session_ends_by_age_and_by_inactivity(owner, column, interval):
-    _age(column, interval)
+    _age_sessions(column, interval)
     answer = owner.open("/dashboard")
 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?next=%2Fdashboard")
 
 
 def test_used_session_is_renewed(owner):
-    _age("seen_at", "11 hours")
+    _age_sessions("seen_at", "11 hours")
     assert owner.open("/dashboard").status_code == 200
     with db.any_org_work():
-        seen = db.db.run("select seen_at > now() - interval '1 minute' from web_session")
+        renewed = db.db.run("select seen_at > now() - interval '1 minute' from web_session")
 
-    assert (True,) in seen
+    assert (True,) in renewed
 
 
 def test_sign_out_ends_only_this_session(owner, links):
     other = Visitor(owner.client.application)
     other.open(links("owner", "--email", "ada@example.com"))
-    kept = owner.cookie
+    cookie = owner.cookie
 
     answer = owner.send("/sign-out")
     assert (answer.status_code, answer.headers["Location"], owner.cookie) == (303, "/sign-in", None)
-    owner.client.set_cookie("finderfee", kept)
+    owner.client.set_cookie("finderfee", cookie)
     assert owner.open("/dashboard").status_code == 303
     assert other.open("/dashboard").status_code == 200
 
 
 def test_sign_out_everywhere_ends_all_sessions_of_the_person(owner, links):
-    other, somebody = Visitor(owner.client.application), Visitor(owner.client.application)
-    other.open(links("owner", "--email", "ada@example.com"))
-    somebody.open(links("owner", "--email", "bo@example.com"))
+    same_person, other_person = Visitor(owner.client.application), Visitor(owner.client.application)
+    same_person.open(links("owner", "--email", "ada@example.com"))
+    other_person.open(links("owner", "--email", "bo@example.com"))
 
     owner.send("/sign-out", {"everywhere": "1"})
 
-    assert other.open("/dashboard").status_code == 303
-    assert somebody.open("/dashboard").status_code == 200
+    assert same_person.open("/dashboard").status_code == 303
+    assert other_person.open("/dashboard").status_code == 200
 
 
 def test_new_link_replaces_the_browsers_session(owner, links):
@@ -112,7 +112,7 @@ def test_role_change_ends_the_persons_older_sessions(owner, links, rival):
 def test_remote_change_takes_effect_within_the_key_cache_time(owner, monkeypatch):
     override_settings(monkeypatch, web={"key_cache_s": 5})
     assert owner.open("/dashboard").status_code == 200
-    with db.any_org_work():  # as another process does it
+    with db.any_org_work():  # like another process
         db.db.run("delete from web_session where email = 'ada@example.com'")
 
     began = time.monotonic()
@@ -155,18 +155,18 @@ def test_configured_provider_replaces_links(owner, flask, brand, monkeypatch):
 
 
 def test_session_cookie_is_no_api_credential(app, owner):
-    opened = []
+    accepted = []
     for rule in app.url_map.iter_rules():
-        about = app.view_functions[rule.endpoint].operation
-        if about.guard.audience == "public":
+        operation = app.view_functions[rule.endpoint].operation
+        if operation.guard.audience == "public":
             continue
         path = rule.rule.replace("<", "").replace(">", "")
         for method in rule.methods - {"HEAD", "OPTIONS"}:
-            sent = {"Sec-Fetch-Site": "same-origin", persons.ENVIRON_KEY: "ada@example.com"}
-            answer = owner.client.open(path, method=method, headers=sent)
-            opened += [f"{method} {path}"] if answer.status_code != 401 else []
+            headers = {"Sec-Fetch-Site": "same-origin", persons.ENVIRON_KEY: "ada@example.com"}
+            answer = owner.client.open(path, method=method, headers=headers)
+            accepted += [f"{method} {path}"] if answer.status_code != 401 else []
 
-    assert opened == []
+    assert accepted == []
 
 
 def test_sign_ins_are_in_the_audit_log(owner, brand):
@@ -185,18 +185,18 @@ def test_sign_ins_are_in_the_audit_log(owner, brand):
 
 
 def test_next_sign_in_deletes_expired_sessions_and_links(owner, links, brand):
-    with db.any_org_work():  # a few are dropped at a time, so those that other tests left would come first
+    with db.any_org_work():  # only a few are deleted at a time; expired rows of other tests would come first
         db.db.run("delete from web_session where organization_id is distinct from %s returning 1", (brand.id,))
         db.db.run("delete from sign_in_link returning 1")
-    _age("expires_at", "1 day")
+    _age_sessions("expires_at", "1 day")
     links("owner", "--email", "never@example.com")
     with db.any_org_work():
         db.db.run("update sign_in_link set expires_at = now() - interval '1 day'")
     Visitor(owner.client.application).open(links("operator"))
     with db.any_org_work():
-        over = db.db.run(
+        expired = db.db.run(
             "select email from web_session where expires_at < now() union all"
             " select email from sign_in_link where expires_at < now()"
         )
 
-    assert over == []
+    assert expired == []

@@ -1,4 +1,4 @@
-"""In whose zone a page shows times, and which instants its day filters and forms mean. Source: the pages, "Time"."""
+"""Time zones of pages: the zone of shown times, of day filters and of forms. Source: the pages, "Time"."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -23,13 +23,13 @@ _SECOND = timedelta(seconds=1)
 def berlin(brand):
     """A brand in Berlin with one campaign and one affiliate."""
     brand.program(name="Spring")
-    _move(brand, "Europe/Berlin")
+    _set_zone(brand, "Europe/Berlin")
     return brand
 
 
 @pytest.fixture
 def owner(app, flask):
-    """Sign an Owner of a brand in."""
+    """Return a function that signs an Owner of a brand in."""
 
     def sign_in(brand):
         visitor = Visitor(app)
@@ -41,7 +41,7 @@ def owner(app, flask):
 
 @pytest.fixture
 def affiliate(app, flask):
-    """Sign an affiliate in, in a browser that names its zone or does not."""
+    """Return a function that signs an affiliate in, in a browser with or without a time zone."""
 
     def sign_in(email, browser_zone=None):
         visitor = Visitor(app)
@@ -53,7 +53,7 @@ def affiliate(app, flask):
     return sign_in
 
 
-def _move(brand, timezone):
+def _set_zone(brand, timezone):
     answer = brand.person("Owner").call("PATCH", "/api/organizations/me", {"timezone": timezone})
     assert answer.status_code == 200, answer.json
 
@@ -88,15 +88,15 @@ def test_change_of_the_zone_counts_at_the_next_page(berlin, owner):
     visitor = owner(berlin)
     assert "28 Nov 2026, 00:03 Europe/Berlin" in visitor.open(f"{_CONVERSIONS}/{sale}").text
 
-    _move(berlin, "Asia/Tokyo")
+    _set_zone(berlin, "Asia/Tokyo")
 
     assert "28 Nov 2026, 08:03 Asia/Tokyo" in visitor.open(f"{_CONVERSIONS}/{sale}").text
 
 
-def test_zone_of_one_brand_is_not_that_of_another(berlin, rival, owner):
+def test_each_brand_has_its_own_zone(berlin, rival, owner):
     rival.program()
     (sale,) = _sell(rival, datetime(2026, 11, 27, 23, 3, tzinfo=UTC), slug="eva")
-    _move(rival, "America/New_York")
+    _set_zone(rival, "America/New_York")
 
     assert "27 Nov 2026, 18:03 America/New_York" in owner(rival).open(f"{_CONVERSIONS}/{sale}").text
 
@@ -118,7 +118,7 @@ def test_browsers_zone_does_not_move_the_dashboard(berlin, owner):
         ("2026-10-25", "2026-10-26", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"),
     ],
 )
-def test_day_filter_means_days_of_the_zone(berlin, owner, edges):
+def test_day_filter_uses_days_of_the_organizations_zone(berlin, owner, edges):
     day, next_day, start, end = edges
     first, after = datetime.fromisoformat(start), datetime.fromisoformat(end)
     _, *within, _ = _sell(berlin, first - _SECOND, first, after - _SECOND, after)
@@ -134,29 +134,23 @@ def test_day_filter_means_days_of_the_zone(berlin, owner, edges):
     assert {line.partition(",")[0] for line in lines} == set(within)
 
 
-def test_day_filter_of_the_audit_log_means_days_of_the_zone(berlin, owner):
+def test_audit_log_day_filter_uses_days_of_the_organizations_zone(berlin, owner):
     with db.unit_of_work(berlin.id):
         audit.stage(
             organization_id=berlin.id,
             action="program.updated",
-            entity_type="program",
             entity_id="p1",
             actor_type="system",
-            actor_user_id=None,
             actor_label="test",
-            ip=None,
-            user_agent=None,
-            request_id=None,
-            before=None,
             after={"archivedAt": "2026-10-24T22:30:00.000Z"},
             at=datetime(2026, 10, 24, 22, 30, tzinfo=UTC),
         )
     visitor = owner(berlin)
 
-    there = visitor.open("/dashboard/audit-log?since=2026-10-25&until=2026-10-26").text
-    assert "<code>program.updated</code>" in there
-    # when it happened, and the time that it wrote down
-    assert there.count("25 Oct 2026, 00:30 Europe/Berlin") == 2
+    html = visitor.open("/dashboard/audit-log?since=2026-10-25&until=2026-10-26").text
+    assert "<code>program.updated</code>" in html
+    # the time of the entry, and the time in its changed values
+    assert html.count("25 Oct 2026, 00:30 Europe/Berlin") == 2
     assert (
         "<code>program.updated</code>"
         not in visitor.open("/dashboard/audit-log?since=2026-10-24&until=2026-10-25").text
@@ -204,7 +198,7 @@ def test_affiliate_sees_the_zone_of_the_browser(berlin, affiliate):
 
 
 @pytest.mark.parametrize("browser_zone", [None, "", "Nowhere/Else", "../../etc/passwd", "<b>", "Europe", "\x00"])
-def test_affiliate_without_a_browsers_zone_sees_that_of_the_brand(berlin, affiliate, browser_zone):
+def test_affiliate_without_a_browser_zone_sees_the_brands_zone(berlin, affiliate, browser_zone):
     email = f"ada-{uuid4().hex}@example.com"
     affiliate_id = berlin.affiliate("ada", email=email, email_normalized=email)
     insert_conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
@@ -215,19 +209,19 @@ def test_affiliate_without_a_browsers_zone_sees_that_of_the_brand(berlin, affili
 
 
 @pytest.mark.parametrize(
-    ("second", "shown"),
+    ("second_zone", "expected"),
     [("Europe/Berlin", "28 Nov 2026, 00:03 Europe/Berlin"), ("Asia/Tokyo", "27 Nov 2026, 23:03 UTC")],
 )
-def test_affiliate_of_brands_in_several_zones_sees_utc(app, berlin, affiliate, second, shown):
+def test_affiliate_of_brands_in_several_zones_sees_utc(app, berlin, affiliate, second_zone, expected):
     email = f"ada-{uuid4().hex}@example.com"
     affiliate_id = berlin.affiliate("ada", email=email, email_normalized=email)
     insert_conversion(berlin, affiliate_id, occurred_at=datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
     other = Brand.create(app)
     other.program()
     other.affiliate("ada2", email=email, email_normalized=email)
-    _move(other, second)
+    _set_zone(other, second_zone)
 
-    assert f'title="{shown}"' in affiliate(email).open("/portal/earnings").text
+    assert f'title="{expected}"' in affiliate(email).open("/portal/earnings").text
 
 
 def test_console_shows_utc(app, flask):

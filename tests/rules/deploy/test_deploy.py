@@ -1,4 +1,4 @@
-"""What deploy/ says of the service is so: its processes, how they stop, its numbers, its settings and its chapters."""
+"""The files of deploy/ match the service: processes, stop times, metrics, settings and runbook chapters."""
 
 import json
 import re
@@ -18,9 +18,9 @@ _PROCFILE = parse((trees.ROOT / "Procfile").read_text())
 _ALERTS = [rule for group in yaml.safe_load((_DEPLOY / "monitoring/alerts.yaml").read_text())["groups"]
            for rule in group["rules"]]  # fmt: skip
 _COMPOSE = yaml.safe_load((_DEPLOY / "compose/compose.yaml").read_text())["services"]
-_BESIDE = {"postgres", "valkey", "migrate", "follow"}
-#: For PostgreSQL's image and client, for pip, and for Python and what it runs.
-_OTHERS_VARIABLES = {
+_OTHER_SERVICES = {"postgres", "valkey", "migrate", "follow"}
+#: Variables of PostgreSQL's image and client, of pip, and of Python and its tools.
+_FOREIGN_VARIABLES = {
     "FINDERFEE_BACKUP_IMAGE",
     "FINDERFEE_IMAGE",
     "FLASK_APP",
@@ -37,16 +37,16 @@ _OTHERS_VARIABLES = {
 }
 
 
-def _documents(path: str) -> list[dict[str, Any]]:
-    return [found for found in yaml.safe_load_all((_DEPLOY / path).read_text()) if found]
+def _read_documents(path: str) -> list[dict[str, Any]]:
+    return [document for document in yaml.safe_load_all((_DEPLOY / path).read_text()) if document]
 
 
-def _files() -> list[Path]:
+def _list_files() -> list[Path]:
     return [path for path in _DEPLOY.rglob("*") if path.is_file() and not path.name.endswith(".env")]
 
 
-def _longest_stop_s() -> float:
-    """Return how long the slowest process may take to stop, as its own options say."""
+def _max_stop_s() -> float:
+    """Return the seconds that the slowest process may take to stop, by its own options."""
     fleets = [int(ms) / 1000 for ms in re.findall(r"--worker-shutdown-timeout (\d+)", " ".join(_PROCFILE.values()))]
     web = re.search(r"^graceful_timeout = (\d+)", (trees.ROOT / "gunicorn.conf.py").read_text(), re.MULTILINE)
     assert len(fleets) == len(jobs.QUEUES)
@@ -54,10 +54,12 @@ def _longest_stop_s() -> float:
 
 
 def test_every_yaml_and_json_file_parses():
-    read = [list(yaml.safe_load_all(path.read_text())) for path in _files() if path.suffix in (".yaml", ".json")]
+    documents = [
+        list(yaml.safe_load_all(path.read_text())) for path in _list_files() if path.suffix in (".yaml", ".json")
+    ]
 
-    assert len(read) > 8
-    assert all(read)
+    assert len(documents) > 8
+    assert all(documents)
 
 
 def test_each_procfile_line_runs_its_command(tmp_path):
@@ -67,23 +69,23 @@ def test_each_procfile_line_runs_its_command(tmp_path):
     calls = "\n".join(f'"$0" {name}; "$0" {name}.2' for name in _PROCFILE)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
 
-    ran = subprocess.run(["sh", "-c", calls, _DEPLOY / "start"], env=environment, capture_output=True, text=True)
-    strange = subprocess.run([_DEPLOY / "start", "nothing"], env=environment, capture_output=True, text=True)
+    valid = subprocess.run(["sh", "-c", calls, _DEPLOY / "start"], env=environment, capture_output=True, text=True)
+    invalid = subprocess.run([_DEPLOY / "start", "nothing"], env=environment, capture_output=True, text=True)
 
     commands = [command.replace("'", "") for command in _PROCFILE.values() for _ in ("one", "another")]
-    assert ran.stdout.splitlines() == commands
-    assert (strange.returncode, strange.stdout) == (64, "")
+    assert valid.stdout.splitlines() == commands
+    assert (invalid.returncode, invalid.stdout) == (64, "")
 
 
 def test_compose_has_a_service_for_each_procfile_line():
-    processes = {name: service for name, service in _COMPOSE.items() if name not in _BESIDE}
+    processes = {name: service for name, service in _COMPOSE.items() if name not in _OTHER_SERVICES}
 
     assert {name: service["command"] for name, service in processes.items()} == {name: [name] for name in _PROCFILE}
     assert {name for name, service in processes.items() if "healthcheck" not in service} == {"web"}  # the image's own
     assert _COMPOSE["migrate"]["entrypoint"] == ["flask", "db", "migrate"]
     for service in processes.values():
         assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
-        assert int(service["stop_grace_period"].removesuffix("s")) > _longest_stop_s()
+        assert int(service["stop_grace_period"].removesuffix("s")) > _max_stop_s()
 
 
 def test_systemd_target_wants_each_procfile_line():
@@ -93,18 +95,18 @@ def test_systemd_target_wants_each_procfile_line():
 
     assert re.findall(r"^Wants=finderfee@(\w+)\.service$", target, re.MULTILINE) == list(_PROCFILE)
     assert "ExecStart=/opt/finderfee/deploy/start %i\n" in unit
-    assert int(seconds[1]) > _longest_stop_s()
+    assert int(seconds[1]) > _max_stop_s()
 
 
 def test_kubernetes_has_a_deployment_for_each_procfile_line():
-    fleets = _documents("kubernetes/base/fleets.yaml")
-    (every,) = _documents("kubernetes/base/process.yaml")
-    (probes,) = _documents("kubernetes/base/probes.yaml")
-    pod = every["spec"]["template"]["spec"]
+    fleets = _read_documents("kubernetes/base/fleets.yaml")
+    (base_process,) = _read_documents("kubernetes/base/process.yaml")
+    (probes,) = _read_documents("kubernetes/base/probes.yaml")
+    pod = base_process["spec"]["template"]["spec"]
     (web,) = probes["spec"]["template"]["spec"]["containers"]
     pause_s = int(web["lifecycle"]["preStop"]["exec"]["command"][1])
 
-    said = {
+    deployments = {
         fleet["metadata"]["name"]: (
             fleet["spec"]["template"]["spec"]["containers"],
             fleet["spec"]["selector"]["matchLabels"],
@@ -112,55 +114,58 @@ def test_kubernetes_has_a_deployment_for_each_procfile_line():
         )
         for fleet in fleets
     }
-    assert said == {
+    assert deployments == {
         name: ([{"name": "finderfee", "args": [name]}], {"process": name}, {"process": name}) for name in _PROCFILE
     }
-    assert pod["terminationGracePeriodSeconds"] > _longest_stop_s() + pause_s
-    # Prometheus finds pods by their addresses, and numbers are given at METRICS_HOSTS alone.
+    assert pod["terminationGracePeriodSeconds"] > _max_stop_s() + pause_s
+    # Prometheus finds pods by their addresses, and the service answers /metrics at METRICS_HOSTS only.
     pod_address = {"fieldRef": {"fieldPath": "status.podIP"}}
     assert pod["containers"][0]["env"] == [{"name": "METRICS_HOSTS", "valueFrom": pod_address}]
     assert [container["name"] for container in pod["containers"]] == ["finderfee"]
 
 
 def test_manifest_references_exist():
-    budgets = _documents("kubernetes/base/disruption.yaml")
-    scaled = [*_documents("kubernetes/autoscaled/fleets.yaml"), *_documents("kubernetes/autoscaled/web.yaml")]
-    (service,) = _documents("kubernetes/base/web.yaml")
-    pointed = [
-        *(one["spec"]["selector"]["matchLabels"]["process"] for one in budgets),
-        *(one["spec"]["scaleTargetRef"]["name"] for one in scaled),
+    budgets = _read_documents("kubernetes/base/disruption.yaml")
+    scalers = [
+        *_read_documents("kubernetes/autoscaled/fleets.yaml"),
+        *_read_documents("kubernetes/autoscaled/web.yaml"),
+    ]
+    (service,) = _read_documents("kubernetes/base/web.yaml")
+    targets = [
+        *(budget["spec"]["selector"]["matchLabels"]["process"] for budget in budgets),
+        *(scaler["spec"]["scaleTargetRef"]["name"] for scaler in scalers),
         service["spec"]["selector"]["process"],
     ]
 
-    assert len(pointed) > 10
-    assert set(pointed) - set(_PROCFILE) == set()
-    for one in scaled:  # by its own queue
-        for trigger in one["spec"].get("triggers", []):
-            assert set(re.findall(r'queue="(\w+)"', trigger["metadata"]["query"])) <= {one["metadata"]["name"]}
+    assert len(targets) > 10
+    assert set(targets) - set(_PROCFILE) == set()
+    for scaler in scalers:  # by its own queue
+        for trigger in scaler["spec"].get("triggers", []):
+            assert set(re.findall(r'queue="(\w+)"', trigger["metadata"]["query"])) <= {scaler["metadata"]["name"]}
 
 
 def test_log_receiver_is_single_and_keeps_its_data():
     compose = _COMPOSE["follow"]
-    (pod,) = _documents("kubernetes/backup/follow.yaml")
-    follows, copies = pod["spec"]["template"]["spec"]["containers"]
+    (pod,) = _read_documents("kubernetes/backup/follow.yaml")
+    follower, copier = pod["spec"]["template"]["spec"]["containers"]
     unit = (_DEPLOY / "systemd/finderfee-follow.service").read_text()
     nightly = (_DEPLOY / "systemd/finderfee-copy.service").read_text()
     image = (_DEPLOY / "Dockerfile").read_text().partition(" AS backup\n")[2]
 
     assert 'ENTRYPOINT ["flask", "backup"]' in image
-    assert set(re.findall(r"flask backup (\w+)", f"{unit} {nightly} {copies['args'][0]}")) == {
+    assert set(re.findall(r"flask backup (\w+)", f"{unit} {nightly} {copier['args'][0]}")) == {
         "follow",
         "make",
         "prune",
     }
-    assert compose["command"] == follows["args"] == ["follow", "/backups"]
+    assert compose["command"] == follower["args"] == ["follow", "/backups"]
     assert "ExecStart=/opt/finderfee/.venv/bin/flask backup follow /var/lib/finderfee/backups\n" in unit
-    assert compose["profiles"] == ["backup"]  # who keeps backups in another way must not fill a disk for it
+    assert compose["profiles"] == ["backup"]  # opt-in: other ways of backup must not fill a disk with it
     assert "backup" not in (_DEPLOY / "systemd/finderfee.target").read_text()
     assert pod["spec"]["replicas"] == 1
     assert compose["env_file"] == ["finderfee.env", "owner.env"]
     secrets = [{"secretRef": {"name": name}} for name in ("finderfee", "finderfee-owner")]
-    assert follows["envFrom"] == copies["envFrom"] == secrets
+    assert follower["envFrom"] == copier["envFrom"] == secrets
     assert "EnvironmentFile=/etc/finderfee/owner.env\n" in unit
     assert compose["volumes"] == ["backups:/backups"]
     assert pod["spec"]["volumeClaimTemplates"][0]["metadata"]["name"] == "backups"
@@ -169,58 +174,62 @@ def test_log_receiver_is_single_and_keeps_its_data():
 
 
 def _list_declared_metrics() -> set[str]:
-    """Return the names of every number that the code publishes."""
+    """Return the name of every metric that the code publishes."""
     sources = "\n".join(path.read_text() for path in trees.list_files("adapters", "api", "workers"))
-    made = re.findall(r'(Counter|Gauge|Histogram|GaugeMetricFamily)\(\s*"(finderfee_\w+)"', sources)
+    declarations = re.findall(r'(Counter|Gauge|Histogram|GaugeMetricFamily)\(\s*"(finderfee_\w+)"', sources)
     parts = {"Histogram": ("_bucket", "_count", "_sum")}
-    return {f"{name}{part}" for kind, name in made for part in parts.get(kind, ("",))}
+    return {f"{name}{part}" for kind, name in declarations for part in parts.get(kind, ("",))}
 
 
 def _list_queries() -> dict[str, str]:
-    """Return what Prometheus is asked, by who asks."""
+    """Return every Prometheus query of alerts, panels and autoscalers, by its place."""
     board = json.loads((_DEPLOY / "monitoring/grafana.json").read_text())
     panels = {
         f"panel {panel['title']} {target['refId']}": target["expr"]
         for panel in board["panels"]
         for target in panel["targets"]
     }
-    scaled = {
-        f"fleet {one['metadata']['name']}": one["spec"]["triggers"][0]["metadata"]["query"]
-        for one in _documents("kubernetes/autoscaled/fleets.yaml")
+    scalers = {
+        f"fleet {scaler['metadata']['name']}": scaler["spec"]["triggers"][0]["metadata"]["query"]
+        for scaler in _read_documents("kubernetes/autoscaled/fleets.yaml")
     }
-    return {f"alert {rule['alert']}": rule["expr"] for rule in _ALERTS} | panels | scaled
+    return {f"alert {rule['alert']}": rule["expr"] for rule in _ALERTS} | panels | scalers
 
 
 def test_every_queried_metric_is_published():
-    asked = _list_queries()
-    bare = {who: re.sub('"[^"]*"', "", query) for who, query in asked.items()}  # without the values of labels
-    named = {(who, name) for who, query in bare.items() for name in re.findall(r"\bfinderfee_\w+", query)}
+    queries = _list_queries()
+    without_labels = {place: re.sub('"[^"]*"', "", query) for place, query in queries.items()}
+    metrics = {
+        (place, name) for place, query in without_labels.items() for name in re.findall(r"\bfinderfee_\w+", query)
+    }
 
-    assert len(asked) > 50
-    assert [(who, name) for who, name in named if name not in _list_declared_metrics()] == []
+    assert len(queries) > 50
+    assert [(place, name) for place, name in metrics if name not in _list_declared_metrics()] == []
 
 
 def test_every_queried_queue_exists():
-    matched = {
+    queried = {
         queue
         for query in _list_queries().values()
         for queues in re.findall(r'queue[=!]~?"([\w|]+)"', query)
         for queue in queues.split("|")
     }
 
-    assert matched
-    assert matched - set(jobs.QUEUES) == set()
+    assert queried
+    assert queried - set(jobs.QUEUES) == set()
 
 
 def test_every_queried_backlog_is_counted(app):
     page = app.test_client().get("/metrics").get_data(as_text=True)
-    there = set(re.findall(r'finderfee_waiting\{what="(\w+)"\}', page))
-    asked = {
-        what for query in _list_queries().values() for what in re.findall(r'finderfee_waiting\{what="(\w+)"', query)
+    counted = set(re.findall(r'finderfee_waiting\{what="(\w+)"\}', page))
+    queried = {
+        backlog
+        for query in _list_queries().values()
+        for backlog in re.findall(r'finderfee_waiting\{what="(\w+)"', query)
     }
 
-    assert asked
-    assert asked - there == set()
+    assert queried
+    assert queried - counted == set()
 
 
 def test_every_alert_has_a_unique_name_severity_and_runbook_chapter():
@@ -239,23 +248,25 @@ def test_every_alert_has_a_unique_name_severity_and_runbook_chapter():
 
 
 def test_every_variable_is_a_setting():
-    known = {line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()}
-    named = {
+    setting_names = {
+        line.name for concern in get_type_hints(settings.Settings).values() for line in concern.variables()
+    }
+    variables = {
         (path.name, name)
-        for path in _files()
+        for path in _list_files()
         for name in re.findall(
             r"(?:^|[\s=\"{$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|:|\}|\")", path.read_text(), re.MULTILINE
         )
     }
 
-    assert len(named) > 15
-    assert [(file, name) for file, name in named if name not in known | _OTHERS_VARIABLES] == []
+    assert len(variables) > 15
+    assert [(file, name) for file, name in variables if name not in setting_names | _FOREIGN_VARIABLES] == []
 
 
 def test_no_download_location_is_named():
     images = [
         *re.findall(
-            r"(?:image: |^FROM |^ARG BASE=)(\S+)", "\n".join(path.read_text() for path in _files()), re.MULTILINE
+            r"(?:image: |^FROM |^ARG BASE=)(\S+)", "\n".join(path.read_text() for path in _list_files()), re.MULTILINE
         )
     ]
 

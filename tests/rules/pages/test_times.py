@@ -1,4 +1,4 @@
-"""Pages show times through the filters that know the zone of the page, and nothing formats times beside these."""
+"""Pages print times only through the filters that know the page's time zone."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _TEMPLATES = sorted(path.relative_to(_ROOT).as_posix() for path in _ROOT.rglob("
 #: Fields that hold an instant or a day of the API.
 _TIME = re.compile(r"[a-z][a-zA-Z_]*(At|_at|Until|Since)|reconciledTo|periodStart|periodEnd|fxRateDate|as_of")
 _FILTERS = {"moment", "day", "ago", "words"}
-#: Days and times that are in UTC by the rules say so in words; no other text names that zone.
+#: Times that are in UTC by a rule say so with these words; no other text names that zone.
 _UTC_BY_RULE = re.compile(r"\bin UTC\b|\(UTC\)")
-#: What a form sends back as it came, for the API to compare; nobody sees it.
+#: Hidden form fields, which the API compares unchanged.
 _HIDDEN_FIELDS = {("screens/console/network_review.html", "askedAt")}
-# What formats times: the filters themselves, what is typed into forms, and the dates of a sitemap.
+# The modules that format times: the filters, the fields of forms, and the dates of a sitemap.
 _FORMATTERS = {"pages/template_filters.py", "pages/times/time_fields.py", "pages/hosted/landing/crawlers.py"}
 
 
@@ -28,9 +28,9 @@ _FORMATTERS = {"pages/template_filters.py", "pages/times/time_fields.py", "pages
 def test_templates_print_times_through_filters_only(name):
     source = (_ROOT / name).read_text()
 
-    raw = [(line, field) for line, field in _raw_times(documents.TEMPLATES.parse(source))]
+    raw = [(line, field) for line, field in _find_raw_times(documents.TEMPLATES.parse(source))]
 
-    assert [found for found in raw if (name, found[1]) not in _HIDDEN_FIELDS] == []
+    assert [(line, field) for line, field in raw if (name, field) not in _HIDDEN_FIELDS] == []
     assert [line for line in source.splitlines() if "UTC" in _UTC_BY_RULE.sub("", line)] == []
 
 
@@ -46,7 +46,7 @@ def test_templates_print_times_through_filters_only(name):
     ],
 )
 def test_raw_time_in_a_template_is_found(template):
-    assert list(_raw_times(documents.TEMPLATES.parse(template)))
+    assert list(_find_raw_times(documents.TEMPLATES.parse(template)))
 
 
 @pytest.mark.parametrize(
@@ -60,30 +60,30 @@ def test_raw_time_in_a_template_is_found(template):
     ],
 )
 def test_filtered_time_passes(template):
-    assert list(_raw_times(documents.TEMPLATES.parse(template))) == []
+    assert list(_find_raw_times(documents.TEMPLATES.parse(template))) == []
 
 
 def test_pages_format_times_in_one_place():
     formats = re.compile(r"strftime|%[HMY]|isoformat\(timespec|toTimeString")
-    found = {trees.relative_name(path) for path in trees.list_files("pages") if formats.search(path.read_text())}
+    formatting = {trees.relative_name(path) for path in trees.list_files("pages") if formats.search(path.read_text())}
 
-    assert found <= _FORMATTERS
-    assert "pages/template_filters.py" in found
+    assert formatting <= _FORMATTERS
+    assert "pages/template_filters.py" in formatting
 
 
-def _raw_times(node: nodes.Node, *, is_shown: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield line and name of the fields that hold a time and reach a page's text without a filter for times."""
+def _find_raw_times(node: nodes.Node, *, is_printed: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each time field that a template prints without a time filter."""
     if isinstance(node, nodes.Filter) and node.name in _FILTERS:
         return
-    if isinstance(node, nodes.Getattr | nodes.Getitem) and is_shown:
+    if isinstance(node, nodes.Getattr | nodes.Getitem) and is_printed:
         name = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
         if isinstance(name, str) and _TIME.fullmatch(name):
             yield node.lineno, name
     tested = {id(node.test)} if isinstance(node, nodes.If | nodes.CondExpr) else set()
     if isinstance(node, nodes.For):
         tested = {id(node.iter)} | ({id(node.test)} if node.test else set())
-    shows = is_shown or isinstance(node, nodes.Output | nodes.Assign | nodes.CallBlock)
+    prints = is_printed or isinstance(node, nodes.Output | nodes.Assign | nodes.CallBlock)
     if isinstance(node, nodes.Compare | nodes.Not | nodes.Test):
-        shows = False
+        prints = False
     for child in node.iter_child_nodes():
-        yield from _raw_times(child, is_shown=shows and id(child) not in tested)
+        yield from _find_raw_times(child, is_printed=prints and id(child) not in tested)

@@ -1,14 +1,14 @@
-"""Two tenants for the comparisons of a file."""
+"""The two tenants that a file compares."""
 
 import pytest
 
 from tests.rules.tenants import full_tenants
-from tests.rules.test_audit import played_services
+from tests.rules.test_audit import simulated_services
 
-__all__ = ["played_services", "tenants"]
+__all__ = ["simulated_services", "tenants"]
 
 
 @pytest.fixture(scope="module")
 def tenants(app):
-    """A tenant and its rival, each with a row of each kind."""
-    return full_tenants.make(app), full_tenants.make(app)
+    """Return two tenants, each with a row of each kind."""
+    return full_tenants.create(app), full_tenants.create(app)

@@ -1,4 +1,4 @@
-"""A tenant with a row of each kind, by the names that routes, queries and tools call their ids."""
+"""A tenant with a row of each kind, by the names that routes, queries and tools use for their ids."""
 
 import re
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from uuid import UUID
 from adapters import clock
 from models import db, ids
 from pipelines.affiliates import tax_form_files
-from tests.rules.test_audit import CALLS
+from tests.rules.write_calls import CALLS
 from tests.support import databases
 from tests.support.pages import full
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
 
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-#: Names in a path that are no ids of a tenant's rows: of a catalogue, a number within a row whose id stands before it.
+#: Path parameters that are no row ids: entries of a catalogue, and a number within the row whose id precedes it.
 NO_ROWS = {"seq", "gateway", "platform", "event"}
-# What a field of a query or of a tool is called, where its row's name is not the field's own.
-_FIELDS = {
+# The row name of a query or tool field whose own name is a different one.
+_ROW_BY_FIELD = {
     "campaignCouponId": "coupon_id",
     "partnerGroupId": "group_id",
     "affiliateIds": "affiliate_id",
@@ -26,8 +26,8 @@ _FIELDS = {
     "grantedAffiliateIds": "affiliate_id",
     "eventId": "fraud_event_id",
 }
-# A word by which a route names rows of another kind than most do.
-_OF_ROUTES = {
+# Parameters that name rows of another kind in some routes: parameter, part of the route, row name.
+_ROW_BY_PARAMETER_AND_ROUTE = {
     ("event_id", "/connections/"): "gateway_event_id",
     ("event_id", "/fraud-events/"): "fraud_event_id",
     ("connection_id", "/platforms/"): "platform_id",
@@ -35,7 +35,7 @@ _OF_ROUTES = {
     ("id", "/search/conversions"): "conversion_id",
     ("id", "/search/payouts"): "payout_id",
 }
-_EVENT = """
+_INSERT_EVENT = """
 insert into gateway_event (id, organization_id, connection_id, event_key, type, status, received_at)
 values (%s, %s, %s, 'k', 'invoice.paid', 'Failed', now()) returning id
 """
@@ -43,37 +43,37 @@ values (%s, %s, %s, 'k', 'invoice.paid', 'Failed', now()) returning id
 
 @dataclass
 class Tenant:
-    """A brand and the email of its affiliate, with the id of one of its rows by the row's name."""
+    """A brand, the email of its affiliate, and the ids of its rows by row name."""
 
     brand: Brand
     email: str
     ids: dict[str, str]
 
 
-def make(app: Any) -> Tenant:
-    """Make a tenant with a row of each kind. Needs a gateway that is played."""
-    made = full.create_full_brand(app)
-    brand = made.brand
-    rows = {name: value for name, value in made.names.items() if UUID_PATTERN.fullmatch(value)}
+def create(app: Any) -> Tenant:
+    """Create a tenant with a row of each kind; a simulated gateway must run."""
+    full_brand = full.create_full_brand(app)
+    brand = full_brand.brand
+    rows = {name: value for name, value in full_brand.names.items() if UUID_PATTERN.fullmatch(value)}
     rows.pop("event_id")
     confirm = "POST /api/v1/copilot/conversations/<conversation_id>/acts/<act_id>/confirm"
     rows["conversation_id"], rows["act_id"] = UUID_PATTERN.findall(CALLS[confirm](brand.person("Owner"))[0])
     rows["uncredited_id"] = str(brand.rows("select id from uncredited_conversion limit 1")[0][0])
     program_id, affiliate_id = UUID(rows["program_id"]), UUID(rows["affiliate_id"])
     rows["fraud_event_id"] = str(record_blocked_click(brand, affiliate_id, program_id=program_id))
-    ((event_id,),) = brand.rows(_EVENT, ids.new_id(), brand.id, rows["connection_id"])
+    ((event_id,),) = brand.rows(_INSERT_EVENT, ids.new_id(), brand.id, rows["connection_id"])
     rows["gateway_event_id"] = str(event_id)
     _add_rows_of_lists(brand, rows)
-    return Tenant(brand, made.email, rows)
+    return Tenant(brand, full_brand.email, rows)
 
 
 def _add_rows_of_lists(brand: Brand, rows: dict[str, str]) -> None:
     """Add a row to each list of the affiliate, the program and the coupon that the tenant's ids name."""
-    owner, named = brand.person("Owner"), {"programId": rows["program_id"], "affiliateId": rows["affiliate_id"]}
-    deal = {"title": "Video", "currency": "USD", "milestones": [{"title": "One", "amountCents": 100}]} | named
+    owner, recipient = brand.person("Owner"), {"programId": rows["program_id"], "affiliateId": rows["affiliate_id"]}
+    deal = {"title": "Video", "currency": "USD", "milestones": [{"title": "One", "amountCents": 100}]} | recipient
     rows["deal_id"] = str((owner.post("/api/v1/deals", deal).json or {})["id"])
-    offered = owner.post(f"/api/v1/deals/{rows['deal_id']}/offer")
-    assert offered.status_code == 200, offered.text
+    offer = owner.post(f"/api/v1/deals/{rows['deal_id']}/offer")
+    assert offer.status_code == 200, offer.text
     asset = {"name": "Words of one", "text": "Try it.", "programId": rows["program_id"]}
     assert owner.post("/api/v1/assets", asset).status_code == 201
     with db.any_org_work():
@@ -84,11 +84,16 @@ def _add_rows_of_lists(brand: Brand, rows: dict[str, str]) -> None:
     databases.alter(brand, "update affiliate_coupon set campaign_coupon_id = %s", rows["coupon_id"])
 
 
-def name_in_path(rule: str, parameter: str) -> str:
-    """Return the name of the row whose id a parameter of a route is."""
-    return next((row for (word, part), row in _OF_ROUTES.items() if word == parameter and part in rule), parameter)
+def row_name_of_parameter(rule: str, parameter: str) -> str:
+    """Return the row name of a route's parameter."""
+    return next(
+        (row for (word, part), row in _ROW_BY_PARAMETER_AND_ROUTE.items() if word == parameter and part in rule),
+        parameter,
+    )
 
 
-def name_of_field(field: str, rule: str = "") -> str:
-    """Return the name of the row whose id a field of a query or of a tool is."""
-    return _FIELDS.get(field) or name_in_path(rule, re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", field))
+def row_name_of_field(field: str, rule: str = "") -> str:
+    """Return the row name of a query or tool field."""
+    return _ROW_BY_FIELD.get(field) or row_name_of_parameter(
+        rule, re.sub("([A-Z])", lambda match: f"_{match[1].lower()}", field)
+    )

@@ -1,4 +1,4 @@
-"""Compares what one tenant is answered for a row of another with what it is answered for an unknown id."""
+"""Compares the responses that a tenant gets for another tenant's row and for an unknown id."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from models import db
 from tests.support import databases
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-# Drawn anew for every answer: the key of a form, and the number of a request.
-_FRESH = re.compile(r'name="_key" value="[^"]*"|\b[0-9a-f]{32}\b')
+# Random values that differ in every response: the key of a form, and the id of a request.
+_RANDOM = re.compile(r'name="_key" value="[^"]*"|\b[0-9a-f]{32}\b')
 _TABLES = """
 select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
 where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
@@ -25,7 +25,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and no
 order by 1
 """
 _FINGERPRINT = "select '{0}', md5(string_agg(t::text, ' ' order by t::text)) from {0} t where organization_id = '{1}'"
-# Fields that end as ids do and name something of the caller's own, or of another service.
+# Fields whose names end like ids but that hold values of the caller or of another service.
 _NO_ROWS = {
     "actorUserId",  # of an identity provider
     "connectedAccountId",
@@ -43,32 +43,32 @@ _NO_ROWS = {
 Call = tuple[str, Any]  # a path and a body
 
 
-def essence(answer: TestResponse) -> tuple[int, str]:
-    """Return status and body of an answer without ids, which are all that two unknown ids may be told apart by."""
-    return answer.status_code, _FRESH.sub("", _UUID.sub("ID", answer.data.decode(errors="replace")))
+def without_ids(response: TestResponse) -> tuple[int, str]:
+    """Return the status and the body of a response without ids and random values."""
+    return response.status_code, _RANDOM.sub("", _UUID.sub("ID", response.data.decode(errors="replace")))
 
 
 def count_ids(call: Call) -> int:
-    """Return how many ids a call names, in its path and its body."""
-    return len(_UUID.findall(_text(call)))
+    """Return the number of ids in the path and the body of a call."""
+    return len(_UUID.findall(_to_text(call)))
 
 
-def replace_ids(call: Call, places: set[int], others: Call | None = None) -> Call:
-    """Return a call with the ids at these places replaced by those of another call, or by unknown ids."""
-    instead = _UUID.findall(_text(others)) if others is not None else None
-    places_seen = iter(range(count_ids(call)))
+def replace_ids(call: Call, positions: set[int], other_call: Call | None = None) -> Call:
+    """Return a call with the ids at these positions replaced by those of another call, or by unknown ids."""
+    replacements = _UUID.findall(_to_text(other_call)) if other_call is not None else None
+    next_positions = iter(range(count_ids(call)))
 
-    def fill(found: re.Match[str]) -> str:
-        place = next(places_seen)
-        if place not in places:
-            return found[0]
-        return str(instead[place]) if instead is not None else str(uuid4())
+    def replace(match: re.Match[str]) -> str:
+        position = next(next_positions)
+        if position not in positions:
+            return match[0]
+        return str(replacements[position]) if replacements is not None else str(uuid4())
 
-    path, body = json.loads(_UUID.sub(fill, _text(call)))
+    path, body = json.loads(_UUID.sub(replace, _to_text(call)))
     return path, body
 
 
-def fingerprint(organization_id: UUID) -> dict[str, str]:
+def hash_rows(organization_id: UUID) -> dict[str, str]:
     """Return a hash of the rows of an organization by table."""
     with databases.owner_cursor(os.environ["DATABASE_OWNER_URL"]) as cursor:
         cursor.execute(_TABLES)
@@ -81,32 +81,32 @@ def fingerprint(organization_id: UUID) -> dict[str, str]:
 
 @contextmanager
 def without_row_security() -> Iterator[None]:
-    """Show transactions the rows of every tenant, so that only the filters of the statements tell tenants apart.
+    """Show the rows of every tenant to all transactions, so that only the filters of the statements separate tenants.
 
-    Row-level security, which would hide that one is lost, has tests of its own (tests/rules/test_tenancy.py).
+    Row-level security would hide a missing filter; tests/rules/test_tenancy.py tests it.
     """
     usual: Any = db._transaction
 
-    def open_to_all(prelude: str, *args: Any, **options: Any) -> Any:
+    def run_for_all_tenants(prelude: str, *args: Any, **options: Any) -> Any:
         return usual(f"{prelude}; set local app.any_org = 'on'", *args, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(db, "_transaction", open_to_all)
+        patch.setattr(db, "_transaction", run_for_all_tenants)
         yield
 
 
 def id_fields(schema: Schema | None) -> Iterator[str]:
-    """Yield the names of the fields in which a body or a query names rows, as they are sent."""
+    """Yield the JSON names of the fields that hold row ids in a body or a query."""
     if schema is None:
         return
-    for name, found in schema.fields.items():
-        sent, kind = found.data_key or name, found.inner if isinstance(found, fields.List) else found
+    for name, field in schema.fields.items():
+        json_name, kind = field.data_key or name, field.inner if isinstance(field, fields.List) else field
         if isinstance(kind, fields.Nested):
             yield from id_fields(kind.schema)
-        elif sent not in _NO_ROWS and (isinstance(kind, fields.UUID) or re.search("(^i|I)ds?$", sent)):
-            yield sent
+        elif json_name not in _NO_ROWS and (isinstance(kind, fields.UUID) or re.search("(^i|I)ds?$", json_name)):
+            yield json_name
 
 
-def _text(call: Call) -> str:
+def _to_text(call: Call) -> str:
     path, body = call
     return json.dumps([path, body], default=str)

@@ -1,19 +1,25 @@
-"""A write with the id of another tenant's row gets the answer of an unknown id and changes nothing.
+"""A write with the id of another tenant's row gets the same response as one with an unknown id and changes nothing.
 
-The calls are those of tests/rules/test_audit.py, which has one for every route: each names rows that are there, so the
-same call succeeds for the tenant whose rows they are.
+tests/rules/write_calls.py has a call of every route: each names existing rows, so it succeeds for their own tenant.
 """
 
 import json
 
 import pytest
 
-from tests.rules.tenants.isolation import count_ids, essence, fingerprint, id_fields, replace_ids, without_row_security
-from tests.rules.tenants.named_rows import MORE
-from tests.rules.test_audit import CALLS
+from tests.rules.tenants.isolation import (
+    count_ids,
+    hash_rows,
+    id_fields,
+    replace_ids,
+    without_ids,
+    without_row_security,
+)
+from tests.rules.tenants.named_rows import CALLS_WITH_ROWS
+from tests.rules.write_calls import CALLS
 
-# A workflow that is switched off twice does not fail; of many that are named those that are not there are skipped.
-_SUCCEEDS_ALWAYS = {
+# Deleting an unknown automation hook succeeds; bulk operations skip unknown ids.
+_ALWAYS_SUCCESSFUL = {
     "DELETE /api/v1/automation/hooks/<hook_id>",
     "POST /api/v1/affiliates/bulk-action",
     "POST /api/affiliates/bulk/approve",
@@ -21,7 +27,7 @@ _SUCCEEDS_ALWAYS = {
 }
 
 
-def _operations(app):
+def _map_operations(app):
     return {
         f"{method} {rule.rule}": app.view_functions[rule.endpoint].operation
         for rule in app.url_map.iter_rules()
@@ -29,32 +35,32 @@ def _operations(app):
     }
 
 
-@pytest.mark.usefixtures("played_services")
+@pytest.mark.usefixtures("simulated_services")
 @pytest.mark.parametrize("route", CALLS)
 def test_write_with_another_tenants_id_answers_like_unknown_id(app, brand, rival, route):
-    operation = _operations(app)[route]
-    named = set(id_fields(operation.takes))
-    if "_id>" not in route and not named:
+    operation = _map_operations(app)[route]
+    fields = set(id_fields(operation.takes))
+    if "_id>" not in route and not fields:
         return
-    make = MORE.get(route, CALLS[route])
+    build_call = CALLS_WITH_ROWS.get(route, CALLS[route])
     method, owner = route.partition(" ")[0], brand.person("Owner")
-    theirs, own = make(rival.person("Owner")), make(owner)
+    theirs, own = build_call(rival.person("Owner")), build_call(owner)
     count = count_ids(own)
     assert count == count_ids(theirs) > 0
-    assert {name for name in named if f'"{name}"' not in json.dumps(own[1], default=str)} == set()
+    assert {name for name in fields if f'"{name}"' not in json.dumps(own[1], default=str)} == set()
     callers = [owner] if operation.guard.audience == "dashboard" else [owner, brand]
-    # Afterwards their row is one for which the call is refused: a lost filter would answer so, and not as for none.
+    # Afterwards the call is refused for their row: without a filter the response would be that refusal, not a 404.
     for is_done in (False, True):
         if is_done:
             rival.person("Owner").call(method, *replace_ids(theirs, set()))
-        before = fingerprint(rival.id)
+        before = hash_rows(rival.id)
         with without_row_security():
-            for places in [{place} for place in range(count)] + [set(range(count))] * (count > 1):
+            for positions in [{position} for position in range(count)] + [set(range(count))] * (count > 1):
                 for caller in callers:
-                    to_theirs = caller.call(method, *replace_ids(own, places, theirs))
-                    to_nobodys = caller.call(method, *replace_ids(own, places))
-                    assert essence(to_theirs) == essence(to_nobodys), f"{route}: {places} {is_done}"
-                    assert to_theirs.status_code >= 400 or route in _SUCCEEDS_ALWAYS, f"{route}: {to_theirs.text}"
-        assert fingerprint(rival.id) == before
-    done = owner.call(method, *replace_ids(own, set()))
-    assert done.status_code < 300, f"the call that names its own rows succeeds: {done.text}"
+                    for_theirs = caller.call(method, *replace_ids(own, positions, theirs))
+                    for_unknown = caller.call(method, *replace_ids(own, positions))
+                    assert without_ids(for_theirs) == without_ids(for_unknown), f"{route}: {positions} {is_done}"
+                    assert for_theirs.status_code >= 400 or route in _ALWAYS_SUCCESSFUL, f"{route}: {for_theirs.text}"
+        assert hash_rows(rival.id) == before
+    response = owner.call(method, *replace_ids(own, set()))
+    assert response.status_code < 300, f"the call that names its own rows succeeds: {response.text}"

@@ -1,4 +1,4 @@
-"""A run that was killed leaves its data folder; the next run removes it, and no folder of a run that goes on."""
+"""A killed run leaves its data folder; the next run removes it, but no folder of a live run."""
 
 import signal
 import subprocess
@@ -21,7 +21,7 @@ time.sleep(600)
 def test_only_the_folder_of_a_killed_run_is_removed(tmp_path):
     killed, running, other = (tmp_path / f"{homes.PREFIX}{name}" for name in ("1", "2", "3"))
     other.mkdir()
-    with _run(killed) as first, _run(running) as second:
+    with _start_run(killed) as first, _start_run(running) as second:
         assert homes.remove_abandoned(tmp_path) == []
 
         first.send_signal(signal.SIGKILL)
@@ -42,8 +42,8 @@ def test_servers_of_a_killed_run_are_stopped(tmp_path):
     assert server_pair.status(home)["valkey"] == "stopped"
 
 
-def _run(home: Path) -> subprocess.Popen[str]:
-    """Start a process that holds the lock of a folder, and wait until it does."""
+def _start_run(home: Path) -> subprocess.Popen[str]:
+    """Start a process that locks a folder; return once it holds the lock."""
     run = subprocess.Popen([sys.executable, "-c", _RUN, str(home)], cwd=_ROOT, stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None
     assert run.stdout.readline() == "held\n"

@@ -1,4 +1,4 @@
-"""The targets of the Makefile name only tests that exist: pytest runs nothing at all for one path that does not."""
+"""The Makefile's targets name only existing tests: pytest runs no test at all if one path is missing."""
 
 import subprocess
 from pathlib import Path

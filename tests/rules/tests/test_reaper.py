@@ -1,4 +1,4 @@
-"""A run of tests that is ended by a signal leaves no server running."""
+"""A test run ended by a signal leaves no server running."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ from adapters.embedded import server_pair
 
 _ROOT = Path(__file__).parents[3]
 _PATIENCE_S = 120
-_STARTS_SERVERS = """
+_START_SERVERS = """
 import pathlib, sys, time
 from adapters.embedded import server_pair
 server_pair.start(pathlib.Path(sys.argv[1]), durable=False)
@@ -36,16 +36,16 @@ def test_run_ended_by_a_signal_leaves_no_server(tmp_path, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_run_whose_make_is_ended_leaves_no_server(tmp_path, number):
-    command = shlex.join(_command(tmp_path, seconds=600)).replace("$", "$$")
+def test_run_of_an_ended_make_leaves_no_server(tmp_path, number):
+    command = shlex.join(_build_command(tmp_path, seconds=600)).replace("$", "$$")
     (tmp_path / "Makefile").write_text(f"test:\n\t@exec env A= {command}\n")
-    with _popen(["make", "-f", str(tmp_path / "Makefile"), "test"]) as make:
+    with _start_process(["make", "-f", str(tmp_path / "Makefile"), "test"]) as make:
         assert make.stdout.readline() == "started\n"
 
         make.send_signal(number)
 
         make.wait(_PATIENCE_S)
-        assert make.stdout.read() == ""  # no process below make holds its output any more
+        assert make.stdout.read() == ""  # no descendant of make still holds its output
     assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
@@ -61,7 +61,7 @@ def test_status_of_a_failed_command_is_passed_on():
     assert run.returncode == 7
 
 
-def test_process_that_ignores_polite_signals_is_killed(tmp_path):
+def test_process_ignoring_term_and_quit_is_killed(tmp_path):
     orphan = 'trap "" TERM QUIT; echo $$ > "$0"; while :; do sleep 1; done'
     script = f'(setsid sh -c \'{orphan}\' "$0" &); while ! [ -s "$0" ]; do sleep 0.1; done'
     pid_file = tmp_path / "pid"
@@ -73,20 +73,20 @@ def test_process_that_ignores_polite_signals_is_killed(tmp_path):
 
 
 def _start_run(folder: Path, *, seconds: int) -> subprocess.Popen[str]:
-    """Start a reaper whose command starts both servers and ends after so many seconds."""
-    return _popen(_command(folder, seconds=seconds))
+    """Start a reaper with a command that starts both servers and ends after `seconds`."""
+    return _start_process(_build_command(folder, seconds=seconds))
 
 
-def _command(folder: Path, *, seconds: int) -> list[str]:
+def _build_command(folder: Path, *, seconds: int) -> list[str]:
     program = folder / "start_servers.py"
-    program.write_text(_STARTS_SERVERS.format(seconds=seconds))
+    program.write_text(_START_SERVERS.format(seconds=seconds))
     return [sys.executable, "-m", "tests.reaper", sys.executable, str(program), str(folder)]
 
 
-def _popen(command: list[str]) -> subprocess.Popen[str]:
+def _start_process(command: list[str]) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment["PYTHONPATH"] = str(_ROOT)
-    # What runs the tests may ignore signals (nohup, a shell that works in the background), and children inherit that.
+    # The parent of the tests may ignore signals (nohup, a background shell), and children inherit that.
     command = ["env", "--default-signal=HUP,INT,TERM", *command]
     return subprocess.Popen(
         command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True

@@ -1,13 +1,14 @@
-"""CI fails at what fails twice; what passes when it is run again alone is named and does not fail it."""
+"""CI fails if a test fails twice; a test that passes when it is run again alone is reported and does not fail it."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+from tests import suites
 from tests.support.running.results import Failure, SuiteResults
 
 _ROOT = Path(__file__).parents[3]
-# Fails whenever its file exists, which it removes: it passes the second time.
+# Each test fails the first time, when its marker file is missing, and creates the file.
 _FAILS_ONCE = """
 import pathlib
 import pytest
@@ -22,14 +23,14 @@ def test_marker_is_gone(text):
 _FAILS_ALWAYS = "def test_never_passes():\n    assert 1 == 2\n"
 
 
-def test_failure_that_passes_alone_is_flaky(tmp_path, monkeypatch, capfd):
+def test_failure_is_flaky_if_it_passes_alone(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_once.py": _FAILS_ONCE})
 
-    printed = capfd.readouterr().out
+    output = capfd.readouterr().out
     assert status == 0
-    assert printed.count("FLAKY") == 4  # each with its failure, and again at the end
-    assert "failed the first time" in printed
-    last = printed.rstrip().splitlines()[-3:]
+    assert output.count("FLAKY") == 4  # each with its failure, and again at the end
+    assert "failed the first time" in output
+    last = output.rstrip().splitlines()[-3:]
     assert [line.startswith("FLAKY ") for line in last] == [True, True, False]
     assert "'quoted'" in last[1]
 
@@ -43,7 +44,7 @@ def test_second_failure_fails_the_run_after_all_suites(tmp_path, monkeypatch, ca
     assert last[2].endswith("test_always.py::test_never_passes")
 
 
-def test_suite_that_breaks_before_its_end_fails_the_run(tmp_path, monkeypatch, capfd):
+def test_unfinished_suite_fails_the_run(tmp_path, monkeypatch, capfd):
     status = _run_suites(tmp_path, monkeypatch, {"test_broken.py": "import no_such_module\n"})
 
     assert status == 1
@@ -51,8 +52,6 @@ def test_suite_that_breaks_before_its_end_fails_the_run(tmp_path, monkeypatch, c
 
 
 def test_many_failures_are_not_run_again(tmp_path, monkeypatch, capfd):
-    from tests import suites
-
     many = [Failure(f"test {number}", "", ["false"]) for number in range(suites.MAX_RERUNS + 1)]
     verdict = suites.Verdict(failures=many)
 
@@ -63,23 +62,19 @@ def test_many_failures_are_not_run_again(tmp_path, monkeypatch, capfd):
 
 
 def test_slowest_files_are_printed_up_to_ten_minutes(capsys):
-    from tests import suites
-
     verdict = suites.Verdict()
     verdict.add(SuiteResults({"a.py": 500.0, "b.py": 90.0}))
     verdict.add(SuiteResults({"c.py": 200.0, "d.py": 1.0}))
 
     suites._print_slowest(verdict.seconds)
 
-    printed = capsys.readouterr().out.split("\n", 2)[2].splitlines()
-    assert [line.split()[-1] for line in printed] == ["a.py", "c.py", "processes"]
-    assert "791.0 s" in printed[-1]
+    output = capsys.readouterr().out.split("\n", 2)[2].splitlines()
+    assert [line.split()[-1] for line in output] == ["a.py", "c.py", "processes"]
+    assert "791.0 s" in output[-1]
 
 
 def _run_suites(tmp_path: Path, monkeypatch, *suites_files: dict[str, str]) -> int:
-    """Run the given files of tests as suites of a checkout that has nothing else in it."""
-    from tests import suites
-
+    """Run the given test files as the only suites of a checkout."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "conftest.py").write_text(
         "import os, pathlib\n"

@@ -17,7 +17,6 @@ def insert_entry(
 ) -> dict[str, Any]:
     """Write one entry and return its columns; what is not given has a default."""
     values: dict[str, Any] = {
-        "entity_type": action.split(".")[0],
         "entity_id": str(uuid4()),
         "actor_type": "member",
         "actor_user_id": uuid4(),
@@ -30,7 +29,7 @@ def insert_entry(
     } | columns
     with db.unit_of_work(brand.id):
         audit.stage(organization_id=brand.id, action=action, at=at, **values)
-    return values
+    return {"entity_type": action.split(".")[0], **values}
 
 
 def insert_entries(brand: Brand, count: int) -> None:

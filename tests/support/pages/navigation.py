@@ -2,7 +2,7 @@
 
 A click is done when it is clicked: the old page may still stand then. What is read at once is read there, what is
 pressed at once is pressed there, and whoever goes elsewhere cuts off the form that is being sent. So whatever
-leads to another page is pressed by `press`, or within `arriving`; `tests/rules/pages/test_arriving.py` holds that.
+leads to another page is pressed by `press`, or within `arriving`; `tests/rules/pages/test_page_waits.py` holds that.
 """
 
 from collections.abc import Iterator

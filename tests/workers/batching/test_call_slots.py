@@ -14,7 +14,7 @@ def slots():
     return slots
 
 
-def test_server_at_its_limit_has_no_slot_and_others_do(slots):
+def test_server_at_its_limit_gets_no_slot_and_other_servers_do(slots):
     with slots.hold("slow") as first, slots.hold("slow") as second, slots.hold("slow") as third, slots.hold("b") as b:
         assert (first, second, third, b) == (True, True, False, True)
     with slots.hold("slow") as is_held:

@@ -20,13 +20,13 @@ class PolledConsumers:
     def __init__(self) -> None:
         self.queue = f"waiting-{uuid4()}"
         self.received: list[int] = []
-        self._is_over = threading.Event()
+        self._is_stopped = threading.Event()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> QueueConsumer:
         """Start one more consumer."""
         consumer = dramatiq.get_broker().consume(self.queue, prefetch=2)
-        self._threads.append(threading.Thread(target=self._ask, args=(consumer,), daemon=True))
+        self._threads.append(threading.Thread(target=self._poll, args=(consumer,), daemon=True))
         self._threads[-1].start()
         return consumer
 
@@ -37,12 +37,12 @@ class PolledConsumers:
 
     def stop(self) -> None:
         """End the threads."""
-        self._is_over.set()
+        self._is_stopped.set()
         for thread in self._threads:
             thread.join(_PATIENCE_S)
 
-    def _ask(self, consumer: QueueConsumer) -> None:
-        while not self._is_over.is_set():
+    def _poll(self, consumer: QueueConsumer) -> None:
+        while not self._is_stopped.is_set():
             message = next(consumer)
             if message is not None:
                 self.received.append(message.args[0])
@@ -56,50 +56,50 @@ def polled_consumers(app) -> Iterator[PolledConsumers]:
     consumers.stop()
 
 
-def _until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition: Callable[[], bool]) -> None:
     assert wait_until(condition, timeout_s=_PATIENCE_S)
 
 
-def _blocked() -> int:
+def _count_blocked() -> int:
     """Return the number of connections that are blocked at the broker now."""
     clients = dramatiq.get_broker().client.client_list()
     return sum(client["cmd"] == "blmove" and "b" in client["flags"] for client in clients)
 
 
 def test_idle_consumer_waits_at_the_broker_without_messages(polled_consumers):
-    before, broker = _blocked(), dramatiq.get_broker()
+    before, broker = _count_blocked(), dramatiq.get_broker()
 
     polled_consumers.start()
-    _until(lambda: _blocked() > before)
+    _wait_until(lambda: _count_blocked() > before)
 
     assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, polled_consumers.queue)) == 0
 
 
 def test_waiting_consumer_receives_messages_once_and_in_order(polled_consumers):
-    before = _blocked()
+    before = _count_blocked()
     polled_consumers.start()
-    _until(lambda: _blocked() > before)
+    _wait_until(lambda: _count_blocked() > before)
 
     polled_consumers.send(*range(20))
-    _until(lambda: len(polled_consumers.received) >= 20)
+    _wait_until(lambda: len(polled_consumers.received) >= 20)
 
     assert polled_consumers.received == list(range(20))
 
 
 def test_one_of_several_waiting_consumers_receives_each_message(polled_consumers):
-    before = _blocked()
+    before = _count_blocked()
     for _ in range(4):
         polled_consumers.start()
-    _until(lambda: _blocked() >= before + 4)
+    _wait_until(lambda: _count_blocked() >= before + 4)
 
     polled_consumers.send(*range(20))
-    _until(lambda: len(polled_consumers.received) >= 20)
+    _wait_until(lambda: len(polled_consumers.received) >= 20)
     polled_consumers.stop()
 
     assert sorted(polled_consumers.received) == list(range(20))
 
 
-def test_waking_takes_no_message_and_keeps_the_order(app):
+def test_woken_consumer_takes_no_message_and_keeps_the_order(app):
     broker, queue = dramatiq.get_broker(), f"called-{uuid4()}"
     consumer = broker.consume(queue)
     for number in range(3):

@@ -20,7 +20,7 @@ _PATIENCE_S = 60
 
 # Writes its pid to a file named by its first argument at each start, then sleeps.
 _SLEEPER = "import os, sys, time; open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); print('ready'); time.sleep(600)"
-_DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {_SLEEPER}"
+_IGNORING_SIGTERM = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {_SLEEPER}"
 _ORPHANING = "import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], sys.argv[1]]); os.wait()"
 _RUN = """
 import json, os, sys
@@ -96,11 +96,11 @@ def _is_running(pid: int) -> bool:
         return False
 
 
-def _becomes_true(is_so: Callable[[], bool]) -> bool:
+def _becomes_true(condition: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + _PATIENCE_S
-    while not is_so() and time.monotonic() < deadline:
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
-    return is_so()
+    return condition()
 
 
 def test_procfile_lines_become_commands_in_order() -> None:
@@ -177,7 +177,7 @@ def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
     assert not _is_running(worker)
 
 
-def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> None:
+def test_sigusr1_restarts_every_program_except_lasting_programs(fleet: Fleet) -> None:
     fleet.start({"one": fleet.command("one"), "two": fleet.command("two"), "lasting": fleet.command("lasting")})
     former = [fleet.wait_for_start(name) for name in ("one", "two", "lasting")]
 
@@ -214,7 +214,7 @@ def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
 
 
 def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
-    fleet.start({"deaf": fleet.command("deaf", _DEAF), "web": fleet.command("web")}, grace_s=1)
+    fleet.start({"deaf": fleet.command("deaf", _IGNORING_SIGTERM), "web": fleet.command("web")}, grace_s=1)
     deaf = fleet.wait_for_start("deaf")
     fleet.wait_for_start("web")
 
@@ -226,7 +226,7 @@ def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) ->
 
 
 def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
-    fleet.start({"deaf": fleet.command("deaf", _DEAF)}, grace_s=_PATIENCE_S)
+    fleet.start({"deaf": fleet.command("deaf", _IGNORING_SIGTERM)}, grace_s=_PATIENCE_S)
     fleet.wait_for_start("deaf")
 
     fleet.signal(signal.SIGINT)
@@ -261,10 +261,10 @@ def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
     assert fleet.process is not None
     stat = Path(f"/proc/{fleet.process.pid}/stat")
 
-    def sleeps() -> bool:
+    def is_asleep() -> bool:
         before = stat.read_text().split()[13:15]
         time.sleep(0.5)
         return stat.read_text().split()[13:15] == before
 
     # After it has printed its programs' output. A polling supervisor would never sleep.
-    assert _becomes_true(sleeps)
+    assert _becomes_true(is_asleep)

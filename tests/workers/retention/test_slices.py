@@ -25,7 +25,7 @@ def test_transaction_deletes_at_most_one_slice(brand, ben, small_slices):
     assert sum(trip.rstrip().endswith(b"commit") for trip in trips) == deleted["clicks"] // 10 + 1
 
 
-def test_run_continues_by_jobs_until_it_is_done(brand, ben, small_slices, drain):
+def test_retention_run_continues_in_jobs_until_done(brand, ben, small_slices, drain):
     end_due(*retention.list_kinds())
     insert_old_clicks(brand, ben, 35)
 

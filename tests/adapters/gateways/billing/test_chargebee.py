@@ -121,28 +121,28 @@ def test_unfinished_refund_moves_no_money(stage):
 
 def test_chargeback_reverses_each_payment_of_its_invoice_once(stage):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", "total": 6534}
-    sent = stage.event("credit_note_created", {"credit_note": note})
-    (dispute,) = facts(stage, sent)
+    notification = stage.event("credit_note_created", {"credit_note": note})
+    (dispute,) = facts(stage, notification)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("inv_C1", ("inv_C1",), DisputeState.Lost)
 
     linked_payments = [{"txn_id": name, "txn_status": status} for name, status in (("a", "success"), ("b", "failure"))]
     linked_payments.append({"txn_id": "c", "txn_status": "success"})
     stage.objects["/invoices/inv_C1"] = {"invoice": {**INVOICE, "linked_payments": linked_payments}}
-    assert [fact.sale_ids for fact in facts(stage, sent)] == [("a",), ("c",)]
+    assert [fact.sale_ids for fact in facts(stage, notification)] == [("a",), ("c",)]
 
 
 @pytest.mark.parametrize("change", [{"reason_code": "waiver"}, {"status": "voided"}])
 def test_other_credit_notes_are_not_chargebacks(stage, change):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", **change}
-    sent = stage.event("credit_note_updated", {"credit_note": note})
-    assert facts(stage, sent) == [IgnoredFact("no_money_moved")]
+    notification = stage.event("credit_note_updated", {"credit_note": note})
+    assert facts(stage, notification) == [IgnoredFact("no_money_moved")]
 
 
 def test_chargeback_events_share_one_id(stage):
     late_failure = {**TRANSACTION, "status": "late_failure"}
     reversal = {**TRANSACTION, "id": "txn_C9", "type": "payment_reversal", "linked_payments": [{"id": "txn_C1"}]}
-    sent = [stage.event("transaction_updated", {"transaction": each}) for each in (late_failure, reversal)]
-    assert {(fact.dispute_id, fact.sale_ids) for fact in facts(stage, *sent)} == {("txn_C1", ("txn_C1",))}
+    notifications = [stage.event("transaction_updated", {"transaction": each}) for each in (late_failure, reversal)]
+    assert {(fact.dispute_id, fact.sale_ids) for fact in facts(stage, *notifications)} == {("txn_C1", ("txn_C1",))}
     with pytest.raises(UnreadableEvent):
         facts(stage, stage.event("transaction_created", {"transaction": {**reversal, "linked_payments": []}}))
     assert facts(stage, stage.event("transaction_created", PAID)) == [IgnoredFact("no_money_moved")]
@@ -205,9 +205,9 @@ def test_malformed_payment_is_unreadable(stage, change):
     ["", "Basic", "Basic !", "Bearer ZmluZGVyZmVl", "Basic Og==", "Basic " + "A" * 500, "Basic \xe9"],
 )
 def test_malformed_authorization_header_is_rejected(stage, header):
-    sent = replace(stage.pay(Purchase()).notifications[0], headers={"Authorization": header})
+    notification = replace(stage.pay(Purchase()).notifications[0], headers={"Authorization": header})
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(sent))
+        GATEWAY.prove(account(stage), inbound(notification))
 
 
 def test_user_and_password_must_match_as_a_pair(stage):
@@ -223,19 +223,19 @@ def test_user_and_password_must_match_as_a_pair(stage):
             GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password)))
 
 
-def test_generated_webhook_pair_is_valid_until_one_is_entered(stage):
+def test_generated_webhook_pair_is_valid_until_the_brand_enters_a_pair(stage):
     bare = GatewayAccount("live", {"site": "acme", "apiKey": "k"})
     subscribed = GATEWAY.subscribe(bare, "https://finderfee.example/x")
     generated = dict(subscribed.made)
     assert set(generated) == {"webhookUser", "webhookPassword"}
     assert generated.items() <= dict(subscribed.setup.values).items()
-    sent = authenticate(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
-    assert GATEWAY.prove(replace(bare, made=generated), inbound(sent)).deliveries
+    notification = authenticate(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
+    assert GATEWAY.prove(replace(bare, made=generated), inbound(notification)).deliveries
 
     with_own_pair = replace(account(stage), made=generated)
     assert GATEWAY.prove(with_own_pair, inbound(authenticate(b"{}"))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(with_own_pair, inbound(sent))
+        GATEWAY.prove(with_own_pair, inbound(notification))
     assert GATEWAY.subscribe(account(stage), "https://finderfee.example/x").made == {}
 
 

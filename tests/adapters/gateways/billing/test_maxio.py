@@ -76,9 +76,9 @@ def _read_refunds(stage, *invoice_refunds, payload=None, **invoice):
 
 def test_signature_of_the_test_vector_is_valid_and_is_a_ping(stage):
     header = "e44a03445368e84abc4f064181374eee36460a1b348e29ab8adf5e4ffc314210"
-    sent = Notification(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
-    assert facts(stage, sent) == [IgnoredFact("ping")]
-    assert [delivery.key for delivery in list_deliveries(stage, sent)] == ["1"]
+    notification = Notification(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
+    assert facts(stage, notification) == [IgnoredFact("ping")]
+    assert [delivery.key for delivery in list_deliveries(stage, notification)] == ["1"]
 
 
 def test_md5_signature_is_rejected(stage):
@@ -200,8 +200,8 @@ def test_trial_is_a_start(stage):
     assert (start.external_id, start.started_at) == ("505", datetime(2026, 1, 2, 3, tzinfo=UTC))
     assert [code.text for code in start.origin.codes] == ["JANE10"]
     payment = {**trial, "state": "active", "signup_revenue": "64.00"}
-    sent = stage.webhook("signup_success", {"subscription": payment})
-    assert facts(stage, sent) == [IgnoredFact("duplicate_of_another_event")]
+    notification = stage.webhook("signup_success", {"subscription": payment})
+    assert facts(stage, notification) == [IgnoredFact("duplicate_of_another_event")]
 
 
 def test_refund_is_matched_by_its_id_on_the_invoice(stage):
@@ -255,9 +255,9 @@ def test_yen_refund_is_matched_only_by_id(stage):
 
 
 def test_refund_at_a_site_without_invoices_is_unclear(stage):
-    sent = stage.webhook("refund_success", REFUND)
+    notification = stage.webhook("refund_success", REFUND)
     stage.answer = lambda request: (404, {"errors": ["Not found"]})
-    assert facts(stage, sent) == [UnclearFact("not_confirmed")]
+    assert facts(stage, notification) == [UnclearFact("not_confirmed")]
 
 
 def test_missed_payments_and_refunds_are_listed_once(stage):

@@ -226,16 +226,18 @@ def test_unsigned_xml_is_rejected(stage):
 
 
 def test_delivery_key_depends_on_object_event_and_time(stage):
-    sent = [stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")]
-    sent.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
-    keys = [delivery.key for delivery in list_deliveries(stage, *sent)]
+    notifications = [
+        stage.notice("payment", event, id="rtx1", uuid="u") for event in ("succeeded", "refunded", "refunded")
+    ]
+    notifications.append(stage.notice("payment", "refunded", id="rtx1", uuid="u", event_time="2026-02-01T00:00:00Z"))
+    keys = [delivery.key for delivery in list_deliveries(stage, *notifications)]
     assert keys[1] == keys[2]
     assert len(set(keys)) == 3
     (long_delivery,) = list_deliveries(stage, stage.notice("payment", "refunded", id="x" * 5000))
     assert "x" * 500 in long_delivery.key
 
 
-def test_region_selects_the_host_and_unknown_ones_are_never_called(stage):
+def test_region_selects_the_host_and_unknown_region_is_never_called(stage):
     assert GATEWAY.check(account(stage, region="EU")).account == "acme"
     with pytest.raises(CredentialsRefused):
         GATEWAY.check(account(stage, region="evil.example/"))

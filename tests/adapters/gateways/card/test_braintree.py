@@ -223,13 +223,15 @@ def test_malformed_or_declaring_document_is_unreadable(stage, document):
 
 
 def test_xml_is_parsed_like_json():
-    sent = b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
-    assert braintree_xml.parse(sent) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
+    document = (
+        b'<a><b-c type="array"><d>1</d><d nil="true"/></b-c><e type="boolean">false</e><f/><g> x &amp; y </g></a>'
+    )
+    assert braintree_xml.parse(document) == {"a": {"b_c": ["1", None], "e": False, "f": "", "g": "x & y"}}
 
 
 def test_failed_refund_is_restored(stage):
-    sent = stage.notify("refund_failed", {"transaction": _credit(status="settlement_declined")})
-    (restored,) = facts(stage, sent)
+    notification = stage.notify("refund_failed", {"transaction": _credit(status="settlement_declined")})
+    (restored,) = facts(stage, notification)
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
 
@@ -240,8 +242,8 @@ def test_failed_subscription_debit_is_cancelled(stage):
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    sent = facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
-    assert sent == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
+    read_facts = facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
+    assert read_facts == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
 def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
@@ -256,7 +258,7 @@ def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
     stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
     listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
-    kinds = [type(fact) for sent in listed_facts.values() for fact in sent]
+    kinds = [type(fact) for page_facts in listed_facts.values() for fact in page_facts]
     assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 1, 1)
     (refund,), (cancelled,) = listed_facts["reconcile:bt_tx4"], listed_facts["reconcile:charge:voided"]
     assert (refund.amount_cents, refund.sale_ids) == (2000, ("bt_tx1",))

@@ -76,11 +76,11 @@ def test_either_signature_of_a_rotation_is_valid(stage):
 
 
 def test_event_without_a_signature_is_rejected(stage):
-    (sent,) = stage.pay(Purchase()).notifications
+    (notification,) = stage.pay(Purchase()).notifications
     with pytest.raises(NotProved):
-        list_deliveries(stage, Notification(sent.body))
+        list_deliveries(stage, Notification(notification.body))
     with pytest.raises(NotProved):
-        list_deliveries(stage, Notification(sent.body, {"X-Mollie-Signature": ""}))
+        list_deliveries(stage, Notification(notification.body, {"X-Mollie-Signature": ""}))
 
 
 def test_webhook_call_is_verified_by_reading_the_payment(stage):
@@ -95,7 +95,7 @@ def test_webhook_call_is_verified_by_reading_the_payment(stage):
     assert [claim.method for claim in list_claims(payment.origin.carriers, [])] == ["mollie_metadata"]
 
 
-def test_each_call_gives_all_facts_so_far(stage):
+def test_each_webhook_call_gives_all_facts_so_far(stage):
     stage.make(PAYMENT)
     (first_delivery,), (second_delivery,) = (
         GATEWAY.prove(

@@ -162,7 +162,7 @@ def test_undecided_dispute_is_ignored(stage):
     assert _read_event(stage, "CUSTOMER.DISPUTE.RESOLVED", undecided) == [IgnoredFact("not_decided")]
 
 
-def test_trial_subscription_is_a_start_and_paid_one_a_referral(stage):
+def test_trial_subscription_is_a_start_and_paid_subscription_a_referral(stage):
     (start,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", SUBSCRIPTION)
     billing_info = {"last_payment": {"amount": {"value": "9.99"}}}
     (referral,) = _read_event(stage, "BILLING.SUBSCRIPTION.ACTIVATED", {**SUBSCRIPTION, "billing_info": billing_info})
@@ -205,17 +205,17 @@ def test_verification_request_contains_the_unchanged_body(stage):
 
 
 @pytest.mark.parametrize("body", [b'{},"webhook_id":"WH-OTHER"', b"{}}", b'{"a":1}{"b":2}', b"[]", b"7"])
-def test_body_that_is_not_one_object_is_rejected_without_a_request(stage, body):
+def test_non_object_body_is_rejected_without_a_request(stage, body):
     with pytest.raises(NotProved):
         list_deliveries(stage, sign(body))
     assert stage.calls == []
 
 
 def test_missing_signature_header_is_rejected(stage):
-    (sent,) = stage.pay(Purchase()).notifications
-    for name in sent.headers:
+    (notification,) = stage.pay(Purchase()).notifications
+    for name in notification.headers:
         with pytest.raises(NotProved):
-            list_deliveries(stage, Notification(sent.body, {**sent.headers, name: ""}))
+            list_deliveries(stage, Notification(notification.body, {**notification.headers, name: ""}))
     assert stage.calls == []
 
 

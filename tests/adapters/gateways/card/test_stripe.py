@@ -111,14 +111,14 @@ def _slugs(fact):
     return [(claim.slug, claim.method) for claim in list_claims(fact.origin.carriers, ["via"])]
 
 
-def _at(seconds):
+def _time_of(seconds):
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def _prove(header, secrets=("whsec_test",), body=b'{"id":"evt_1","object":"event"}', at=1_700_000_000):
     current, *former = ({"webhookSecret": secret} for secret in secrets)
     own_account = GatewayAccount("live", current, former=tuple(former))
-    return GATEWAY.prove(own_account, Inbound("POST", {"Stripe-Signature": header}, {}, body, _at(at))).deliveries
+    return GATEWAY.prove(own_account, Inbound("POST", {"Stripe-Signature": header}, {}, body, _time_of(at))).deliveries
 
 
 _DIGEST = "4c15fb2a43f93ef61eaa3e0893866d57cad9cad4223242cfb96f362480cb4021"
@@ -162,7 +162,7 @@ def test_first_subscription_invoice_is_a_payment(stage):
         9_000,
         "EUR",
     )
-    assert (payment.paid_at, payment.origin.is_test) == (_at(_PAID), False)
+    assert (payment.paid_at, payment.origin.is_test) == (_time_of(_PAID), False)
     origin = payment.origin
     assert (origin.customer_id, origin.subscription_id) == ("cus_A1", "sub_A1")
     assert (origin.email, origin.name) == ("ann@example.com", "Ann")
@@ -175,7 +175,11 @@ def test_renewal_is_the_next_invoice_of_the_same_customer(stage):
     invoice = {name: INVOICE[name] for name in ("object", "currency", "customer", "parent")} | renewal
     payment = _read_event(stage, "invoice.paid", {**invoice, "discounts": []}, created=1_770_001_200)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("in_A2", 12_100, None)
-    assert (payment.paid_at, payment.origin.customer_id, payment.origin.codes) == (_at(1_770_001_200), "cus_A1", ())
+    assert (payment.paid_at, payment.origin.customer_id, payment.origin.codes) == (
+        _time_of(1_770_001_200),
+        "cus_A1",
+        (),
+    )
     assert _slugs(payment) == [("jane", "metadata_or_customer")]
 
 
@@ -193,7 +197,7 @@ def test_session_without_an_invoice_is_a_payment(stage):
     payment = _read_event(stage, "checkout.session.completed", SESSION, created=1_767_322_900)
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("pi_A3", 5_000, "USD")
-    assert (payment.paid_at, payment.origin.email) == (_at(1_767_322_900), "bob@example.com")
+    assert (payment.paid_at, payment.origin.email) == (_time_of(1_767_322_900), "bob@example.com")
     assert _slugs(payment) == [("jane", "metadata_or_customer"), ("jane", "stripe_reference_id")]
     assert [code.text for code in payment.origin.codes] == ["JANE10"]
 
@@ -234,7 +238,7 @@ def test_refunded_amount_of_a_charge_is_cumulative(stage):
         sale_ids=("pi_A1", "ch_A1"),
         amount_cents=4_356,
         currency="EUR",
-        refunded_at=_at(1_767_409_200),
+        refunded_at=_time_of(1_767_409_200),
         is_cumulative=True,
     )
 
@@ -257,14 +261,18 @@ def test_dispute_state_follows_its_event_and_warnings_are_ignored(stage, kind, s
     else:
         assert isinstance(fact, DisputeFact)
         assert (fact.dispute_id, fact.sale_ids) == ("du_A1", ("pi_A1", "ch_A1"))
-        assert (fact.state, fact.at) == (DisputeState(state), _at(1_767_500_000))
+        assert (fact.state, fact.at) == (DisputeState(state), _time_of(1_767_500_000))
         assert (fact.amount_cents, fact.currency) == (10_890, "EUR")
 
 
 def test_trial_is_a_start_with_its_code(stage):
     start = _read_event(stage, "customer.subscription.created", TRIAL, created=1_767_322_700)
     assert isinstance(start, StartFact)
-    assert (start.external_id, start.started_at, start.origin.customer_id) == ("sub_A7", _at(1_767_322_700), "cus_A7")
+    assert (start.external_id, start.started_at, start.origin.customer_id) == (
+        "sub_A7",
+        _time_of(1_767_322_700),
+        "cus_A7",
+    )
     assert (_slugs(start), start.origin.codes[0].text) == ([("jane", "metadata_or_customer")], "JANE10")
 
 

@@ -63,12 +63,12 @@ _API_SALE = {
 }
 
 
-def _inbound(sent: Notification, at: datetime | None = None) -> Inbound:
-    return Inbound("POST", sent.headers, {}, sent.body, at or datetime.now(UTC))
+def _inbound(notification: Notification, at: datetime | None = None) -> Inbound:
+    return Inbound("POST", notification.headers, {}, notification.body, at or datetime.now(UTC))
 
 
-def _facts(sent, account=ACCOUNT):
-    (delivery,) = GATEWAY.prove(account, _inbound(sent)).deliveries
+def _facts(notification, account=ACCOUNT):
+    (delivery,) = GATEWAY.prove(account, _inbound(notification)).deliveries
     return GATEWAY.facts(account, delivery)
 
 
@@ -130,7 +130,7 @@ def test_event_is_rejected_before_the_seller_is_known():
 def test_test_ping_has_its_own_key_and_is_ignored(stage):
     _add_sale(stage)
     real, test = form(_SALE), form({**_SALE, "test": "true"})
-    keys = [GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries[0].key for sent in (real, test)]
+    keys = [GATEWAY.prove(ACCOUNT, _inbound(notification)).deliveries[0].key for notification in (real, test)]
     assert keys == ["sale:SALE1==", "sale:SALE1==:test"]
     assert _facts(test) == (IgnoredFact("test_event"),)
 
@@ -138,7 +138,15 @@ def test_test_ping_has_its_own_key_and_is_ignored(stage):
 def test_retried_sale_has_the_same_key_and_each_refund_its_own(stage):
     now = datetime.now(UTC)
     retried = form({**_SALE, "retry_count": "1"})
-    assert len({GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries[0].key for sent in (form(_SALE), retried)}) == 1
+    assert (
+        len(
+            {
+                GATEWAY.prove(ACCOUNT, _inbound(notification)).deliveries[0].key
+                for notification in (form(_SALE), retried)
+            }
+        )
+        == 1
+    )
     refund = form({**_SALE, "resource_name": "refund"})
     times = (now, now + timedelta(seconds=5))
     assert len({GATEWAY.prove(ACCOUNT, _inbound(refund, at)).deliveries[0].key for at in times}) == 2
@@ -210,7 +218,7 @@ def test_refund_or_dispute_unconfirmed_by_the_api_is_ignored(stage):
         assert _facts(form({**_SALE, "resource_name": name, "refunded": "true"})) == (IgnoredFact("no_money_moved"),)
 
 
-def test_dispute_is_lost_until_it_is_won(stage):
+def test_dispute_counts_as_lost_until_won(stage):
     _add_sale(stage, disputed=True)
     (lost_dispute,) = _facts(form({**_SALE, "resource_name": "dispute"}))
     _add_sale(stage, disputed=True, dispute_won=True)
@@ -272,16 +280,16 @@ def test_all_pages_are_read_and_older_sales_only_for_refunds(stage):
 
 
 def test_webhooks_are_subscribed_for_each_resource_or_for_none(stage):
-    made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
+    generated = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     assert {subscription["resource_name"] for subscription in stage.subscriptions.values()} == {
         "sale",
         "refund",
         "dispute",
         "dispute_won",
     }
-    assert made["sellerId"] == SELLER
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
+    assert generated["sellerId"] == SELLER
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
     assert stage.subscriptions == {}
     stage.says_no_to = "dispute"
     with pytest.raises(GatewayRejected):

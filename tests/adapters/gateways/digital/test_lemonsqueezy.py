@@ -56,8 +56,8 @@ def _facts(event, account=ACCOUNT):
     return GATEWAY.facts(account, delivery)
 
 
-def _inbound(sent: Notification) -> Inbound:
-    return Inbound("POST", sent.headers, {}, sent.body, datetime.now(UTC))
+def _inbound(notification: Notification) -> Inbound:
+    return Inbound("POST", notification.headers, {}, notification.body, datetime.now(UTC))
 
 
 def test_published_signature_is_valid_and_variants_are_rejected():
@@ -117,7 +117,7 @@ def test_refunded_new_order_is_a_sale_and_a_refund():
 
 def test_first_invoice_duplicates_its_order(stage):
     sale = stage.pay(Purchase(cents=11800))
-    facts = [fact for sent in sale.notifications for fact in _facts(json.loads(sent.body))]
+    facts = [fact for notification in sale.notifications for fact in _facts(json.loads(notification.body))]
     assert [type(fact) for fact in facts] == [PaymentFact, ReferralFact, IgnoredFact]
 
 
@@ -145,8 +145,8 @@ def test_refunds_of_order_and_first_invoice_share_an_id(stage):
 
 
 def test_codes_are_requested_only_for_discounted_orders(stage):
-    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).notifications[0]
-    (payment,) = _facts(json.loads(sent.body))
+    notification = stage.pay(Purchase(code="ANNA10", code_id="77")).notifications[0]
+    (payment,) = _facts(json.loads(notification.body))
     assert payment.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
     calls_before = len(stage.calls)
     _facts(json.loads(stage.pay(Purchase()).notifications[0].body))
@@ -221,14 +221,14 @@ def test_refund_without_an_amount_is_unreadable_unless_full():
 
 
 def test_webhook_is_created_for_the_store_with_a_valid_secret(stage):
-    made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
+    generated = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     data = stage.calls[-1].json["data"]
-    assert 6 <= len(made["webhookSecret"]) <= 40
-    assert data["attributes"]["secret"] == made["webhookSecret"]
+    assert 6 <= len(generated["webhookSecret"]) <= 40
+    assert data["attributes"]["secret"] == generated["webhookSecret"]
     assert data["relationships"]["store"]["data"] == {"type": "stores", "id": "1"}
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
-    assert f"/v1/webhooks/{made['webhook']}" not in stage.objects
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
+    assert f"/v1/webhooks/{generated['webhook']}" not in stage.objects
 
 
 def test_key_without_access_to_the_store_is_refused(stage):

@@ -84,8 +84,8 @@ _JSON = {
 }
 
 
-def _inbound(sent: Notification, method: str = "POST") -> Inbound:
-    return Inbound(method, sent.headers, {}, sent.body, datetime.now(UTC))
+def _inbound(notification: Notification, method: str = "POST") -> Inbound:
+    return Inbound(method, notification.headers, {}, notification.body, datetime.now(UTC))
 
 
 def _prove_form(event):
@@ -157,17 +157,17 @@ def test_refund_has_its_own_id_and_names_the_invoice(stage):
 
 
 def test_secret_word_is_compared_and_never_stored():
-    for sent in (form(_ORDER), _json(_JSON)):
-        (delivery,) = GATEWAY.prove(ACCOUNT, _inbound(sent)).deliveries
-        assert WORD.encode() in sent.body
+    for notification in (form(_ORDER), _json(_JSON)):
+        (delivery,) = GATEWAY.prove(ACCOUNT, _inbound(notification)).deliveries
+        assert WORD.encode() in notification.body
         assert WORD.encode() not in delivery.raw
     for wrong_word in ("", "secretword", WORD + "x", "é"):
-        for sent in (
+        for notification in (
             form({**_ORDER, "thrivecart_secret": wrong_word}),
             _json({**_JSON, "thrivecart_secret": wrong_word}),
         ):
             with pytest.raises(NotProved):
-                GATEWAY.prove(ACCOUNT, _inbound(sent))
+                GATEWAY.prove(ACCOUNT, _inbound(notification))
     for malformed_word in (None, 1, [WORD], {"a": WORD}):
         with pytest.raises(NotProved):
             GATEWAY.prove(ACCOUNT, _inbound(_json({**_JSON, "thrivecart_secret": malformed_word})))
@@ -197,7 +197,7 @@ def test_repeated_order_has_the_same_key():
     assert len({_prove_form(refund).key for refund in (*refunds, *refunds, _REFUND)}) == 3
 
 
-def test_recent_unlisted_event_raises_and_old_one_is_unclear(stage):
+def test_recent_unlisted_event_raises_and_old_unlisted_event_is_unclear(stage):
     assert _facts(_ORDER) == _facts(_REFUND) == _facts(_REBILL) == (UnclearFact("not_confirmed"),)
     for event in (_ORDER, _REFUND, _REBILL):
         with pytest.raises(GatewayUnreachable):
@@ -215,7 +215,7 @@ def test_recent_unlisted_event_raises_and_old_one_is_unclear(stage):
         ({"total": "10001"}, 10000),
     ],
 )
-def test_amount_above_the_listed_one_is_unclear(stage, order, listed):
+def test_amount_above_the_listed_amount_is_unclear(stage, order, listed):
     _list_transaction(stage, "charge", _ORDER, listed)
     assert _facts({**_ORDER, "order": order}) == (UnclearFact("amount_not_confirmed"),)
 
@@ -323,9 +323,9 @@ def test_listed_transactions_are_unique_and_without_referral(stage):
 
 
 def test_webhook_subscription_is_created_and_removed(stage):
-    made = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
+    generated = GATEWAY.subscribe(ACCOUNT, "https://finderfee.example/x").made
     assert stage.subscribed == ["https://finderfee.example/x"]
     assert stage.calls[-1].json["trigger_fields"] == {"mode_int": 2}
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
-    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=made))
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
+    GATEWAY.unsubscribe(dataclasses.replace(ACCOUNT, made=generated))
     assert stage.subscribed == []

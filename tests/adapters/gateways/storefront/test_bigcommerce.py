@@ -102,10 +102,13 @@ class TestProof:
             GATEWAY.prove(known_account, inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
 
     def test_signature_without_the_hook_token_is_rejected(self, stage):
-        sent = sign(json.dumps(_HOOK).encode())
+        notification = sign(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
-                GATEWAY.prove(account(stage), inbound(Notification(sent.body, {**sent.headers, "X-Hook-Token": word})))
+                GATEWAY.prove(
+                    account(stage),
+                    inbound(Notification(notification.body, {**notification.headers, "X-Hook-Token": word})),
+                )
 
     def test_unsigned_legacy_callback_needs_only_the_hook_token(self, stage):
         body = json.dumps(_HOOK).encode()

@@ -155,7 +155,7 @@ def test_oversized_id_is_unreadable(stage):
 
 
 class TestCustomerJourney:
-    def _paid(self, stage, journey):
+    def _read_payment(self, stage, journey):
         sale = stage.pay(Purchase(slug=None))
         stage.journeys[sale.id] = journey
         return facts(stage, *sale.notifications)
@@ -165,35 +165,35 @@ class TestCustomerJourney:
             "lastVisit": {"landingPage": "https://mugs.example.com/?via=last&utm_source=x"},
             "firstVisit": {"landingPage": "https://mugs.example.com/?via=first"},
         }
-        (payment,) = self._paid(stage, {"ready": True, **visits})
+        (payment,) = self._read_payment(stage, {"ready": True, **visits})
         assert [carrier.fields["via"] for carrier in payment.origin.carriers] == ["last", "first"]
         assert {carrier.method for carrier in payment.origin.carriers} == {"shopify_customer_journey"}
 
     def test_unready_journey_is_awaited_for_a_limited_time(self, stage):
         with pytest.raises(GatewayUnreachable):
-            self._paid(stage, {"ready": False})
+            self._read_payment(stage, {"ready": False})
         stage.now -= timedelta(minutes=20)
-        (payment,) = self._paid(stage, {"ready": False})
+        (payment,) = self._read_payment(stage, {"ready": False})
         assert payment.origin.carriers == ()
 
 
 class TestRefunds:
-    def _sold(self, stage):
+    def _pay_and_refund(self, stage):
         sale = stage.pay(Purchase(cents=11_800))
         return sale, {**_REFUND, "order_id": int(sale.id)}
 
     def test_refunded_total_of_the_order_is_cumulative(self, stage):
-        sale, refund_event = self._sold(stage)
+        sale, refund_event = self._pay_and_refund(stage)
         stage.refunded[sale.id] = 4_720
         (refund,) = facts(stage, stage.notify("refunds/create", refund_event))
         assert (refund.amount_cents, refund.is_cumulative, refund.sale_ids) == (4_720, True, (sale.id,))
 
     def test_refund_without_money_is_ignored(self, stage):
-        _, refund_event = self._sold(stage)
+        _, refund_event = self._pay_and_refund(stage)
         assert facts(stage, stage.notify("refunds/create", refund_event)) == [IgnoredFact("no_money_moved")]
 
     def test_refund_is_in_the_shops_currency(self, stage):
-        sale, refund_event = self._sold(stage)
+        sale, refund_event = self._pay_and_refund(stage)
         stage.refunded[sale.id] = 3_500
         refund_event["transactions"] = [{"kind": "refund", "status": "success", "amount": "47.20", "currency": "CAD"}]
         (refund,) = facts(stage, stage.notify("refunds/create", refund_event))

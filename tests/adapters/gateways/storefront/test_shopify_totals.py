@@ -40,9 +40,9 @@ def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
-    sent = stage.notify("orders/delete", {"id": 5678901234567})
+    notification = stage.notify("orders/delete", {"id": 5678901234567})
     at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
-    (cancelled,) = facts(stage, Notification(sent.body, {**sent.headers, **at}))
+    (cancelled,) = facts(stage, Notification(notification.body, {**notification.headers, **at}))
     told_at = datetime(2026, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
     assert cancelled == CancelledFact(sale_ids=("5678901234567",), told_at=told_at)
 

@@ -83,51 +83,53 @@ def _encode_segment(value):
 
 
 class TestProof:
-    def _refused(self, stage, body):
+    def _assert_rejected(self, stage, body):
         with pytest.raises(NotProved):
             GATEWAY.prove(account(stage), inbound(Notification(body)))
 
     def test_token_without_an_algorithm_is_rejected(self, stage):
         for header in ({"alg": "none"}, {"alg": "None", "typ": "JWT"}, {}, {"alg": None}, []):
             for signature in (b"", b"AA"):
-                self._refused(stage, b".".join([_encode_segment(header), _encode_segment(_claims()), signature]))
+                self._assert_rejected(
+                    stage, b".".join([_encode_segment(header), _encode_segment(_claims()), signature])
+                )
 
     def test_public_key_is_not_accepted_as_a_shared_secret(self, stage):
         for algorithm in ("HS256", "hs256"):
             signed_part = b".".join([_encode_segment({"alg": algorithm}), _encode_segment(_claims())])
             digest = hmac.new(stage.credentials["publicKey"].encode(), signed_part, hashlib.sha256).digest()
-            self._refused(stage, signed_part + b"." + base64.urlsafe_b64encode(digest).rstrip(b"="))
+            self._assert_rejected(stage, signed_part + b"." + base64.urlsafe_b64encode(digest).rstrip(b"="))
 
     def test_token_of_another_key_or_algorithm_is_rejected(self, stage):
-        self._refused(stage, sign(_claims(), key=RSAKey.generate_key(2048)).body)
+        self._assert_rejected(stage, sign(_claims(), key=RSAKey.generate_key(2048)).body)
         payload = json.dumps(_claims()).encode()
         for algorithm in ("RS512", "PS256"):
             token = jws.serialize_compact({"alg": algorithm}, payload, KEY, algorithms=[algorithm])
-            self._refused(stage, token.encode())
+            self._assert_rejected(stage, token.encode())
 
     def test_token_without_a_valid_expiry_is_rejected(self, stage):
         claims = _claims()
         for expires_at in (None, "later", 1.5):
             payload = json.dumps({**claims, "exp": expires_at}).encode()
-            self._refused(stage, jws.serialize_compact({"alg": "RS256"}, payload, KEY).encode())
+            self._assert_rejected(stage, jws.serialize_compact({"alg": "RS256"}, payload, KEY).encode())
 
     def test_token_of_another_site_is_rejected(self, stage):
-        self._refused(stage, sign(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
+        self._assert_rejected(stage, sign(_claims(instanceId="22222222-2222-4333-8444-555555555555")).body)
 
     def test_large_order_is_verified_without_a_request(self, stage):
         lines = [{"id": str(number), "name": "x" * 200} for number in range(2_000)]
-        sent = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
-        assert len(sent.body) > 500_000
-        (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
+        notification = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
+        assert len(notification.body) > 500_000
+        (delivery,) = GATEWAY.prove(account(stage), inbound(notification)).deliveries
         assert stage.calls == []
         assert isinstance(GATEWAY.facts(account(stage), delivery)[0], PaymentFact)
 
     def test_stored_event_does_not_contain_the_token(self, stage):
-        sent = stage.notify(PAID, {"order": _ORDER})
-        (delivery,) = GATEWAY.prove(account(stage), inbound(sent)).deliveries
+        notification = stage.notify(PAID, {"order": _ORDER})
+        (delivery,) = GATEWAY.prove(account(stage), inbound(notification)).deliveries
         assert delivery.type == PAID
         assert json.loads(delivery.raw)["data"]["id"] == delivery.id == delivery.key
-        assert sent.body not in delivery.raw
+        assert notification.body not in delivery.raw
 
     def test_public_key_pasted_on_one_line_is_read(self, stage):
         one_line_account = account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
@@ -207,11 +209,11 @@ def test_oversized_id_is_unreadable(stage):
 
 
 class TestRefunds:
-    def _told(self, stage, **other):
+    def _read_refund(self, stage, **other):
         return facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
 
     def test_refund_is_cumulative(self, stage):
-        (refund,) = self._told(stage)
+        (refund,) = self._read_refund(stage)
         assert refund == RefundFact(
             refund_id=_REFUND["id"],
             sale_ids=(_ID,),
@@ -226,9 +228,9 @@ class TestRefunds:
             {"amount": {"amount": "40.00"}, "refundStatus": "PENDING"},
             {"amount": {"amount": "7.20"}, "refundStatus": "SUCCEEDED"},
         ]
-        assert self._told(stage, transactions=parts)[0].amount_cents == 720
+        assert self._read_refund(stage, transactions=parts)[0].amount_cents == 720
         zero_summary = {"refunded": {"amount": "0"}}
-        assert self._told(stage, transactions=parts[:1], summary=zero_summary) == [IgnoredFact("no_money_moved")]
+        assert self._read_refund(stage, transactions=parts[:1], summary=zero_summary) == [IgnoredFact("no_money_moved")]
 
     @pytest.mark.parametrize("order_id", ["unknown", "../search", "7" * 300, None])
     def test_refund_of_an_unknown_order_is_unreadable(self, stage, order_id):

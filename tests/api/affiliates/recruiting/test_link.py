@@ -8,7 +8,7 @@ import settings
 from tests.support.api.recruiting import LINK, RECRUITS, run_statement, update
 from tests.support.rows.brands import Partner
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 class TestLink:
@@ -55,7 +55,7 @@ class TestLink:
             (scene.ann_id,)
         ]
 
-    def test_prefers_brand_host_then_campaign_domain_then_subdomain(self, scene, monkeypatch):
+    def test_host_is_the_brands_then_the_campaigns_then_the_subdomain(self, scene, monkeypatch):
         monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
         settings.current.cache_clear()
         domain = f"{uuid4().hex[:12]}.shop.test"
@@ -100,15 +100,15 @@ class TestLink:
 
         assert (answer.status_code, answer.data) == (403, b"")
 
-    @pytest.mark.parametrize("whose", ["nobody's", "a campaign without the caller", "archived", "left"])
-    def test_campaign_of_another_affiliate_returns_an_empty_404(self, scene, rival, whose):
-        program_id = {"nobody's": NOBODY, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
-        if whose == "archived":
+    @pytest.mark.parametrize("case", ["unknown", "a campaign without the caller", "archived", "caller deleted"])
+    def test_campaign_of_another_affiliate_returns_an_empty_404(self, scene, rival, case):
+        program_id = {"unknown": UNKNOWN_ID, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
+        if case == "archived":
             run_statement("update program set archived_at = now() where id = %s", scene.program_id)
-        if whose == "left":
+        if case == "caller deleted":
             run_statement("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
-        answer = scene.link(program_id.get(whose))
+        answer = scene.link(program_id.get(case))
 
         assert (answer.status_code, answer.data) == (404, b"")
 
@@ -120,7 +120,7 @@ class TestLink:
 
         assert (answer.status_code, answer.json["error"]) == (400, "program_id_required")
 
-    @pytest.mark.parametrize("query", ["", f"?programId={NOBODY}"])
+    @pytest.mark.parametrize("query", ["", f"?programId={UNKNOWN_ID}"])
     def test_unverified_email_is_refused_first(self, scene, query):
         unverified = Partner(scene.brand.app, scene.email, is_email_verified=False)
 
@@ -128,14 +128,14 @@ class TestLink:
 
         assert (answer.status_code, answer.json["error"]) == (403, "email_verification_required")
 
-    def test_caller_is_found_in_every_tenant(self, scene, rival):
+    def test_caller_is_recognized_in_every_tenant(self, scene, rival):
         update(rival, portal_host=f"{uuid4().hex[:12]}.portal.test")
         program_id = rival.program(slug="coffee", sub_affiliate_enabled=True)
-        theirs = rival.affiliate("annie", email=scene.email)
+        affiliate_id = rival.affiliate("annie", email=scene.email)
 
         answer = scene.link(program_id)
 
-        assert (answer.status_code, answer.json["affiliateId"]) == (200, str(theirs))
+        assert (answer.status_code, answer.json["affiliateId"]) == (200, str(affiliate_id))
 
     def test_keys_and_dashboard_members_are_refused(self, scene):
         callers = (scene.brand, scene.brand.person("Owner"))

@@ -9,7 +9,7 @@ from tests.support.api.recruiting import RECRUITS, run_statement, update
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 PROBLEM = "application/problem+json"
 
 
@@ -72,10 +72,10 @@ class TestRecruits:
 
     def test_come_from_every_tenant_newest_first(self, scene, rival):
         rival.program()
-        ann_there = rival.affiliate("annie", email=scene.email)
+        rivals_ann_id = rival.affiliate("annie", email=scene.email)
         update(rival, home_currency="EUR")
         scene.recruit("old", created_at=time_ago(days=3))
-        scene.recruit("there", brand=rival, by=ann_there, created_at=time_ago(days=2))
+        scene.recruit("there", brand=rival, by=rivals_ann_id, created_at=time_ago(days=2))
         scene.recruit("new", created_at=time_ago(days=1))
 
         items = scene.recruits()["items"]
@@ -152,11 +152,11 @@ class TestSums:
         self.ben = scene.recruit("ben")
 
     def _sums(self):
-        (mine,), (brands,) = self.scene.recruits()["items"], self.scene.drilldown().json
-        both = mine["totalCommissionGeneratedCents"], mine["overrideEarnedCents"]
-        assert (brands["totalCommissionCents"], brands["overrideEarnedCents"]) == both
-        assert brands["unconvertibleByCurrency"] == mine["unconvertibleByCurrency"]
-        return *both, mine["unconvertibleByCurrency"]
+        (recruit,), (brands_row,) = self.scene.recruits()["items"], self.scene.drilldown().json
+        amounts = recruit["totalCommissionGeneratedCents"], recruit["overrideEarnedCents"]
+        assert (brands_row["totalCommissionCents"], brands_row["overrideEarnedCents"]) == amounts
+        assert brands_row["unconvertibleByCurrency"] == recruit["unconvertibleByCurrency"]
+        return *amounts, recruit["unconvertibleByCurrency"]
 
     def test_test_sales_are_excluded(self):
         self.scene.sell(self.ben, 1000, 100, is_test=True)
@@ -200,8 +200,10 @@ class TestSums:
 
     def test_each_sale_is_rounded_half_to_even(self):
         store_rate("TOP", "2", datetime(1994, 6, 1, tzinfo=UTC))
-        for cents, share in ((1, 0), (3, 1), (5, 3), (1, 0)):
-            self.scene.sell(self.ben, cents, share, currency="TOP", occurred_at=datetime(1994, 6, 1, tzinfo=UTC))
+        for cents, override_cents in ((1, 0), (3, 1), (5, 3), (1, 0)):
+            self.scene.sell(
+                self.ben, cents, override_cents, currency="TOP", occurred_at=datetime(1994, 6, 1, tzinfo=UTC)
+            )
 
         assert self._sums() == (0 + 2 + 2 + 0, 0 + 2, {})
 
@@ -230,7 +232,7 @@ class TestSums:
 
         assert self._sums() == (5 + 3, 1, {"TOP": {"commissionCents": 1030, "overrideCents": 103}})
 
-    def test_the_largest_amounts_are_exact(self):
+    def test_largest_amounts_are_exact(self):
         max_cents = 1_000_000_000_000
         store_rate("TOP", "0.000000000003", datetime(1994, 10, 1, tzinfo=UTC))
         for _ in range(3):
@@ -265,20 +267,25 @@ class TestDrilldown:
 
     def test_every_plan_and_role_can_read(self, scene):
         scene.brand.set(plan="Free")
-        reader = scene.brand.other_key(scope="read")
+        read_key = scene.brand.other_key(scope="read")
 
-        answers = [scene.drilldown(brand=caller) for caller in (scene.brand, reader, scene.brand.person("Viewer"))]
+        answers = [scene.drilldown(brand=caller) for caller in (scene.brand, read_key, scene.brand.person("Viewer"))]
 
         assert [answer.status_code for answer in answers] == [200] * 3
 
-    @pytest.mark.parametrize("whose", ["a rival's", "nobody's", "deleted", "no id"])
-    def test_other_affiliates_recruits_return_404(self, scene, rival, whose):
+    @pytest.mark.parametrize("case", ["other tenant's", "unknown", "deleted", "malformed"])
+    def test_other_affiliates_recruits_return_404(self, scene, rival, case):
         rival.program()
-        ids = {"a rival's": rival.affiliate("ben"), "nobody's": NOBODY, "deleted": scene.ann_id, "no id": "x%00"}
-        if whose == "deleted":
+        ids = {
+            "other tenant's": rival.affiliate("ben"),
+            "unknown": UNKNOWN_ID,
+            "deleted": scene.ann_id,
+            "malformed": "x%00",
+        }
+        if case == "deleted":
             run_statement("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
-        answer = scene.drilldown(ids[whose])
+        answer = scene.drilldown(ids[case])
 
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 

@@ -92,7 +92,7 @@ def test_endless_redirects_are_stopped(brand, address, site):
     assert len(site.asked) == 6
 
 
-def _drip(handler):
+def _send_slowly(handler):
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 900\r\n\r\n")
     for _ in range(60):
         handler.wfile.write(b"<p>")
@@ -100,7 +100,7 @@ def _drip(handler):
         time.sleep(0.05)
 
 
-def _says(raw):
+def _send_raw(raw):
     return lambda handler: handler.wfile.write(raw)
 
 
@@ -114,10 +114,10 @@ def _says(raw):
         SitePage("", 302, {"Location": "http://["}),
         SitePage("{}", headers={"Content-Type": "application/json"}),
         SitePage("\x1f\x8b", headers={"Content-Type": "text/html", "Content-Encoding": "gzip"}),
-        SitePage(answering=_says(b"")),
-        SitePage(answering=_says(b"SSH-2.0-OpenSSH\r\n")),
-        SitePage(answering=_says(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<p>")),
-        SitePage(answering=_drip),
+        SitePage(answering=_send_raw(b"")),
+        SitePage(answering=_send_raw(b"SSH-2.0-OpenSSH\r\n")),
+        SitePage(answering=_send_raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<p>")),
+        SitePage(answering=_send_slowly),
     ],
     ids=["404", "500", "204", "nowhere", "no address", "json", "gzip", "silent", "ssh", "cut short", "dripping"],
 )
@@ -139,13 +139,13 @@ def test_unknown_host_is_reported(brand, address):
 
 
 def test_only_the_beginning_of_a_huge_page_is_read(brand, address, site, tag):
-    early = site.show(tag + "x" * (3 * pages.MAX_READ_BYTES))
-    late = site.show("x" * pages.MAX_READ_BYTES + tag, path="/late")
+    early_url = site.show(tag + "x" * (3 * pages.MAX_READ_BYTES))
+    late_url = site.show("x" * pages.MAX_READ_BYTES + tag, path="/late")
 
-    check = brand.post(address, {"url": early}).json["check"]
+    check = brand.post(address, {"url": early_url}).json["check"]
 
     assert (check["finding"], check["pageBytes"]) == ("Newest", pages.MAX_READ_BYTES)
-    assert brand.post(address, {"url": late}).json["check"]["finding"] == "NoTag"
+    assert brand.post(address, {"url": late_url}).json["check"]["finding"] == "NoTag"
 
 
 @pytest.mark.parametrize("text", ["<a ", "<a b='", "<![", "<!--", "</", "<script><", "&#", "<a/", "<a\n", "\0"])

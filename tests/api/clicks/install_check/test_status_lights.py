@@ -8,12 +8,12 @@ from tests.support.rows.link_visits import visit
 from tests.support.rows.program_rows import insert_click, insert_conversion
 
 
-def _lights(answer):
+def _get_lights(answer):
     assert answer.status_code == 200, answer.text
     return tuple(answer.json[name] for name in ("tagIsThere", "tagIsNewest", "wasVisited", "hasConverted"))
 
 
-def _runs_on_a_page(app, program):
+def _report_script(app, program):
     tag_sightings.clear_cache()
     headers = {"Origin": "https://www.shop.test"}
     assert visit(app, "/api/v1/r/c.gif", query_string={"programId": program, "script": "1"}, headers=headers)
@@ -22,7 +22,7 @@ def _runs_on_a_page(app, program):
 def test_lights_are_off_initially(brand, address):
     answer = brand.get(address)
 
-    assert _lights(answer) == (False, False, False, False)
+    assert _get_lights(answer) == (False, False, False, False)
     assert answer.json["check"] is None
     assert [answer.json[name] for name in ("scriptSeenAt", "scriptOrigin", "lastClickAt", "lastConversionAt")] == [
         None
@@ -34,7 +34,7 @@ def test_page_with_the_tag_turns_on_two_lights(brand, address, site, tag):
 
     answer = brand.post(address, {"url": f"{url}?token=secret#top"})
 
-    assert _lights(answer) == (True, True, False, False)
+    assert _get_lights(answer) == (True, True, False, False)
     check = answer.json["check"]
     assert (check["pageUrl"], check["finding"], check["policyAllows"], check["policyLines"]) == (
         url,
@@ -50,11 +50,11 @@ def test_page_with_the_tag_turns_on_two_lights(brand, address, site, tag):
 
 
 def test_script_report_turns_on_the_third_light_and_those_it_implies(app, brand, address, program):
-    _runs_on_a_page(app, program)
+    _report_script(app, program)
 
     answer = brand.get(address)
 
-    assert _lights(answer) == (True, True, True, False)
+    assert _get_lights(answer) == (True, True, True, False)
     assert answer.json["scriptOrigin"] == "https://www.shop.test"
     assert answer.json["scriptSeenAt"]
 
@@ -62,26 +62,26 @@ def test_script_report_turns_on_the_third_light_and_those_it_implies(app, brand,
 def test_sale_or_lead_turns_on_the_fourth_light(brand, address):
     ben = brand.affiliate("ben")
     insert_click(brand, ben)
-    clicked = brand.get(address)
+    after_click = brand.get(address)
     insert_conversion(brand, ben)
 
-    assert _lights(clicked) == (False, False, True, False)
-    assert _lights(brand.get(address)) == (False, False, True, True)
+    assert _get_lights(after_click) == (False, False, True, False)
+    assert _get_lights(brand.get(address)) == (False, False, True, True)
 
 
 def test_test_key_sale_turns_on_the_light(brand, address):
     ben = brand.affiliate("ben")
     insert_conversion(brand, ben, is_test=True)
 
-    assert _lights(brand.get(address))[3]
+    assert _get_lights(brand.get(address))[3]
 
 
 def test_wrong_tag_is_reported_even_if_the_script_ran(brand, address, program, site):
     url = site.show('<script src="https://x.test/api/v1/r/loader.js" data-program-id="other"></script>')
     brand.post(address, {"url": url})
-    _runs_on_a_page(brand.app, program)
+    _report_script(brand.app, program)
 
-    assert _lights(brand.get(address)) == (True, False, True, False)
+    assert _get_lights(brand.get(address)) == (True, False, True, False)
 
 
 def test_last_check_counts(brand, address, site, tag):
@@ -89,7 +89,7 @@ def test_last_check_counts(brand, address, site, tag):
     brand.post(address, {"url": with_tag})
     second = brand.post(address, {"url": without})
 
-    assert _lights(second) == (False, False, False, False)
+    assert _get_lights(second) == (False, False, False, False)
     assert (second.json["check"]["pageUrl"], second.json["check"]["finding"]) == (without, "NoTag")
     assert brand.rows("select count(*) from install_check") == [(1,)]
 
@@ -98,7 +98,7 @@ def test_lights_of_another_program_stay_off(brand, address, site, tag):
     brand.post(address, {"url": site.show(tag)})
     other = brand.program()
 
-    assert _lights(brand.get(f"/api/v1/programs/{other}/install-check")) == (False, False, False, False)
+    assert _get_lights(brand.get(f"/api/v1/programs/{other}/install-check")) == (False, False, False, False)
 
 
 def test_reading_lights_costs_one_statement(brand, address):

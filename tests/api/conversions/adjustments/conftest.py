@@ -1,4 +1,4 @@
-"""What the tests of adjustments share: a brand that pays its affiliates, whose money must add up in the end."""
+"""Fixtures of adjustment tests: a brand that pays its affiliates; the ledger is checked after each test."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.rows.payroll import Payroll
 
 @pytest.fixture
 def payroll(app):
-    """Return a brand with ann and ben, at 20 %, who can be paid."""
+    """Yield a brand with the payable affiliates ann and ben at 20 %; then check the ledger."""
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.affiliate("ben")
@@ -20,5 +20,5 @@ def payroll(app):
 
 @pytest.fixture
 def campaign(payroll):
-    """Return the brand itself."""
+    """Return the payroll's brand."""
     return payroll.brand

@@ -1,4 +1,4 @@
-"""Another commission, set by a person: for what is Pending or Approved and in no payout."""
+"""Adjusting the commission of a conversion that is Pending or Approved and in no payout."""
 
 import json
 from uuid import uuid4
@@ -23,7 +23,7 @@ def _status_and_code(answer):
 
 @pytest.fixture
 def recruits(brand):
-    """Return ben, whose sales earn 20 %, and ann who recruited him at 10 % of that; its money must add up."""
+    """Yield ben, who earns 20 %, and ann, who recruited him and gets 10 % of that; then check the ledger."""
     recruits = Recruits.create(brand)
     yield recruits
     with db.unit_of_work(brand.id):
@@ -31,7 +31,7 @@ def recruits(brand):
 
 
 @pytest.mark.parametrize("cents", [0, 1, 1_999, 2_000, 50_000])
-def test_commission_is_what_is_set(payroll, cents):
+def test_commission_is_set_to_the_requested_amount(payroll, cents):
     sale = payroll.sell("ann")
 
     answer = adjust_commission(payroll.brand, sale, cents)
@@ -41,7 +41,7 @@ def test_commission_is_what_is_set(payroll, cents):
     assert payroll.balance("ann") == {"USD": cents}
 
 
-def test_adjustment_is_event_history_and_audit_entry(payroll):
+def test_adjustment_is_recorded_in_event_history_and_audit_log(payroll):
     sale = payroll.sell("ann")
 
     adjust_commission(payroll.brand.person("Manager"), sale, 1_500, "other", note="Agreed by phone")
@@ -65,8 +65,8 @@ def test_ledger_gets_an_entry_for_the_difference(payroll):
     adjust_commission(payroll.brand, sale, 3_000)
     adjust_commission(payroll.brand, sale, 3_000)
 
-    booked = payroll.brand.rows("select kind, amount_cents from ledger_entry order by created_at, id")
-    assert booked == [("earn", 2_000), ("adjust", -500), ("adjust", 1_500)]
+    entries = payroll.brand.rows("select kind, amount_cents from ledger_entry order by created_at, id")
+    assert entries == [("earn", 2_000), ("adjust", -500), ("adjust", 1_500)]
 
 
 def test_next_run_pays_the_adjusted_commission(payroll):
@@ -113,7 +113,7 @@ def test_decided_conversion_is_not_adjustable(brand, status):
 
 
 @pytest.mark.parametrize("columns", [{"payout_locked": True}, {"payability": "not_paid_on_campaign"}])
-def test_conversion_that_is_never_paid_is_not_adjustable(brand, columns):
+def test_unpayable_conversion_is_not_adjustable(brand, columns):
     brand.program()
     sale = insert_conversion(brand, brand.affiliate("ann"), commission_cents=0, **columns)
 
@@ -141,7 +141,7 @@ def test_commission_above_five_times_the_amount_is_out_of_range(payroll, cents, 
 
 
 @pytest.mark.parametrize("cents", [-1, 1.5, "12", True, None, [], "1e3"])
-def test_commission_that_is_no_whole_number_from_zero_is_malformed(payroll, cents):
+def test_negative_or_non_integer_commission_is_malformed(payroll, cents):
     sale = payroll.sell("ann")
 
     assert problem_fields(adjust_commission(payroll.brand, sale, cents)) == {"commissionCents"}
@@ -164,7 +164,7 @@ def test_malformed_body_is_refused_with_problem_details(payroll, body, field):
     assert problem_fields(payroll.brand.post(f"/api/v1/conversions/{sale}/adjust", body)) == {field}
 
 
-def test_bonus_has_no_amount_so_only_zero_is_in_range(payroll):
+def test_bonus_can_only_be_adjusted_to_zero(payroll):
     body = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"])}
     answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
     bonus = answer.json["conversion"]["id"]
@@ -174,7 +174,7 @@ def test_bonus_has_no_amount_so_only_zero_is_in_range(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_import_that_was_adjusted_is_undone_whole(payroll):
+def test_adjusted_import_is_undone_completely(payroll):
     imported = import_sales(payroll.brand, build_past_sale(affiliateSlug="ann"), confirmUnpaidPayout=True).json
     ((sale,),) = payroll.brand.rows("select id from conversion")
     assert adjust_commission(payroll.brand, sale, 700).json["commissionCents"] == 700
@@ -194,7 +194,7 @@ def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     ] * 2
 
 
-def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, app):
+def test_viewer_read_key_and_free_plan_are_refused(payroll, app):
     sale = payroll.sell("ann")
     free = Brand.create(app, plan="Free")
     free.program()
@@ -205,7 +205,7 @@ def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, 
     assert adjust_commission(payroll.brand.person("Manager"), sale, 1).status_code == 200
 
 
-def test_repeated_request_under_one_key_adjusts_once(payroll):
+def test_repeated_idempotency_key_adjusts_once(payroll):
     sale = payroll.sell("ann")
     request = [f"/api/v1/conversions/{sale}/adjust", {"reason": "other", "commissionCents": 5}]
 
@@ -215,17 +215,17 @@ def test_repeated_request_under_one_key_adjusts_once(payroll):
     assert payroll.brand.rows("select count(*) from commission_change") == [(1,)]
 
 
-def test_adjustment_at_the_same_time_as_a_run_is_paid_or_refused(payroll):
+def test_adjustment_concurrent_with_a_run_is_paid_or_refused(payroll):
     sale = payroll.sell("ann")
 
-    def run_what_is_due():
+    def start_run():
         try:
             payroll.run()
-        except Exception as error:  # the figures moved between its preview and its run
+        except Exception as error:  # the totals changed between its preview and its run
             return error
 
     run_concurrently(
-        run_what_is_due,
+        start_run,
         lambda: adjust_commission(payroll.brand, sale, 1_000),
         lambda: adjust_commission(payroll.brand, sale, 1_500),
     )
@@ -236,7 +236,7 @@ def test_adjustment_at_the_same_time_as_a_run_is_paid_or_refused(payroll):
     assert payroll.balance("ann")["USD"] + paid == read_refund_state(payroll.brand, sale)[1]
 
 
-def test_override_follows_by_the_same_percent(recruits):
+def test_override_is_adjusted_by_the_same_percent(recruits):
     sale = recruits.sell()
     drain()
 
@@ -248,7 +248,7 @@ def test_override_follows_by_the_same_percent(recruits):
     assert (event["previousCommissionCents"], event["commissionCents"], event["reason"]) == (200, 300, "other")
 
 
-def test_override_that_is_not_written_yet_is_written_with_the_new_commission(recruits):
+def test_override_created_after_the_adjustment_uses_the_new_commission(recruits):
     sale = recruits.sell()
     recruits.settle(sale)
 
@@ -258,7 +258,7 @@ def test_override_that_is_not_written_yet_is_written_with_the_new_commission(rec
     assert recruits.overrides("commission_cents") == [(300,)]
 
 
-def test_commission_raised_from_zero_writes_the_override(recruits):
+def test_commission_raised_from_zero_creates_the_override(recruits):
     recruits.change("update program set default_commission_value = 0")
     sale = recruits.sell()
     drain()
@@ -270,7 +270,7 @@ def test_commission_raised_from_zero_writes_the_override(recruits):
     assert recruits.overrides("commission_cents") == [(300,)]
 
 
-def test_refunded_part_of_override_follows(recruits):
+def test_refunded_part_of_the_override_is_adjusted_too(recruits):
     sale = recruits.sell()
     drain()
     refund_by_id(recruits.brand, sale, amountCents=4_000)
@@ -285,44 +285,44 @@ def test_refunded_part_of_override_follows(recruits):
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (0, 0)
 
 
-def test_override_refunded_by_itself_still_earns_nothing(recruits):
+def test_separately_refunded_override_still_earns_nothing(recruits):
     sale = recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
-    refund_by_id(recruits.brand, share)
+    ((override_id,),) = recruits.overrides("id")
+    refund_by_id(recruits.brand, override_id)
 
     adjust_commission(recruits.brand, sale, 3_000)
     assert recruits.balance(recruits.ann) == 0
 
-    undo_refund(recruits.brand.person("Admin"), share)
+    undo_refund(recruits.brand.person("Admin"), override_id)
     assert recruits.balance(recruits.ann) == 300
 
 
-def test_quarantined_override_follows_and_earns_its_share_once_validated(recruits):
+def test_quarantined_override_is_adjusted_and_earns_once_validated(recruits):
     sale = recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
-    recruits.brand.post(f"/api/v1/conversions/{share}/invalidate")
+    ((override_id,),) = recruits.overrides("id")
+    recruits.brand.post(f"/api/v1/conversions/{override_id}/invalidate")
     refund_by_id(recruits.brand, sale, amountCents=4_000)
     drain()
 
     adjust_commission(recruits.brand, sale, 3_000)
     assert recruits.balance(recruits.ann) == 0
 
-    recruits.brand.post(f"/api/v1/conversions/{share}/validate")
+    recruits.brand.post(f"/api/v1/conversions/{override_id}/validate")
     assert recruits.balance(recruits.ann) == 300
 
 
-def test_override_cannot_be_adjusted_by_itself(recruits):
+def test_override_cannot_be_adjusted_separately(recruits):
     recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
+    ((override_id,),) = recruits.overrides("id")
 
-    assert _status_and_code(adjust_commission(recruits.brand, share, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust_commission(recruits.brand, override_id, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize(("cents", "expected"), [(1_000, (200, "Paid", 0)), (3_000, (300, "Approved", 100))])
-def test_override_that_was_paid_is_raised_and_never_lowered(payroll, cents, expected):
+def test_paid_override_is_raised_but_never_lowered(payroll, cents, expected):
     brand = payroll.brand
     payroll.execute("update program set sub_affiliate_enabled = true, sub_affiliate_percent = 10")
     payroll.execute(

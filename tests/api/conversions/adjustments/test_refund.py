@@ -1,4 +1,4 @@
-"""Refunds by people: any conversion, whatever its source and status."""
+"""Refunds by id of any conversion, whatever its source and status."""
 
 import json
 from uuid import uuid4
@@ -16,13 +16,13 @@ from tests.support.rows.program_rows import insert_conversion
 _REASONS = ("refunded", "chargeback", "fraud", "mistake", "other")
 
 
-def _imported(campaign, **options):
+def _import_sale(campaign, **options):
     answer = import_sales(campaign, build_past_sale(externalId="old-1"), **options)
     assert answer.json["imported"] == 1, answer.json
     return campaign.rows("select id from conversion where source = 'import'")[0][0]
 
 
-def _by_hand(payroll, kind="sale", **body):
+def _create_manually(payroll, kind="sale", **body):
     common = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"]), "kind": kind}
     answer = payroll.brand.post("/api/v1/conversions", common | body)
     assert answer.status_code == 201, answer.json
@@ -30,7 +30,7 @@ def _by_hand(payroll, kind="sale", **body):
     return answer.json["conversion"]["id"]
 
 
-def test_partial_refunds_answer_as_signed_ones_and_complete_the_conversion(payroll):
+def test_partial_refunds_return_running_totals_and_complete_the_conversion(payroll):
     sale = payroll.sell("ann")
 
     first = refund_by_id(payroll.brand, sale, amountCents=4_000)
@@ -51,14 +51,14 @@ def test_partial_refunds_answer_as_signed_ones_and_complete_the_conversion(payro
 
 
 def test_manual_sale_is_refunded(payroll):
-    sale = _by_hand(payroll, amountCents=10_000)
+    sale = _create_manually(payroll, amountCents=10_000)
 
     assert refund_by_id(payroll.brand, sale, amountCents=2_500).status_code == 200
     assert read_refund_state(payroll.brand, sale) == (2_500, 1_500, "Pending")
 
 
 def test_payable_import_is_refunded(campaign):
-    sale = _imported(campaign, confirmUnpaidPayout=True)
+    sale = _import_sale(campaign, confirmUnpaidPayout=True)
 
     assert refund_by_id(campaign, sale, amountCents=5_000).status_code == 200
     assert read_refund_state(campaign, sale) == (5_000, 1_000, "Approved")
@@ -68,13 +68,13 @@ def test_payable_import_is_refunded(campaign):
 def test_locked_history_is_refunded_and_changes_no_balance(payroll, paid):
     answer = import_sales(payroll.brand, build_past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
     assert answer.json["imported"] == 1
-    ((sale, before),) = payroll.brand.rows("select id, status from conversion")
+    ((sale, status),) = payroll.brand.rows("select id, status from conversion")
 
     assert refund_by_id(payroll.brand, sale).json["isFullRefund"] is True
 
     assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
     balance = payroll.brand.get(f"/api/v1/affiliates/{payroll.affiliates['ann']}/balance").json
-    assert [row for row in balance["balances"] if row["payableCents"]] == [], before
+    assert [row for row in balance["balances"] if row["payableCents"]] == [], status
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_refund_of_each_status(brand, status, expected):
     assert refund_by_id(brand, sale).json["error"] == "already_fully_refunded"
 
 
-def test_paid_conversion_is_refunded_and_next_run_nets_it(payroll):
+def test_refund_after_payment_is_deducted_from_the_next_run(payroll):
     first = payroll.sell("ann")
     payroll.run()
     payroll.pay()
@@ -111,7 +111,7 @@ def test_paid_conversion_is_refunded_and_next_run_nets_it(payroll):
     assert payroll.balance("ann") == {"USD": 0}
 
 
-def test_refund_while_its_payout_is_sent_is_netted_by_the_next_run(payroll):
+def test_refund_during_the_payout_is_deducted_from_the_next_run(payroll):
     payroll.brand.set(sandboxRail="slow")
     sale = payroll.sell("ann")
     payroll.run()
@@ -141,16 +141,16 @@ def test_conversion_of_deleted_affiliate_in_archived_program_is_refunded(payroll
     assert read_refund_state(payroll.brand, sale) == (10_000, 0, "Refunded")
 
 
-def test_test_conversion_is_refunded_and_counts_no_revenue(payroll):
-    rehearsal = payroll.brand.other_key(is_test=True)
-    sale = rehearsal.sale(affiliateSlug="ann").json["conversionId"]
+def test_refund_of_a_test_conversion_changes_no_revenue(payroll):
+    test_key = payroll.brand.other_key(is_test=True)
+    sale = test_key.sale(affiliateSlug="ann").json["conversionId"]
     drain()
 
     assert refund_by_id(payroll.brand, sale, amountCents=1_000).status_code == 200
     assert payroll.brand.rows("select sum(net_cents) from affiliate_revenue") == [(None,)]
 
 
-def test_sale_that_is_not_settled_yet_is_settled_and_refunded(payroll):
+def test_unsettled_sale_is_settled_and_refunded(payroll):
     sale = payroll.brand.sale(affiliateSlug="ann").json["conversionId"]
 
     assert refund_by_id(payroll.brand, sale, amountCents=4_000).status_code == 200
@@ -158,9 +158,9 @@ def test_sale_that_is_not_settled_yet_is_settled_and_refunded(payroll):
 
 
 @pytest.mark.parametrize("kind", ["bonus", "lead", "click"])
-def test_conversion_without_amount_is_refunded_only_whole(payroll, kind):
+def test_conversion_without_amount_can_only_be_refunded_in_full(payroll, kind):
     if kind == "bonus":
-        reward = _by_hand(payroll, "bonus", commissionCents=500)
+        reward = _create_manually(payroll, "bonus", commissionCents=500)
     else:
         type = {"lead": "LeadReward", "click": "ClickReward"}[kind]
         reward = insert_conversion(
@@ -173,12 +173,12 @@ def test_conversion_without_amount_is_refunded_only_whole(payroll, kind):
     assert (refused.status_code, refused.json["error"]) == (422, "refund_amount_invalid")
     assert (answer.json["refundedAmountCents"], answer.json["isFullRefund"]) == (0, True)
     assert read_refund_state(payroll.brand, reward) == (0, 0, "Refunded")
-    again = refund_by_id(payroll.brand, reward)
-    assert (again.status_code, again.json["error"]) == (422, "already_fully_refunded")
+    repeated = refund_by_id(payroll.brand, reward)
+    assert (repeated.status_code, repeated.json["error"]) == (422, "already_fully_refunded")
 
 
 @pytest.mark.parametrize("reason", _REASONS)
-def test_reason_and_note_stand_in_history_audit_log_and_event(payroll, reason):
+def test_reason_and_note_are_in_history_audit_log_and_event(payroll, reason):
     sale = payroll.sell("ann")
     note = "Sent back «unopened»\n\N{PARTY POPPER}"
 
@@ -245,7 +245,7 @@ def test_malformed_body_is_refused_with_problem_details(payroll, body, field):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"reason":"fraud","reason":"other"}', b"\xff"])
-def test_body_that_is_no_object_is_refused(payroll, raw):
+def test_non_object_body_returns_400(payroll, raw):
     sale = payroll.sell("ann")
 
     assert payroll.brand.post(f"/api/v1/conversions/{sale}/refund", raw).status_code == 400
@@ -261,7 +261,7 @@ def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
-def test_viewer_and_key_that_only_reads_are_refused(payroll):
+def test_viewer_and_read_key_are_refused(payroll):
     sale = payroll.sell("ann")
     readers = (payroll.brand.person("Viewer"), payroll.brand.other_key(scope="read"))
 
@@ -277,7 +277,7 @@ def test_plan_below_starter_returns_402(app):
     assert refund_by_id(free, sale).status_code == 402
 
 
-def test_repeated_request_under_one_key_refunds_once(payroll):
+def test_repeated_idempotency_key_refunds_once(payroll):
     sale = payroll.sell("ann")
     request = [f"/api/v1/conversions/{sale}/refund", {"reason": "other", "amountCents": 1_000}]
 
@@ -287,7 +287,7 @@ def test_repeated_request_under_one_key_refunds_once(payroll):
     assert read_refund_state(payroll.brand, sale)[0] == 1_000
 
 
-def test_simultaneous_refunds_never_exceed_the_amount(payroll):
+def test_concurrent_refunds_never_exceed_the_amount(payroll):
     sale = payroll.sell("ann")
 
     answers = run_concurrently(*[lambda: refund_by_id(payroll.brand, sale, amountCents=3_000) for _ in range(6)])
@@ -297,7 +297,7 @@ def test_simultaneous_refunds_never_exceed_the_amount(payroll):
     assert read_refund_state(payroll.brand, sale) == (9_000, 200, "Pending")
 
 
-def test_refund_at_the_same_time_as_a_run_is_left_out_or_netted(payroll):
+def test_refund_concurrent_with_a_run_is_excluded_or_deducted_later(payroll):
     sale = payroll.sell("ann")
 
     run_concurrently(lambda: payroll.run(2_000), lambda: refund_by_id(payroll.brand, sale))

@@ -1,4 +1,4 @@
-"""Refunds that the brand booked, undone: whole, once, and never what a gateway reported."""
+"""Undoing the refunds that the brand booked: all of them, once, and never those a gateway reported."""
 
 import json
 from uuid import uuid4
@@ -23,7 +23,7 @@ def _status_and_code(answer):
     return answer.status_code, answer.json["error"]
 
 
-def test_refunds_by_a_person_and_by_a_signed_call_are_undone_together_once(payroll, admin):
+def test_refunds_by_id_and_by_signed_call_are_undone_together_once(payroll, admin):
     sale = payroll.sell("ann", externalEventId="order-a")
     refund_by_id(payroll.brand, sale, amountCents=1_000)
     payroll.brand.refund("order-a", 2_000)
@@ -38,7 +38,7 @@ def test_refunds_by_a_person_and_by_a_signed_call_are_undone_together_once(payro
     assert _status_and_code(undo_refund(admin, sale)) == (409, "nothing_to_restore")
 
 
-def test_undone_refund_is_adjusted_event_history_and_audit_entry(payroll, admin):
+def test_undone_refund_is_in_event_history_and_audit_log(payroll, admin):
     sale = payroll.sell("ann")
     refund_by_id(payroll.brand, sale, amountCents=4_000)
 
@@ -55,7 +55,7 @@ def test_undone_refund_is_adjusted_event_history_and_audit_entry(payroll, admin)
     assert (before["refundedAmountCents"], after["refundedAmountCents"]) == (4_000, 0)
 
 
-def test_refund_after_an_undone_one_can_be_undone_too(payroll, admin):
+def test_refund_can_be_undone_after_an_earlier_one_was(payroll, admin):
     sale = payroll.sell("ann")
     for amount in (4_000, 5_000):
         refund_by_id(payroll.brand, sale, amountCents=amount)
@@ -63,7 +63,7 @@ def test_refund_after_an_undone_one_can_be_undone_too(payroll, admin):
     assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
-def test_refund_of_paid_conversion_is_undone_before_and_after_it_was_netted(payroll, admin):
+def test_refund_of_paid_conversion_is_undone_before_and_after_its_deduction(payroll, admin):
     sale = payroll.sell("ann")
     payroll.run()
     payroll.pay()
@@ -84,7 +84,7 @@ def test_refund_of_paid_conversion_is_undone_before_and_after_it_was_netted(payr
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-def test_refund_of_conversion_that_earns_nothing_is_undone(brand, status):
+def test_refund_of_denied_or_invalidated_conversion_is_undone(brand, status):
     brand.program()
     sale = insert_conversion(brand, brand.affiliate("ann"), status=status)
     refund_by_id(brand, sale)
@@ -94,16 +94,16 @@ def test_refund_of_conversion_that_earns_nothing_is_undone(brand, status):
 
 
 @pytest.mark.parametrize("paid", [True, False])
-def test_locked_history_gets_back_its_status(payroll, admin, paid):
+def test_undo_restores_the_status_of_locked_history(payroll, admin, paid):
     import_sales(payroll.brand, build_past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
-    ((sale, before),) = payroll.brand.rows("select id, status from conversion")
+    ((sale, status),) = payroll.brand.rows("select id, status from conversion")
     refund_by_id(payroll.brand, sale)
 
-    assert undo_refund(admin, sale).json["status"] == before
-    assert read_refund_state(payroll.brand, sale) == (0, 2_000, before)
+    assert undo_refund(admin, sale).json["status"] == status
+    assert read_refund_state(payroll.brand, sale) == (0, 2_000, status)
 
 
-def test_bonus_is_restored_whole(payroll, admin):
+def test_bonus_is_restored_in_full(payroll, admin):
     body = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"])}
     answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
     bonus = answer.json["conversion"]["id"]
@@ -114,11 +114,11 @@ def test_bonus_is_restored_whole(payroll, admin):
     assert _status_and_code(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
 
 
-def test_conversion_that_was_never_refunded_has_nothing_to_restore(payroll, admin):
+def test_conversion_without_refunds_has_nothing_to_restore(payroll, admin):
     assert _status_and_code(undo_refund(admin, payroll.sell("ann"))) == (409, "nothing_to_restore")
 
 
-def test_manager_may_not_undo_and_other_tenants_id_returns_404(payroll, admin, rival):
+def test_manager_cannot_undo_and_other_tenants_id_returns_404(payroll, admin, rival):
     sale = payroll.sell("ann")
     refund_by_id(payroll.brand, sale)
 
@@ -128,7 +128,7 @@ def test_manager_may_not_undo_and_other_tenants_id_returns_404(payroll, admin, r
     assert undo_refund(payroll.brand, sale).status_code == 200
 
 
-def test_simultaneous_undos_restore_once(payroll, admin):
+def test_concurrent_undos_restore_once(payroll, admin):
     sale = payroll.sell("ann")
     refund_by_id(payroll.brand, sale, amountCents=4_000)
 
@@ -138,7 +138,7 @@ def test_simultaneous_undos_restore_once(payroll, admin):
     assert read_refund_state(payroll.brand, sale) == (0, 2_000, "Pending")
 
 
-def test_override_follows_a_refund_and_its_undoing(brand):
+def test_override_is_refunded_and_restored_with_its_sale(brand):
     recruits = Recruits.create(brand)
     sale = recruits.sell()
     drain()
@@ -152,57 +152,57 @@ def test_override_follows_a_refund_and_its_undoing(brand):
     assert recruits.overrides("reversed_cents, status") == [(0, "Pending")]
 
 
-def test_override_is_refunded_and_restored_by_itself(brand):
+def test_override_is_refunded_and_restored_separately(brand):
     recruits = Recruits.create(brand)
     sale = recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
+    ((override_id,),) = recruits.overrides("id")
     admin = brand.person("Admin")
 
-    assert _status_and_code(refund_by_id(brand, share, amountCents=1)) == (422, "refund_amount_invalid")
-    assert refund_by_id(brand, share, "fraud").json["isFullRefund"] is True
+    assert _status_and_code(refund_by_id(brand, override_id, amountCents=1)) == (422, "refund_amount_invalid")
+    assert refund_by_id(brand, override_id, "fraud").json["isFullRefund"] is True
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 0)
 
-    # What goes back of its sale, and comes back, leaves it refunded.
+    # Refunding its sale, and undoing that, leaves the override refunded.
     refund_by_id(brand, sale, amountCents=4_000)
     drain()
     undo_refund(admin, sale)
     drain()
     assert recruits.overrides("reversed_cents, status") == [(200, "Refunded")]
 
-    # Undone by itself it earns what its sale's refunds leave of it.
+    # Undone separately, it earns the part that its sale's refunds leave.
     refund_by_id(brand, sale, amountCents=4_000)
     drain()
-    assert undo_refund(admin, share).json["commissionCents"] == 120
+    assert undo_refund(admin, override_id).json["commissionCents"] == 120
     assert recruits.overrides("reversed_cents, status") == [(80, "Pending")]
-    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, override_id)) == (409, "nothing_to_restore")
 
 
-def test_override_of_refunded_sale_is_restored_with_its_sale_alone(brand):
+def test_override_of_refunded_sale_is_restored_only_with_its_sale(brand):
     recruits = Recruits.create(brand)
     sale = recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
+    ((override_id,),) = recruits.overrides("id")
     admin = brand.person("Admin")
-    refund_by_id(brand, share)
+    refund_by_id(brand, override_id)
     refund_by_id(brand, sale)
     drain()
 
-    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, override_id)) == (409, "nothing_to_restore")
     undo_refund(admin, sale)
     drain()
-    assert undo_refund(admin, share).json["commissionCents"] == 200
+    assert undo_refund(admin, override_id).json["commissionCents"] == 200
     assert recruits.overrides("reversed_cents, status") == [(0, "Pending")]
 
 
-def test_validated_override_that_was_refunded_by_itself_stays_refunded(brand):
+def test_separately_refunded_override_stays_refunded_when_validated(brand):
     recruits = Recruits.create(brand)
     recruits.sell()
     drain()
-    ((share,),) = recruits.overrides("id")
-    brand.post(f"/api/v1/conversions/{share}/invalidate")
-    refund_by_id(brand, share)
+    ((override_id,),) = recruits.overrides("id")
+    brand.post(f"/api/v1/conversions/{override_id}/invalidate")
+    refund_by_id(brand, override_id)
     assert recruits.overrides("reversed_cents, status") == [(0, "Invalidated")]
 
-    assert brand.post(f"/api/v1/conversions/{share}/validate").json["status"] == "Refunded"
+    assert brand.post(f"/api/v1/conversions/{override_id}/validate").json["status"] == "Refunded"
     assert recruits.balance(recruits.ann) == 0

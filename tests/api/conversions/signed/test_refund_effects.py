@@ -1,4 +1,4 @@
-"""What a refund takes back, and what it changes (tracking spec, sections 2 and 3)."""
+"""Commission that a refund reverses, and its other effects (tracking spec, sections 2 and 3)."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -10,19 +10,19 @@ from models import db
 from tests.support.rows.refund_requests import post_refund
 
 
-def _sold(brand, amount, currency="USD", **columns):
-    """Sell `order-a`; the columns are the program's."""
+def _sell(brand, amount, currency="USD", **columns):
+    """Sell `order-a` in a new program with these columns and return the affiliate's id."""
     brand.program(**columns)
     affiliate_id = brand.affiliate("ben")
     assert brand.sale(externalEventId="order-a", amountCents=amount, currency=currency).status_code == 200
     return affiliate_id
 
 
-def _fixed(value):
+def _build_fixed_rate(value):
     return {"default_commission_type": "Fixed", "default_commission_value": Decimal(value)}
 
 
-def _conversion(brand):
+def _read_refund_state(brand):
     return brand.rows("select status, refunded_cents, reversed_cents, refunded_at is not null from conversion")[0]
 
 
@@ -31,7 +31,7 @@ def _set_status(brand, status):
         db.db.run("update conversion set status = %s", (status,))
 
 
-def _events(brand, kind="conversion.refunded"):
+def _list_events(brand, kind="conversion.refunded"):
     bodies = brand.rows("select body from event where type = %s order by created_at, id", kind)
     return [json.loads(body)["data"] for (body,) in bodies]
 
@@ -42,76 +42,78 @@ def _events(brand, kind="conversion.refunded"):
         (10_000, "USD", {"default_commission_value": Decimal(20)}, [4_000, 6_000], [800, 1_200]),
         (10_000, "USD", {"default_commission_value": Decimal(20)}, [None], [2_000]),
         # 3 cents over 7: 0.43 0.86 1.29 1.71 2.14 2.57 3
-        (7, "USD", _fixed("0.03"), [1] * 7, [0, 1, 0, 1, 0, 1, 0]),
+        (7, "USD", _build_fixed_rate("0.03"), [1] * 7, [0, 1, 0, 1, 0, 1, 0]),
         # 2 over 4: 0.5 1 1.5 2, ties to even
-        (4, "USD", _fixed("0.02"), [1] * 4, [0, 1, 1, 0]),
+        (4, "USD", _build_fixed_rate("0.02"), [1] * 4, [0, 1, 1, 0]),
         # 6 over 4: 1.5 3 4.5 6
-        (4, "USD", _fixed("0.06"), [1] * 4, [2, 1, 1, 2]),
+        (4, "USD", _build_fixed_rate("0.06"), [1] * 4, [2, 1, 1, 2]),
         # 1 over 3: the last one takes the remainder
-        (3, "USD", _fixed("0.01"), [1, None], [0, 1]),
+        (3, "USD", _build_fixed_rate("0.01"), [1, None], [0, 1]),
         (1_000, "JPY", {"default_commission_value": Decimal(10)}, [333, 333, 334], [33, 34, 33]),
-        (5, "JPY", _fixed("7"), [1, 1, 1, 1, 1], [1, 2, 1, 2, 1]),
+        (5, "JPY", _build_fixed_rate("7"), [1, 1, 1, 1, 1], [1, 2, 1, 2, 1]),
         # 0.005 KWD is 5: 2.5 is 2
-        (1_234, "KWD", _fixed("0.005"), [617, 617], [2, 3]),
+        (1_234, "KWD", _build_fixed_rate("0.005"), [617, 617], [2, 3]),
         (10**12, "USD", {"default_commission_value": Decimal(100)}, [1, 333_333_333_333, None], [1, 333_333_333_333]),
         (10_000, "USD", {"default_commission_value": Decimal(0)}, [1, None], [0, 0]),
         # a commission above the amount
-        (100, "USD", _fixed("5"), [50, 25, 25], [250, 125, 125]),
+        (100, "USD", _build_fixed_rate("5"), [50, 25, 25], [250, 125, 125]),
         (99_999, "USD", {"default_commission_value": Decimal("33.333333")}, [33_333] * 3, [11_111] * 3),
     ],
 )
-def test_the_commission_follows_the_running_total_half_to_even(brand, *, amount, currency, rate, refunds, reversals):
-    _sold(brand, amount, currency, **rate)
+def test_reversed_commission_is_rounded_half_to_even_on_the_running_total(
+    brand, *, amount, currency, rate, refunds, reversals
+):
+    _sell(brand, amount, currency, **rate)
 
     for cents in refunds:
         assert post_refund(brand, "order-a", cents).status_code == 200
 
     if len(reversals) < len(refunds):
         reversals = [*reversals, amount - sum(reversals)]
-    taken = brand.rows(
+    rows = brand.rows(
         "select v.commission_cents from reversal v join refund r on r.id = v.refund_id order by r.cumulative_cents"
     )
-    assert [cents for (cents,) in taken] == reversals
+    assert [cents for (cents,) in rows] == reversals
     assert brand.rows("select commission_cents - reversed_cents, refunded_cents, status from conversion") == [
         (0, amount, "Refunded")
     ]
     assert brand.rows("select coalesce(sum(amount_cents), 0) from ledger_entry") == [(0,)]
-    booked = brand.rows("select -amount_cents from ledger_entry where kind = 'reverse' order by created_at, id")
-    assert [cents for (cents,) in booked] == [cents for cents in reversals if cents]
-    assert [event["commissionReversedCents"] for event in _events(brand)] == reversals
+    entries = brand.rows("select -amount_cents from ledger_entry where kind = 'reverse' order by created_at, id")
+    assert [cents for (cents,) in entries] == [cents for cents in reversals if cents]
+    assert [event["commissionReversedCents"] for event in _list_events(brand)] == reversals
 
 
 @pytest.mark.parametrize("status", ["Pending", "Approved", "Paid"])
-def test_the_status_flips_and_the_time_is_set_only_by_the_refund_that_completes_it(brand, drain, status):
-    _sold(brand, 10_000)
+def test_only_the_completing_refund_sets_status_and_time(brand, drain, status):
+    _sell(brand, 10_000)
     drain()
     _set_status(brand, status)
 
     post_refund(brand, "order-a", 9_999)
-    assert _conversion(brand) == (status, 9_999, 2_000, False)
+    assert _read_refund_state(brand) == (status, 9_999, 2_000, False)
     post_refund(brand, "order-a", 1)
-    assert _conversion(brand) == ("Refunded", 10_000, 2_000, True)
+    assert _read_refund_state(brand) == ("Refunded", 10_000, 2_000, True)
 
 
 @pytest.mark.parametrize("status", ["Denied", "Invalidated"])
-def test_a_sale_that_earns_nothing_records_its_refund_and_gives_nothing_back(brand, drain, status):
-    _sold(brand, 10_000)
+def test_refund_of_denied_or_invalidated_sale_reverses_no_commission(brand, drain, status):
+    _sell(brand, 10_000)
     drain()
     _set_status(brand, status)
 
     part, rest = post_refund(brand, "order-a", 4_000), post_refund(brand, "order-a")
-    again = post_refund(brand, "order-a")
+    repeated = post_refund(brand, "order-a")
 
     assert (part.json["cumulativeRefundedAmountCents"], part.json["isFullRefund"]) == (4_000, False)
     assert (rest.json["cumulativeRefundedAmountCents"], rest.json["isFullRefund"]) == (10_000, True)
-    assert again.json["error"] == "already_fully_refunded"
-    assert _conversion(brand)[:3] == (status, 10_000, 0)
+    assert repeated.json["error"] == "already_fully_refunded"
+    assert _read_refund_state(brand)[:3] == (status, 10_000, 0)
     assert brand.rows("select count(*) from ledger_entry where kind = 'reverse'") == [(0,)]
-    assert [event["commissionReversedCents"] for event in _events(brand)] == [0, 0]
+    assert [event["commissionReversedCents"] for event in _list_events(brand)] == [0, 0]
 
 
-def test_each_refund_tells_the_brand_what_it_did(brand, drain):
-    affiliate_id = _sold(brand, 10_000, "EUR")
+def test_each_refund_emits_an_event_with_its_amounts(brand, drain):
+    affiliate_id = _sell(brand, 10_000, "EUR")
     drain()
     (conversion_id,) = brand.rows("select id::text from conversion")[0]
 
@@ -126,7 +128,7 @@ def test_each_refund_tells_the_brand_what_it_did(brand, drain):
         "programId": str(brand.programs[0]),
         "currency": "EUR",
     }
-    assert _events(brand) == [
+    assert _list_events(brand) == [
         common
         | {
             "refundedAmountCents": 2_500,
@@ -146,8 +148,8 @@ def test_each_refund_tells_the_brand_what_it_did(brand, drain):
     ]
 
 
-def test_a_refund_is_a_line_in_the_history_of_its_sale(brand):
-    _sold(brand, 10_000)
+def test_refund_is_a_line_in_the_sales_history(brand):
+    _sell(brand, 10_000)
 
     post_refund(brand, "order-a", 2_500)
 
@@ -157,40 +159,40 @@ def test_a_refund_is_a_line_in_the_history_of_its_sale(brand):
     ]
 
 
-def test_a_refund_that_comes_before_the_sale_is_settled_meets_a_priced_conversion(brand, drain):
-    _sold(brand, 10_000)
+def test_refund_before_settlement_settles_the_sale_first(brand, drain):
+    _sell(brand, 10_000)
 
     answer = post_refund(brand, "order-a", 4_000)
-    before = _conversion(brand)
+    state_before = _read_refund_state(brand)
     drain(deliveries=2)
 
     assert answer.json["conversionId"] == brand.rows("select id::text from sale")[0][0]
-    assert before == _conversion(brand) == ("Pending", 4_000, 800, False)
-    assert [event["commissionCents"] for event in _events(brand, "conversion.created")] == [2_000]
-    assert len(_events(brand)) == 1
+    assert state_before == _read_refund_state(brand) == ("Pending", 4_000, 800, False)
+    assert [event["commissionCents"] for event in _list_events(brand, "conversion.created")] == [2_000]
+    assert len(_list_events(brand)) == 1
     assert brand.rows("select kind, amount_cents from ledger_entry order by 1") == [("earn", 2_000), ("reverse", -800)]
 
 
-def test_a_refund_after_the_settlement_reaches_the_same_totals(brand, rival, drain):
-    for each in (brand, rival):
-        _sold(each, 999, default_commission_value=Decimal("12.5"))
+def test_refunds_before_and_after_settlement_reach_the_same_totals(brand, rival, drain):
+    for tenant in (brand, rival):
+        _sell(tenant, 999, default_commission_value=Decimal("12.5"))
     post_refund(brand, "order-a", 333)
     drain()
     post_refund(rival, "order-a", 333)
 
-    assert _conversion(brand) == _conversion(rival) == ("Pending", 333, 42, False)
+    assert _read_refund_state(brand) == _read_refund_state(rival) == ("Pending", 333, 42, False)
 
 
-def test_a_refund_lowers_the_referred_revenue(brand):
-    _sold(brand, 10_000)
+def test_refund_lowers_the_referred_revenue(brand):
+    _sell(brand, 10_000)
 
     post_refund(brand, "order-a", 2_500)
 
     assert brand.rows("select currency, net_cents::int from affiliate_revenue") == [("USD", 7_500)]
 
 
-def test_fifty_refunds_at_once_never_exceed_the_sale(brand, drain):
-    _sold(brand, 1_000)
+def test_concurrent_refunds_never_exceed_the_sale(brand, drain):
+    _sell(brand, 1_000)
     drain()
 
     def send(amount):
@@ -201,15 +203,15 @@ def test_fifty_refunds_at_once_never_exceed_the_sale(brand, drain):
 
     with ThreadPoolExecutor(25) as pool:
         answers = list(pool.map(send, range(31, 81)))
-    taken = [answer.json["refundedAmountCents"] for answer in answers if answer.status_code == 200]
-    refused = {answer.json["error"] for answer in answers if answer.status_code != 200}
+    refunded = [answer.json["refundedAmountCents"] for answer in answers if answer.status_code == 200]
+    codes = {answer.json["error"] for answer in answers if answer.status_code != 200}
 
-    assert 1_000 - 80 <= sum(taken) <= 1_000
+    assert 1_000 - 80 <= sum(refunded) <= 1_000
     assert {answer.status_code for answer in answers} == {200, 422}
-    assert refused <= {"amount_exceeds_original", "already_fully_refunded"}
-    assert brand.rows("select refunded_cents from conversion") == [(sum(taken),)]
-    assert brand.rows("select sum(amount_cents)::int from refund") == [(sum(taken),)]
+    assert codes <= {"amount_exceeds_original", "already_fully_refunded"}
+    assert brand.rows("select refunded_cents from conversion") == [(sum(refunded),)]
+    assert brand.rows("select sum(amount_cents)::int from refund") == [(sum(refunded),)]
     assert brand.rows("select sum(commission_cents)::int from reversal") == brand.rows(
         "select reversed_cents from conversion"
     )
-    assert len(_events(brand)) == len(taken)
+    assert len(_list_events(brand)) == len(refunded)

@@ -1,4 +1,4 @@
-"""Who may post a signed sale: keys, signatures, plans, gateways, limits (tracking spec, sections 4, 5, 7 and 8)."""
+"""Access to signed sales: keys, signatures and plans (tracking spec, sections 4, 5, 7 and 8)."""
 
 import gzip
 import json
@@ -16,9 +16,9 @@ SALE = b'{"externalEventId": "order-a", "affiliateSlug": "ben", "amountCents": 1
 
 
 def _post(brand, raw=SALE, **headers):
-    """Post with exactly these headers."""
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    return brand.app.test_client().post(URL, data=raw, headers={"Content-Type": "application/json", **sent})
+    """Post a sale with these headers only and return the response."""
+    named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return brand.app.test_client().post(URL, data=raw, headers={"Content-Type": "application/json", **named_headers})
 
 
 def _is_bare_401(answer):
@@ -32,8 +32,8 @@ def _is_bare_401(answer):
     }
 
 
-def _at(brand, offset_s, path=URL, raw=SALE):
-    """Post with a signature made that many seconds from the second in which it is checked."""
+def _post_signed_at(brand, offset_s, path=URL, raw=SALE):
+    """Post a signature whose timestamp differs by `offset_s` from the second of its check; return the response."""
     while True:
         second = int(time.time())
         answer = brand.post_signed(path, raw, at=second + offset_s)
@@ -41,7 +41,7 @@ def _at(brand, offset_s, path=URL, raw=SALE):
             return answer
 
 
-def test_either_header_carries_the_key(shop):
+def test_key_is_accepted_in_either_header(shop):
     signature = shop.signature(SALE)
 
     bearer = _post(shop, Authorization=f"Bearer {shop.api_key}", X_Service_Signature=signature)
@@ -51,22 +51,22 @@ def test_either_header_carries_the_key(shop):
     assert legacy.json == {"ok": True, "deduped": True}
 
 
-def test_authorization_wins_over_the_legacy_header(shop, rival):
-    signed = {"X_Service_Signature": shop.signature(SALE)}
-    good, other = f"Bearer {shop.api_key}", f"Bearer {rival.api_key}"
+def test_authorization_takes_precedence_over_the_legacy_header(shop, rival):
+    signature = {"X_Service_Signature": shop.signature(SALE)}
+    own_key, rivals_key = f"Bearer {shop.api_key}", f"Bearer {rival.api_key}"
 
-    assert _post(shop, Authorization=good, X_Service_Api_Key=rival.api_key, **signed).status_code == 200
-    assert _post(shop, Authorization=good, X_Service_Api_Key="nonsense", **signed).status_code == 200
-    assert _is_bare_401(_post(shop, Authorization=other, X_Service_Api_Key=shop.api_key, **signed))
-    assert _is_bare_401(_post(shop, Authorization="Basic eDp5", X_Service_Api_Key=shop.api_key, **signed))
-    assert _is_bare_401(_post(shop, Authorization="", X_Service_Api_Key=shop.api_key, **signed))
+    assert _post(shop, Authorization=own_key, X_Service_Api_Key=rival.api_key, **signature).status_code == 200
+    assert _post(shop, Authorization=own_key, X_Service_Api_Key="nonsense", **signature).status_code == 200
+    assert _is_bare_401(_post(shop, Authorization=rivals_key, X_Service_Api_Key=shop.api_key, **signature))
+    assert _is_bare_401(_post(shop, Authorization="Basic eDp5", X_Service_Api_Key=shop.api_key, **signature))
+    assert _is_bare_401(_post(shop, Authorization="", X_Service_Api_Key=shop.api_key, **signature))
 
 
-def test_a_test_key_writes_rows_that_say_so(shop, drain):
-    tester = shop.other_key(is_test=True)
-    assert (tester.api_key.split("_")[1], shop.api_key.split("_")[1]) == ("test", "live")
+def test_test_key_creates_test_rows(shop, drain):
+    test_key = shop.other_key(is_test=True)
+    assert (test_key.api_key.split("_")[1], shop.api_key.split("_")[1]) == ("test", "live")
 
-    tester.sale(externalEventId="trial-run")
+    test_key.sale(externalEventId="trial-run")
     shop.sale(externalEventId="for-real")
     drain()
 
@@ -77,17 +77,17 @@ def test_a_test_key_writes_rows_that_say_so(shop, drain):
     assert sorted(shop.rows("select is_test from ledger_entry")) == [(False,), (True,)]
 
 
-def test_a_revoked_key_is_no_key(shop):
+def test_revoked_key_returns_401(shop):
     other = shop.other_key()
     with db.any_org_work():
-        (key,) = [each for each in api_keys.any_org_list(shop.id) if each.last_four == other.api_key[-4:]]
+        (key,) = [row for row in api_keys.any_org_list(shop.id) if row.last_four == other.api_key[-4:]]
         api_keys.revoke(organization_id=shop.id, key_id=key.id, at=datetime.now(UTC))
 
     assert _is_bare_401(other.sale())
     assert shop.sale().status_code == 200
 
 
-def test_a_key_that_may_only_read_is_told_which_scope_it_lacks(shop):
+def test_read_key_is_refused_with_the_missing_scope(shop):
     answer = shop.other_key(scope="read").sale()
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -96,17 +96,17 @@ def test_a_key_that_may_only_read_is_told_which_scope_it_lacks(shop):
 
 
 @pytest.mark.parametrize("offset_s", [-300, -299, 0, 300])
-def test_a_signature_holds_for_three_hundred_seconds_either_side(shop, offset_s):
-    assert _at(shop, offset_s).status_code == 200
+def test_signature_within_300_seconds_is_accepted(shop, offset_s):
+    assert _post_signed_at(shop, offset_s).status_code == 200
 
 
 @pytest.mark.parametrize("offset_s", [-301, 301, -86_400, 10**9])
-def test_a_signature_from_further_away_is_refused(shop, offset_s):
-    assert _is_bare_401(_at(shop, offset_s))
+def test_signature_beyond_300_seconds_returns_401(shop, offset_s):
+    assert _is_bare_401(_post_signed_at(shop, offset_s))
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "damage",
     [
         lambda header: "",
         lambda header: header.split(",")[0],
@@ -137,61 +137,61 @@ def test_a_signature_from_further_away_is_refused(shop, offset_s):
     ],
     ids=range(26),
 )
-def test_a_malformed_or_wrong_signature_is_a_bare_401(shop, spoil):
+def test_malformed_or_wrong_signature_returns_an_empty_401(shop, damage):
     header = shop.signature(SALE)
 
-    assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=spoil(header)))
+    assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=damage(header)))
     assert shop.rows("select count(*) from sale") == [(0,)]
 
 
-def test_an_upper_case_signature_is_refused(shop):
+def test_upper_case_signature_returns_401(shop):
     t, sig = shop.signature(SALE).split("sig=")
 
     assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=f"{t}sig={sig.upper()}"))
 
 
-def test_what_is_not_signed_by_the_key_that_calls_is_a_bare_401(shop, rival):
-    same_org, signature = shop.other_key(), shop.signature(SALE)
+def test_missing_key_or_signature_of_another_key_returns_an_empty_401(shop, rival):
+    other_key, signature = shop.other_key(), shop.signature(SALE)
 
     assert _is_bare_401(shop.call("POST", URL, SALE))
     assert _is_bare_401(shop.call("POST", URL, SALE, X_Signature=signature))
     assert _is_bare_401(shop.call("POST", URL, SALE, Signature=signature))
     assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=rival.signature(SALE)))
-    assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=same_org.signature(SALE)))
+    assert _is_bare_401(shop.call("POST", URL, SALE, X_Service_Signature=other_key.signature(SALE)))
     assert _is_bare_401(_post(shop, X_Service_Signature=signature))
     assert _is_bare_401(_post(shop, Authorization="Bearer nobody", X_Service_Signature=signature))
     assert _is_bare_401(_post(shop, Authorization=shop.api_key, X_Service_Signature=signature))
-    keyless = Brand(shop.app, shop.id, shop.signing_secret, shop.signing_secret)
-    assert _is_bare_401(keyless.post_signed(URL, SALE))
+    with_secret_as_key = Brand(shop.app, shop.id, shop.signing_secret, shop.signing_secret)
+    assert _is_bare_401(with_secret_as_key.post_signed(URL, SALE))
 
 
-def test_the_bytes_that_were_signed_are_the_bytes_that_count(shop):
+def test_signature_covers_the_exact_bytes(shop):
     signature = shop.signature(SALE)
 
-    for other in (json.dumps(json.loads(SALE), separators=(",", ":")).encode(), SALE + b"\n", gzip.compress(SALE)):
-        assert _is_bare_401(shop.call("POST", URL, other, X_Service_Signature=signature, Content_Encoding="gzip"))
+    for body in (json.dumps(json.loads(SALE), separators=(",", ":")).encode(), SALE + b"\n", gzip.compress(SALE)):
+        assert _is_bare_401(shop.call("POST", URL, body, X_Service_Signature=signature, Content_Encoding="gzip"))
 
 
-def test_compressed_bytes_are_not_unpacked(shop):
+def test_compressed_body_is_not_decompressed(shop):
     answer = shop.post_signed(URL, gzip.compress(SALE), Content_Encoding="gzip")
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
 
 
-def test_a_form_content_type_changes_neither_the_signature_nor_the_reading(shop):
+def test_form_content_type_changes_neither_signature_nor_parsing(shop):
     form = {"Content_Type": "application/x-www-form-urlencoded"}
 
     assert shop.post_signed(URL, SALE, **form).status_code == 200
     assert shop.post_signed(URL, b"externalEventId=a&affiliateSlug=ben", **form).json["error"] == "invalid_body"
 
 
-def test_a_query_string_is_no_part_of_the_request(shop):
+def test_query_string_is_ignored(shop):
     assert "conversionId" in shop.post_signed(f"{URL}?amountCents=1", SALE).json
     assert shop.rows("select amount_cents from sale") == [(10_000,)]
 
 
 @pytest.mark.parametrize("plan", ["Free", "Starter", "Growth", "Pro"])
-def test_a_running_trial_may_sell_on_every_tier(app, plan):
+def test_running_trial_may_sell_on_every_plan(app, plan):
     brand = Brand.create(app, plan=plan, status="Trialing")
     brand.program()
     brand.affiliate("ben")
@@ -201,7 +201,7 @@ def test_a_running_trial_may_sell_on_every_tier(app, plan):
 
 @pytest.mark.parametrize("status", ["Active", "PastDue"])
 @pytest.mark.parametrize("plan", ["Starter", "Growth", "Pro"])
-def test_a_paid_plan_may_sell_even_past_due(app, plan, status):
+def test_paid_plan_may_sell_even_past_due(app, plan, status):
     brand = Brand.create(app, plan=plan, status=status)
     brand.program()
     brand.affiliate("ben")
@@ -213,7 +213,7 @@ def test_a_paid_plan_may_sell_even_past_due(app, plan, status):
     ("plan", "status"),
     [("Free", "Active"), ("Free", "PastDue"), ("Starter", "Canceled"), ("Pro", "Canceled")],
 )
-def test_below_starter_a_sale_is_refused_with_what_it_needs(app, plan, status):
+def test_free_or_canceled_plan_returns_402_with_the_required_plan(app, plan, status):
     brand = Brand.create(app, plan=plan, status=status)
     brand.program()
     brand.affiliate("ben")
@@ -232,7 +232,7 @@ def test_below_starter_a_sale_is_refused_with_what_it_needs(app, plan, status):
 
 
 @pytest.mark.parametrize("plan", ["Free", "Starter", "Pro"])
-def test_an_ended_trial_counts_as_free(app, plan):
+def test_ended_trial_counts_as_free(app, plan):
     brand = Brand.create(app, plan=plan, status="Trialing")
     brand.set(trialEndsAt=(datetime.now(UTC) - timedelta(seconds=1)).isoformat())
 
@@ -241,7 +241,7 @@ def test_an_ended_trial_counts_as_free(app, plan):
     assert (answer.status_code, answer.json["current"], answer.json["trialing"]) == (402, "Free", False)
 
 
-def test_a_trial_that_is_over_within_the_minute_still_counts(app):
+def test_trial_ending_within_a_minute_still_counts(app):
     brand = Brand.create(app, plan="Free", status="Trialing")
     brand.set(trialEndsAt=(datetime.now(UTC) + timedelta(seconds=60)).isoformat())
 

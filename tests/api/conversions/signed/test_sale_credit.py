@@ -1,4 +1,4 @@
-"""Whom a signed sale may credit: links, campaigns and affiliates (tracking spec, sections 2 and 7)."""
+"""Links, campaigns and affiliates that a signed sale may credit (tracking spec, sections 2 and 7)."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -8,16 +8,16 @@ import pytest
 from models import db
 
 
-def _sales(brand):
+def _list_sales(brand):
     return brand.rows("select external_event_id from sale")
 
 
 @pytest.mark.parametrize("slug", ["ben", "BEN", "bEn"])
-def test_a_slug_is_matched_in_any_case(shop, slug):
+def test_slug_is_matched_case_insensitively(shop, slug):
     assert shop.sale(affiliateSlug=slug).status_code == 200
 
 
-def test_the_slug_of_another_organization_is_unknown_here(shop, rival):
+def test_other_tenants_slug_is_refused_like_an_unknown_one(shop, rival):
     rival.program()
     rival.affiliate("only-theirs")
 
@@ -37,7 +37,7 @@ def test_the_slug_of_another_organization_is_unknown_here(shop, rival):
     ],
     ids=["inactive", "suspended", "archived"],
 )
-def test_a_closed_campaign_takes_no_sale(brand, columns):
+def test_closed_campaign_refuses_a_sale(brand, columns):
     brand.program(**columns)
     brand.affiliate("ben")
 
@@ -45,28 +45,28 @@ def test_a_closed_campaign_takes_no_sale(brand, columns):
 
     assert (answer.status_code, answer.json["error"]) == (400, "no_active_program")
     assert sorted(answer.json) == ["error", "message"]
-    assert _sales(brand) == []
+    assert _list_sales(brand) == []
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
-def test_a_click_or_lead_campaign_sells_only_with_a_sale_leg(brand, drain, model):
-    click = {"default_commission_model": model, "default_commission_type": "Fixed", "default_commission_value": 2}
-    brand.program(**click)
+def test_click_or_lead_campaign_accepts_a_sale_only_with_a_sale_leg(brand, drain, model):
+    terms = {"default_commission_model": model, "default_commission_type": "Fixed", "default_commission_value": 2}
+    brand.program(**terms)
     brand.affiliate("without")
-    brand.program(**click, sale_commission_type="Percentage", sale_commission_value=Decimal(5))
+    brand.program(**terms, sale_commission_type="Percentage", sale_commission_value=Decimal(5))
     brand.affiliate("with-leg")
 
-    refused, sold = brand.sale(affiliateSlug="without"), brand.sale(affiliateSlug="with-leg", amountCents=10_000)
+    refused, accepted = brand.sale(affiliateSlug="without"), brand.sale(affiliateSlug="with-leg", amountCents=10_000)
     drain()
 
     assert (refused.status_code, refused.json["error"]) == (400, "not_a_sale_campaign")
     assert sorted(refused.json) == ["error", "message"]
-    assert sold.status_code == 200
+    assert accepted.status_code == 200
     assert brand.rows("select commission_cents from conversion") == [(500,)]
 
 
 @pytest.mark.parametrize("model", ["Cps", "Cpa", "RevShare", "Hybrid"])
-def test_every_other_campaign_sells(brand, model):
+def test_other_campaign_models_accept_a_sale(brand, model):
     brand.program(default_commission_model=model)
     brand.affiliate("ben")
 
@@ -74,24 +74,24 @@ def test_every_other_campaign_sells(brand, model):
 
 
 @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
-def test_an_affiliate_who_is_not_approved_leaves_one_uncredited_row(brand, drain, status):
+def test_sale_of_an_unapproved_affiliate_leaves_one_uncredited_row(brand, drain, status):
     program_id = brand.program()
     affiliate_id = brand.affiliate("ben", status=status)
 
-    first, again = (brand.sale(externalEventId="order-a", currency="JPY", amountCents=900) for _ in range(2))
+    first, repeated = (brand.sale(externalEventId="order-a", currency="JPY", amountCents=900) for _ in range(2))
 
     assert (first.status_code, first.json["error"]) == (400, "affiliate_not_active")
     assert sorted(first.json) == ["error", "field", "message"]
-    assert (again.status_code, again.json) == (400, first.json)
+    assert (repeated.status_code, repeated.json) == (400, first.json)
     assert drain() == 0
-    assert _sales(brand) == []
+    assert _list_sales(brand) == []
     assert brand.rows(
         "select program_id, affiliate_id, external_event_id, amount_cents, currency, affiliate_status_at_drop, status"
         " from uncredited_conversion"
     ) == [(program_id, affiliate_id, "order-a", 900, "JPY", status, "open")]
 
 
-def test_an_uncredited_sale_counts_once_the_affiliate_is_approved(brand):
+def test_uncredited_sale_is_accepted_once_the_affiliate_is_approved(brand):
     brand.program()
     affiliate_id = brand.affiliate("ben", status="Pending")
     assert brand.sale(externalEventId="order-a").status_code == 400

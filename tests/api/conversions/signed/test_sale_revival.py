@@ -1,4 +1,4 @@
-"""A sale whose work died or was discarded is worked on when the same sale is sent again."""
+"""Resending a sale restarts its jobs that failed or were deleted."""
 
 import json
 
@@ -9,7 +9,7 @@ from models import db
 from tests.support.recruits import Recruits
 
 URL = "/api/tracking/s2s"
-_ENDS = {
+_STOPS = {
     "dead": "update job set failed_at = now(), attempt = max_attempts where organization_id = %s and name = %s",
     "lost": "delete from job where organization_id = %s and name = %s",
 }
@@ -26,56 +26,56 @@ def _send(shop, event="order-a"):
     return shop.post_signed(URL, raw)
 
 
-def _jobs(shop):
+def _list_jobs(shop):
     return shop.rows("select name, failed_at is not null from job where organization_id = %s order by name", shop.id)
 
 
-def _end(shop, how, job):
+def _stop_job(shop, stop, job):
     with db.any_org_work():
-        db.db.stage(_ENDS[how], (shop.id, job.name))
+        db.db.stage(_STOPS[stop], (shop.id, job.name))
 
 
-def _credited(shop):
+def _list_credits(shop):
     return shop.rows(
         "select commission_cents, parent_id is not null from conversion where organization_id = %s order by 1 desc",
         shop.id,
     )
 
 
-@pytest.mark.parametrize("how", _ENDS)
-def test_repeated_sale_without_living_settlement_is_settled(shop, drain, how):
+@pytest.mark.parametrize("stop", _STOPS)
+def test_repeated_sale_with_a_stopped_settlement_is_settled(shop, drain, stop):
     _send(shop)
-    _end(shop, how, jobs.SALE_SETTLE)
+    _stop_job(shop, stop, jobs.SALE_SETTLE)
 
     answer = _send(shop)
 
     assert answer.json == {"ok": True, "deduped": True}
-    assert _jobs(shop) == [("sale.settle", False)]
+    assert _list_jobs(shop) == [("sale.settle", False)]
     drain()
-    assert len(_credited(shop)) == 2
+    assert len(_list_credits(shop)) == 2
 
 
-def test_repeated_sale_with_living_settlement_adds_no_job(shop):
+def test_repeated_sale_with_a_waiting_settlement_adds_no_job(shop):
     for _ in range(3):
         _send(shop)
 
-    assert _jobs(shop) == [("sale.settle", False)]
+    assert _list_jobs(shop) == [("sale.settle", False)]
 
 
-def test_repeated_sale_that_is_finished_adds_no_job(shop, drain):
+def test_repeated_settled_sale_adds_no_job(shop, drain):
     _send(shop)
     drain()
     _send(shop)
 
-    assert _jobs(shop) == []
+    assert _list_jobs(shop) == []
 
 
-@pytest.mark.parametrize("how", _ENDS)
-def test_repeated_sale_takes_refunds_to_its_override(shop, drain, how):
+@pytest.mark.parametrize("stop", _STOPS)
+def test_repeated_sale_with_a_stopped_cascade_refunds_its_override(shop, drain, stop):
     _send(shop)
     drain()
     shop.refund("order-a", 5_000)
-    _end(shop, how, jobs.REFUND_CASCADE)
+    _stop_job(shop, stop, jobs.REFUND_CASCADE)
 
     _send(shop)
     drain()

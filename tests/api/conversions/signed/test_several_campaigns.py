@@ -10,16 +10,16 @@ _WITH_LEG = _LEADS | {"sale_commission_type": "Percentage", "sale_commission_val
 _SALES: dict[str, object] = {}
 
 
-def _campaigns(brand, *several, statuses=()):
-    """Make campaigns, the oldest first, with ben in each; return their ids."""
+def _create_campaigns(brand, *terms, statuses=()):
+    """Create campaigns, oldest first, with ben in each, and return their ids."""
     campaigns = []
-    for columns, status in itertools.zip_longest(several, statuses, fillvalue="Approved"):
+    for columns, status in itertools.zip_longest(terms, statuses, fillvalue="Approved"):
         campaigns.append(brand.program(**columns))
         brand.affiliate("ben", status=status)
     return campaigns
 
 
-def _credited(brand, drain):
+def _list_credits(brand, drain):
     answer = brand.sale(affiliateSlug="ben", amountCents=10_000)
     assert answer.status_code == 200, answer.data
     drain()
@@ -28,26 +28,26 @@ def _credited(brand, drain):
 
 @pytest.mark.parametrize("first", [_LEADS, _CLICKS], ids=["leads", "clicks"])
 @pytest.mark.parametrize(("second", "cents"), [(_SALES, 2_000), (_WITH_LEG, 500)], ids=["sales", "sale leg"])
-def test_sale_is_credited_in_the_campaign_that_pays_for_sales(brand, drain, first, second, cents):
-    _, paying = _campaigns(brand, first, second)
+def test_sale_is_credited_in_the_sale_campaign(brand, drain, first, second, cents):
+    _, paying = _create_campaigns(brand, first, second)
 
-    assert _credited(brand, drain) == [(paying, cents, "payable")]
-
-
-def test_of_two_campaigns_that_pay_for_sales_the_older_is_credited(brand, drain):
-    _, older, _ = _campaigns(brand, _LEADS, _SALES, _SALES)
-
-    assert _credited(brand, drain)[0][0] == older
+    assert _list_credits(brand, drain) == [(paying, cents, "payable")]
 
 
-def test_affiliate_who_is_approved_goes_before_an_older_one_who_is_not(brand, drain):
-    _, _, approved = _campaigns(brand, _SALES, _LEADS, _SALES, statuses=("Paused", "Approved", "Approved"))
+def test_older_of_two_sale_campaigns_is_credited(brand, drain):
+    _, older, _ = _create_campaigns(brand, _LEADS, _SALES, _SALES)
 
-    assert _credited(brand, drain)[0][0] == approved
+    assert _list_credits(brand, drain)[0][0] == older
+
+
+def test_approved_affiliate_takes_precedence_over_an_older_unapproved_one(brand, drain):
+    _, _, approved = _create_campaigns(brand, _SALES, _LEADS, _SALES, statuses=("Paused", "Approved", "Approved"))
+
+    assert _list_credits(brand, drain)[0][0] == approved
 
 
 @pytest.mark.parametrize(
-    ("several", "statuses", "code"),
+    ("terms", "statuses", "code"),
     [
         ([_LEADS, _CLICKS], ["Approved", "Approved"], "not_a_sale_campaign"),
         ([_LEADS, _SALES], ["Approved", "Paused"], "affiliate_not_active"),
@@ -57,19 +57,19 @@ def test_affiliate_who_is_approved_goes_before_an_older_one_who_is_not(brand, dr
         ([_SALES | {"is_active": False}] * 2, ["Approved", "Approved"], "no_active_program"),
     ],
 )
-def test_sale_is_refused_only_where_no_campaign_can_pay(brand, several, statuses, code):
-    campaigns = _campaigns(brand, *several, statuses=statuses)
+def test_sale_without_a_payable_campaign_is_refused(brand, terms, statuses, code):
+    campaigns = _create_campaigns(brand, *terms, statuses=statuses)
 
     answer = brand.sale(affiliateSlug="ben")
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
     assert brand.rows("select count(*) from sale") == [(0,)]
-    listed = brand.rows("select program_id from uncredited_conversion")
-    assert listed == ([(campaigns[1],)] if code == "affiliate_not_active" else [])
+    uncredited = brand.rows("select program_id from uncredited_conversion")
+    assert uncredited == ([(campaigns[1],)] if code == "affiliate_not_active" else [])
 
 
-def test_lead_of_the_first_campaign_is_converted_by_the_sale_in_the_second(brand, drain):
-    first, _ = _campaigns(brand, _LEADS, _SALES)
+def test_sale_in_one_campaign_converts_a_lead_of_another(brand, drain):
+    first, _ = _create_campaigns(brand, _LEADS, _SALES)
     lead = {"affiliateSlug": "ben", "email": "ada@example.com", "programId": str(first), "subId": "news"}
     assert "leadId" in (brand.post_signed("/api/tracking/lead", lead).json or {})
     answer = brand.sale(affiliateSlug="ben", customerEmail="ada@example.com")

@@ -15,7 +15,7 @@ _PARAMETERS = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "
 def _list_index_lookups(prepared_statement, table):
     return [
         (lookup.index, lookup.index_conditions)
-        for lookup in prepared_plans.looks(prepared_statement)
+        for lookup in prepared_plans.read_accesses(prepared_statement)
         if lookup.table == table
     ]
 

@@ -21,13 +21,13 @@ def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.program()
 
     with hold_in_thread(hold_import_lock(campaign)):
-        refused, elsewhere = (
+        refused, by_rival = (
             import_people(campaign, build_person_row("ann")),
             import_people(rival, build_person_row("ann")),
         )
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
-    assert elsewhere.status_code == 200
+    assert by_rival.status_code == 200
     assert import_people(campaign, build_person_row("ann")).status_code == 200
 
 

@@ -8,7 +8,7 @@ from tests.support import job_queues
 from tests.support.api.import_requests import AFFILIATES, build_person_row, import_people
 
 
-def _mails(brand):
+def _list_emails(brand):
     return brand.rows("select recipient from mail_message where kind = 'affiliate.imported' order by 1")
 
 
@@ -35,7 +35,7 @@ def test_affiliates_are_emailed_on_active_growth_plans_and_above(campaign, drain
 
     drain()
     assert (answer.status_code, answer.json["imported"]) == (200, 2)
-    assert _mails(campaign) == ([("ann@example.com",)] if expects_email else [])
+    assert _list_emails(campaign) == ([("ann@example.com",)] if expects_email else [])
 
 
 @pytest.mark.parametrize("flag", [{}, {"notifyAffiliates": False}, {"notifyAffiliates": None}])
@@ -43,7 +43,7 @@ def test_no_email_is_sent_unless_requested(campaign, drain, flag):
     import_people(campaign, build_person_row("ann"), **flag, notificationMessageHtml="<p>Hello</p>")
     drain()
 
-    assert _mails(campaign) == []
+    assert _list_emails(campaign) == []
 
 
 def test_long_message_to_many_is_written_in_batches_and_once_to_each(campaign):
@@ -58,7 +58,7 @@ def test_long_message_to_many_is_written_in_batches_and_once_to_each(campaign):
 
     assert largest_trip_of_request < 500_000
     assert max(map(len, trips)) < 10_000_000
-    assert _mails(campaign) == [(row["email"],) for row in rows]
+    assert _list_emails(campaign) == [(row["email"],) for row in rows]
 
 
 def test_deleted_affiliate_gets_no_email(campaign, drain):
@@ -69,7 +69,7 @@ def test_deleted_affiliate_gets_no_email(campaign, drain):
     campaign.post(f"{AFFILIATES}/bulk-action", {"affiliateIds": [deleted_id], "action": "delete"})
     drain()
 
-    assert _mails(campaign) == [("ann@example.com",)]
+    assert _list_emails(campaign) == [("ann@example.com",)]
 
 
 def test_message_of_the_brand_is_sanitized(campaign, drain):

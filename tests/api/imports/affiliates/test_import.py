@@ -7,7 +7,7 @@ import pytest
 from tests.support.api.import_requests import AFFILIATES, AFFILIATES_IMPORT, build_person_row, import_people
 
 
-def _links(brand):
+def _list_links(brand):
     return brand.rows(
         "select split_part(a.email, '@', 1), l.slug, l.is_default from tracking_link l join affiliate a"
         " on a.id = l.affiliate_id where l.deleted_at is null order by 1, 3 desc"
@@ -141,12 +141,12 @@ def test_excluded_row_does_not_make_a_later_one_a_duplicate(campaign):
 def test_repeated_import_skips_existing_affiliates(campaign):
     rows = [build_person_row("ann", slug="ann-slug"), build_person_row("ben")]
     import_people(campaign, *rows)
-    before = _links(campaign)
+    before = _list_links(campaign)
 
     again = import_people(campaign, *rows)
 
     assert (again.json["imported"], again.json["reasons"]) == (0, {"already_exists": 2})
-    assert _links(campaign) == before
+    assert _list_links(campaign) == before
 
 
 def test_deleted_affiliate_is_imported_again(campaign):
@@ -154,7 +154,7 @@ def test_deleted_affiliate_is_imported_again(campaign):
     campaign.post(f"{AFFILIATES}/bulk-action", {"action": "delete", "affiliateIds": [str(affiliate_id)]})
 
     assert import_people(campaign, build_person_row("ann", slug="ann")).json["imported"] == 1
-    assert _links(campaign) == [("ann", "ann", True)]
+    assert _list_links(campaign) == [("ann", "ann", True)]
 
 
 @pytest.mark.parametrize("slug", ["", None])
@@ -162,15 +162,15 @@ def test_row_without_slug_gets_random_one(campaign, slug):
     answer = import_people(campaign, build_person_row("ann", slug=slug))
 
     assert (answer.json["imported"], answer.json["warnings"]) == (1, [])
-    ((_, slug_given, _),) = _links(campaign)
+    ((_, slug_given, _),) = _list_links(campaign)
     assert len(slug_given) == 8
 
 
 def test_first_row_keeps_a_slug_that_two_rows_name(campaign):
     import_people(campaign, build_person_row("ann", slug="best"), build_person_row("ben", slug="best"))
 
-    assert [slug for name, slug, _ in _links(campaign) if name == "ann"] == ["best"]
-    assert [slug == "best" for name, slug, _ in _links(campaign) if name == "ben"] == [False]
+    assert [slug for name, slug, _ in _list_links(campaign) if name == "ann"] == ["best"]
+    assert [slug == "best" for name, slug, _ in _list_links(campaign) if name == "ben"] == [False]
 
 
 def test_affiliate_of_another_campaign_keeps_both_slugs(campaign):
@@ -190,7 +190,7 @@ def test_invalid_wallet_address_is_dropped(campaign):
     assert campaign.rows("select wallet_email from affiliate") == [(None,)]
 
 
-def test_a_test_key_imports_test_affiliates(campaign):
+def test_import_with_a_test_key_creates_test_affiliates(campaign):
     tester = campaign.other_key(is_test=True)
     tester.programs = campaign.programs
 

@@ -8,12 +8,12 @@ from tests.support.rows.leads import slug_of
 PREVIEW = f"{AFFILIATES_IMPORT}/preview"
 
 
-def _preview(brand, *rows):
+def _post_preview(brand, *rows):
     body = {"programId": str(brand.programs[-1]), "affiliates": list(rows)}
     return brand.post(PREVIEW, body).json
 
 
-def _slugs(brand, name):
+def _list_slugs(brand, name):
     return brand.rows(
         "select l.slug, l.is_default, l.custom_alias from tracking_link l join affiliate a on a.id = l.affiliate_id"
         " where a.email = %s and l.deleted_at is null order by l.is_default desc",
@@ -35,7 +35,7 @@ def _slugs(brand, name):
 def test_unavailable_slug_is_replaced_with_a_warning(campaign, slug, code, new):
     campaign.affiliate("taken")
 
-    preview = _preview(campaign, build_person_row("ann", slug=slug))
+    preview = _post_preview(campaign, build_person_row("ann", slug=slug))
     imported = import_people(campaign, build_person_row("ann", slug=slug)).json
 
     (warning,) = preview["rows"][0]["warnings"]
@@ -47,7 +47,7 @@ def test_unavailable_slug_is_replaced_with_a_warning(campaign, slug, code, new):
     assert (job["warnings"], job["warningCount"]) == (imported["warnings"], 1)
     (listed,) = campaign.get("/api/v1/imports").json["items"]
     assert (listed["warningCount"], "warnings" in listed) == (1, False)
-    assert _slugs(campaign, "ann") == [(warning["replacement"], True, None)]
+    assert _list_slugs(campaign, "ann") == [(warning["replacement"], True, None)]
 
 
 def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
@@ -57,11 +57,11 @@ def test_slug_with_foreign_characters_works_as_an_alias(campaign, drain):
 
     new = former.replace("_", "-")[:48]
     assert (warning["code"], warning["value"], warning["replacement"]) == ("slug_is_alias", former, new)
-    assert _slugs(campaign, "ann") == [(new, True, None), (former, False, former)]
+    assert _list_slugs(campaign, "ann") == [(new, True, None), (former, False, former)]
     for slug in (former, new):
         assert campaign.sale(affiliateSlug=slug).status_code == 200
-    clicked = campaign.app.test_client().get(f"/api/v1/track/click?slug={former}&programId={campaign.programs[-1]}")
-    assert clicked.json.get("clickId"), clicked.json
+    click = campaign.app.test_client().get(f"/api/v1/track/click?slug={former}&programId={campaign.programs[-1]}")
+    assert click.json.get("clickId"), click.json
 
 
 def test_alias_of_another_affiliate_is_taken(campaign):
@@ -70,7 +70,7 @@ def test_alias_of_another_affiliate_is_taken(campaign):
     (warning,) = import_people(campaign, build_person_row("ben", slug="jane_doe")).json["warnings"]
 
     assert (warning["code"], warning["replacement"]) == ("slug_invalid", "jane-doe-2")
-    assert _slugs(campaign, "ben") == [("jane-doe-2", True, None)]
+    assert _list_slugs(campaign, "ben") == [("jane-doe-2", True, None)]
 
 
 def test_existing_affiliate_keeps_their_slug_and_the_new_one_is_warned_of(campaign):
@@ -81,7 +81,7 @@ def test_existing_affiliate_keeps_their_slug_and_the_new_one_is_warned_of(campai
     imported = import_people(campaign, build_person_row("ann", slug="taken")).json
 
     assert [(warning["code"], warning["replacement"]) for warning in imported["warnings"]] == [("slug_taken", "ann")]
-    assert [slug for slug, _, _ in _slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
+    assert [slug for slug, _, _ in _list_slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
 
 
 def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
@@ -91,10 +91,14 @@ def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
         build_person_row("cy", slug="jane.doe"),
     ]
 
-    preview = _preview(campaign, *rows)
+    preview = _post_preview(campaign, *rows)
     imported = import_people(campaign, *rows).json
 
-    assert [_slugs(campaign, name)[0][0] for name in ("ann", "ben", "cy")] == ["jane-doe-2", "jane-doe", "jane-doe-3"]
+    assert [_list_slugs(campaign, name)[0][0] for name in ("ann", "ben", "cy")] == [
+        "jane-doe-2",
+        "jane-doe",
+        "jane-doe-3",
+    ]
     warnings = [warning for row in preview["rows"] for warning in row["warnings"]]
     assert [warning["replacement"] for warning in warnings] == [
         warning["replacement"] for warning in imported["warnings"]
@@ -104,7 +108,7 @@ def test_replacement_slug_avoids_slugs_of_other_rows(campaign):
 def test_rejected_rows_have_no_warnings(campaign):
     campaign.affiliate("ann")
 
-    preview = _preview(campaign, build_person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
+    preview = _post_preview(campaign, build_person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
 
     assert [row["warnings"] for row in preview["rows"]] == [[], []]
 
@@ -112,7 +116,7 @@ def test_rejected_rows_have_no_warnings(campaign):
 def test_unknown_status_and_invalid_wallet_address_are_warned_of(campaign):
     row = build_person_row("ann", status="Actve", walletEmail="nowhere")
 
-    (preview,) = _preview(campaign, row)["rows"]
+    (preview,) = _post_preview(campaign, row)["rows"]
     imported = import_people(campaign, row, build_person_row("ben", status=None, walletEmail=" ")).json
 
     assert [(warning["code"], warning["value"], warning["replacement"]) for warning in preview["warnings"]] == [

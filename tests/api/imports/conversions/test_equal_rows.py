@@ -7,7 +7,7 @@ from tests.support.api.import_requests import URL, build_past_sale, import_sales
 PREVIEW = f"{URL}/preview"
 
 
-def _count(brand):
+def _count_conversions(brand):
     return brand.rows("select count(*), count(distinct external_event_id) from conversion")
 
 
@@ -17,7 +17,7 @@ def test_equal_rows_are_all_imported_once(campaign):
     preview = import_sales(campaign, *rows, url=PREVIEW).json
     imported = import_sales(campaign, *rows).json
 
-    assert (preview["wouldImport"], imported["imported"], _count(campaign)) == (4, 4, [(4, 4)])
+    assert (preview["wouldImport"], imported["imported"], _count_conversions(campaign)) == (4, 4, [(4, 4)])
     warned = [(2, "equal_row", "0"), (3, "equal_row", "0")]
     warnings = [
         (row["index"], warning["code"], warning["value"]) for row in preview["rows"] for warning in row["warnings"]
@@ -33,7 +33,7 @@ def test_equal_rows_are_all_imported_once(campaign):
     fewer = import_sales(campaign, *rows[:2]).json
     assert fewer["imported"] == 0
     more = import_sales(campaign, *rows, build_past_sale()).json
-    assert (more["imported"], _count(campaign)) == (1, [(5, 5)])
+    assert (more["imported"], _count_conversions(campaign)) == (1, [(5, 5)])
 
 
 def test_row_imported_by_an_earlier_release_matches_the_first_equal_row(campaign):
@@ -87,4 +87,4 @@ def test_source_is_part_of_the_attribution_method(campaign, source):
 @pytest.mark.parametrize("url", [URL, PREVIEW])
 def test_malformed_source_is_refused(campaign, url, source):
     assert import_sales(campaign, build_past_sale(), url=url, source=source).status_code == 400
-    assert _count(campaign) == [(0, 0)]
+    assert _count_conversions(campaign) == [(0, 0)]

@@ -9,7 +9,7 @@ ben,10000,2000,USD,2024-01-31,1
 ben,10000,2000,USD,2024-01-31,known
 ben,10000,2000,EURO,2024-01-31,3
 
-nobody,10000,2000,USD,2024-01-31,4
+unknown,10000,2000,USD,2024-01-31,4
 ben,10000,2000,USD,2024-01-31,1
 """
 
@@ -18,14 +18,14 @@ def _send(brand, text, url=URL, **fields):
     return brand.post(url, {"programId": str(brand.programs[-1]), "file": text} | fields)
 
 
-def _preview(brand, text, **fields):
+def _post_preview(brand, text, **fields):
     return _send(brand, text, f"{URL}/preview", **fields)
 
 
 def test_preview_returns_the_outcome_of_each_line(campaign):
     import_sales(campaign, build_past_sale(externalId="known"))
 
-    answer = _preview(campaign, _FILE)
+    answer = _post_preview(campaign, _FILE)
 
     assert answer.status_code == 200
     assert [(row["index"], row["line"], row["outcome"], row["reason"]) for row in answer.json["rows"]] == [
@@ -49,7 +49,7 @@ def test_preview_returns_the_outcome_of_each_line(campaign):
 def test_excluded_paid_rows_are_reported_as_left_out(campaign):
     text = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,paid\nben,1,1,USD,2024-01-31,yes\n"
 
-    (row,) = _preview(campaign, text, excludePaid=True).json["rows"]
+    (row,) = _post_preview(campaign, text, excludePaid=True).json["rows"]
 
     assert (row["outcome"], row["reason"]) == ("leftOut", "excluded_paid")
 
@@ -81,7 +81,7 @@ def test_skip_invalid_applies_to_json_rows(campaign):
 def test_amounts_in_major_units_are_converted_to_minor_units(campaign):
     text = "\ufeffaffiliateSlug;amount;commission;currency;occurredAt\nben;49,00;9.80;EUR;2024-01-31\n"
 
-    preview = _preview(campaign, text).json
+    preview = _post_preview(campaign, text).json
     _send(campaign, text, confirmUnpaidPayout=True)
 
     assert preview["understood"] | {"columns": []} == {
@@ -97,7 +97,7 @@ def test_file_rows_equal_json_rows(campaign):
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt,customerEmail"
     text = f"{header}\nben,10000,2000,USD,2024-01-31,a@x.test\n"
 
-    assert _preview(campaign, text).json["skipReasons"] == {"already_imported": 1}
+    assert _post_preview(campaign, text).json["skipReasons"] == {"already_imported": 1}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_file_of_more_than_a_thousand_rows_is_refused(campaign):
     header = "affiliateSlug,amountCents,commissionCents,currency,occurredAt\n"
     lines = [f"ben,{number},0,USD,2024-01-31\n" for number in range(1001)]
 
-    refused = _preview(campaign, header + "".join(lines))
-    accepted = _preview(campaign, header + "".join(lines[:1000]))
+    refused = _post_preview(campaign, header + "".join(lines))
+    accepted = _post_preview(campaign, header + "".join(lines[:1000]))
 
     assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "row_cap_exceeded", "file")
     assert (accepted.status_code, accepted.json["wouldImport"]) == (200, 1000)

@@ -72,9 +72,9 @@ def test_list_refuses_foreign_cursors(campaign, rival):
 
 def test_other_tenants_imports_return_404(campaign, rival):
     rival.program()
-    theirs = _import_people(rival, "ann").json["jobId"]
+    rival_job_id = _import_people(rival, "ann").json["jobId"]
 
-    for job_id in (theirs, uuid4(), "x"):
+    for job_id in (rival_job_id, uuid4(), "x"):
         answer = campaign.get(f"{URL}/{job_id}")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert campaign.get(URL).json["items"] == []

@@ -10,7 +10,7 @@ from tests.support.api.import_requests import URL, build_past_sale, hold_import_
 CONVERSIONS = "/api/v1/conversions"
 
 
-def _statuses(brand):
+def _list_statuses(brand):
     return brand.rows("select external_event_id, status, payout_locked from conversion order by 1")
 
 
@@ -81,7 +81,7 @@ def test_rows_are_imported_as_paid_payable_or_locked_history(campaign):
         confirmUnpaidPayout=True,
     )
 
-    assert _statuses(campaign) == [
+    assert _list_statuses(campaign) == [
         ("due", "Approved", False),
         ("history", "Pending", True),
         ("nothing", "Approved", False),
@@ -152,15 +152,15 @@ def test_affiliate_of_any_status_is_found_by_email_then_slug(campaign):
 def test_rows_without_an_affiliate_of_the_campaign_are_skipped(campaign, rival):
     rival.program()
     rival.affiliate("zoe")
-    gone = campaign.affiliate("gone")
-    campaign.post("/api/v1/affiliates/bulk-action", {"action": "delete", "affiliateIds": [str(gone)]})
+    deleted_id = campaign.affiliate("gone")
+    campaign.post("/api/v1/affiliates/bulk-action", {"action": "delete", "affiliateIds": [str(deleted_id)]})
     campaign.affiliate("dan")
     campaign.program()
 
     answer = import_sales(campaign, *[build_past_sale(affiliateSlug=slug) for slug in ("zoe", "gone", "dan", "李")])
 
     assert (answer.status_code, answer.json["reasons"]) == (200, {"affiliate_not_found": 4})
-    assert _statuses(campaign) == []
+    assert _list_statuses(campaign) == []
 
 
 def test_repeated_import_skips_existing_conversions(campaign):
@@ -170,7 +170,7 @@ def test_repeated_import_skips_existing_conversions(campaign):
     again = import_sales(campaign, *rows, build_past_sale(externalId="a", paid=True), confirmUnpaidPayout=True)
 
     assert (again.json["imported"], again.json["reasons"]) == (0, {"already_imported": 4})
-    assert {locked for *_, locked in _statuses(campaign)} == {True}
+    assert {locked for *_, locked in _list_statuses(campaign)} == {True}
     assert campaign.rows("select count(*) from ledger_entry") == [(0,)]
 
 
@@ -240,11 +240,11 @@ def test_concurrent_import_of_one_organization_returns_409(campaign, rival):
     rival.affiliate("ben")
 
     with hold_in_thread(hold_import_lock(campaign)):
-        refused, elsewhere = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
+        refused, by_rival = import_sales(campaign, build_past_sale()), import_sales(rival, build_past_sale())
         preview = import_sales(campaign, build_past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
-    assert (elsewhere.status_code, preview.status_code) == (200, 200)
+    assert (by_rival.status_code, preview.status_code) == (200, 200)
 
 
 def test_same_import_twice_at_once_stores_its_rows_once(campaign):

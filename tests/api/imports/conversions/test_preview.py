@@ -5,7 +5,7 @@ from tests.support.api.import_requests import URL, build_past_sale, import_sales
 PREVIEW = f"{URL}/preview"
 
 
-def _preview(brand, *rows, **fields):
+def _post_preview(brand, *rows, **fields):
     return import_sales(brand, *rows, url=PREVIEW, **fields)
 
 
@@ -13,7 +13,7 @@ def test_preview_returns_totals_and_outcomes_and_writes_nothing(campaign):
     import_sales(campaign, build_past_sale(externalId="known"))
     before = campaign.rows("select count(*) from audit_entry")
 
-    answer = _preview(
+    answer = _post_preview(
         campaign,
         build_past_sale(externalId="1"),
         build_past_sale(externalId="2", currency="EUR", commissionCents=7),
@@ -60,7 +60,7 @@ def test_preview_returns_totals_and_outcomes_and_writes_nothing(campaign):
 
 
 def test_excluded_paid_rows_are_counted(campaign):
-    answer = _preview(campaign, build_past_sale(paid=True), build_past_sale(amountCents=1), excludePaid=True)
+    answer = _post_preview(campaign, build_past_sale(paid=True), build_past_sale(amountCents=1), excludePaid=True)
 
     assert (answer.json["skipReasons"], answer.json["wouldImport"]) == ({"excluded_paid": 1}, 1)
     assert answer.json["paidBalance"] == []
@@ -74,7 +74,7 @@ def test_preview_agrees_with_the_import(campaign):
         build_past_sale(affiliateSlug="nobody"),
     ]
 
-    preview = _preview(campaign, *rows).json
+    preview = _post_preview(campaign, *rows).json
     imported = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
 
     assert (preview["wouldImport"], preview["wouldSkip"], preview["skipReasons"]) == (
@@ -86,7 +86,7 @@ def test_preview_agrees_with_the_import(campaign):
 
 
 def test_preview_of_invalid_rows_only_returns_200(campaign):
-    answer = _preview(campaign, {}, 7, "row", [])
+    answer = _post_preview(campaign, {}, 7, "row", [])
 
     assert (answer.status_code, answer.json["wouldError"], answer.json["wouldImport"]) == (200, 4, 0)
 
@@ -94,7 +94,7 @@ def test_preview_of_invalid_rows_only_returns_200(campaign):
 def test_preview_of_more_than_a_thousand_rows_is_refused(campaign):
     rows = [build_past_sale(amountCents=number) for number in range(1001)]
 
-    refused, accepted = _preview(campaign, *rows), _preview(campaign, *rows[:1000])
+    refused, accepted = _post_preview(campaign, *rows), _post_preview(campaign, *rows[:1000])
 
     assert (refused.status_code, refused.json["error"]) == (400, "row_cap_exceeded")
     assert (accepted.status_code, accepted.json["wouldImport"]) == (200, 1000)

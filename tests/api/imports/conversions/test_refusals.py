@@ -46,7 +46,7 @@ def test_every_invalid_row_is_named_with_its_code(campaign):
 
     answer = import_sales(campaign, build_past_sale(), *bad.values())
 
-    assert answer.json["rows"] == [{"index": place, "error": code} for place, code in enumerate(bad, start=1)]
+    assert answer.json["rows"] == [{"index": index, "error": code} for index, code in enumerate(bad, start=1)]
 
 
 def test_more_than_a_thousand_rows_are_refused(campaign):

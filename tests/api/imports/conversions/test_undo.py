@@ -26,7 +26,7 @@ def _import_people(brand, *names):
     return brand.post("/api/v1/affiliates/import", {"programId": str(brand.programs[-1]), "affiliates": people})
 
 
-def _count(brand, table):
+def _count_rows(brand, table):
     return brand.rows(f"select count(*) from {table}")[0][0]
 
 
@@ -46,7 +46,7 @@ def test_undone_import_is_removed_and_can_be_repeated(campaign):
     assert (view["status"], view["imported"]) == ("Undone", 3)
     assert view["undoneAt"] >= view["createdAt"]
     assert campaign.get("/api/v1/conversions").json["items"] == []
-    assert _count(campaign, "conversion_event") == 0
+    assert _count_rows(campaign, "conversion_event") == 0
     assert import_sales(campaign, *rows).json["imported"] == 3
 
 
@@ -110,7 +110,7 @@ def test_undo_subtracts_the_imported_payments(campaign):
         ("id:cus_1", datetime(2022, 5, 1, tzinfo=UTC), 1),
         ("id:cus_live", sold_at, 1),
     ]
-    assert _count(campaign, "import_customer") == 1
+    assert _count_rows(campaign, "import_customer") == 1
 
 
 def test_undo_is_audited(campaign):
@@ -208,7 +208,7 @@ def test_failed_undo_changes_nothing(campaign, monkeypatch):
         admin.post(f"{URL}/{imported.json['jobId']}/undo")
 
     assert campaign.rows("select status, undone_at from import_job") == [("Completed", None)]
-    assert (_count(campaign, "conversion"), _count(campaign, "ledger_entry")) == (1, 1)
+    assert (_count_rows(campaign, "conversion"), _count_rows(campaign, "ledger_entry")) == (1, 1)
 
 
 def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
@@ -217,10 +217,10 @@ def test_only_an_admin_of_the_organization_may_undo(campaign, rival):
 
     assert campaign.post(path).status_code == 403
     assert campaign.person("Manager").post(path).status_code == 403
-    theirs = rival.person("Admin").post(path)
-    assert (theirs.status_code, theirs.json["error"]) == (404, "not_found")
-    for nobodys in (uuid4(), "x"):
-        assert campaign.person("Admin").post(f"{URL}/{nobodys}/undo").status_code == 404
+    by_rival = rival.person("Admin").post(path)
+    assert (by_rival.status_code, by_rival.json["error"]) == (404, "not_found")
+    for unknown_id in (uuid4(), "x"):
+        assert campaign.person("Admin").post(f"{URL}/{unknown_id}/undo").status_code == 404
     campaign.set(plan="Free")
     assert campaign.person("Admin").post(path).status_code == 200
 
@@ -251,10 +251,10 @@ def test_undo_deletes_unused_affiliates_and_keeps_used_ones(campaign):
 
 
 def test_empty_import_can_be_undone(campaign):
-    nobody = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
-    known = _import_people(campaign, "ben")
+    unknown_affiliate = import_sales(campaign, build_past_sale(affiliateSlug="nobody"))
+    existing_affiliate = _import_people(campaign, "ben")
 
-    for imported in (nobody, known):
+    for imported in (unknown_affiliate, existing_affiliate):
         answer = _undo(campaign, imported)
         assert (answer.status_code, answer.json["removed"], answer.json["kept"]) == (200, 0, 0)
 

@@ -1,4 +1,4 @@
-"""A campaign that pays for leads, and tokens of our own for who sends them."""
+"""A campaign that pays for leads, and local tokens that prove a human sender."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from tests.support.rows.paid_leads import create_campaign, list_lead_conversions
 _VARIANTS = ("ada+x@gmail.com", "a.da@gmail.com")
 
 
-def test_a_lead_earns_the_fee_of_its_campaign(brand, slug):
+def test_lead_earns_the_fee_of_its_campaign(brand, slug):
     answer = send_lead(brand, slug, name="Ada")
 
     assert (answer.status_code, answer.json) == (200, {"ok": True})
@@ -93,9 +93,9 @@ def test_lead_returns_404_without_the_preview_flag(brand, slug):
 def test_inactive_slug_returns_404_like_an_unknown_one(brand, slug, change):
     brand.rows(f"{change} where organization_id = %s", brand.id)
 
-    answer, nobodys = send_lead(brand, slug), send_lead(brand, "nobody-has-this")
+    answer, of_unknown = send_lead(brand, slug), send_lead(brand, "nobody-has-this")
 
-    assert (answer.status_code, answer.json) == (nobodys.status_code, nobodys.json)
+    assert (answer.status_code, answer.json) == (of_unknown.status_code, of_unknown.json)
     assert (answer.status_code, list_lead_conversions(brand)) == (404, [])
 
 
@@ -112,11 +112,11 @@ def test_affiliate_paused_during_screening_gets_no_lead(brand, slug, monkeypatch
 
 
 def test_program_id_selects_the_campaign(brand, rival, slug):
-    theirs = rival.program()
-    own = str(brand.programs[-1])
+    rival_program = rival.program()
+    own_program = str(brand.programs[-1])
 
-    assert send_lead(brand, slug, programId=own).status_code == 200
-    assert send_lead(brand, slug, programId=str(theirs)).status_code == 404
+    assert send_lead(brand, slug, programId=own_program).status_code == 200
+    assert send_lead(brand, slug, programId=str(rival_program)).status_code == 404
     assert send_lead(brand, slug, programId=str(uuid4())).status_code == 404
     assert send_lead(brand, slug.upper(), programId=None).status_code == 200
 
@@ -170,8 +170,8 @@ def test_non_object_body_is_problem_details(brand, body):
 
 
 def test_invalid_verification_token_is_refused(brand, slug):
-    for wrong in ("nonsense", "a.b.c.d", "é.ü", f"{paid_leads.create_human_token()}0"):
-        answer = send_lead(brand, slug, token=wrong)
+    for invalid_token in ("nonsense", "a.b.c.d", "é.ü", f"{paid_leads.create_human_token()}0"):
+        answer = send_lead(brand, slug, token=invalid_token)
 
         assert (answer.status_code, answer.json["error"], answer.json["field"]) == (
             400,

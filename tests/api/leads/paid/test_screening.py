@@ -96,7 +96,7 @@ def test_budget_in_a_currency_without_a_rate_pays_nothing(brand):
     assert send_lead(brand, slug).status_code == 409
 
 
-def test_a_fee_of_zero_needs_no_budget(brand):
+def test_fee_of_zero_needs_no_budget(brand):
     slug = create_campaign(brand, default_commission_value=Decimal(0), budget_cents=0)
 
     assert send_lead(brand, slug).status_code == 200

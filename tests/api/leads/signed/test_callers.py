@@ -1,4 +1,4 @@
-"""Who may send a signed lead, and its other preconditions (tracking spec, section 7)."""
+"""Callers that may send a signed lead, and its other preconditions (tracking spec, section 7)."""
 
 from datetime import UTC, datetime
 

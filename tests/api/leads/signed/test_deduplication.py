@@ -68,9 +68,9 @@ def test_known_event_is_deduplicated_after_its_affiliate_is_banned(shop):
 
 
 def test_event_id_in_our_own_format_matches_that_lead(shop):
-    known = post_signed_lead(shop).json["leadId"]
+    lead_id = post_signed_lead(shop).json["leadId"]
 
-    assert post_signed_lead(shop, externalEventId=f"lead:{known}").json == {"ok": True, "deduped": True}
+    assert post_signed_lead(shop, externalEventId=f"lead:{lead_id}").json == {"ok": True, "deduped": True}
 
 
 def test_lead_and_sale_may_share_an_event_id(shop, drain):

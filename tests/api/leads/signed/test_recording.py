@@ -223,11 +223,11 @@ def test_without_program_id_the_active_campaign_is_used(brand):
 
 
 def test_other_tenants_slug_and_campaign_are_not_found(shop, rival):
-    theirs = rival.program()
+    rival_program = rival.program()
     rival.affiliate("rita")
 
     assert read_refusal(post_signed_lead(shop, affiliateSlug="rita"))[1] == "affiliate_not_found"
-    assert read_refusal(post_signed_lead(shop, programId=str(theirs)))[1] == "affiliate_not_found"
+    assert read_refusal(post_signed_lead(shop, programId=str(rival_program)))[1] == "affiliate_not_found"
 
 
 def test_brand_receives_one_event_per_lead(shop):

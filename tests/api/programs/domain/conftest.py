@@ -1,4 +1,4 @@
-"""Programs with a custom domain, and the name server that knows it."""
+"""Programs with a custom domain, and a real name server that resolves it."""
 
 import pytest
 
@@ -7,14 +7,14 @@ from tests.support.outside.brand_dns import TARGET, answering
 
 @pytest.fixture
 def dns(monkeypatch):
-    """A real name server on loopback, which is asked."""
+    """Yield a real name server on loopback that the service queries."""
     with answering(monkeypatch) as server:
         yield server
 
 
 @pytest.fixture
 def campaign(brand):
-    """A program of the brand with a custom domain."""
+    """Return a program of the brand with a custom domain."""
     return Campaign(brand)
 
 
@@ -24,25 +24,25 @@ class Campaign:
     def __init__(self, brand, domain=None):
         self.brand, self.domain = brand, domain or f"partners.{brand.id.hex}.example"
         self.program_id = str(brand.program(custom_domain=self.domain))
-        self.address = f"/api/v1/programs/{self.program_id}/domain"
+        self.url = f"/api/v1/programs/{self.program_id}/domain"
 
-    def show(self):
-        return self.brand.get(self.address).json
+    def read_state(self):
+        return self.brand.get(self.url).json
 
     def check(self, **headers):
-        return self.brand.post(f"{self.address}/check", **headers)
+        return self.brand.post(f"{self.url}/check", **headers)
 
-    def text(self):
-        (step,) = (step for step in self.show()["steps"] if step["type"] == "TXT")
+    def txt_record(self):
+        (step,) = (step for step in self.read_state()["steps"] if step["type"] == "TXT")
         return step["name"], step["value"]
 
-    def change(self, **sent):
-        return self.brand.call("PATCH", f"/api/v1/programs/{self.program_id}", sent)
+    def change(self, **fields):
+        return self.brand.call("PATCH", f"/api/v1/programs/{self.program_id}", fields)
 
     def is_verified(self):
         return self.brand.get(f"/api/v1/programs/{self.program_id}").json["customDomainVerified"]
 
-    def audited(self):
+    def list_audit_entries(self):
         return self.brand.rows(
             "select action, actor_type, after->>'provedBy' from audit_entry where action like 'program.domain%%'"
             " and entity_id = %s order by created_at, id",
@@ -50,10 +50,10 @@ class Campaign:
         )
 
 
-def lead_here(dns, name, target=f"{TARGET}."):
+def point_cname(dns, name, target=f"{TARGET}."):
     dns.zone[name, "CNAME"] = [target]
 
 
-def write(dns, campaign, value=None):
-    name, wanted = campaign.text()
-    dns.zone[name, "TXT"] = [f'"{value or wanted}"']
+def write_txt(dns, campaign, value=None):
+    name, expected = campaign.txt_record()
+    dns.zone[name, "TXT"] = [f'"{value or expected}"']

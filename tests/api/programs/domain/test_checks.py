@@ -1,4 +1,4 @@
-"""A program's custom domain proves itself by DNS. The name server is a real one, on loopback."""
+"""Verification of a program's custom domain by DNS, with a real name server on loopback."""
 
 from uuid import uuid4
 
@@ -6,38 +6,38 @@ import pytest
 
 from adapters import name_servers
 from pipelines.host_proofs import checks
-from tests.api.programs.domain.conftest import Campaign, lead_here, write
+from tests.api.programs.domain.conftest import Campaign, point_cname, write_txt
 from tests.support.outside.brand_dns import TARGET, answering
 from tests.support.rows.link_visits import create_limiter
 
 
-def test_before_a_look_the_steps_say_what_to_set_up(campaign, dns):
-    shown = campaign.show()
+def test_steps_list_the_records_before_the_first_check(campaign, dns):
+    state = campaign.read_state()
 
     name = campaign.domain
-    assert (shown["domain"], shown["state"], shown["provedBy"]) == (name, "Pending", None)
-    assert shown["steps"][0] == {"type": "CNAME", "name": name, "value": TARGET, "found": None}
-    assert shown["steps"][1]["name"] == f"_finderfee.{name}"
+    assert (state["domain"], state["state"], state["provedBy"]) == (name, "Pending", None)
+    assert state["steps"][0] == {"type": "CNAME", "name": name, "value": TARGET, "found": None}
+    assert state["steps"][1]["name"] == f"_finderfee.{name}"
     assert dns.asked == []
 
 
-def test_a_cname_to_the_service_verifies(campaign, dns):
-    lead_here(dns, campaign.domain, f"{TARGET.upper()}.")
+def test_cname_to_the_service_verifies_the_domain(campaign, dns):
+    point_cname(dns, campaign.domain, f"{TARGET.upper()}.")
 
     answer = campaign.check()
 
     assert (answer.status_code, answer.json["state"], answer.json["provedBy"]) == (200, "Verified", "CNAME")
     assert answer.json["steps"][0]["found"] == f"CNAME {TARGET}"
-    assert campaign.show() == answer.json
+    assert campaign.read_state() == answer.json
     assert campaign.is_verified()
-    assert campaign.audited() == [("program.domain_verified", "api_key", "CNAME")]
-    found = campaign.brand.app.test_client().get("/api/p/by-domain", query_string={"host": campaign.domain})
-    assert found.status_code == 200
+    assert campaign.list_audit_entries() == [("program.domain_verified", "api_key", "CNAME")]
+    by_domain = campaign.brand.app.test_client().get("/api/p/by-domain", query_string={"host": campaign.domain})
+    assert by_domain.status_code == 200
 
 
-def test_a_text_verifies_also_where_the_name_leads_elsewhere(campaign, dns):
+def test_txt_record_verifies_a_domain_with_another_address(campaign, dns):
     dns.zone[campaign.domain, "A"] = ["192.0.2.17"]
-    write(dns, campaign)
+    write_txt(dns, campaign)
 
     answer = campaign.check().json
 
@@ -46,9 +46,9 @@ def test_a_text_verifies_also_where_the_name_leads_elsewhere(campaign, dns):
     assert campaign.is_verified()
 
 
-def test_what_was_found_instead_is_said_and_nothing_is_verified(campaign, dns):
+def test_other_records_are_reported_and_do_not_verify(campaign, dns):
     name = campaign.domain
-    text_name, _ = campaign.text()
+    text_name, _ = campaign.txt_record()
     cases = [
         ({}, set(), set(), "no such name", "no such name"),
         ({(name, "A"): ["192.0.2.1"]}, set(), set(), "A 192.0.2.1", "no such name"),
@@ -59,27 +59,31 @@ def test_what_was_found_instead_is_said_and_nothing_is_verified(campaign, dns):
         ({}, {name}, set(), "DNS is silent: try again", "no such name"),
         ({}, set(), {name}, "DNS fails: try again, or ask whoever runs the name servers", "no such name"),
     ]
-    for zone, silent, broken, at_name, in_text in cases:
+    for zone, silent, broken, expected_cname, expected_txt in cases:
         dns.zone, dns.silent, dns.broken = zone, silent, broken
         answer = campaign.check()
-        found = [step["found"] for step in answer.json["steps"]]
-        assert (answer.status_code, answer.json["state"], found) == (200, "Pending", [at_name, in_text]), zone
-    assert campaign.audited() == []
+        results = [step["found"] for step in answer.json["steps"]]
+        assert (answer.status_code, answer.json["state"], results) == (
+            200,
+            "Pending",
+            [expected_cname, expected_txt],
+        ), zone
+    assert campaign.list_audit_entries() == []
 
 
-def test_a_chain_is_followed_and_one_without_an_end_leads_nowhere(campaign, dns):
+def test_cname_chain_is_followed_up_to_a_limit(campaign, dns):
     name, hops = campaign.domain, [f"hop{number}.{campaign.brand.id.hex}.example" for number in range(12)]
-    for here, there in zip([name, *hops], [*hops, TARGET], strict=True):
-        lead_here(dns, here, f"{there}.")
-    too_long = campaign.check().json["state"]
-    lead_here(dns, hops[4])
-    followed = campaign.check().json["state"]
+    for alias, target in zip([name, *hops], [*hops, TARGET], strict=True):
+        point_cname(dns, alias, f"{target}.")
+    state_of_long_chain = campaign.check().json["state"]
+    point_cname(dns, hops[4])
+    state_of_short_chain = campaign.check().json["state"]
 
-    assert (too_long, followed) == ("Pending", "Verified")
+    assert (state_of_long_chain, state_of_short_chain) == ("Pending", "Verified")
 
 
-def test_a_huge_text_of_bytes_is_read_past_and_a_text_in_parts_is_one(campaign, dns):
-    name, value = campaign.text()
+def test_binary_txt_record_is_skipped_and_split_one_joined(campaign, dns):
+    name, value = campaign.txt_record()
     parts = f'"{value[:9]}" "{value[9:]}"'
     dns.zone[name, "TXT"] = ['"' + "\\000\\255\\027" * 60 + '"', parts]
 
@@ -89,18 +93,18 @@ def test_a_huge_text_of_bytes_is_read_past_and_a_text_in_parts_is_one(campaign, 
     assert all((step["found"] or "").isprintable() for step in answer.json["steps"])
 
 
-def test_a_repeated_request_looks_once(campaign, dns):
+def test_repeated_idempotency_key_queries_dns_once(campaign, dns):
     key = {"Idempotency_Key": uuid4().hex}
     first = campaign.check(**key)
-    asked = len(dns.asked)
+    query_count = len(dns.asked)
 
-    again = campaign.check(**key)
+    repeated = campaign.check(**key)
 
-    assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
-    assert len(dns.asked) == asked
+    assert (repeated.json, repeated.headers["Idempotency-Replayed"]) == (first.json, "true")
+    assert len(dns.asked) == query_count
 
 
-def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns, monkeypatch):
+def test_checks_are_limited_per_minute_and_in_concurrency(campaign, dns, monkeypatch):
     with name_servers.reading_slot(), name_servers.reading_slot(), name_servers.reading_slot():
         busy = campaign.check()
     monkeypatch.setitem(campaign.brand.app.extensions, "limiter", create_limiter(domain_check=1))
@@ -124,7 +128,7 @@ def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns
         "192.0.2.1",
     ],
 )
-def test_a_host_that_cannot_be_the_brands_is_refused(campaign, monkeypatch, host):
+def test_reserved_or_invalid_host_is_refused(campaign, monkeypatch, host):
     with answering(monkeypatch, domain_target="leads.example.org"):
         answer = campaign.change(customDomain=host)
 
@@ -132,34 +136,34 @@ def test_a_host_that_cannot_be_the_brands_is_refused(campaign, monkeypatch, host
     assert list(answer.json["errors"]) == ["customDomain"]
 
 
-def test_a_service_without_a_name_is_proved_to_by_text_alone(campaign, monkeypatch):
+def test_service_without_a_host_name_offers_only_the_txt_record(campaign, monkeypatch):
     with answering(monkeypatch, public_base_url="http://127.0.0.1:8000") as dns:
-        write(dns, campaign)
+        write_txt(dns, campaign)
         answer = campaign.check().json
 
     assert [step["type"] for step in answer["steps"]] == ["TXT"]
     assert answer["provedBy"] == "TXT"
 
 
-def test_the_longest_name_and_one_of_another_script_can_be_looked_up(brand, dns):
-    long = ".".join(["a" * 60, "b" * 60, "c" * 60, brand.id.hex + "d" * 28, "example"])
-    script = f"xn--mnchen-3ya.{brand.id.hex}.example"
-    for name in (long, script):
+def test_longest_and_internationalized_names_are_verified(brand, dns):
+    longest = ".".join(["a" * 60, "b" * 60, "c" * 60, brand.id.hex + "d" * 28, "example"])
+    internationalized = f"xn--mnchen-3ya.{brand.id.hex}.example"
+    for name in (longest, internationalized):
         campaign = Campaign(brand, name)
-        lead_here(dns, name)
+        point_cname(dns, name)
         assert campaign.check().json["state"] == "Verified", name
 
 
-def test_a_look_asks_for_nothing_inside_a_transaction(campaign, dns, monkeypatch):
+def test_dns_is_queried_outside_a_transaction(campaign, dns, monkeypatch):
     from models import db
 
-    read, seen = name_servers.read, []
+    read, in_transaction = name_servers.read, []
 
-    def watched(wanted, *, limit_s):
-        seen.append(db.in_transaction())
-        return read(wanted, limit_s=limit_s)
+    def record_and_read(queries, *, limit_s):
+        in_transaction.append(db.in_transaction())
+        return read(queries, limit_s=limit_s)
 
-    monkeypatch.setattr(checks.name_servers, "read", watched)
+    monkeypatch.setattr(checks.name_servers, "read", record_and_read)
     campaign.check()
 
-    assert seen == [False]
+    assert in_transaction == [False]

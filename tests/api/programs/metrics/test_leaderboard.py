@@ -1,4 +1,4 @@
-"""Who brought the most, through HTTP."""
+"""The leaderboard of affiliates, through HTTP."""
 
 from uuid import uuid4
 
@@ -11,31 +11,31 @@ URL = "/api/v1/leaderboard"
 
 @pytest.fixture
 def sellers(brand):
-    """Three affiliates of the brand's one campaign: Ann sold twice, Ben and Cid once, and Cid for the most."""
+    """Return three affiliates of the brand's only campaign: Ann sold twice, Ben and Cid once, and Cid for the most."""
     brand.program()
-    found = {name: brand.affiliate(name) for name in ("cid", "ann", "ben")}
+    ids_by_name = {name: brand.affiliate(name) for name in ("cid", "ann", "ben")}
     for name, cents in (("ann", 1_000), ("ann", 1_000), ("ben", 2_000), ("cid", 9_000)):
-        insert_conversion(brand, found[name], amount_cents=cents, commission_cents=cents // 10)
-    return found
+        insert_conversion(brand, ids_by_name[name], amount_cents=cents, commission_cents=cents // 10)
+    return ids_by_name
 
 
-def _board(brand, query=""):
+def _read_board(brand, query=""):
     answer = brand.get(f"{URL}?{query}")
     assert answer.status_code == 200, answer.data
     assert isinstance(answer.json, list)
     return answer.json
 
 
-def _places(brand, sellers, query=""):
+def _read_ranks(brand, sellers, query=""):
     names = {str(affiliate_id): name for name, affiliate_id in sellers.items()}
-    return [(entry["rank"], names[entry["affiliateId"]], entry["value"]) for entry in _board(brand, query)]
+    return [(entry["rank"], names[entry["affiliateId"]], entry["value"]) for entry in _read_board(brand, query)]
 
 
-def test_it_is_a_flat_array_in_which_equals_share_a_rank(brand, sellers):
-    assert _places(brand, sellers) == [(1, "ann", 2), (2, "ben", 1), (2, "cid", 1)]
-    assert _places(brand, sellers, "metric=revenue") == [(1, "cid", 9_000), (2, "ann", 2_000), (2, "ben", 2_000)]
-    assert _places(brand, sellers, "metric=commission&limit=1") == [(1, "cid", 900)]
-    assert _board(brand, "limit=1")[0] == {
+def test_equal_values_share_a_rank(brand, sellers):
+    assert _read_ranks(brand, sellers) == [(1, "ann", 2), (2, "ben", 1), (2, "cid", 1)]
+    assert _read_ranks(brand, sellers, "metric=revenue") == [(1, "cid", 9_000), (2, "ann", 2_000), (2, "ben", 2_000)]
+    assert _read_ranks(brand, sellers, "metric=commission&limit=1") == [(1, "cid", 900)]
+    assert _read_board(brand, "limit=1")[0] == {
         "rank": 1,
         "affiliateId": str(sellers["ann"]),
         "fullName": brand.rows("select full_name from affiliate where id = %s", sellers["ann"])[0][0],
@@ -44,54 +44,54 @@ def test_it_is_a_flat_array_in_which_equals_share_a_rank(brand, sellers):
         "currency": None,
         "unconvertibleByCurrency": None,
     }
-    assert _board(brand, "metric=commission")[0]["currency"] == "USD"
+    assert _read_board(brand, "metric=commission")[0]["currency"] == "USD"
 
 
-def test_revenue_is_less_what_was_refunded_and_who_has_nothing_has_no_place(brand, sellers):
+def test_refunds_reduce_revenue_and_zero_has_no_rank(brand, sellers):
     zoe = brand.affiliate("zoe")
     insert_conversion(brand, zoe, amount_cents=50_000, refunded_cents=50_000, commission_cents=10, reversed_cents=10)
     insert_click(brand, zoe)
 
-    assert str(zoe) not in [entry["affiliateId"] for entry in _board(brand, "metric=revenue")]
-    assert [entry["affiliateId"] for entry in _board(brand, "metric=clicks")] == [str(zoe)]
-    assert _board(brand, "metric=leads") == []
+    assert str(zoe) not in [entry["affiliateId"] for entry in _read_board(brand, "metric=revenue")]
+    assert [entry["affiliateId"] for entry in _read_board(brand, "metric=clicks")] == [str(zoe)]
+    assert _read_board(brand, "metric=leads") == []
 
 
-def test_what_has_no_rate_is_held_apart(brand, sellers):
+def test_revenue_without_a_rate_is_listed_separately(brand, sellers):
     store_rate("TOP", "2", time_ago(days=1))
     insert_conversion(brand, sellers["ben"], currency="TOP", amount_cents=100_000)
     insert_conversion(brand, sellers["ben"], currency="WST", amount_cents=7)
 
-    first = _board(brand, "metric=revenue")[0]
+    first = _read_board(brand, "metric=revenue")[0]
 
     assert (first["value"], first["unconvertibleByCurrency"]) == (2_000 + 50_000, {"WST": 7})
 
 
-def test_days_programs_and_who_is_gone(brand, sellers):
+def test_leaderboard_filters_by_days_and_program_and_omits_deleted_affiliates(brand, sellers):
     insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
     insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=3))
-    assert _places(brand, sellers)[0] == (1, "cid", 3)
-    assert _places(brand, sellers, "days=2")[0] == (1, "ann", 2)
+    assert _read_ranks(brand, sellers)[0] == (1, "cid", 3)
+    assert _read_ranks(brand, sellers, "days=2")[0] == (1, "ann", 2)
 
     brand.rows("update affiliate set deleted_at = now() where id = %s returning 1", sellers["cid"])
-    assert [name for _, name, _ in _places(brand, sellers)] == ["ann", "ben"]
+    assert [name for _, name, _ in _read_ranks(brand, sellers)] == ["ann", "ben"]
     other = brand.program()
-    assert _board(brand, f"programId={other}") == []
+    assert _read_board(brand, f"programId={other}") == []
 
 
-def test_another_tenant_sees_nothing_of_it(brand, rival, sellers):
-    assert _board(rival) == []
+def test_other_tenants_activity_is_not_ranked(brand, rival, sellers):
+    assert _read_board(rival) == []
     answer = rival.get(f"{URL}?programId={brand.programs[-1]}")
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert brand.get(f"{URL}?programId={uuid4()}").status_code == 404
 
 
-def test_what_cannot_be_asked_is_refused(brand):
-    refused = {
+def test_invalid_query_returns_400(brand):
+    field_by_query = {
         "metric=money": "metric", "metric=": "metric", "days=0": "days", "days=367": "days", "days=-1": "days",
         "days=1e2": "days", f"days={'9' * 30}": "days", "limit=0": "limit", "limit=101": "limit", "limit=%00": "limit",
         "programId=x": "programId",
     }  # fmt: skip
-    for query, field in refused.items():
+    for query, field in field_by_query.items():
         answer = brand.get(f"{URL}?{query}")
         assert (query, answer.status_code, list(answer.json.get("errors", ()))) == (query, 400, [field])

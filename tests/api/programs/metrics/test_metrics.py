@@ -14,7 +14,7 @@ NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAYS = "from=2026-03-09&to=2026-03-11"
 _COUNTS = ("clicks", "leads", "sales", "refunds")
 _MONEY = ("revenue", "refunded", "commission", "override")
-_NOTHING = (
+_ZEROS = (
     dict.fromkeys(_COUNTS, 0)
     | {f"{name}Cents": 0 for name in _MONEY}
     | {f"{name}UnconvertibleByCurrency": None for name in _MONEY}
@@ -23,65 +23,65 @@ _NOTHING = (
 
 @pytest.fixture
 def ben(brand):
-    """The affiliate of the brand's one campaign."""
+    """Return the affiliate of the brand's only campaign."""
     brand.program()
     return brand.affiliate("ben")
 
 
-def _asked(brand, query=DAYS):
+def _read_metrics(brand, query=DAYS):
     answer = brand.get(f"{URL}?{query}")
     assert answer.status_code == 200, answer.data
     return answer.json
 
 
-def _rows(brand, query=DAYS):
+def _read_rows_by_key(brand, query=DAYS):
     return {
         row.pop("key"): {name: value for name, value in row.items() if name != "name"}
-        for row in _asked(brand, query)["rows"]
+        for row in _read_metrics(brand, query)["rows"]
     }
 
 
-def test_every_day_has_its_counts_and_its_money(brand, ben):
-    sold = insert_conversion(brand, ben, occurred_at=NOON)
+def test_every_day_has_its_counts_and_amounts(brand, ben):
+    sale_id = insert_conversion(brand, ben, occurred_at=NOON)
     insert_conversion(brand, ben, occurred_at=NOON, type="Recurring", refunded_cents=4_000, reversed_cents=400)
     insert_conversion(brand, ben, occurred_at=NOON, type="LeadReward", amount_cents=0, commission_cents=50)
     insert_conversion(brand, ben, occurred_at=NOON, type="Bonus", amount_cents=0, commission_cents=7)
-    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sold)
+    insert_conversion(brand, ben, occurred_at=NOON, amount_cents=0, commission_cents=100, parent_id=sale_id)
     insert_click(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON + timedelta(days=1))
     expected = {
-        "2026-03-09": _NOTHING,
-        "2026-03-10": _NOTHING
+        "2026-03-09": _ZEROS,
+        "2026-03-10": _ZEROS
         | {"clicks": 1, "leads": 1, "sales": 2, "refunds": 1, "revenueCents": 20_000, "refundedCents": 4_000}
         | {"commissionCents": 1_000 + 600 + 50 + 7 + 100, "overrideCents": 100},
-        "2026-03-11": _NOTHING | {"clicks": 1},
+        "2026-03-11": _ZEROS | {"clicks": 1},
     }
 
-    before, _ = _rows(brand), owed_totals.fold_changes(brand)
+    before, _ = _read_rows_by_key(brand), owed_totals.fold_changes(brand)
 
-    assert before == _rows(brand) == expected
-    assert _asked(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
-    assert {name: _asked(brand)[name] for name in ("from", "to", "groupBy", "currency")} == {
+    assert before == _read_rows_by_key(brand) == expected
+    assert _read_metrics(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
+    assert {name: _read_metrics(brand)[name] for name in ("from", "to", "groupBy", "currency")} == {
         "from": "2026-03-09", "to": "2026-03-11", "groupBy": "day", "currency": "USD"
     }  # fmt: skip
 
 
-def test_what_does_not_count_is_not_counted(brand, ben):
+def test_void_test_and_blocked_rows_are_not_counted(brand, ben):
     for columns in ({"status": "Denied"}, {"status": "Invalidated"}, {"is_test": True}):
         insert_conversion(brand, ben, occurred_at=NOON, **columns)
     for columns in ({"is_duplicate": True, "outcome": "duplicate"}, {"outcome": "blocked"}):
         insert_click(brand, ben, occurred_at=NOON, **columns)
 
-    assert set(map(str, _rows(brand).values())) == {str(_NOTHING)}
+    assert set(map(str, _read_rows_by_key(brand).values())) == {str(_ZEROS)}
 
 
-def test_time_is_cut_into_days_weeks_from_monday_and_months(brand, ben):
+def test_rows_are_grouped_by_day_week_or_month(brand, ben):
     for day in (1, 8, 9, 31):
         insert_conversion(brand, ben, occurred_at=NOON.replace(day=day))
 
     def sales(group):
         query = f"from=2026-02-28&to=2026-04-01&groupBy={group}"
-        return {key: row["sales"] for key, row in _rows(brand, query).items()}
+        return {key: row["sales"] for key, row in _read_rows_by_key(brand, query).items()}
 
     assert sum(sales("day").values()) == 4
     assert len(sales("day")) == 33
@@ -91,42 +91,42 @@ def test_time_is_cut_into_days_weeks_from_monday_and_months(brand, ben):
     assert sales("month") == {"2026-02-01": 0, "2026-03-01": 4, "2026-04-01": 0}
 
 
-def test_rows_of_programs_and_affiliates_are_named_and_the_most_revenue_is_first(brand, ben):
+def test_program_and_affiliate_rows_have_names_and_are_ordered_by_revenue(brand, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     first = brand.programs[-1]
     second = brand.program()
     zoe = brand.affiliate("zoe")
     insert_conversion(brand, zoe, occurred_at=NOON, amount_cents=30_000)
 
-    def shown(query):
-        return [(row["key"], row["revenueCents"]) for row in _asked(brand, f"{DAYS}&{query}")["rows"]]
+    def revenues(query):
+        return [(row["key"], row["revenueCents"]) for row in _read_metrics(brand, f"{DAYS}&{query}")["rows"]]
 
-    assert shown("groupBy=program") == [(str(second), 30_000), (str(first), 10_000)]
-    assert shown("groupBy=affiliate") == [(str(zoe), 30_000), (str(ben), 10_000)]
-    assert shown(f"groupBy=affiliate&programId={first}") == [(str(ben), 10_000)]
-    assert shown(f"groupBy=program&affiliateId={zoe}") == [(str(second), 30_000)]
-    named = brand.rows("select name from program where id = %s", second)
-    assert _asked(brand, f"{DAYS}&groupBy=program")["rows"][0]["name"] == named[0][0]
+    assert revenues("groupBy=program") == [(str(second), 30_000), (str(first), 10_000)]
+    assert revenues("groupBy=affiliate") == [(str(zoe), 30_000), (str(ben), 10_000)]
+    assert revenues(f"groupBy=affiliate&programId={first}") == [(str(ben), 10_000)]
+    assert revenues(f"groupBy=program&affiliateId={zoe}") == [(str(second), 30_000)]
+    name_rows = brand.rows("select name from program where id = %s", second)
+    assert _read_metrics(brand, f"{DAYS}&groupBy=program")["rows"][0]["name"] == name_rows[0][0]
     assert (
-        _asked(brand, f"{DAYS}&groupBy=affiliate")["rows"][0]["name"]
+        _read_metrics(brand, f"{DAYS}&groupBy=affiliate")["rows"][0]["name"]
         == (brand.rows("select full_name from affiliate where id = %s", zoe)[0][0])
     )
 
 
-def test_countries_are_of_clicks_and_what_has_none_stands_under_null(brand, ben):
+def test_rows_without_a_country_are_under_null(brand, ben):
     for country in ("NZ", "NZ", "FR", None):
         insert_click(brand, ben, occurred_at=NOON, country=country)
     insert_conversion(brand, ben, occurred_at=NOON)
 
     for _ in range(2):
-        found = _rows(brand, f"{DAYS}&groupBy=country")
-        assert {key: row["clicks"] for key, row in found.items()} == {"NZ": 2, "FR": 1, None: 1}
-        assert found[None]["sales"] == 1
+        rows = _read_rows_by_key(brand, f"{DAYS}&groupBy=country")
+        assert {key: row["clicks"] for key, row in rows.items()} == {"NZ": 2, "FR": 1, None: 1}
+        assert rows[None]["sales"] == 1
         owed_totals.fold_changes(brand)
 
 
-def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(brand, ben):
-    # Half to even, once for a program's day: 2 x 0.5 of a cent are one cent.
+def test_amounts_are_converted_by_day_and_those_without_a_rate_listed_separately(brand, ben):
+    # Rounded half to even, once per program and day: 2 x 0.5 cents are one cent.
     store_rate("FJD", "2", NOON)
     for day in (10, 10, 20):
         insert_conversion(
@@ -135,7 +135,7 @@ def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(
         )  # fmt: skip
     insert_conversion(brand, ben, occurred_at=NOON, amount_cents=5, commission_cents=3)
 
-    totals = _asked(brand, "from=2026-03-09&to=2026-03-21")["totals"]
+    totals = _read_metrics(brand, "from=2026-03-09&to=2026-03-21")["totals"]
 
     assert (totals["sales"], totals["refunds"]) == (4, 3)
     assert (totals["revenueCents"], totals["revenueUnconvertibleByCurrency"]) == (1_001 + 5, {"FJD": 1_001})
@@ -144,49 +144,49 @@ def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(
     assert (totals["overrideCents"], totals["overrideUnconvertibleByCurrency"]) == (0, None)
 
 
-def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
+def test_other_tenants_activity_is_not_counted(brand, rival, ben):
     insert_conversion(brand, ben, occurred_at=NOON)
     insert_click(brand, ben, occurred_at=NOON)
     owed_totals.fold_changes(brand)
 
-    assert _asked(rival)["totals"] == _NOTHING
+    assert _read_metrics(rival)["totals"] == _ZEROS
     for query in (f"programId={brand.programs[-1]}", f"affiliateId={ben}"):
         answer = rival.get(f"{URL}?{query}")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_thirty_days_unless_asked_for_others_and_two_years_at_most(brand):
+def test_period_defaults_to_thirty_days_and_is_at_most_two_years(brand):
     today = datetime.now(UTC).date()
 
-    assert [_asked(brand, "")[name] for name in ("from", "to")] == [str(today - timedelta(days=29)), str(today)]
-    assert len(_asked(brand, "from=2024-03-10&to=2026-03-10")["rows"]) == 731
+    assert [_read_metrics(brand, "")[name] for name in ("from", "to")] == [str(today - timedelta(days=29)), str(today)]
+    assert len(_read_metrics(brand, "from=2024-03-10&to=2026-03-10")["rows"]) == 731
     assert brand.get(f"{URL}?from=2024-03-09&to=2026-03-10").status_code == 400
     for query in ("from=0001-01-01&to=0001-01-09&groupBy=week", "from=9999-12-01&to=9999-12-30&groupBy=month"):
-        assert _asked(brand, query)["totals"] == _NOTHING
+        assert _read_metrics(brand, query)["totals"] == _ZEROS
 
 
-def test_what_cannot_be_asked_is_refused(brand):
-    refused = {
+def test_invalid_query_returns_400(brand):
+    field_by_query = {
         "from=2026-03-11&to=2026-03-10": "from", "from=today": "from", "to=%00": "to", "to=": "to",
         "to=0001-01-05": "from", "to=9999-12-31": "from", "from=0001-01-01": "from", "programId=1": "programId",
         "affiliateId=%F0%9F%A6%86": "affiliateId", "groupBy=hour": "groupBy", "groupBy=": "groupBy",
         "groupBy=day%00": "groupBy", "groupBy=country%27": "groupBy",
     }  # fmt: skip
-    for query, field in refused.items():
+    for query, field in field_by_query.items():
         answer = brand.get(f"{URL}?{query}")
         assert (query, answer.status_code, list(answer.json.get("errors", ()))) == (query, 400, [field])
 
 
-def test_it_costs_the_same_for_few_and_for_many(brand, ben):
+def test_round_trips_do_not_grow_with_rows(brand, ben):
     since = (datetime.now(UTC) - timedelta(days=300)).date()
     for group in ("day", "affiliate"):
-        few = count_round_trips(lambda group=group: brand.get(f"{URL}?groupBy={group}"))
+        trips_before = count_round_trips(lambda group=group: brand.get(f"{URL}?groupBy={group}"))
         for currency in ("EUR", "JPY", "USD"):
             insert_conversion(brand, ben, currency=currency)
-        assert count_round_trips(lambda group=group: brand.get(f"{URL}?from={since}&groupBy={group}")) == few
+        assert count_round_trips(lambda group=group: brand.get(f"{URL}?from={since}&groupBy={group}")) == trips_before
 
 
-def test_plans_are_asked_for(app):
+def test_metrics_and_leaderboard_need_a_paid_plan(app):
     free = Brand.create(app, plan="Free")
 
     assert free.get(URL).status_code == free.get("/api/v1/leaderboard").status_code == 402

@@ -1,4 +1,4 @@
-"""Metrics come to what conversions, ledger and clicks come to, whatever happened and whenever it is folded."""
+"""Metrics equal the sums of conversions, ledger and clicks after any actions, before and after folding."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -26,49 +26,47 @@ select count(*) filter (where is_sale), count(*) filter (where type = 'LeadRewar
   coalesce(sum(commission_cents - reversed_cents) filter (where parent_id is not null), 0)::int
 from (select *, type in ('OneTime', 'Recurring') and parent_id is null as is_sale from conversion) c
 where not is_test and status not in ('Denied', 'Invalidated')"""
-_SHOWN = ("sales", "leads", "refunds", "revenueCents", "refundedCents", "commissionCents", "overrideCents")
+_FIELDS = ("sales", "leads", "refunds", "revenueCents", "refundedCents", "commissionCents", "overrideCents")
 
 
-def _broken(brand):
+def _list_day_violations(brand):
     with db.unit_of_work(brand.id):
-        return [
-            found for sql in day_rules.DAYS.values() for found in db.db.run(rules.scope_to_organization(sql, brand.id))
-        ]
+        return [row for sql in day_rules.DAYS.values() for row in db.db.run(rules.scope_to_organization(sql, brand.id))]
 
 
-def _totals(brand, group):
+def _read_totals(brand, group):
     today = datetime.now(UTC).date()
     query = f"from={today - timedelta(days=730)}&to={today}&groupBy={group}"
-    found = brand.get(f"/api/v1/metrics?{query}").json
-    for name in (*_SHOWN, "clicks"):
-        assert sum(row[name] for row in found["rows"]) == found["totals"][name], (group, name)
-    return found["totals"]
+    metrics = brand.get(f"/api/v1/metrics?{query}").json
+    for name in (*_FIELDS, "clicks"):
+        assert sum(row[name] for row in metrics["rows"]) == metrics["totals"][name], (group, name)
+    return metrics["totals"]
 
 
-def _check(brand, done):
+def _check(brand, actions):
     (expected,) = brand.rows(_CONVERSIONS)
     clicks = brand.rows("select count(*) from click where not is_duplicate and outcome <> 'blocked'")[0][0]
     for group in ("day", "week", "month", "program", "affiliate", "country"):
-        totals = _totals(brand, group)
-        assert tuple(totals[name] for name in _SHOWN) == expected, (group, done)
-        assert totals["clicks"] == clicks, (group, done)
-    assert expected[5] == brand.rows(_EARNED)[0][0], done
-    assert _broken(brand) == [], done
+        totals = _read_totals(brand, group)
+        assert tuple(totals[name] for name in _FIELDS) == expected, (group, actions)
+        assert totals["clicks"] == clicks, (group, actions)
+    assert expected[5] == brand.rows(_EARNED)[0][0], actions
+    assert _list_day_violations(brand) == [], actions
 
 
-class _Year:
-    """What may happen to a brand, in any order; each act is a request or a job that somebody could send."""
+class _RandomActions:
+    """Actions that may happen to a brand in any order; each is a request that a user sends, or a job."""
 
     def __init__(self, brand, dice):
         self.brand, self.dice, self.imported = brand, dice, []
         self.recruits = Recruits.create(brand)
         self.manager = brand.person("Admin")
 
-    def sale(self):
+    def sell(self):
         self.brand.sale(amountCents=self.dice.randint(1, 9_999))
         drain("sales")
 
-    def sale_of_ann(self):
+    def sell_by_ann(self):
         self.brand.sale(affiliateSlug="ann", amountCents=self.dice.randint(1, 9_999))
 
     def refund(self):
@@ -77,52 +75,52 @@ class _Year:
             event, cents = self.dice.choice(rows)
             self.brand.refund(event, self.dice.choice([None, 1, max(1, cents // 3)]))
 
-    def cascade(self):
+    def run_jobs(self):
         drain("sales", "refunds")
 
     def review(self):
         rows = self.brand.rows("select id from conversion order by id")
         if rows:
-            act = self.dice.choice(["v1/{}/validate", "v1/{}/invalidate", "{}/approve", "{}/deny"])
-            version, rest = ("v1/", act[3:]) if act.startswith("v1") else ("", act)
+            action = self.dice.choice(["v1/{}/validate", "v1/{}/invalidate", "{}/approve", "{}/deny"])
+            version, rest = ("v1/", action[3:]) if action.startswith("v1") else ("", action)
             path = f"/api/{version}conversions/{rest.format(self.dice.choice(rows)[0])}"
-            assert self.manager.post(path, {"reason": "looked at"}).status_code < 500
+            assert self.manager.post(path, {"reason": "checked"}).status_code < 500
 
-    def bonus(self):
+    def create_bonus(self):
         body = {"programId": str(self.brand.programs[-1]), "affiliateId": str(self.recruits.ben), "kind": "bonus"}
         assert self.manager.post("/api/v1/conversions", body | {"commissionCents": 77}).status_code == 201
 
-    def imports(self):
+    def import_past_sales(self):
         day = datetime.now(UTC) - timedelta(days=self.dice.randint(1, 600))
         rows = [build_past_sale(externalId=str(uuid4()), occurredAt=day.isoformat()) for _ in range(3)]
         answer = import_sales(self.brand, *rows, confirmUnpaidPayout=True)
         assert answer.status_code == 200, answer.data
         self.imported.append(answer.json["jobId"])
 
-    def undo(self):
+    def undo_import(self):
         if self.imported:
             self.manager.post(f"/api/imports/{self.imported.pop()}/undo")
 
-    def visit(self):
+    def click(self):
         insert_click(self.brand, self.recruits.ben, outcome=self.dice.choice(["recorded", "blocked", "unscored"]))
 
-    def scored(self):
+    def score_clicks(self):
         outcome = self.dice.choice(["blocked", "recorded"])
         self.brand.rows("update click set outcome = %s where outcome = 'unscored' returning 1", outcome)
 
-    def fold(self):
+    def fold_changes(self):
         owed_totals.fold_changes(self.brand)
 
 
-def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
+def test_metrics_equal_the_sums_after_random_actions(brand):
     dice = random.Random(20_261_122)
-    year = _Year(brand, dice)
-    acts = [name for name in vars(_Year) if not name.startswith("_")]
+    actions = _RandomActions(brand, dice)
+    names = [name for name in vars(_RandomActions) if not name.startswith("_")]
     done = []
 
     for number in range(90):
-        done.append(dice.choice(acts))
-        getattr(year, done[-1])()
+        done.append(dice.choice(names))
+        getattr(actions, done[-1])()
         if number % 15 == 14:
             drain("sales", "refunds")
             _check(brand, done)
@@ -135,50 +133,50 @@ def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
     assert brand.rows("select count(distinct status) > 2, bool_or(source = 'import') from conversion") == [(True, True)]
 
 
-def test_money_of_a_program_is_what_its_affiliates_have(brand):
+def test_totals_by_program_and_by_affiliate_are_equal(brand):
     recruits = Recruits.create(brand, percent="12.5")
     for _ in range(3):
         recruits.sell(amountCents=333)
     drain("sales")
 
-    assert _totals(brand, "program") == _totals(brand, "affiliate")
-    assert _totals(brand, "day")["overrideCents"] == recruits.balance(recruits.ann)
+    assert _read_totals(brand, "program") == _read_totals(brand, "affiliate")
+    assert _read_totals(brand, "day")["overrideCents"] == recruits.balance(recruits.ann)
 
 
-@pytest.mark.parametrize("folded", [False, True])
-def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
+@pytest.mark.parametrize("is_folded", [False, True])
+def test_recount_repairs_damaged_days(brand, is_folded):
     recruits = Recruits.create(brand)
     recruits.sell()
     insert_click(brand, recruits.ben, country="NZ")
     drain("sales")
-    before = _totals(brand, "country")
-    if folded:
+    totals_before = _read_totals(brand, "country")
+    if is_folded:
         owed_totals.fold_changes(brand)
     for table in ("day_change", "affiliate_day", "program_day"):
         brand.rows(f"update {table} set revenue_cents = revenue_cents + 1, clicks = 9 returning 1")
-    assert len(_broken(brand)) == 3
+    assert len(_list_day_violations(brand)) == 3
 
-    done = brand.app.test_cli_runner().invoke(args=["ledger", "recount-days", "--org", str(brand.id)])
+    result = brand.app.test_cli_runner().invoke(args=["ledger", "recount-days", "--org", str(brand.id)])
 
-    assert done.exit_code == 0, done.output
+    assert result.exit_code == 0, result.output
     for _ in range(2):
-        assert _broken(brand) == []
-        assert _totals(brand, "country") == before
+        assert _list_day_violations(brand) == []
+        assert _read_totals(brand, "country") == totals_before
         owed_totals.fold_changes(brand)
 
 
-def test_clicks_that_are_only_counts_by_now_are_still_counted_once(brand):
+def test_archived_clicks_are_still_counted_once(brand):
     brand.program(default_commission_value=Decimal(10))
     ben = brand.affiliate("ben")
     old = datetime.now(UTC) - timedelta(days=200)
     for country in ("NZ", None):
         insert_click(brand, ben, occurred_at=old, created_at=old, country=country)
-    before = _totals(brand, "country")
+    totals_before = _read_totals(brand, "country")
 
     with db.any_org_work():
         retention.any_org_start(now=datetime.now(UTC))
     drain("upkeep")
 
     assert brand.rows("select count(*) from click") == [(0,)]
-    assert _totals(brand, "country") == before
-    assert before["clicks"] == 2
+    assert _read_totals(brand, "country") == totals_before
+    assert totals_before["clicks"] == 2

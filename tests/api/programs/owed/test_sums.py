@@ -1,4 +1,4 @@
-"""What programs owe is what their conversions come to, whatever happened, whenever it is folded and reckoned.
+"""Stored owed totals equal the sums of conversions after any actions, before and after folding and computing.
 
 Source: core spec, campaign statistics: each conversion valued at the stored rate of its date.
 """
@@ -16,13 +16,13 @@ from tests.support.job_queues import drain
 from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion
 
-# Two decimals, none, and one that nobody publishes a rate of at first; tests keep to currencies of their own.
+# With two decimals, with none, and one without a rate at first; no other test uses the last three.
 _CURRENCIES = ("USD", "TJS", "PYG", "HTG")
-_BEFORE_ALL = UUID(int=0)
+_LOWEST_ID = UUID(int=0)
 
 
-class _Weeks:
-    """What may happen to a brand, in any order."""
+class _RandomActions:
+    """Actions that may happen to a brand in any order."""
 
     def __init__(self, payroll, dice):
         self.payroll, self.brand, self.dice = payroll, payroll.brand, dice
@@ -34,12 +34,12 @@ class _Weeks:
         payroll.rate("TJS", "10.9375")
         self.done = []
 
-    def sale(self):
+    def sell(self):
         self.payroll.sell(
             self.dice.choice(["ann", "ben"]), self.dice.randint(1, 99_999), self.dice.choice(["USD", "TJS"])
         )
 
-    def past(self):
+    def insert_past_conversion(self):
         number = self.dice.randint(0, 1)
         insert_conversion(
             self.brand,
@@ -65,21 +65,21 @@ class _Weeks:
             path = self.dice.choice(
                 ["v1/conversions/{}/validate", "v1/conversions/{}/invalidate", "conversions/{}/deny"]
             )
-            answer = self.manager.post(f"/api/{path.format(self.dice.choice(rows)[0])}", {"reason": "looked at"})
+            answer = self.manager.post(f"/api/{path.format(self.dice.choice(rows)[0])}", {"reason": "checked"})
             assert answer.status_code < 500
 
     def release(self):
         with db.any_org_work():
             reviews.any_org_release(now=self.now + timedelta(hours=self.dice.randint(-30, 30)), limit=1_000)
 
-    def holds(self):
+    def change_hold(self):
         self.payroll.execute(
             "update organization set payout_grace_days = %s where id = %s", self.dice.choice([0, 0, 7]), self.brand.id
         )
         with db.unit_of_work(self.brand.id):
-            conversions.renew_holds(organization_id=self.brand.id, after=_BEFORE_ALL, limit=self.dice.randint(1, 9))
+            conversions.renew_holds(organization_id=self.brand.id, after=_LOWEST_ID, limit=self.dice.randint(1, 9))
 
-    def run(self):
+    def start_run(self):
         try:
             self.payroll.run()
         except Refused as refused:
@@ -97,7 +97,7 @@ class _Weeks:
                 payout = decisions.lock(organization_id=self.brand.id, payout_id=self.dice.choice(failed))
                 decisions.void(payout, now=self.now)
 
-    def lock(self):
+    def toggle_lock(self):
         rows = self.brand.rows("select id from conversion where paid_cents = 0 order by id")
         if rows:
             self.payroll.execute(
@@ -106,47 +106,51 @@ class _Weeks:
                 self.dice.choice(rows)[0],
             )
 
-    def rate(self):
+    def store_rate(self):
         day = (self.now - timedelta(days=self.dice.randint(1, 12))).date()
         per_usd = self.dice.choice(["0.5", "2", "7302.49", "98765432109.876543210987", str(self.dice.randint(1, 999))])
         self.payroll.rate(self.dice.choice(_CURRENCIES[1:]), per_usd, day)
 
-    def home(self):
+    def change_home_currency(self):
         home = self.dice.choice(["USD", "USD", "TJS", "PYG"])
         self.payroll.execute("update organization set home_currency = %s where id = %s", home, self.brand.id)
 
-    def fold(self):
+    def fold_changes(self):
         owed_totals.fold_changes(self.brand)
 
-    def reckon(self):
+    def compute_days(self):
         owed_totals.compute_owed_days(self.brand)
 
 
-def _agree(weeks):
-    for away in (timedelta(0), timedelta(hours=7), timedelta(days=1), timedelta(days=2), timedelta(days=90)):
-        now = weeks.now + away
-        assert owed_totals.read_stored_totals(weeks.brand, now) == owed_totals.compute_totals(weeks.brand, now), (
-            away,
-            weeks.done,
+def _check_totals(actions):
+    for offset in (timedelta(0), timedelta(hours=7), timedelta(days=1), timedelta(days=2), timedelta(days=90)):
+        now = actions.now + offset
+        assert owed_totals.read_stored_totals(actions.brand, now) == owed_totals.compute_totals(actions.brand, now), (
+            offset,
+            actions.done,
         )
-    assert owed_totals.list_day_violations(weeks.brand) == [], weeks.done
+    assert owed_totals.list_day_violations(actions.brand) == [], actions.done
 
 
-def test_what_is_owed_is_what_conversions_come_to_after_any_steps_in_any_order(app):
-    weeks = _Weeks(Payroll.create(app), random.Random(20_261_123))
-    acts = [name for name in vars(_Weeks) if not name.startswith("_")]
+def test_stored_totals_equal_the_sums_after_random_actions(app):
+    actions = _RandomActions(Payroll.create(app), random.Random(20_261_123))
+    names = [name for name in vars(_RandomActions) if not name.startswith("_")]
 
-    begun = ["sale", "past", "fold", "reckon", "run", "fold", "reckon", "pay", "refund", "fold", "reckon"]
+    first_names = [
+        *("sell", "insert_past_conversion", "fold_changes", "compute_days", "start_run"),
+        *("fold_changes", "compute_days", "pay", "refund", "fold_changes", "compute_days"),
+    ]
+    more = ["insert_past_conversion", "insert_past_conversion", "fold_changes"]
     for number in range(100):
-        weeks.done.append(begun[number] if number < len(begun) else weeks.dice.choice([*acts, "past", "past", "fold"]))
-        getattr(weeks, weeks.done[-1])()
+        actions.done.append(first_names[number] if number < len(first_names) else actions.dice.choice([*names, *more]))
+        getattr(actions, actions.done[-1])()
         if number % 4 == 0:
-            _agree(weeks)
+            _check_totals(actions)
 
     drain("refunds", "payouts")
-    owed_totals.fold_changes(weeks.brand)
-    owed_totals.compute_owed_days(weeks.brand)
-    _agree(weeks)
-    assert weeks.brand.rows("select 1 from day_to_reckon") == []
-    assert weeks.brand.rows("select count(*) > 0 from payout where status = 'Paid'") == [(True,)]
-    assert weeks.brand.rows("select count(*) > 2 from owed_day") == [(True,)]
+    owed_totals.fold_changes(actions.brand)
+    owed_totals.compute_owed_days(actions.brand)
+    _check_totals(actions)
+    assert actions.brand.rows("select 1 from day_to_reckon") == []
+    assert actions.brand.rows("select count(*) > 0 from payout where status = 'Paid'") == [(True,)]
+    assert actions.brand.rows("select count(*) > 2 from owed_day") == [(True,)]

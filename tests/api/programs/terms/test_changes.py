@@ -1,4 +1,4 @@
-"""Which terms a program may change to, through HTTP: what is sent is judged together with what stays."""
+"""Changes of a program's terms, through HTTP: new values are validated together with the unchanged ones."""
 
 from decimal import Decimal
 
@@ -25,14 +25,14 @@ LEADS = CLICKS | {"defaultCommissionModel": "Cpl", "clickRewardCents": 7}
 LEGS = ("leadBountyCents", "clickRewardCents", "saleCommissionType", "saleCommissionValue")
 
 
-def _created(brand, body=SALES, **fields):
+def _create(brand, body=SALES, **fields):
     answer = brand.post(PROGRAMS, body | fields)
     assert answer.status_code == 201, answer.json
     return {name: value for name, value in answer.json.items() if name != "warnings"}
 
 
-def _legs(shown):
-    return tuple(shown[leg] for leg in LEGS)
+def _legs(program):
+    return tuple(program[leg] for leg in LEGS)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def _legs(shown):
         (LEADS, {"defaultCommissionModel": "Cpc", "defaultCommissionValue": 1001}, "unit_fee_out_of_range"),
     ],
 )
-def test_what_a_program_cannot_become_is_refused_by_its_code(brand, base, fields, code):
-    before = _created(brand, base)
+def test_invalid_change_is_refused_with_its_code(brand, base, fields, code):
+    before = _create(brand, base)
 
     answer = change_program(brand, before["id"], **fields)
 
@@ -76,9 +76,9 @@ def test_what_a_program_cannot_become_is_refused_by_its_code(brand, base, fields
     assert brand.get(f"{PROGRAMS}/{before['id']}").json == before
 
 
-def test_half_a_sale_leg_is_refused_where_there_is_none(brand):
-    bare = {name: value for name, value in CLICKS.items() if not name.startswith("sale")}
-    program_id = _created(brand, bare)["id"]
+def test_incomplete_sale_leg_is_refused(brand):
+    without_sale_leg = {name: value for name, value in CLICKS.items() if not name.startswith("sale")}
+    program_id = _create(brand, without_sale_leg)["id"]
 
     for fields in ({"saleCommissionType": "Fixed"}, {"saleCommissionValue": 5}):
         answer = change_program(brand, program_id, **fields)
@@ -97,8 +97,8 @@ def test_half_a_sale_leg_is_refused_where_there_is_none(brand):
     ],
 )
 @pytest.mark.parametrize("base", [CLICKS, LEADS])
-def test_the_sale_leg_is_cleared_as_a_pair(brand, base, fields):
-    before = _created(brand, base)
+def test_sale_leg_is_cleared_as_a_pair(brand, base, fields):
+    before = _create(brand, base)
 
     after = change_program(brand, before["id"], **fields).json
 
@@ -123,8 +123,8 @@ def test_the_sale_leg_is_cleared_as_a_pair(brand, base, fields):
         (CLICKS, {"defaultCommissionModel": "Cpl", "clickRewardCents": 3}, (None, 3, "Percentage", 5)),
     ],
 )
-def test_a_leg_that_the_primary_pays_already_is_dropped(brand, base, fields, legs):
-    program_id = _created(brand, base)["id"]
+def test_leg_duplicating_the_primary_commission_is_dropped(brand, base, fields, legs):
+    program_id = _create(brand, base)["id"]
 
     answer = change_program(brand, program_id, **fields)
 
@@ -132,105 +132,109 @@ def test_a_leg_that_the_primary_pays_already_is_dropped(brand, base, fields, leg
     assert _legs(answer.json) == legs
 
 
-def test_a_change_of_type_alone_keeps_the_value_and_is_judged_with_it(brand):
-    program_id = _created(brand, defaultCommissionType="Fixed", defaultCommissionValue=150)["id"]
+def test_changed_type_is_validated_with_the_unchanged_value(brand):
+    program_id = _create(brand, defaultCommissionType="Fixed", defaultCommissionValue=150)["id"]
 
     refused = change_program(brand, program_id, defaultCommissionType="Percentage")
-    taken = change_program(brand, program_id, defaultCommissionType="Percentage", defaultCommissionValue=15)
+    accepted = change_program(brand, program_id, defaultCommissionType="Percentage", defaultCommissionValue=15)
 
     assert (refused.status_code, refused.json["error"]) == (400, "percentage_out_of_range")
-    assert (taken.json["defaultCommissionType"], taken.json["defaultCommissionValue"]) == ("Percentage", 15)
+    assert (accepted.json["defaultCommissionType"], accepted.json["defaultCommissionValue"]) == ("Percentage", 15)
 
 
-def test_two_changes_at_once_that_do_not_go_together_do_not_both_hold(brand):
+def test_concurrent_contradicting_changes_do_not_both_apply(brand):
     for _ in range(5):
-        program_id = _created(brand, defaultCommissionType="Fixed", defaultCommissionValue=1)["id"]
+        program_id = _create(brand, defaultCommissionType="Fixed", defaultCommissionValue=1)["id"]
         changes = [{"defaultCommissionModel": "Cpc"}, {"defaultCommissionType": "Percentage"}]
 
         answers = run_concurrently(
-            *[lambda one=one, each=program_id: change_program(brand, each, **one) for one in changes]
+            *[lambda fields=fields, id=program_id: change_program(brand, id, **fields) for fields in changes]
         )
 
         assert sorted(answer.status_code for answer in answers) == [200, 400]
 
 
 @pytest.mark.parametrize("model", ["Cpa", "RevShare", "Hybrid"])
-def test_a_legacy_model_stays_with_the_program_that_has_it(brand, model):
+def test_legacy_model_is_only_valid_for_a_program_that_has_it(brand, model):
     program_id = brand.program(default_commission_model=model)
 
-    kept = change_program(brand, program_id, defaultCommissionModel=model, name="Legacy")
+    unchanged = change_program(brand, program_id, defaultCommissionModel=model, name="Legacy")
     other = change_program(brand, program_id, defaultCommissionModel="Hybrid" if model == "Cpa" else "Cpa")
     modern = change_program(brand, program_id, defaultCommissionModel="Cps")
-    back = change_program(brand, program_id, defaultCommissionModel=model)
+    restored = change_program(brand, program_id, defaultCommissionModel=model)
 
-    assert (kept.status_code, kept.json["defaultCommissionModel"], kept.json["name"]) == (200, model, "Legacy")
+    assert (unchanged.status_code, unchanged.json["defaultCommissionModel"], unchanged.json["name"]) == (
+        200,
+        model,
+        "Legacy",
+    )
     assert (modern.status_code, modern.json["defaultCommissionModel"]) == (200, "Cps")
-    for refused in (other, back):
+    for refused in (other, restored):
         assert (refused.status_code, refused.json["error"]) == (400, "invalid_commission_model")
         assert refused.json["field"] == "defaultCommissionModel"
 
 
-CLOSED = (False, "InviteOnly", False)
+INVITE_ONLY = (False, "InviteOnly", False)
 
 
-def _standing(shown):
-    return (shown["autoApprove"], shown["networkVisibility"], shown["isPubliclyDiscoverable"])
+def _visibility(program):
+    return (program["autoApprove"], program["networkVisibility"], program["isPubliclyDiscoverable"])
 
 
 def test_turning_a_click_reward_on_makes_the_program_invite_only(brand):
-    program_id = _created(brand, autoApprove=True)["id"]
+    program_id = _create(brand, autoApprove=True)["id"]
 
-    shown = change_program(brand, program_id, clickRewardCents=5).json
+    program = change_program(brand, program_id, clickRewardCents=5).json
 
-    assert (shown["clickRewardCents"], *_standing(shown)) == (5, *CLOSED)
+    assert (program["clickRewardCents"], *_visibility(program)) == (5, *INVITE_ONLY)
 
 
-def test_a_program_stays_invite_only_while_its_click_reward_is_on(brand):
-    program_id = _created(brand, clickRewardCents=5)["id"]
-    opened = {"autoApprove": True, "networkVisibility": "Networked", "isPubliclyDiscoverable": True}
+def test_program_stays_invite_only_while_its_click_reward_is_on(brand):
+    program_id = _create(brand, clickRewardCents=5)["id"]
+    opening = {"autoApprove": True, "networkVisibility": "Networked", "isPubliclyDiscoverable": True}
 
-    forced = change_program(brand, program_id, **opened)
+    forced = change_program(brand, program_id, **opening)
     change_program(brand, program_id, clickRewardCents=0)
     free = change_program(brand, program_id, autoApprove=True, isPubliclyDiscoverable=True)
 
-    assert (forced.status_code, *_standing(forced.json)) == (200, *CLOSED)
-    assert _standing(free.json) == (True, "InviteOnly", True)
+    assert (forced.status_code, *_visibility(forced.json)) == (200, *INVITE_ONLY)
+    assert _visibility(free.json) == (True, "InviteOnly", True)
 
 
-def test_a_click_reward_that_a_click_program_drops_closes_nothing(brand):
-    program_id = _created(brand, CLICKS, autoApprove=True)["id"]
+def test_dropped_click_reward_leaves_the_visibility_unchanged(brand):
+    program_id = _create(brand, CLICKS, autoApprove=True)["id"]
 
-    assert _standing(change_program(brand, program_id, clickRewardCents=5).json) == (True, "Private", True)
+    assert _visibility(change_program(brand, program_id, clickRewardCents=5).json) == (True, "Private", True)
 
 
 def test_listing_in_the_network_is_saved_as_private(brand):
-    program_id = _created(brand, networkVisibility="InviteOnly")["id"]
+    program_id = _create(brand, networkVisibility="InviteOnly")["id"]
 
     answer = change_program(brand, program_id, networkVisibility="Networked")
 
     assert (answer.status_code, answer.json["networkVisibility"]) == (200, "Private")
 
 
-def test_a_program_that_is_listed_already_stays_so(brand):
+def test_listed_program_stays_listed_until_it_is_changed(brand):
     program_id = brand.program(network_visibility="Networked")
 
-    kept = change_program(brand, program_id, networkVisibility="Networked", name="Listed").json
-    left = change_program(brand, program_id, networkVisibility="Private").json
+    unchanged = change_program(brand, program_id, networkVisibility="Networked", name="Listed").json
+    unlisted = change_program(brand, program_id, networkVisibility="Private").json
 
-    assert (kept["networkVisibility"], left["networkVisibility"]) == ("Networked", "Private")
+    assert (unchanged["networkVisibility"], unlisted["networkVisibility"]) == ("Networked", "Private")
 
 
-def _rate(currency, per_usd, day):
+def _store_rate(currency, per_usd, day):
     with db.any_org_work():
         db.db.run("insert into fx_rate values (%s, %s, %s) on conflict do nothing", (currency, day, per_usd))
 
 
-def test_a_term_that_stays_is_not_measured_with_a_rate_that_moved(brand):
+def test_unchanged_amount_is_not_validated_with_a_new_rate(brand):
     brand.set(currency="MKD")
-    _rate("MKD", 1, "2026-01-01")
+    _store_rate("MKD", 1, "2026-01-01")
     highest = {"budgetCents": 10**10, "leadBountyCents": 100_000, "clickRewardCents": 100_000}
-    program_id = _created(brand, defaultCommissionType="Fixed", defaultCommissionValue=10**6, **highest)["id"]
-    _rate("MKD", Decimal("0.5"), "2026-01-02")
+    program_id = _create(brand, defaultCommissionType="Fixed", defaultCommissionValue=10**6, **highest)["id"]
+    _store_rate("MKD", Decimal("0.5"), "2026-01-02")
 
     renamed = change_program(brand, program_id, name="Summer", defaultCommissionValue=10**6, **highest)
     lowered = change_program(brand, program_id, budgetCents=5 * 10**9)
@@ -247,15 +251,15 @@ def test_a_term_that_stays_is_not_measured_with_a_rate_that_moved(brand):
         assert (refused.status_code, refused.json["error"], refused.json["homeCurrency"]) == (400, code, "MKD")
 
 
-def test_another_model_measures_every_term_again(brand):
+def test_changed_model_validates_every_amount_again(brand):
     brand.set(currency="MDL")
-    _rate("MDL", 1, "2026-01-01")
+    _store_rate("MDL", 1, "2026-01-01")
     base = CLICKS | {"leadBountyCents": None, "defaultCommissionValue": 400, "budgetCents": 10**10}
-    program_id = _created(brand, base)["id"]
-    _rate("MDL", Decimal("0.5"), "2026-01-02")
+    program_id = _create(brand, base)["id"]
+    _store_rate("MDL", Decimal("0.5"), "2026-01-02")
 
     refused = change_program(brand, program_id, defaultCommissionModel="Cpl")
-    taken = change_program(brand, program_id, defaultCommissionModel="Cpl", budgetCents=5 * 10**9)
+    accepted = change_program(brand, program_id, defaultCommissionModel="Cpl", budgetCents=5 * 10**9)
 
     assert (refused.status_code, refused.json["error"]) == (400, "budget_out_of_range")
-    assert taken.status_code == 200
+    assert accepted.status_code == 200

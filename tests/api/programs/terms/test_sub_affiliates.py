@@ -13,30 +13,30 @@ def _url(program_id):
     return f"{URL}/{program_id}/sub-affiliate-config"
 
 
-def test_recruiting_is_off_at_first(brand):
+def test_recruiting_is_off_by_default(brand):
     assert brand.get(_url(brand.program())).json == {"enabled": False, "percent": 0}
 
 
-@pytest.mark.parametrize(("percent", "shown"), [(10, 10), (12.5, 12.5), (0.0001, 0.0001), (100, 100), (7.0, 7)])
-def test_a_setting_is_set_and_audited(brand, percent, shown):
+@pytest.mark.parametrize(("percent", "returned"), [(10, 10), (12.5, 12.5), (0.0001, 0.0001), (100, 100), (7.0, 7)])
+def test_setting_is_stored_returned_and_audited(brand, percent, returned):
     program_id = brand.program(sub_affiliate_percent=Decimal("2.5"))
 
     answer = brand.call("PUT", _url(program_id), {"enabled": True, "percent": percent})
 
-    assert (answer.status_code, answer.json) == (200, {"enabled": True, "percent": shown})
-    assert isinstance(answer.json["percent"], type(shown))
+    assert (answer.status_code, answer.json) == (200, {"enabled": True, "percent": returned})
+    assert isinstance(answer.json["percent"], type(returned))
     assert brand.get(_url(program_id)).json == answer.json
     assert brand.rows("select action, entity_id, before, after from audit_entry") == [
         (
             "program.sub_affiliate_config_changed",
             str(program_id),
             {"enabled": False, "percent": 2.5},
-            {"enabled": True, "percent": shown},
+            {"enabled": True, "percent": returned},
         )
     ]
 
 
-def test_a_setting_keeps_its_percent_while_it_is_off(brand):
+def test_percent_is_stored_while_the_setting_is_off(brand):
     program_id = brand.program()
 
     brand.call("PUT", _url(program_id), {"enabled": False, "percent": 30})
@@ -45,14 +45,14 @@ def test_a_setting_keeps_its_percent_while_it_is_off(brand):
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"null"])
-def test_a_change_needs_a_body(brand, raw):
+def test_missing_body_returns_body_required(brand, raw):
     answer = brand.call("PUT", _url(brand.program()), raw)
 
     assert (answer.status_code, answer.json["error"]) == (400, "body_required")
 
 
 @pytest.mark.parametrize("percent", [-0.1, 100.1, "10", None, True, [], 0.00001, 10**18, 1e300])
-def test_a_change_refuses_what_is_no_percentage(brand, percent):
+def test_invalid_percent_is_refused(brand, percent):
     program_id = brand.program()
 
     answer = brand.call("PUT", _url(program_id), {"enabled": True, "percent": percent})
@@ -62,25 +62,25 @@ def test_a_change_refuses_what_is_no_percentage(brand, percent):
 
 
 @pytest.mark.parametrize("enabled", ["true", 1, None])
-def test_a_change_refuses_what_is_neither_on_nor_off(brand, enabled):
+def test_non_boolean_enabled_is_refused(brand, enabled):
     answer = brand.call("PUT", _url(brand.program()), {"enabled": enabled, "percent": 1})
 
     assert (answer.status_code, answer.json["error"]) == (400, "unsupported_value")
 
 
-@pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
-def test_a_program_of_somebody_else_is_an_empty_404(brand, rival, whose):
-    ids = {"a rival's": rival.program(), "nobody's": "01890000-0000-7000-8000-000000000000", "no id": "x"}
+@pytest.mark.parametrize("program", ["other tenant's", "unknown", "malformed"])
+def test_other_tenants_or_unknown_program_returns_an_empty_404(brand, rival, program):
+    ids = {"other tenant's": rival.program(), "unknown": "01890000-0000-7000-8000-000000000000", "malformed": "x"}
 
-    shown = brand.get(_url(ids[whose]))
-    changed = brand.call("PUT", _url(ids[whose]), {"enabled": True, "percent": 5})
+    read = brand.get(_url(ids[program]))
+    changed = brand.call("PUT", _url(ids[program]), {"enabled": True, "percent": 5})
 
-    assert (shown.status_code, shown.data) == (404, b"")
+    assert (read.status_code, read.data) == (404, b"")
     assert (changed.status_code, changed.data) == (404, b"")
     assert rival.rows("select sub_affiliate_enabled from program") == [(False,)]
 
 
-def test_the_setting_is_on_every_plan_and_written_with_read_write(app, brand):
+def test_setting_needs_a_write_key_but_no_paid_plan(app, brand):
     free = Brand.create(app, plan="Free")
     program_id = free.program()
     reader = brand.other_key(scope="read")

@@ -1,4 +1,4 @@
-"""Which terms a program may have, through HTTP."""
+"""Valid and invalid terms of a new program, through HTTP."""
 
 import pytest
 
@@ -8,7 +8,7 @@ MINIMAL = {"name": "Spring", "defaultCommissionType": "Percentage", "defaultComm
 URL = "/api/v1/programs"
 
 
-def _program(brand, **fields):
+def _create(brand, **fields):
     return brand.post(URL, MINIMAL | fields)
 
 
@@ -38,8 +38,8 @@ def _program(brand, **fields):
         ({"hostedCheckoutThankYouUrl": 7}, "invalid_hosted_checkout_thank_you_url"),
     ],
 )
-def test_what_a_program_cannot_be_is_refused_by_its_code(brand, fields, code):
-    answer = _program(brand, **fields)
+def test_invalid_terms_are_refused_with_their_code(brand, fields, code):
+    answer = _create(brand, **fields)
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
     assert brand.rows("select count(*) from program") == [(0,)]
@@ -56,25 +56,25 @@ def test_what_a_program_cannot_be_is_refused_by_its_code(brand, fields, code):
     ],
 )
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
-def test_what_a_click_or_lead_program_cannot_be_is_refused(brand, model, fields, code):
+def test_invalid_terms_of_a_click_or_lead_program_are_refused(brand, model, fields, code):
     base = {"defaultCommissionModel": model, "defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
 
-    answer = _program(brand, **base | fields)
+    answer = _create(brand, **base | fields)
 
     assert (answer.status_code, answer.json["error"]) == (400, code)
 
 
-def test_the_edges_of_the_limits_are_inside(brand):
-    fixed = _program(brand, defaultCommissionType="Fixed", defaultCommissionValue=1_000_000, budgetCents=10**10)
-    bounty = _program(brand, leadBountyCents=100_000, clickRewardCents=1)
-    least = _program(brand, leadBountyCents=10, clickRewardCents=100_000, defaultCommissionValue=100)
+def test_range_limits_are_inclusive(brand):
+    fixed = _create(brand, defaultCommissionType="Fixed", defaultCommissionValue=1_000_000, budgetCents=10**10)
+    highest_bounty = _create(brand, leadBountyCents=100_000, clickRewardCents=1)
+    lowest_bounty = _create(brand, leadBountyCents=10, clickRewardCents=100_000, defaultCommissionValue=100)
 
-    assert [answer.status_code for answer in (fixed, bounty, least)] == [201, 201, 201]
+    assert [answer.status_code for answer in (fixed, highest_bounty, lowest_bounty)] == [201, 201, 201]
 
 
 @pytest.mark.parametrize("model", ["Cpc", "Cpl"])
-def test_a_unit_fee_goes_up_to_a_thousand(brand, model):
-    answer = _program(brand, defaultCommissionModel=model, defaultCommissionType="Fixed", defaultCommissionValue=1_000)
+def test_unit_fee_of_a_thousand_is_accepted(brand, model):
+    answer = _create(brand, defaultCommissionModel=model, defaultCommissionType="Fixed", defaultCommissionValue=1_000)
 
     assert (answer.status_code, answer.json["defaultCommissionValue"]) == (201, 1_000)
 
@@ -97,17 +97,17 @@ PER_LEAD = FIXED | {"defaultCommissionModel": "Cpl"}
         ({}, "clickRewardCents", 1, -1, "click_reward_out_of_range"),
     ],
 )
-def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand, *, base, field, inside, outside, code):
+def test_limits_are_in_the_home_currency_at_its_newest_rate(brand, *, base, field, inside, outside, code):
     brand.set(currency="MOP")
     with db.unit_of_work(brand.id):
         db.db.run(
             "insert into fx_rate values ('MOP', '2026-01-01', 5), ('MOP', '2026-01-02', 0.5) on conflict do nothing"
         )
 
-    taken = _program(brand, **base | {field: inside})
-    refused = _program(brand, **base | {field: outside})
+    accepted = _create(brand, **base | {field: inside})
+    refused = _create(brand, **base | {field: outside})
 
-    assert (taken.status_code, taken.json[field]) == (201, inside)
+    assert (accepted.status_code, accepted.json[field]) == (201, inside)
     assert refused.status_code == 400
     assert {name: refused.json[name] for name in refused.json if name != "message"} == {
         "error": code,
@@ -124,28 +124,28 @@ def test_a_limit_names_the_home_currency_and_follows_its_newest_rate(brand, *, b
         ({"clickRewardCents": 100_001}, "click_reward_out_of_range"),
     ],
 )
-def test_the_refusal_of_a_bounty_or_reward_names_dollars_too(brand, fields, code):
-    answer = _program(brand, **fields)
+def test_refusal_of_a_bounty_or_reward_names_the_home_currency(brand, fields, code):
+    answer = _create(brand, **fields)
 
     assert (answer.json["error"], answer.json["homeCurrency"]) == (code, "USD")
 
 
-def test_without_a_rate_an_amount_is_taken_as_it_is(brand):
+def test_amount_without_a_rate_is_not_converted(brand):
     brand.set(currency="ISK")
 
-    taken = _program(brand, budgetCents=1_300_000_000_000, leadBountyCents=1, clickRewardCents=1)
-    absurd = _program(brand, budgetCents=10**18)
+    accepted = _create(brand, budgetCents=1_300_000_000_000, leadBountyCents=1, clickRewardCents=1)
+    refused = _create(brand, budgetCents=10**18)
 
-    assert taken.status_code == 201
-    assert (absurd.status_code, absurd.json["error"]) == (400, "budget_out_of_range")
+    assert accepted.status_code == 201
+    assert (refused.status_code, refused.json["error"]) == (400, "budget_out_of_range")
 
 
 def test_click_rewards_make_a_program_invite_only(brand):
-    shown = _program(
+    program = _create(
         brand, clickRewardCents=5, autoApprove=True, networkVisibility="Networked", isPubliclyDiscoverable=True
     ).json
 
-    assert (shown["autoApprove"], shown["networkVisibility"], shown["isPubliclyDiscoverable"]) == (
+    assert (program["autoApprove"], program["networkVisibility"], program["isPubliclyDiscoverable"]) == (
         False,
         "InviteOnly",
         False,
@@ -153,17 +153,16 @@ def test_click_rewards_make_a_program_invite_only(brand):
 
 
 def test_listing_in_the_network_is_saved_as_private(brand):
-    answer = _program(brand, networkVisibility="Networked")
+    answer = _create(brand, networkVisibility="Networked")
 
     assert (answer.status_code, answer.json["networkVisibility"]) == (201, "Private")
 
 
 @pytest.mark.parametrize(
-    ("model", "kept"),
-    [("Cpc", (50, None, "Percentage", 5)), ("Cpl", (None, 7, "Percentage", 5))],
+    ("model", "expected"), [("Cpc", (50, None, "Percentage", 5)), ("Cpl", (None, 7, "Percentage", 5))]
 )
-def test_a_leg_that_the_primary_pays_already_is_dropped(brand, model, kept):
-    shown = _program(
+def test_leg_duplicating_the_primary_commission_is_dropped(brand, model, expected):
+    program = _create(
         brand,
         defaultCommissionModel=model,
         defaultCommissionType="Fixed",
@@ -175,19 +174,19 @@ def test_a_leg_that_the_primary_pays_already_is_dropped(brand, model, kept):
     ).json
 
     legs = ("leadBountyCents", "clickRewardCents", "saleCommissionType", "saleCommissionValue")
-    assert tuple(shown[leg] for leg in legs) == kept
+    assert tuple(program[leg] for leg in legs) == expected
 
 
-def test_a_sale_program_has_no_sale_leg_beside_it(brand):
-    shown = _program(brand, saleCommissionType="Percentage", saleCommissionValue=5).json
+def test_sale_program_has_no_separate_sale_leg(brand):
+    program = _create(brand, saleCommissionType="Percentage", saleCommissionValue=5).json
 
-    assert (shown["saleCommissionType"], shown["saleCommissionValue"]) == (None, None)
+    assert (program["saleCommissionType"], program["saleCommissionValue"]) == (None, None)
 
 
-def test_zero_and_empty_clear(brand):
-    shown = _program(brand, leadBountyCents=0, clickRewardCents=0, hostedCheckoutThankYouUrl="").json
+def test_zero_and_empty_values_clear_fields(brand):
+    program = _create(brand, leadBountyCents=0, clickRewardCents=0, hostedCheckoutThankYouUrl="").json
 
-    assert (shown["leadBountyCents"], shown["clickRewardCents"], shown["hostedCheckoutThankYouUrl"]) == (
+    assert (program["leadBountyCents"], program["clickRewardCents"], program["hostedCheckoutThankYouUrl"]) == (
         None,
         None,
         None,

@@ -1,4 +1,4 @@
-"""The demo as `flask up` makes it, with the service behind a real socket and the gateway played beside it."""
+"""The demo as `flask up` creates it: the service on a real socket, with a simulated gateway next to it."""
 
 import json
 import socket
@@ -17,7 +17,7 @@ from click.testing import Result
 import settings
 from adapters.embedded.data_folder import wait_until
 from app import create_app
-from commands.demo import demo as making
+from commands.demo import demo as demo_command
 from commands.demo import loopback
 from commands.demo.gateway import object_store, server
 from commands.demo.prompt_handler import PromptHandler
@@ -33,59 +33,63 @@ _PATIENCE_S = 120
 
 @dataclass
 class Demo:
-    """The demo of one data folder. `flask` runs a command as another terminal would; `facts` are what it is made of."""
+    """The demo of one data folder.
+
+    `flask` runs a command as another terminal would; `facts` has the ids, keys and secrets of its brands;
+    `gateway_lines` has the lines that the simulated gateway printed; `reserved_ports` stay bound until the test ends.
+    """
 
     app: Any
     monkeypatch: Any
     facts: dict[str, str] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
-    held: list[socket.socket] = field(default_factory=list)
+    gateway_lines: list[str] = field(default_factory=list)
+    reserved_ports: list[socket.socket] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         with click.Context(click.Group("flask")):
-            self._of_commands = create_app()
+            self._command_app = create_app()
 
     def flask(self, *words: str) -> tuple[int, str]:
-        """Run a command; return its exit code and all that it said."""
-        done = self._run(*words)
-        return done.exit_code, done.output
+        """Run a command; return its exit code and its whole output."""
+        result = self._run(*words)
+        return result.exit_code, result.output
 
     def json(self, *words: str) -> Any:
-        """Run a command that works, and return its one document."""
-        done = self._run(*words, "--json")
-        assert done.exit_code == 0, done.output
-        return json.loads(done.stdout)
+        """Run a command that must succeed; return the JSON document that it prints."""
+        result = self._run(*words, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
 
     def _run(self, *words: str) -> Result:
-        with self._of_commands.app_context():
-            done: Result = self._of_commands.test_cli_runner().invoke(args=words)
-        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return done
+        with self._command_app.app_context():
+            result: Result = self._command_app.test_cli_runner().invoke(args=words)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
 
-    def make(self) -> None:
-        """Make the demo, or what of it is not there."""
+    def create(self) -> None:
+        """Create the demo, or the parts of it that are missing."""
         self.facts = self.json("demo", "--show-secrets")
 
-    def move(self) -> None:
-        """Let PORT be another one from now on."""
-        held = ports.hold_ports(3)
-        self.held += held
-        port = ports.port_number(held[0])
+    def change_ports(self) -> None:
+        """Set PORT to another free port, and the gateway's address to the second port after it."""
+        reserved = ports.hold_ports(3)
+        self.reserved_ports += reserved
+        port = ports.port_number(reserved[0])
         override_settings(
             self.monkeypatch, web={"port": port}, addresses={"apis": {"stripe": f"http://127.0.0.1:{port + 2}"}}
         )
 
     @contextmanager
-    def playing(self) -> Iterator[None]:
-        """Play the gateway; `said` has what it says."""
-        self.said.clear()
-        with server.running(settings.current(), say=self.said.append):
+    def run_gateway(self) -> Iterator[None]:
+        """Run the simulated gateway; collect its output in `gateway_lines`."""
+        self.gateway_lines.clear()
+        with server.running(settings.current(), say=self.gateway_lines.append):
             yield
 
     @contextmanager
-    def up(self) -> Iterator[None]:
-        """Play the gateway beside the service."""
-        with serve_app(self.app, port=settings.current().web.port), self.playing():
+    def run_all(self) -> Iterator[None]:
+        """Run the service and the simulated gateway."""
+        with serve_app(self.app, port=settings.current().web.port), self.run_gateway():
             yield
 
     @property
@@ -93,54 +97,55 @@ class Demo:
         """The brand with the gateway."""
         return Brand(self.app, self.facts["gatewayOrganizationId"], self.facts["gatewayApiKey"], "")
 
-    def hear(self, *types: str) -> None:
-        """Wait until as many events of these types have come in through the connection, and have them booked."""
-        found: list[Any] = []
+    def receive_events(self, *types: str) -> None:
+        """Wait until exactly the events of these types have arrived through the connection; run their jobs."""
+        received: list[Any] = []
 
-        def is_there() -> bool:
-            found[:] = [row[0] for row in self.shop.rows("select type from gateway_event order by received_at, id")]
-            return sorted(found) == sorted(types)
+        def is_complete() -> bool:
+            received[:] = [row[0] for row in self.shop.rows("select type from gateway_event order by received_at, id")]
+            return sorted(received) == sorted(types)
 
-        assert wait_until(is_there, timeout_s=_PATIENCE_S), found
+        assert wait_until(is_complete, timeout_s=_PATIENCE_S), received
         drain("gateways", "sales", "refunds")
 
 
 @pytest.fixture
 def demo(app, tmp_path, monkeypatch):
-    """Return the demo of an empty data folder, on a machine that is private."""
+    """Return the demo of an empty data folder, on a private machine."""
     with db.any_org_work():
-        db.db.run("select 1")  # this process knows where its database is
-    monkeypatch.setattr(making, "_SAMPLE_RATES", {})  # rates are everybody's, other tests' as well
+        db.db.run("select 1")  # connects this process to its database before the settings change
+    monkeypatch.setattr(demo_command, "_SAMPLE_RATES", {})  # all tests share the rates
     override_settings(monkeypatch, servers={"data_dir": tmp_path / "data", "database_url": None})
-    found = Demo(app, monkeypatch)
-    found.move()
+    created = Demo(app, monkeypatch)
+    created.change_ports()
     assert loopback.is_gateway_called(settings.current())
-    yield found
-    for held in found.held:
-        held.close()
+    yield created
+    for port in created.reserved_ports:
+        port.close()
 
 
 class _Listener(HTTPServer):
-    """A server of somebody who subscribed: keeps what it is sent, and answers with the next of `statuses`, then 200."""
+    """A subscriber's server: records its requests and answers with the next of `statuses`, then with 200."""
 
     def __init__(self, port):
-        self.sent, self.statuses = [], []
-        super().__init__(("127.0.0.1", port), _Keeps)
+        self.requests, self.statuses = [], []
+        super().__init__(("127.0.0.1", port), _RecordingHandler)
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
 
-class _Keeps(PromptHandler):
+class _RecordingHandler(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.sent.append((self.path, self.headers["Stripe-Signature"], body))
+        self.server.requests.append((self.path, self.headers["Stripe-Signature"], body))
         self.send_response(self.server.statuses.pop(0) if self.server.statuses else 200)
         self.end_headers()
 
 
 @pytest.fixture
-def playing(tmp_path, monkeypatch):
-    held = ports.hold_ports(3)  # the gateway's port is the second after the listener's
-    listener = _Listener(ports.port_number(held[0]))
+def subscriber(tmp_path, monkeypatch):
+    """Run the simulated gateway and a subscriber's server; return the server."""
+    reserved = ports.hold_ports(3)  # the gateway's port is the second after the listener's
+    listener = _Listener(ports.port_number(reserved[0]))
     chosen = override_settings(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
@@ -148,21 +153,21 @@ def playing(tmp_path, monkeypatch):
         yield listener
     listener.shutdown()
     listener.server_close()
-    for port in held:
+    for port in reserved:
         port.close()
 
 
 @pytest.fixture
-def client(playing):
-    """stripe's own client."""
+def client(subscriber):
+    """Return Stripe's own client, connected to the simulated gateway."""
     chosen = settings.current()
     key = object_store.read_key(chosen.servers.data_dir)
     return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
 
 
 @pytest.fixture
-def made(demo):
-    """The demo, made and up."""
-    demo.make()
-    with demo.up():
+def running_demo(demo):
+    """Create the demo and run it; return it."""
+    demo.create()
+    with demo.run_all():
         yield demo

@@ -1,4 +1,4 @@
-"""Coupons and promotion codes of the gateway that is played, as stripe's own client asks for them."""
+"""Coupons and promotion codes of the simulated gateway, requested with Stripe's own client."""
 
 import pytest
 import stripe
@@ -7,38 +7,38 @@ _PRICE = 4_900
 
 
 class _Shop:
-    """The gateway as the server of a brand asks it."""
+    """The calls that a brand's server sends to the gateway."""
 
     def __init__(self, client):
         self.client = client
 
-    def coupon(self, **terms):
+    def create_coupon(self, **terms):
         if "amount_off" not in terms:
             terms = {"percent_off": 20, **terms}
         return self.client.v1.coupons.create({"duration": "once", **terms})
 
-    def code(self, text, *, limits=None, **terms):
-        promotion = {"type": "coupon", "coupon": self.coupon(**terms).id}
+    def create_code(self, text, *, limits=None, **terms):
+        promotion = {"type": "coupon", "coupon": self.create_coupon(**terms).id}
         return self.client.v1.promotion_codes.create({"promotion": promotion, "code": text, **(limits or {})})
 
     def redeem(self, code):
         """Start a subscription with a code; return it with its first invoice."""
         customer = self.client.v1.customers.create({"email": "ann@example.com"})
         items = [{"price_data": {"unit_amount": _PRICE, "currency": "eur"}}]
-        wanted = {"customer": customer.id, "items": items, "discounts": [{"promotion_code": code}]}
-        made = self.client.v1.subscriptions.create(wanted)
-        return made, self.invoice(made)
+        fields = {"customer": customer.id, "items": items, "discounts": [{"promotion_code": code}]}
+        subscription = self.client.v1.subscriptions.create(fields)
+        return subscription, self.read_invoice(subscription)
 
     def renew(self, subscription):
-        return self.invoice(self.client.v1.subscriptions.update(subscription.id, {"billing_cycle_anchor": "now"}))
+        return self.read_invoice(self.client.v1.subscriptions.update(subscription.id, {"billing_cycle_anchor": "now"}))
 
-    def invoice(self, subscription):
+    def read_invoice(self, subscription):
         return self.client.v1.invoices.retrieve(subscription.latest_invoice, {"expand": ["discounts"]})
 
 
 @pytest.fixture
 def shop(client):
-    """The gateway that is played."""
+    """Return the simulated gateway as a brand's server calls it."""
     return _Shop(client)
 
 
@@ -52,23 +52,23 @@ def shop(client):
         ({"amount_off": 5_000, "currency": "eur"}, 0),
     ],
 )
-def test_a_code_takes_off_what_its_coupon_says(shop, terms, paid):
-    _, invoice = shop.redeem(shop.code("SPRING", **terms).id)
+def test_code_reduces_the_price_by_its_coupon(shop, terms, paid):
+    _, invoice = shop.redeem(shop.create_code("SPRING", **terms).id)
 
     assert (invoice.subtotal, invoice.total, invoice.amount_paid) == (_PRICE, paid, paid)
-    assert [one.amount for one in invoice.total_discount_amounts] == [_PRICE - paid]
+    assert [discount.amount for discount in invoice.total_discount_amounts] == [_PRICE - paid]
     assert [charge.amount for charge in shop.client.v1.charges.list().data] == ([paid] if paid else [])
 
 
-def test_an_invoice_names_its_discount_by_its_id_unless_more_is_asked_for(shop):
-    made = shop.code("SPRING")
-    _, shown = shop.redeem(made.id)
+def test_invoice_has_discount_ids_unless_expanded(shop):
+    code = shop.create_code("SPRING")
+    _, invoice = shop.redeem(code.id)
 
-    (discount,) = shown.discounts
-    assert (discount.promotion_code, discount.source.type) == (made.id, "coupon")
-    assert shop.client.v1.invoices.retrieve(shown.id).discounts == [discount.id]
-    (told,) = shop.client.v1.events.list({"types": ["invoice.paid"]}).data
-    assert told.data.object.discounts == [discount.id]
+    (discount,) = invoice.discounts
+    assert (discount.promotion_code, discount.source.type) == (code.id, "coupon")
+    assert shop.client.v1.invoices.retrieve(invoice.id).discounts == [discount.id]
+    (event,) = shop.client.v1.events.list({"types": ["invoice.paid"]}).data
+    assert event.data.object.discounts == [discount.id]
 
 
 @pytest.mark.parametrize(
@@ -79,53 +79,58 @@ def test_an_invoice_names_its_discount_by_its_id_unless_more_is_asked_for(shop):
         ({"duration": "repeating", "duration_in_months": 3}, 3_920),
     ],
 )
-def test_a_renewal_is_cheaper_as_long_as_the_coupon_says(shop, terms, paid):
-    subscription, _ = shop.redeem(shop.code("SPRING", **terms).id)
+def test_renewal_is_discounted_for_the_coupons_duration(shop, terms, paid):
+    subscription, _ = shop.redeem(shop.create_code("SPRING", **terms).id)
 
-    again = shop.renew(subscription)
+    renewal = shop.renew(subscription)
 
-    assert (again.amount_paid, len(again.discounts)) == (paid, 1 if paid < _PRICE else 0)
+    assert (renewal.amount_paid, len(renewal.discounts)) == (paid, 1 if paid < _PRICE else 0)
 
 
-def test_what_was_given_outlives_the_coupon(shop):
-    made = shop.code("SPRING", duration="forever")
-    subscription, _ = shop.redeem(made.id)
-    shop.client.v1.coupons.delete(made.promotion.coupon)
+def test_granted_discount_outlives_the_deleted_coupon(shop):
+    code = shop.create_code("SPRING", duration="forever")
+    subscription, _ = shop.redeem(code.id)
+    shop.client.v1.coupons.delete(code.promotion.coupon)
 
     assert shop.renew(subscription).amount_paid == 3_920
     assert shop.client.v1.coupons.list().data == []
 
 
-def test_a_code_is_redeemed_as_often_as_it_may_be(shop):
-    made = shop.code("SPRING", limits={"max_redemptions": 2})
+def test_code_is_redeemed_up_to_its_limit(shop):
+    code = shop.create_code("SPRING", limits={"max_redemptions": 2})
     for _ in range(2):
-        shop.redeem(made.id)
+        shop.redeem(code.id)
 
     with pytest.raises(stripe.InvalidRequestError, match="not redeemable"):
-        shop.redeem(made.id)
-    assert shop.client.v1.promotion_codes.retrieve(made.id).times_redeemed == 2
+        shop.redeem(code.id)
+    assert shop.client.v1.promotion_codes.retrieve(code.id).times_redeemed == 2
     assert len(shop.client.v1.subscriptions.list().data) == 2
 
 
-def test_a_code_that_ended_is_not_redeemed_and_its_text_is_free(shop):
+def test_ended_code_is_not_redeemed_and_its_text_is_free(shop):
     codes, past = shop.client.v1.promotion_codes, 1_700_000_000
-    off, orphan = shop.code("SPRING"), shop.code("ORPHAN")
-    codes.update(off.id, {"active": False})
+    inactive, orphan = shop.create_code("SPRING"), shop.create_code("ORPHAN")
+    codes.update(inactive.id, {"active": False})
     shop.client.v1.coupons.delete(orphan.promotion.coupon)
-    ended = [off, orphan, shop.code("OLD", limits={"expires_at": past}), shop.code("OLDER", redeem_by=past)]
-    abroad = shop.code("ABROAD", amount_off=900, currency="usd")
+    ended = [
+        inactive,
+        orphan,
+        shop.create_code("OLD", limits={"expires_at": past}),
+        shop.create_code("OLDER", redeem_by=past),
+    ]
+    foreign_currency = shop.create_code("ABROAD", amount_off=900, currency="usd")
 
-    for one in [*ended, abroad]:
+    for code in [*ended, foreign_currency]:
         with pytest.raises(stripe.InvalidRequestError):
-            shop.redeem(one.id)
+            shop.redeem(code.id)
     with pytest.raises(stripe.InvalidRequestError, match="No such promotion code"):
         shop.redeem("promo_none")
     assert shop.client.v1.subscriptions.list().data == []
-    again = shop.code("spring")
-    assert [one.id for one in codes.list({"code": "SPRING", "active": True}).data] == [again.id]
-    assert [one.id for one in codes.list({"code": "SPRING"}).data] == [again.id, off.id]
+    replacement = shop.create_code("spring")
+    assert [code.id for code in codes.list({"code": "SPRING", "active": True}).data] == [replacement.id]
+    assert [code.id for code in codes.list({"code": "SPRING"}).data] == [replacement.id, inactive.id]
     with pytest.raises(stripe.InvalidRequestError, match="already exists"):
-        codes.update(off.id, {"active": True})
+        codes.update(inactive.id, {"active": True})
 
 
 @pytest.mark.parametrize(
@@ -141,25 +146,25 @@ def test_a_code_that_ended_is_not_redeemed_and_its_text_is_free(shop):
         {"name": "n" * 41},
     ],
 )
-def test_what_cannot_be_a_coupon_is_refused(shop, terms):
+def test_invalid_coupon_is_refused(shop, terms):
     with pytest.raises(stripe.InvalidRequestError):
-        shop.coupon(**terms)
+        shop.create_coupon(**terms)
 
     assert shop.client.v1.coupons.list().data == []
 
 
 @pytest.mark.parametrize("text", ["", "A_B", "ÄB", "A B", "A" * 501])
-def test_what_cannot_be_a_code_is_refused(shop, text):
+def test_invalid_code_text_is_refused(shop, text):
     with pytest.raises(stripe.InvalidRequestError):
-        shop.code(text)
+        shop.create_code(text)
 
     assert shop.client.v1.promotion_codes.list().data == []
 
 
-def test_what_is_asked_again_under_its_key_is_made_once(shop):
-    for make in (
+def test_repeated_idempotency_key_creates_one_object(shop):
+    for create in (
         lambda: shop.client.v1.coupons.create({"duration": "once", "percent_off": 5}, {"idempotency_key": "coupon:1"}),
         lambda: shop.client.v1.customers.create({"email": "ann@example.com"}, {"idempotency_key": "ann/1"}),
     ):
-        assert make().id == make().id
+        assert create().id == create().id
     assert len(shop.client.v1.coupons.list().data) == len(shop.client.v1.customers.list().data) == 1

@@ -1,4 +1,4 @@
-"""The demo's second brand is made and connected once, whatever the data folder has of it already."""
+"""The demo's second brand is created and connected once, whichever parts of it the data folder already has."""
 
 import json
 import shutil
@@ -14,43 +14,43 @@ from models import db
 from tests.support.settings_overrides import build_settings, override_settings
 
 
-def _connections(demo):
+def _list_connections(demo):
     columns = "select id, status, mode, account from gateway_connection order by connected_at"
     return demo.shop.rows(columns)
 
 
-def _endpoints():
+def _list_endpoints():
     return StripeObjectStore(settings.current().servers.data_dir).list_objects("/v1/webhook_endpoints")
 
 
-def _count(table):
+def _count_rows(table):
     with db.any_org_work():
         return db.db.row(f"select count(*) from {table}")[0]
 
 
-def test_it_is_made_and_connected_once(demo):
-    demo.make()
-    facts, connections = demo.facts, _connections(demo)
-    counted = [_count(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")]
+def test_second_brand_is_created_and_connected_once(demo):
+    demo.create()
+    facts, connections = demo.facts, _list_connections(demo)
+    counts = [_count_rows(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")]
 
-    demo.make()
+    demo.create()
 
     assert demo.facts == facts
     assert [row[1:3] for row in connections] == [("Active", "live")]
-    assert _connections(demo) == connections
-    assert len(_endpoints()) == 1
+    assert _list_connections(demo) == connections
+    assert len(_list_endpoints()) == 1
     assert [
-        _count(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")
-    ] == counted
+        _count_rows(table) for table in ("organization", "program", "affiliate", "webhook_endpoint", "api_key")
+    ] == counts
 
 
-def test_it_is_connected_as_any_brand_is(demo):
-    demo.make()
-    ((connection_id, _, _, account),) = _connections(demo)
-    (endpoint,) = _endpoints()
-    shown = demo.shop.get(f"/api/v1/connections/{connection_id}").json
+def test_connection_is_like_any_brands(demo):
+    demo.create()
+    ((connection_id, _, _, account),) = _list_connections(demo)
+    (endpoint,) = _list_endpoints()
+    view = demo.shop.get(f"/api/v1/connections/{connection_id}").json
 
-    assert (shown["webhookUrl"], shown["account"]) == (endpoint["url"], account)
+    assert (view["webhookUrl"], view["account"]) == (endpoint["url"], account)
     assert account.startswith("acct_")
     key = (settings.current().servers.data_dir / "gateway" / "key").read_text()
     sealed = demo.shop.rows("select credentials_sealed, made_sealed from gateway_connection")[0]
@@ -59,94 +59,94 @@ def test_it_is_connected_as_any_brand_is(demo):
     assert entries == [("operator", str(connection_id))]
 
 
-def test_a_demo_of_an_earlier_version_gets_it(demo, monkeypatch):
+def test_demo_of_an_earlier_version_gets_the_second_brand(demo, monkeypatch):
     override_settings(monkeypatch, addresses={"apis": {"stripe": None}})
-    demo.make()
+    demo.create()
     before = demo.facts
     assert not any(name.startswith("gateway") for name in before)
 
     override_settings(monkeypatch, addresses={"apis": {"stripe": loopback.gateway_url(settings.current())}})
-    demo.make()
+    demo.create()
 
     assert {name: value for name, value in demo.facts.items() if name in before} == before
-    assert [row[1] for row in _connections(demo)] == ["Active"]
+    assert [row[1] for row in _list_connections(demo)] == ["Active"]
 
 
 @pytest.mark.parametrize("lost", ["books", "connection"])
-def test_what_was_lost_is_made_anew(demo, lost):
-    demo.make()
+def test_lost_part_is_created_again(demo, lost):
+    demo.create()
     if lost == "books":
         shutil.rmtree(settings.current().servers.data_dir / "gateway")
     else:
-        demo.shop.person("Owner").call("DELETE", f"/api/v1/connections/{_connections(demo)[0][0]}")
+        demo.shop.person("Owner").call("DELETE", f"/api/v1/connections/{_list_connections(demo)[0][0]}")
 
-    demo.make()
+    demo.create()
 
-    assert [row[1] for row in _connections(demo)] == ["Disconnected", "Active"]
-    assert len(_endpoints()) == 1
-    with demo.up():
+    assert [row[1] for row in _list_connections(demo)] == ["Disconnected", "Active"]
+    assert len(_list_endpoints()) == 1
+    with demo.run_all():
         demo.json("demo-gateway", "pay")
-        demo.hear("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
+        demo.receive_events("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
 
 
-def test_what_the_gateway_keeps_is_for_its_owner_alone(demo):
-    demo.make()
+def test_gateway_files_are_readable_by_their_owner_only(demo):
+    demo.create()
     folder = settings.current().servers.data_dir / "gateway"
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
 
 
-def test_its_secrets_are_not_shown_to_a_log(demo):
-    demo.make()
-    shown = demo.json("demo")
-    code, said = demo.flask("demo")
+def test_secrets_are_hidden_without_show_secrets(demo):
+    demo.create()
+    view = demo.json("demo")
+    code, output = demo.flask("demo")
 
-    assert (shown["gatewayApiKey"], shown["gatewayWebhookSecret"]) == (None, None)
+    assert (view["gatewayApiKey"], view["gatewayWebhookSecret"]) == (None, None)
     assert code == 0
-    assert demo.facts["gatewayApiKey"] not in said
+    assert demo.facts["gatewayApiKey"] not in output
 
 
-def test_its_steps_are_shown_where_it_is_and_only_there(demo):
-    demo.make()
-    _, said = demo.flask("demo", "--show-secrets")
-    without = {name: value for name, value in demo.facts.items() if not name.startswith("gateway")}
+def test_gateway_steps_are_printed_only_with_a_second_brand(demo):
+    demo.create()
+    _, output = demo.flask("demo", "--show-secrets")
+    facts_without_gateway = {name: value for name, value in demo.facts.items() if not name.startswith("gateway")}
 
-    acts = [line for line in said.splitlines() if " .venv/bin/flask demo-gateway " in line]
-    assert [line.split("demo-gateway ")[1] for line in acts] == [
+    command_lines = [line for line in output.splitlines() if " .venv/bin/flask demo-gateway " in line]
+    assert [line.split("demo-gateway ")[1] for line in command_lines] == [
         "pay",
         "renew",
         "refund --cents 1000",
         'pay --code "$code"',
         "refund",
     ]
-    assert "demo-gateway" not in banner.full_text(without, settings.current(), sign_in={})
+    assert "demo-gateway" not in banner.full_text(facts_without_gateway, settings.current(), sign_in={})
 
 
-def test_a_line_of_the_books_that_was_cut_off_is_as_if_it_had_not_been_written(demo):
-    demo.make()
-    before = _endpoints()
+def test_truncated_line_of_the_books_is_ignored(demo):
+    demo.create()
+    before = _list_endpoints()
     with (settings.current().servers.data_dir / "gateway" / "books.jsonl").open("a") as file:
         file.write('["/v1/webhook_endpoints/we_2", {"id": "we')
 
-    assert _endpoints() == before
+    assert _list_endpoints() == before
 
 
-def test_a_port_that_is_in_use_is_said(demo):
-    place = loopback.gateway_address(settings.current())
-    with socket.create_server(place):
-        code, said = demo.flask("demo")
+def test_port_in_use_is_reported_with_the_next_step(demo):
+    address = loopback.gateway_address(settings.current())
+    with socket.create_server(address):
+        code, output = demo.flask("demo")
 
     assert code == 1
-    assert f"Error: The demo's gateway cannot listen on port {place[1]} of 127.0.0.1" in said
-    assert "Next: stop the program that uses that port, or set another PORT" in said
-    kept = json.loads((settings.current().servers.data_dir / "demo.json").read_text())
-    demo.make()
-    assert demo.facts == kept
+    assert f"Error: The demo's gateway cannot listen on port {address[1]} of 127.0.0.1" in output
+    assert "Next: stop the program that uses that port, or set another PORT" in output
+    stored = json.loads((settings.current().servers.data_dir / "demo.json").read_text())
+    demo.create()
+    assert demo.facts == stored
 
 
 @pytest.mark.parametrize(
-    ("database_url", "given", "is_played"),
+    ("database_url", "stripe_url", "is_simulated"),
     [
         (None, None, True),
         (None, "http://127.0.0.1:8125", True),
@@ -154,20 +154,20 @@ def test_a_port_that_is_in_use_is_said(demo):
         ("postgresql://x", None, False),
     ],
 )
-def test_where_the_operator_says_where_stripe_is_or_has_a_database_nothing_is_played(
-    app, database_url, given, is_played
+def test_gateway_is_simulated_only_without_an_own_stripe_address_or_database(
+    app, database_url, stripe_url, is_simulated
 ):
     chosen = build_settings(
-        servers={"database_url": database_url}, web={"port": 8123}, addresses={"apis": {"stripe": given}}
+        servers={"database_url": database_url}, web={"port": 8123}, addresses={"apis": {"stripe": stripe_url}}
     )
 
-    assert loopback.is_gateway_simulated(chosen) is is_played
+    assert loopback.is_gateway_simulated(chosen) is is_simulated
     assert loopback.gateway_environment(chosen) == (
-        {"API_ADDRESSES": "stripe=http://127.0.0.1:8125"} if is_played else {}
+        {"API_ADDRESSES": "stripe=http://127.0.0.1:8125"} if is_simulated else {}
     )
 
 
-def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypatch, tmp_path):
+def test_command_in_another_terminal_calls_the_simulated_gateway(monkeypatch, tmp_path):
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("API_ADDRESSES", "")
@@ -182,15 +182,15 @@ def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypa
         settings.current.cache_clear()
 
 
-def test_the_demos_key_never_goes_to_the_real_stripe(demo, monkeypatch):
-    demo.make()
-    here = loopback.gateway_url(settings.current())
+def test_demo_key_is_never_sent_to_the_real_stripe(demo, monkeypatch):
+    demo.create()
+    simulated_url = loopback.gateway_url(settings.current())
     override_settings(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
-    _, said = demo.flask("demo", "--show-secrets")
+    _, output = demo.flask("demo", "--show-secrets")
 
-    assert [row[1] for row in _connections(demo)] == ["Disconnected"]
-    assert "demo-gateway" not in said
-    demo.make()
-    override_settings(monkeypatch, addresses={"apis": {"stripe": here}})
-    demo.make()
-    assert [row[1] for row in _connections(demo)] == ["Disconnected", "Active"]
+    assert [row[1] for row in _list_connections(demo)] == ["Disconnected"]
+    assert "demo-gateway" not in output
+    demo.create()
+    override_settings(monkeypatch, addresses={"apis": {"stripe": simulated_url}})
+    demo.create()
+    assert [row[1] for row in _list_connections(demo)] == ["Disconnected", "Active"]

@@ -1,4 +1,4 @@
-"""Applications at the dashboard. Source: the pages' interface, "Applications"."""
+"""Applications on the dashboard. Source: the pages' interface, "Applications"."""
 
 import re
 
@@ -18,21 +18,21 @@ def campaign(brand):
 
 
 def _id(brand, name):
-    ((found,),) = brand.rows("select id from affiliate where full_name = %s", name)
-    return str(found)
+    ((affiliate_id,),) = brand.rows("select id from affiliate where full_name = %s", name)
+    return str(affiliate_id)
 
 
-def _names(shown):
-    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', shown)
+def _names(html):
+    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', html)
 
 
 def _status(brand, name):
     return brand.rows("select status, rejection_reason from affiliate where full_name = %s", name)[0]
 
 
-def _buttons(shown):
-    plain = re.sub(r"<span class=\"unseen\">|</span>", "", shown)
-    return re.findall(r"<button class=\"button slim[^>]*>((?:Approve|Reject) [^<]+)<", plain)
+def _buttons(html):
+    without_hidden_text = re.sub(r"<span class=\"unseen\">|</span>", "", html)
+    return re.findall(r"<button class=\"button slim[^>]*>((?:Approve|Reject) [^<]+)<", without_hidden_text)
 
 
 def test_applications_are_listed_newest_first_with_their_answers(campaign, people):
@@ -40,7 +40,7 @@ def test_applications_are_listed_newest_first_with_their_answers(campaign, peopl
 
     assert '<table aria-label="Applications" role="table">' in html
     assert _names(html) == ["Ada Ek", "Ben Osei", "Cleo"]
-    assert _buttons(html) == [f"{verb} {who}" for who in _names(html) for verb in ("Approve", "Reject")]
+    assert _buttons(html) == [f"{verb} {name}" for name in _names(html) for verb in ("Approve", "Reject")]
     assert "I &lt;b&gt;like&lt;/b&gt; it" in html
     assert "Spring" in html
 
@@ -72,8 +72,8 @@ def test_rejection_at_the_dashboard_emails_the_applicant_once(campaign, people):
     for _ in range(2):
         assert visitor.send(f"{_HERE}/{ben}/reject", {"_key": "same", "reason": ""}).status_code == 303
 
-    sent = campaign.rows("select recipient from mail_message where kind = 'affiliate.rejected'")
-    assert sent == [("ben@example.com",)]
+    recipients = campaign.rows("select recipient from mail_message where kind = 'affiliate.rejected'")
+    assert recipients == [("ben@example.com",)]
 
 
 def test_double_click_decides_once(campaign, people):
@@ -124,11 +124,11 @@ def test_too_long_reason_shows_an_error(campaign, people):
 @pytest.mark.parametrize("verb", ["approve", "reject"])
 def test_decision_about_another_brands_or_unknown_applicant_is_refused(campaign, people, rival, verb):
     rival.program()
-    theirs = rival.affiliate("eva", status="Pending", approved_at=None)
+    rivals_applicant = rival.affiliate("eva", status="Pending", approved_at=None)
     visitor = people()
-    for wanted in (theirs, "none", "01900000-0000-7000-8000-000000000001"):
-        assert visitor.send(f"{_HERE}/{wanted}/{verb}", {"_key": "k1"}).status_code == 404
-    assert "eva@" not in visitor.open(f"{_HERE}?done=approved&who={theirs}").text
+    for applicant_id in (rivals_applicant, "none", "01900000-0000-7000-8000-000000000001"):
+        assert visitor.send(f"{_HERE}/{applicant_id}/{verb}", {"_key": "k1"}).status_code == 404
+    assert "eva@" not in visitor.open(f"{_HERE}?done=approved&who={rivals_applicant}").text
 
 
 def test_viewer_reads_and_decides_nothing(campaign, people):

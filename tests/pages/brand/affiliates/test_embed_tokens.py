@@ -1,4 +1,4 @@
-"""Embed tokens at the dashboard: made by hand for a try, listed, ended."""
+"""Embed tokens on the dashboard: created by hand to try an embed, listed, revoked."""
 
 import html
 import re
@@ -16,7 +16,7 @@ def manager(people):
 
 @pytest.fixture
 def page(brand):
-    """The address of the form of an affiliate."""
+    """Return the address of the embed form of an affiliate."""
     brand.program()
     return f"/dashboard/affiliates/{brand.affiliate('ben', full_name='Ben <1>')}/embed"
 
@@ -25,27 +25,27 @@ def test_new_token_is_shown_with_a_snippet_to_copy(manager, brand, page):
     assert "Show the snippet" in manager.open(page).text
 
     answer = manager.send(page, _FORM)
-    shown = html.unescape(answer.text)
-    (address,) = set(re.findall(r'data-finderfee-embed="([^"]+)"', shown))
-    (token,) = set(re.findall(r"ff_emb_[\w-]{64}", shown))
+    text = html.unescape(answer.text)
+    (address,) = set(re.findall(r'data-finderfee-embed="([^"]+)"', text))
+    (token,) = set(re.findall(r"ff_emb_[\w-]{64}", text))
 
     assert answer.status_code == 200
-    assert f'<div data-finderfee-embed="{address}"\n     data-token="{token}"></div>' in shown
-    assert '<script async src="http://127.0.0.1:8000/embed.js"></script>' in shown
+    assert f'<div data-finderfee-embed="{address}"\n     data-token="{token}"></div>' in text
+    assert '<script async src="http://127.0.0.1:8000/embed.js"></script>' in text
     assert brand.rows("select allowed_origins from embed_token") == [
         (["https://app.acme.example", "http://localhost:3000"],)
     ]
 
 
-def test_tokens_are_listed_and_ended(manager, brand, page):
+def test_tokens_are_listed_and_revoked(manager, brand, page):
     assert "No tokens yet" in manager.open(_HERE).text
     manager.send(page, _FORM)
     (token_id,) = brand.rows("select id from embed_token")[0]
 
-    listed = manager.open(_HERE).text
-    assert "Ben &lt;1&gt;" in listed
-    assert "https://app.acme.example" in listed
-    assert "ff_emb_" not in listed
+    list_html = manager.open(_HERE).text
+    assert "Ben &lt;1&gt;" in list_html
+    assert "https://app.acme.example" in list_html
+    assert "ff_emb_" not in list_html
     assert "https://app.acme.example" in manager.open(page).text
 
     answer = manager.send(f"{_HERE}/{token_id}/revoke")
@@ -55,7 +55,7 @@ def test_tokens_are_listed_and_ended(manager, brand, page):
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "said"),
+    ("field", "typed", "message"),
     [
         ("allowedOrigins", "https://*.acme.example", "is not an origin"),
         ("allowedOrigins", "", "at least one origin"),
@@ -63,11 +63,11 @@ def test_tokens_are_listed_and_ended(manager, brand, page):
         ("expiresInHours", "soon", "Not a valid integer"),
     ],
 )
-def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, said):
+def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, message):
     answer = manager.send(page, _FORM | {field: typed})
 
     assert answer.status_code == 400
-    assert said in html.unescape(answer.text)
+    assert message in html.unescape(answer.text)
     assert f'id="{field}-error"' in answer.text
     assert typed in answer.text
 
@@ -89,7 +89,7 @@ def test_viewer_sees_no_embed_tokens(people, page):
 
 def test_another_brands_affiliate_returns_404(manager, rival):
     rival.program()
-    theirs = f"/dashboard/affiliates/{rival.affiliate('ray')}/embed"
+    rivals_page = f"/dashboard/affiliates/{rival.affiliate('ray')}/embed"
 
-    assert manager.open(theirs).status_code == 404
-    assert manager.send(theirs, _FORM).status_code == 404
+    assert manager.open(rivals_page).status_code == 404
+    assert manager.send(rivals_page, _FORM).status_code == 404

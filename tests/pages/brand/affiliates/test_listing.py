@@ -1,4 +1,4 @@
-"""The list of affiliates at the dashboard."""
+"""The list of affiliates on the dashboard."""
 
 import re
 
@@ -9,8 +9,8 @@ from tests.support.rows.payroll import Payroll
 _HERE = "/dashboard/affiliates"
 
 
-def _names(shown):
-    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', shown)
+def _names(html):
+    return re.findall(r'<th scope="row" role="rowheader"><a [^>]*>([^<]+)</a>', html)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One affiliate at the dashboard: what is shown, and what one changes."""
+"""The page of one affiliate on the dashboard: the data that it shows and the changes that it takes."""
 
 import html
 import re
@@ -7,12 +7,12 @@ import pytest
 
 from tests.support.rows.payroll import Payroll
 
-_MONEY_OF = "select commission_cents, currency, type from conversion"
+_SELECT_COMMISSIONS = "select commission_cents, currency, type from conversion"
 
 
 @pytest.fixture
 def ben(brand):
-    """The address of Ben, an affiliate of the brand's one campaign."""
+    """Return the address of the page of Ben, an affiliate of the brand's only campaign."""
     brand.program(name="Spring")
     return f"/dashboard/affiliates/{brand.affiliate('ben', full_name='Ben <Osei>', tags=['video'], notes='Tall')}"
 
@@ -29,8 +29,8 @@ def test_profile_shows_all_data_of_an_affiliate(brand, people, ben):
     html = people().open(ben).text
 
     assert "<h1>Ben &lt;Osei&gt;</h1>" in html
-    for part in ("Balance", "The last 30 days", "Their rate", "Links", "Coupon codes", "Recruits", "Give a bonus"):
-        assert f">{part}</h2>" in html, part
+    for heading in ("Balance", "The last 30 days", "Their rate", "Links", "Coupon codes", "Recruits", "Give a bonus"):
+        assert f">{heading}</h2>" in html, heading
     assert 'value="video"' in html
     assert "Spring" in html
 
@@ -75,19 +75,19 @@ def test_refused_form_keeps_the_typed_values(brand, people, ben):
 
 
 @pytest.mark.parametrize(
-    ("typed", "held"),
+    ("typed", "expected"),
     [
         ({"type": "Percentage", "value": "12.5"}, ("Percentage", 12.5)),
         ({"type": "Fixed", "value": "3"}, ("Fixed", 3)),
         ({"type": "", "value": "9"}, (None, None)),
     ],
 )
-def test_rate_is_changed(brand, people, ben, typed, held):
+def test_rate_is_changed(brand, people, ben, typed, expected):
     visitor = people()
     visitor.send(f"{ben}/rate", {"_key": "a", "type": "Percentage", "value": "40"})
 
     assert visitor.send(f"{ben}/rate", {"_key": "b", **typed}).status_code == 303
-    assert _row(brand, "custom_commission_type, custom_commission_value") == held
+    assert _row(brand, "custom_commission_type, custom_commission_value") == expected
 
 
 @pytest.mark.parametrize("value", ["", "much", "101", "-1", "1e9", "NaN", "1.1234567", "1" * 400])
@@ -103,16 +103,16 @@ def test_default_link_stays_when_links_are_added_and_removed(brand, people, ben)
     visitor = people()
     assert visitor.send(f"{ben}/links", {"_key": "k", "customAlias": "ben-video", "format": "Query"}).status_code == 303
     html = visitor.open(ben).text
-    (removal,) = re.findall(r'action="([^"]+/remove)"', html)
+    (removal_path,) = re.findall(r'action="([^"]+/remove)"', html)
     assert "ben-video" in html
 
-    assert visitor.send(removal, {"_key": "l"}).status_code == 303
+    assert visitor.send(removal_path, {"_key": "l"}).status_code == 303
     assert "ben-video" not in visitor.open(ben).text
-    number = visitor.send(f"{ben}/links", {"_key": "n", "customAlias": "54830", "format": "Short"})
-    assert (number.status_code, "Digits alone could be an order number" in number.text) == (400, True)
-    taken = visitor.send(f"{ben}/links", {"_key": "m", "customAlias": "ben", "format": "Short"})
-    assert (taken.status_code, 'role="alert"' in taken.text) == (409, True)
-    assert 'value="ben"' in taken.text
+    number_answer = visitor.send(f"{ben}/links", {"_key": "n", "customAlias": "54830", "format": "Short"})
+    assert (number_answer.status_code, "Digits alone could be an order number" in number_answer.text) == (400, True)
+    taken_answer = visitor.send(f"{ben}/links", {"_key": "m", "customAlias": "ben", "format": "Short"})
+    assert (taken_answer.status_code, 'role="alert"' in taken_answer.text) == (409, True)
+    assert 'value="ben"' in taken_answer.text
 
 
 def test_affiliate_status_is_changed_step_by_step(brand, people, ben):
@@ -128,8 +128,8 @@ def test_affiliate_status_is_changed_step_by_step(brand, people, ben):
 
 def test_ban_is_confirmed_on_its_own_page(brand, people, ben):
     visitor = people()
-    asked = visitor.open(f"{ben}/ban")
-    assert "Ban Ben &lt;Osei&gt;</h1>" in asked.text
+    confirmation = visitor.open(f"{ben}/ban")
+    assert "Ban Ben &lt;Osei&gt;</h1>" in confirmation.text
     assert _row(brand, "status") == ("Approved",)
 
     assert visitor.send(f"{ben}/ban", {"_key": "k"}).status_code == 303
@@ -145,7 +145,7 @@ def test_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
         form = {"_key": "same", "amount": "1,234.50", "currency": "eur", "note": "Well done"}
         assert visitor.send(f"{ben}/bonus", form).status_code == 303
 
-    assert brand.rows(_MONEY_OF) == [(1_234_50, "EUR", "Bonus")]
+    assert brand.rows(_SELECT_COMMISSIONS) == [(1_234_50, "EUR", "Bonus")]
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,13 @@ def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, fie
 
     assert answer.status_code in (400, 422)
     assert re.search(rf'id="bonus-{field}"[^>]*aria-invalid="true"', answer.text), _visible_text(answer)[:400]
-    assert brand.rows(_MONEY_OF) == []
+    assert brand.rows(_SELECT_COMMISSIONS) == []
 
 
 def test_tax_form_is_decrypted_only_on_request(brand, people, ben):
     visitor = people("Admin")
-    before = visitor.open(f"{ben}/tax-form").text
-    assert "written into the audit log" in before
+    explanation = visitor.open(f"{ben}/tax-form").text
+    assert "written into the audit log" in explanation
     assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(0,)]
 
     assert "There is none." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
@@ -197,10 +197,10 @@ def test_viewer_reads_and_changes_nothing(brand, people, ben):
 
 def test_another_brands_affiliate_returns_404(people, ben, rival):
     rival.program()
-    theirs = f"/dashboard/affiliates/{rival.affiliate('eva')}"
+    rivals_page = f"/dashboard/affiliates/{rival.affiliate('eva')}"
     visitor = people()
-    for path in (theirs, f"{theirs}/ban", f"{theirs}/tax-form", "/dashboard/affiliates/none"):
+    for path in (rivals_page, f"{rivals_page}/ban", f"{rivals_page}/tax-form", "/dashboard/affiliates/none"):
         assert visitor.open(path).status_code == 404
     for path in ("about", "rate", "links", "bonus", "ban", "tax-form"):
-        sent = visitor.send(f"{theirs}/{path}", {"_key": "k", "currency": "USD"})
-        assert sent.status_code == 404, path
+        answer = visitor.send(f"{rivals_page}/{path}", {"_key": "k", "currency": "USD"})
+        assert answer.status_code == 404, path

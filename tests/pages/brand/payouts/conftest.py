@@ -1,4 +1,4 @@
-"""Brands' people at the pages of a brand that pays."""
+"""Members of a brand that may pay, on its pages."""
 
 import pytest
 
@@ -14,12 +14,12 @@ def payroll(app):
 
 @pytest.fixture
 def sign_in(app, flask, payroll):
-    """What signs somebody of that brand in: a browser for `sign_in()`, `sign_in("Viewer")`."""
+    """Return a function that signs a member of that brand in and returns the browser: `sign_in("Viewer")`."""
 
-    def go(role="Owner", visitor=None):
-        found = visitor or Visitor(app)
+    def sign_in_member(role="Owner", visitor=None):
+        browser = visitor or Visitor(app)
         email = f"{role.lower()}@example.com"
-        found.open(flask.json("sign-in", "owner", "--org", payroll.brand.id, "--role", role, "--email", email)["url"])
-        return found
+        browser.open(flask.json("sign-in", "owner", "--org", payroll.brand.id, "--role", role, "--email", email)["url"])
+        return browser
 
-    return go
+    return sign_in_member

@@ -1,4 +1,4 @@
-"""A run from the dashboard: its preview, and confirming it by typing the total. Source: the pages' interface."""
+"""A payout run from the dashboard: preview, and confirmation by the typed total. Source: the pages' interface."""
 
 import functools
 import re
@@ -18,7 +18,7 @@ _HIDDEN = re.compile(r'<input type="hidden" name="(_key|figures)" value="([^"]*)
 
 @pytest.fixture
 def due_payroll(payroll):
-    """Ann is owed 20.00 USD and 12.50 USD in EUR; cyd, who has said nowhere to be paid, 20.00 USD."""
+    """A payroll that owes Ann 20.00 USD and 10.00 EUR (12.50 USD), and Cyd, who has no payout account, 20.00 USD."""
     payroll.rate("EUR", "0.8")
     payroll.affiliate("ann")
     payroll.affiliate("cyd", method=None)
@@ -33,19 +33,19 @@ def owner(sign_in):
     return sign_in()
 
 
-def form_of(answer):
-    """Return the hidden fields of the form that pays."""
+def hidden_fields(answer):
+    """Return the hidden fields of the form that confirms the run."""
     (form,) = re.findall(rf'<form method="post" action="{CONFIRM}".*?</form>', answer.text, re.DOTALL)
     return {name: unescape(value) for name, value in _HIDDEN.findall(form)}
 
 
 def confirm(visitor, total, page=None):
-    return visitor.send(CONFIRM, form_of(page or visitor.open(CONFIRM)) | {"total": total})
+    return visitor.send(CONFIRM, hidden_fields(page or visitor.open(CONFIRM)) | {"total": total})
 
 
-def alert(answer):
-    (said,) = re.findall(r'role="alert".*?</div>', answer.text, re.DOTALL)
-    return unescape(re.sub("<[^>]*>", " ", said))
+def alert_text(answer):
+    (alert,) = re.findall(r'role="alert".*?</div>', answer.text, re.DOTALL)
+    return unescape(re.sub("<[^>]*>", " ", alert))
 
 
 def test_preview_shows_the_total_and_skipped_affiliates(due_payroll, owner):
@@ -71,7 +71,7 @@ def test_affiliate_below_one_cent_is_skipped_with_the_reason(due_payroll, owner)
     assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
-def test_every_block_reason_has_a_text_and_a_remedy():
+def test_every_block_reason_has_an_explanation_and_a_remedy():
     assert set(run_preview.REASONS) == set(run_preview.REMEDIES) == {reason.value for reason in BlockReason}
 
 
@@ -101,12 +101,12 @@ def test_confirmation_lists_the_payout_methods(due_payroll, owner):
     assert "Money leaves by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
 
 
-def test_nothing_due_offers_no_confirmation(payroll, owner):
+def test_zero_total_offers_no_confirmation(payroll, owner):
     assert "Nothing is due to be paid now" in owner.open(NEW).text
     assert "Continue" not in owner.open(NEW).text
-    shown = owner.open(CONFIRM)
-    assert (shown.status_code, "<h1>Confirm the payout run</h1>" in shown.text) == (200, True)
-    assert f'action="{CONFIRM}"' not in shown.text
+    answer = owner.open(CONFIRM)
+    assert (answer.status_code, "<h1>Confirm the payout run</h1>" in answer.text) == (200, True)
+    assert f'action="{CONFIRM}"' not in answer.text
 
 
 @pytest.mark.parametrize("typed", ["32.50 USD", "32.50", " 32.5 ", "32.50usd"])
@@ -124,15 +124,15 @@ def test_total_is_accepted_as_shown_or_as_digits(due_payroll, owner, typed):
 @pytest.mark.parametrize(
     "typed", ["", "32.51", "3250", "32,50", "52.50", "-32.50", "32.50 EUR", "<b>", "x" * 500, "\x00", "٣٢٫٥٠", "1e1"]
 )
-def test_wrong_total_pays_nothing_and_stays_typed(due_payroll, owner, typed):
+def test_wrong_total_pays_nothing_and_keeps_the_typed_text(due_payroll, owner, typed):
     answer = confirm(owner, typed)
 
     assert answer.status_code == 422
-    assert "That is not the total. Type 32.50 USD." in alert(answer)
+    assert "That is not the total. Type 32.50 USD." in alert_text(answer)
     assert "<title>Error: " in answer.text
     assert 'aria-invalid="true"' in answer.text
-    (kept,) = re.findall(r'name="total" type="text" value="([^"]*)"', answer.text)
-    assert unescape(kept) == typed
+    (value,) = re.findall(r'name="total" type="text" value="([^"]*)"', answer.text)
+    assert unescape(value) == typed
     assert due_payroll.payouts() == []
     assert confirm(owner, "32.50", answer).status_code == 303
 
@@ -144,9 +144,9 @@ def test_refund_after_the_preview_shows_both_totals_and_pays_nothing(due_payroll
     answer = confirm(owner, "32.50", page)
 
     assert answer.status_code == 409
-    assert "32.50 USD → 22.50 USD" in alert(answer)
-    assert "20.00 USD → 10.00 USD" in alert(answer)
-    assert "nothing was paid" in alert(answer)
+    assert "32.50 USD → 22.50 USD" in alert_text(answer)
+    assert "20.00 USD → 10.00 USD" in alert_text(answer)
+    assert "nothing was paid" in alert_text(answer)
     assert due_payroll.payouts() == []
     assert confirm(owner, "32.50", answer).status_code == 422
     assert confirm(owner, "22.50", answer).status_code == 303
@@ -159,11 +159,11 @@ def test_changed_exchange_rate_counts_as_a_changed_amount(due_payroll, owner):
 
     answer = confirm(owner, "32.50", page)
 
-    assert (answer.status_code, "32.50 USD → 40.00 USD" in alert(answer)) == (409, True)
+    assert (answer.status_code, "32.50 USD → 40.00 USD" in alert_text(answer)) == (409, True)
     assert due_payroll.payouts() == []
 
 
-def test_changes_that_cancel_out_are_still_changes(due_payroll, owner):
+def test_changes_with_an_equal_total_pay_nothing(due_payroll, owner):
     page = owner.open(CONFIRM)
     due_payroll.brand.refund("first", 6_250)
     due_payroll.sell("ann", 5_000, "EUR")
@@ -171,18 +171,18 @@ def test_changes_that_cancel_out_are_still_changes(due_payroll, owner):
     answer = confirm(owner, "32.50", page)
 
     assert answer.status_code == 409
-    assert "10.00 EUR → 20.00 EUR" in alert(answer)
+    assert "10.00 EUR → 20.00 EUR" in alert_text(answer)
     assert due_payroll.payouts() == []
 
 
-def test_nothing_left_to_pay_shows_no_total_field(due_payroll, owner):
+def test_new_total_of_zero_shows_no_total_field(due_payroll, owner):
     page = owner.open(CONFIRM)
     due_payroll.execute("update conversion set disputed_at = now() where organization_id = %s", due_payroll.brand.id)
 
     answer = confirm(owner, "32.50", page)
 
     assert answer.status_code == 409
-    assert "32.50 USD → 0.00 USD" in alert(answer)
+    assert "32.50 USD → 0.00 USD" in alert_text(answer)
     assert "Nothing is due to be paid now" in answer.text
     assert 'name="total"' not in answer.text
 
@@ -207,20 +207,20 @@ def test_nothing_left_to_pay_shows_no_total_field(due_payroll, owner):
     ],
 )
 def test_forged_amounts_pay_nothing(due_payroll, owner, figures):
-    sent = form_of(owner.open(CONFIRM)) | {"total": "32.50", "figures": figures}
+    form = hidden_fields(owner.open(CONFIRM)) | {"total": "32.50", "figures": figures}
 
-    answer = owner.send(CONFIRM, sent)
+    answer = owner.send(CONFIRM, form)
 
     assert answer.status_code in (409, 422)
-    assert "nothing was paid" in alert(answer)
+    assert "nothing was paid" in alert_text(answer)
     assert due_payroll.payouts() == []
 
 
 @pytest.mark.parametrize("figures", ['[3250, {"USD": 3250}, {}]', "[3250, {}, {}]", '[1, {"EUR": 1, "USD": 0}, {}]'])
-def test_api_compares_every_amount(due_payroll, owner, figures):
+def test_mismatched_amounts_pay_nothing(due_payroll, owner, figures):
     total = "0.01" if figures.startswith("[1,") else "32.50"
 
-    answer = owner.send(CONFIRM, form_of(owner.open(CONFIRM)) | {"total": total, "figures": figures})
+    answer = owner.send(CONFIRM, hidden_fields(owner.open(CONFIRM)) | {"total": total, "figures": figures})
 
     assert answer.status_code == 409
     assert due_payroll.payouts() == []
@@ -236,12 +236,12 @@ def test_repeated_submission_creates_one_run(due_payroll, owner):
 
 
 def test_concurrent_submissions_create_one_run(due_payroll, app, owner):
-    sent = form_of(owner.open(CONFIRM)) | {"total": "32.50"}
+    form = hidden_fields(owner.open(CONFIRM)) | {"total": "32.50"}
     tabs = [Visitor(app) for _ in range(3)]
     for tab in tabs:
         tab.client.set_cookie("finderfee", owner.cookie)
 
-    answers = run_concurrently(*[functools.partial(tab.send, CONFIRM, sent) for tab in tabs])
+    answers = run_concurrently(*[functools.partial(tab.send, CONFIRM, form) for tab in tabs])
 
     assert {answer.status_code for answer in answers} == {303}
     ((run_id,),) = due_payroll.brand.rows("select id from payout_run")
@@ -256,7 +256,7 @@ def test_blocked_payouts_show_the_reason(due_payroll, owner):
     answer = confirm(owner, "32.50", page)
 
     assert answer.status_code == 409
-    assert "bank dispute" in alert(answer)
+    assert "bank dispute" in alert_text(answer)
     assert "Continue" not in owner.open(NEW).text
     assert "bank dispute" in owner.open(NEW).text
     due_payroll.brand.set(fundingFrozen="off")
@@ -267,9 +267,9 @@ def test_blocked_payouts_show_the_reason(due_payroll, owner):
 def test_only_an_owner_confirms(due_payroll, sign_in, role, sees_total):
     visitor = sign_in(role)
 
-    shown = visitor.open(NEW)
+    answer = visitor.open(NEW)
 
-    assert (shown.status_code, "32.50 USD" in shown.text, "Continue" in shown.text) == (200, sees_total, False)
+    assert (answer.status_code, "32.50 USD" in answer.text, "Continue" in answer.text) == (200, sees_total, False)
     assert visitor.open(CONFIRM).status_code == 403
     assert visitor.send(CONFIRM, {"total": "32.50"}).status_code == 403
     assert due_payroll.payouts() == []
@@ -286,41 +286,41 @@ def test_held_amount_is_shown_with_its_release_day(due_payroll, owner):
     )
 
 
-_AGE = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
+_AGE_LOGIN = "update web_session set signed_in_at = now() - interval '61 minutes' where email = 'owner@example.com'"
 
 
-def _age():
+def _age_login():
     with db.any_org_work():
-        db.db.run(_AGE)
+        db.db.run(_AGE_LOGIN)
 
 
 def test_fresh_login_after_an_hour_restores_the_form(due_payroll, owner, sign_in):
     page = owner.open(CONFIRM)
-    _age()
+    _age_login()
 
-    led = confirm(owner, "32.50 USD", page)
+    redirect = confirm(owner, "32.50 USD", page)
 
-    assert (led.status_code, led.headers["Location"].partition("?")[0]) == (303, "/sign-in")
+    assert (redirect.status_code, redirect.headers["Location"].partition("?")[0]) == (303, "/sign-in")
     assert due_payroll.payouts() == []
     sign_in(visitor=owner)
-    back = owner.open(CONFIRM)
-    assert 'name="total" type="text" value="32.50 USD"' in back.text
-    assert 'role="alert"' not in back.text
-    assert confirm(owner, "32.50 USD", back).status_code == 303
+    restored = owner.open(CONFIRM)
+    assert 'name="total" type="text" value="32.50 USD"' in restored.text
+    assert 'role="alert"' not in restored.text
+    assert confirm(owner, "32.50 USD", restored).status_code == 303
     assert due_payroll.payouts() == [("Pending", 3_250)]
 
 
 def test_changes_during_a_fresh_login_are_shown(due_payroll, owner, sign_in):
     page = owner.open(CONFIRM)
-    _age()
+    _age_login()
     confirm(owner, "32.50", page)
     due_payroll.brand.refund("first", 5_000)
 
     sign_in(visitor=owner)
-    back = owner.open(CONFIRM)
+    restored = owner.open(CONFIRM)
 
-    assert "32.50 USD → 22.50 USD" in alert(back)
-    assert 'value="32.50"' in back.text
+    assert "32.50 USD → 22.50 USD" in alert_text(restored)
+    assert 'value="32.50"' in restored.text
 
 
 def test_affiliate_name_is_escaped(due_payroll, owner):

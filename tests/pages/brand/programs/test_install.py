@@ -1,4 +1,4 @@
-"""The tag of a program at the dashboard, and its four lights."""
+"""The tag of a program on the dashboard, and the four lights that show whether it works."""
 
 import html
 import re
@@ -12,9 +12,9 @@ from tests.support.rows.program_rows import insert_click, insert_conversion
 
 @pytest.fixture
 def site():
-    made = BrandSite()
-    yield made
-    made.close()
+    server = BrandSite()
+    yield server
+    server.close()
 
 
 @pytest.fixture
@@ -22,37 +22,37 @@ def page_path(brand):
     return f"/dashboard/programs/{brand.program(name='Knives')}/install"
 
 
-def _tag(shown):
-    return html.unescape(re.search(r'<textarea id="your-tag"[^>]*readonly>\n(.*?)</textarea>', shown, re.DOTALL)[1])
+def _tag(html_text):
+    return html.unescape(re.search(r'<textarea id="your-tag"[^>]*readonly>\n(.*?)</textarea>', html_text, re.DOTALL)[1])
 
 
-def _lights(shown):
-    listed = re.search(r'<ol [^>]*aria-label="Checks">(.*?)</ol>', shown, re.DOTALL)[1]
-    items = [re.sub(r"<[^>]*>", " ", item) for item in re.findall(r"<li.*?</li>", listed, re.DOTALL)]
+def _lights(html_text):
+    checks = re.search(r'<ol [^>]*aria-label="Checks">(.*?)</ol>', html_text, re.DOTALL)[1]
+    items = [re.sub(r"<[^>]*>", " ", item) for item in re.findall(r"<li.*?</li>", checks, re.DOTALL)]
     assert all(("Seen" in item) != ("Waiting" in item) for item in items)
     return ["Seen" in item for item in items], [" ".join(item.split()) for item in items]
 
 
-def test_install_page_shows_the_tag_and_options_rewrite_it(brand, people, page_path):
+def test_install_page_shows_the_tag_with_the_chosen_options(brand, people, page_path):
     visitor = people("Viewer")
-    usual = visitor.open(page_path).text
-    without = visitor.open(f"{page_path}?options=chosen").text
+    with_defaults = visitor.open(page_path).text
+    without_options = visitor.open(f"{page_path}?options=chosen").text
 
-    assert _tag(usual) == brand.get("/api/v1/r/install-snippet").json["snippet"]
-    assert "data-email-capture" not in _tag(without)
-    assert "checked" in re.search(r'id="option-emails"[^>]*', usual)[0]
-    assert "checked" not in re.search(r'id="option-emails"[^>]*', without)[0]
+    assert _tag(with_defaults) == brand.get("/api/v1/r/install-snippet").json["snippet"]
+    assert "data-email-capture" not in _tag(without_options)
+    assert "checked" in re.search(r'id="option-emails"[^>]*', with_defaults)[0]
+    assert "checked" not in re.search(r'id="option-emails"[^>]*', without_options)[0]
 
 
-def test_tag_contains_the_pixel_or_the_reason_against_it(brand, people, page_path):
+def test_tag_contains_the_pixel_or_the_page_explains_its_absence(brand, people, page_path):
     visitor = people()
-    refused = visitor.open(f"{page_path}?options=chosen&pixel=on").text
+    without_key = visitor.open(f"{page_path}?options=chosen&pixel=on").text
     brand.set(pixelPublicKey="px_Acme-17")
-    given = visitor.open(f"{page_path}?options=chosen&pixel=on").text
+    with_key = visitor.open(f"{page_path}?options=chosen&pixel=on").text
 
-    assert "data-pixel-org" not in _tag(refused)
-    assert "The organization has no pixel key." in refused
-    assert 'data-pixel-org="px_Acme-17"' in _tag(given)
+    assert "data-pixel-org" not in _tag(without_key)
+    assert "The organization has no pixel key." in without_key
+    assert 'data-pixel-org="px_Acme-17"' in _tag(with_key)
 
 
 def test_all_lights_wait_before_the_first_request(people, page_path):
@@ -70,30 +70,30 @@ def test_checked_page_turns_on_two_lights(people, page_path, site):
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{page_path}?options=chosen#checks"
     html = visitor.open(page_path).text
-    on, said = _lights(html)
+    on, texts = _lights(html)
     assert on == [True, True, False, False]
-    assert said[0].startswith(f"The tag is on {url}")
+    assert texts[0].startswith(f"The tag is on {url}")
     assert f'id="url" name="url" type="text" value="{url}"' in html
 
 
 def test_page_without_the_tag_is_reported(people, page_path, site):
     visitor = people()
     visitor.send(page_path, {"url": site.show("<p>Nothing")})
-    on, said = _lights(visitor.open(page_path).text)
+    on, texts = _lights(visitor.open(page_path).text)
 
     assert on == [False] * 4
-    assert "No tag in the HTML of" in said[0]
+    assert "No tag in the HTML of" in texts[0]
 
 
-def test_policy_that_blocks_the_script_is_shown_with_the_line_to_copy(people, page_path, site):
+def test_blocking_policy_is_reported_with_the_corrected_line(people, page_path, site):
     visitor = people()
     tag = _tag(visitor.open(page_path).text)
     visitor.send(page_path, {"url": site.show(tag, headers={"Content-Security-Policy": "script-src 'self'"})})
 
-    shown = html.unescape(visitor.open(page_path).text)
+    text = html.unescape(visitor.open(page_path).text)
 
-    assert "keeps the script out" in shown
-    assert "<code>script-src 'self' http://127.0.0.1:8000</code>" in shown
+    assert "keeps the script out" in text
+    assert "<code>script-src 'self' http://127.0.0.1:8000</code>" in text
 
 
 @pytest.mark.parametrize("url", ["", "shop", "http://shop.test/", "https://shop.test/\0", "x" * 3000])
@@ -113,19 +113,19 @@ def test_unreachable_page_shows_an_error_at_its_field(people, page_path, site):
     assert f'value="{site.url}/gone"' in answer.text
 
 
-def test_live_lights_return_changes_or_nothing(brand, people, page_path):
+def test_live_lights_are_sent_only_after_a_change(brand, people, page_path):
     visitor = people("Viewer")
     address = re.search(r'hx-get="([^"]+)"', visitor.open(page_path).text)[1].replace("&amp;", "&")
     unchanged = visitor.open(address)
     ben = brand.affiliate("ben")
     insert_click(brand, ben)
-    visited = visitor.open(address)
+    after_click = visitor.open(address)
     insert_conversion(brand, ben)
-    sold = visitor.open(address)
+    after_sale = visitor.open(address)
 
     assert unchanged.status_code == 204
-    assert _lights(visited.text)[0] == [False, False, True, False]
-    assert _lights(sold.text)[0] == [False, False, True, True]
+    assert _lights(after_click.text)[0] == [False, False, True, False]
+    assert _lights(after_sale.text)[0] == [False, False, True, True]
 
 
 def test_viewer_cannot_check_a_page(people, page_path, site):
@@ -140,7 +140,7 @@ def test_unknown_or_other_brands_program_returns_404(rival, people):
     visitor = people()
 
     for program in (uuid4(), rival.program(), "x"):
-        here = f"/dashboard/programs/{program}/install"
-        assert visitor.open(here).status_code == 404
-        assert visitor.open(f"{here}/checks").status_code == 404
-        assert visitor.send(here, {"url": "https://shop.test/"}).status_code == 404
+        page = f"/dashboard/programs/{program}/install"
+        assert visitor.open(page).status_code == 404
+        assert visitor.open(f"{page}/checks").status_code == 404
+        assert visitor.send(page, {"url": "https://shop.test/"}).status_code == 404

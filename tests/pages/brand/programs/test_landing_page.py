@@ -1,4 +1,4 @@
-"""What the landing page says, written at the dashboard and looked at before strangers see it."""
+"""The texts of the landing page, written on the dashboard and previewed before visitors see them."""
 
 import re
 
@@ -17,8 +17,8 @@ def _landing_page_config(brand):
 
 
 def _form(**typed):
-    named = {name.replace("_", "-"): text for name, text in typed.items()}
-    return {"headline": "", "intro": "", "accentColor": "", "heroImageId": "", "showTerms": "on"} | named
+    fields = {name.replace("_", "-"): text for name, text in typed.items()}
+    return {"headline": "", "intro": "", "accentColor": "", "heroImageId": "", "showTerms": "on"} | fields
 
 
 def test_typed_texts_are_stored_and_shown_again(brand, people, page_path):
@@ -55,9 +55,9 @@ def test_picture_is_uploaded_kept_and_removed(brand, people, page_path):
     assert _landing_page_config(brand)["heroImageId"] == picture
     visitor.send(page_path, _form(headline="Our tea", heroImageId=picture, noPicture="on"))
     assert _landing_page_config(brand)["heroImageId"] is None
-    wrong = visitor.upload(page_path, _form(headline="Kept"), b"<svg/>", "tea.png")
-    large = visitor.upload(page_path, _form(headline="Kept"), png(64, 64) + b"\0" * 1024 * 1024, "tea.png")
-    for answer in (wrong, large):
+    no_picture = visitor.upload(page_path, _form(headline="Kept"), b"<svg/>", "tea.png")
+    too_large = visitor.upload(page_path, _form(headline="Kept"), png(64, 64) + b"\0" * 1024 * 1024, "tea.png")
+    for answer in (no_picture, too_large):
         assert answer.status_code == 422
         assert re.findall(r'<input id="([^"]+)"[^>]*aria-invalid="true"', answer.text) == ["file"]
         assert 'value="Kept"' in answer.text
@@ -69,8 +69,8 @@ def test_error_is_shown_at_its_field_and_a_new_picture_is_kept(brand, people, pa
     answer = people().upload(page_path, typed, png(800, 600), "tea.png")
 
     assert answer.status_code == 400
-    faults = re.findall(r'id="([^"]+)"[^>]* aria-invalid="true"', answer.text)
-    assert sorted(faults) == ["accentColor", "headline", "text-1", "title-4"]
+    invalid_fields = re.findall(r'id="([^"]+)"[^>]* aria-invalid="true"', answer.text)
+    assert sorted(invalid_fields) == ["accentColor", "headline", "text-1", "title-4"]
     assert "It must be a colour such as #1a2b3c." in answer.text
     (picture,) = re.findall(r'name="heroImageId" value="([^"]+)"', answer.text)
     assert f'src="/api/brand-files/{picture}"' in answer.text
@@ -78,9 +78,11 @@ def test_error_is_shown_at_its_field_and_a_new_picture_is_kept(brand, people, pa
 
 
 def test_another_tenants_picture_is_refused_with_a_message(brand, people, rival, page_path):
-    theirs = rival.call("POST", "/api/v1/programs/hero-images", png(64, 64), Content_Type="image/png").json["id"]
+    rivals_picture = rival.call("POST", "/api/v1/programs/hero-images", png(64, 64), Content_Type="image/png").json[
+        "id"
+    ]
 
-    answer = people().send(page_path, _form(heroImageId=theirs))
+    answer = people().send(page_path, _form(heroImageId=rivals_picture))
 
     assert answer.status_code == 400
     assert "Upload it first." in answer.text
@@ -106,7 +108,7 @@ def test_preview_shows_typed_values_and_stores_nothing(brand, people, page_path)
     assert "the program is not active" in visitor.open(page_path).text
 
 
-def test_viewer_looks_and_changes_nothing(brand, people, page_path):
+def test_viewer_sees_the_preview_and_changes_nothing(brand, people, page_path):
     viewer = people("Viewer")
 
     assert viewer.send(page_path, _form(headline="Ours")).status_code == 403

@@ -1,4 +1,4 @@
-"""Programs at the dashboard: the list, a new one, one with its terms in sentences."""
+"""Programs on the dashboard: the list, a new program, and a program's terms in sentences."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ _NEW = {
 }
 
 
-def _words(html):
+def _text(html):
     return " ".join(re.sub(r"<[^>]*>", " ", html.partition("<main")[2]).replace("\xa0", " ").split())
 
 
@@ -42,12 +42,12 @@ def test_program_list_shows_commissions(brand, people):
     html = visitor.open(_HERE).text
 
     assert "Knives &lt;b&gt;" in html
-    assert "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices." in _words(
+    assert "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices." in _text(
         html
     ).replace("&#39;", "'")
-    assert "Old" not in _words(html)
+    assert "Old" not in _text(html)
     assert f'href="{_HERE}/new"' not in html
-    assert "Old" in _words(visitor.open(f"{_HERE}?archived=on").text)
+    assert "Old" in _text(visitor.open(f"{_HERE}?archived=on").text)
 
 
 def test_older_programs_are_on_the_next_page(brand, people):
@@ -62,7 +62,7 @@ def test_older_programs_are_on_the_next_page(brand, people):
 
 
 @pytest.mark.parametrize(
-    ("terms", "said"),
+    ("terms", "sentence"),
     [
         ({}, "20 % of each payment."),
         (
@@ -86,23 +86,23 @@ def test_older_programs_are_on_the_next_page(brand, people):
     ],
     ids=str,
 )
-def test_terms_are_shown_as_sentences(brand, people, terms, said):
+def test_terms_are_shown_as_sentences(brand, people, terms, sentence):
     program = brand.program(**terms)
 
-    assert said in _words(people("Viewer").open(f"{_HERE}/{program}").text).replace("&#39;", "'")
+    assert sentence in _text(people("Viewer").open(f"{_HERE}/{program}").text).replace("&#39;", "'")
 
 
 def test_program_page_shows_budget_tracking_and_recent_events(brand, people):
     program = brand.program(budget_cents=500_000, budget_currency="USD")
     ben = brand.affiliate("ben")
     insert_click(brand, ben, occurred_at=time_ago(days=2))
-    sold = insert_conversion(brand, ben, amount_cents=123_450, is_test=True)
+    conversion_id = insert_conversion(brand, ben, amount_cents=123_450, is_test=True)
     html = people("Viewer").open(f"{_HERE}/{program}").text
 
     assert '<table aria-label="Recent events" role="table">' in html
     assert "5,000.00 USD" in html
     assert "1,234.50 USD" in html
-    assert f'href="/dashboard/conversions/{sold}"' in html
+    assert f'href="/dashboard/conversions/{conversion_id}"' in html
     assert "in order" in html
     assert f'href="{_HERE}/{program}/install"' in html
     assert f"{_HERE}/{program}/change" not in html
@@ -119,8 +119,8 @@ def test_new_program_is_created_once_and_shown(brand, people):
 
     assert (first.status_code, again.status_code) == (303, 303)
     assert first.headers["Location"] == again.headers["Location"]
-    ((made, value, months),) = brand.rows("select slug, default_commission_value, recurring_months from program")
-    assert (made, float(value), months) == ("spring-sale", 12.5, 0)
+    ((slug, value, months),) = brand.rows("select slug, default_commission_value, recurring_months from program")
+    assert (slug, float(value), months) == ("spring-sale", 12.5, 0)
     assert "first payment" in visitor.open(first.headers["Location"]).text
 
 
@@ -146,8 +146,8 @@ def test_error_is_shown_at_its_field_with_the_typed_values(brand, people, wrong,
     assert answer.status_code == 400
     assert "<title>Error:" in answer.text
     assert 'role="alert"' in answer.text
-    marked = re.findall(r'<(?:input|select) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
-    assert marked == [field]
+    invalid_fields = re.findall(r'<(?:input|select) id="([^"]+)"[^>]*aria-invalid="true"', answer.text)
+    assert invalid_fields == [field]
     assert 'value="spring-sale"' in answer.text or "slug" in wrong
     assert brand.rows("select count(*) from program") == [(0,)]
 

@@ -1,4 +1,4 @@
-"""Terms of a program that are changed at the dashboard; its end; what recruiting pays."""
+"""Changes of a program's terms on the dashboard, its archiving, and the rate for recruiting."""
 
 import re
 from datetime import UTC, datetime
@@ -12,21 +12,21 @@ def page_path(brand):
     return f"/dashboard/programs/{program}"
 
 
-def _form(shown):
+def _form(html):
     """Return the form of the page's main part as a browser would send it."""
-    main = shown.partition("<main")[2]
-    found = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text" value="([^"]*)"', main))
-    found |= dict(re.findall(r'<textarea id="[^"]*" name="([^"]+)"[^>]*>\n(.*?)</textarea>', main, re.DOTALL))
+    main = html.partition("<main")[2]
+    fields = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text" value="([^"]*)"', main))
+    fields |= dict(re.findall(r'<textarea id="[^"]*" name="([^"]+)"[^>]*>\n(.*?)</textarea>', main, re.DOTALL))
     for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', main, re.DOTALL):
-        found[name] = re.search(r'<option value="([^"]*)" selected', options)[1]
-    found |= dict.fromkeys(re.findall(r'<input type="checkbox" id="[^"]*" name="([^"]+)"[^>]* checked', main), "on")
-    return found
+        fields[name] = re.search(r'<option value="([^"]*)" selected', options)[1]
+    fields |= dict.fromkeys(re.findall(r'<input type="checkbox" id="[^"]*" name="([^"]+)"[^>]* checked', main), "on")
+    return fields
 
 
 def _program(brand):
-    shown = brand.get(f"/api/v1/programs/{brand.programs[0]}").json
-    shown.pop("updatedAt")
-    return shown
+    program = brand.get(f"/api/v1/programs/{brand.programs[0]}").json
+    program.pop("updatedAt")
+    return program
 
 
 def test_unchanged_form_changes_nothing(brand, people, page_path):
@@ -101,20 +101,20 @@ def test_amount_in_a_former_currency_stays_until_retyped(brand, people, page_pat
     visitor = people()
     form = _form(visitor.open(f"{page_path}/change").text)
     visitor.send(f"{page_path}/change", form | {"name": "Spoons"})
-    kept = _program(brand)
+    unchanged = _program(brand)
     visitor.send(f"{page_path}/change", form | {"name": "Spoons", "budgetCents": "70"})
     typed = _program(brand)
 
-    assert (kept["budgetCents"], kept["budgetCurrency"]) == (500_000, "EUR")
+    assert (unchanged["budgetCents"], unchanged["budgetCurrency"]) == (500_000, "EUR")
     assert (typed["budgetCents"], typed["budgetCurrency"]) == (7_000, "USD")
 
 
 def test_owner_archives_a_program_after_confirmation(brand, people, page_path):
     visitor = people("Owner")
-    asked = visitor.open(f"{page_path}/archive").text
+    confirmation = visitor.open(f"{page_path}/archive").text
     answer = visitor.send(f"{page_path}/archive")
 
-    assert "Archive Knives for ever" in asked
+    assert "Archive Knives for ever" in confirmation
     assert (answer.status_code, answer.headers["Location"]) == (303, page_path)
     html = visitor.open(page_path).text
     assert '<span class="chip off">Archived</span>' in html

@@ -1,4 +1,4 @@
-"""API keys at the dashboard: shown once, ended on a page of their own, and only by who has just logged in."""
+"""API keys on the dashboard: shown once, revoked on a page of their own, and only after a fresh login."""
 
 import re
 
@@ -74,7 +74,7 @@ def test_old_login_signs_in_again_and_keeps_the_form(admin, links, brand):
     assert brand.rows("select count(*) from api_key where name = 'Late'") == [(0,)]
 
 
-def test_revoking_a_key_returns_to_its_page(admin, brand):
+def test_revocation_with_an_old_login_returns_to_the_keys_page(admin, brand):
     (key_id,) = brand.rows("select id from api_key limit 1")[0]
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'admin@example.com'")
@@ -95,9 +95,9 @@ def test_other_roles_see_no_keys(people, role):
 
 
 def test_unknown_key_returns_404(admin, rival):
-    (theirs,) = rival.rows("select id from api_key limit 1")[0]
+    (rivals_key,) = rival.rows("select id from api_key limit 1")[0]
 
-    for key_id in (theirs, "x", "01890000-0000-7000-8000-000000000000"):
+    for key_id in (rivals_key, "x", "01890000-0000-7000-8000-000000000000"):
         assert admin.open(f"{_HERE}/{key_id}").status_code == 404
         assert admin.send(f"{_HERE}/{key_id}/revoke").status_code == 404
-    assert rival.rows("select revoked_at from api_key where id = %s", theirs) == [(None,)]
+    assert rival.rows("select revoked_at from api_key where id = %s", rivals_key) == [(None,)]

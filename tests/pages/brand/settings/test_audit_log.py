@@ -1,4 +1,4 @@
-"""The audit log at the dashboard: who, what, from what to what."""
+"""The audit log on the dashboard: actor, action, and the values before and after."""
 
 import pytest
 
@@ -9,7 +9,7 @@ _HERE = "/dashboard/audit-log"
 
 @pytest.fixture
 def owner(people, brand):
-    """An Owner of a brand in which two things were changed."""
+    """An Owner of a brand with two entries in its audit log."""
     brand.person("Owner").call("PATCH", "/api/organizations/me", {"name": "Acme <b>", "billingEmail": "b@example.com"})
     brand.person("Admin").post(
         "/api/v1/programs", {"name": "Spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -28,7 +28,7 @@ def test_entry_shows_actor_and_changed_values(owner):
     assert "<code>program.created</code>" in html
 
 
-def test_acts_of_an_agent_are_distinguished_from_the_members_own(owner, brand):
+def test_entries_of_an_agent_are_marked(owner, brand):
     insert_entry(brand, actor_type="oauth", via="mcp", client="helper <b>")
     insert_entry(brand, via="mcp")
     html = owner.open(_HERE).text
@@ -50,13 +50,13 @@ def test_filter_is_kept_in_the_address(owner, brand):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["since=yesterday", "actorUserId=x", "action=" + "x" * 201, "cursor=-1", "cursor=x%00"]
+    "query", ["since=yesterday", "actorUserId=x", "action=" + "x" * 201, "cursor=-1", "cursor=x%00"]
 )
-def test_invalid_filter_redirects_the_file_to_the_page(owner, wrong):
-    answer = owner.open(f"{_HERE}?{wrong}")
+def test_invalid_filter_shows_an_error_and_invalid_cursor_the_list(owner, query):
+    answer = owner.open(f"{_HERE}?{query}")
 
-    assert answer.status_code == (200 if "cursor" in wrong else 400)
-    assert ('role="alert"' in answer.text) is ("cursor" not in wrong)
+    assert answer.status_code == (200 if "cursor" in query else 400)
+    assert ('role="alert"' in answer.text) is ("cursor" not in query)
 
 
 def test_older_entries_are_on_the_next_page(owner, brand):

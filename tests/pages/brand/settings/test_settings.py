@@ -1,4 +1,4 @@
-"""The settings of a brand: each card by itself, what is about money after a fresh login, the team."""
+"""The settings of a brand: each card by itself, settings about money after a fresh login, and the team."""
 
 import io
 import re
@@ -25,7 +25,7 @@ def owner(people):
     return people("Owner")
 
 
-def _age():
+def _age_login():
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'owner@example.com'")
 
@@ -52,7 +52,7 @@ def test_error_is_shown_at_its_field(owner):
 
 
 def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
-    _age()
+    _age_login()
     answer = owner.send(f"{_HERE}/payouts", _PAYOUTS | {"payoutGraceDays": "14", "minPayoutCents": "25.50"})
 
     assert answer.status_code == 303
@@ -62,7 +62,7 @@ def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
 
 
 def test_automatic_payouts_need_a_fresh_login_and_keep_the_form(owner, brand, links):
-    _age()
+    _age_login()
     typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly", "_page": _HERE}
     answer = owner.send(f"{_HERE}/payouts", typed)
     assert answer.headers["Location"] == "/sign-in?next=%2Fdashboard%2Fsettings"
@@ -86,9 +86,9 @@ def test_currency_and_parameters_are_changed(owner, brand):
 
 
 def test_logo_is_stored_and_removed(owner):
-    sent = {"logo": (io.BytesIO(png(64, 32)), "logo.png")}
+    picture = {"logo": (io.BytesIO(png(64, 32)), "logo.png")}
     headers = {"Sec-Fetch-Site": "same-origin"}
-    assert owner.client.post(f"{_HERE}/logo", data=sent, headers=headers).status_code == 303
+    assert owner.client.post(f"{_HERE}/logo", data=picture, headers=headers).status_code == 303
     assert '<img class="logo" src="/' in owner.open(_HERE).text
     assert owner.send(f"{_HERE}/logo/delete").status_code == 303
     assert '<img class="logo"' not in owner.open(_HERE).text
@@ -111,23 +111,23 @@ def test_owner_ends_a_members_sessions(app, owner, links, brand):
 
 
 def test_viewer_reads_settings_without_forms(people):
-    shown = people("Viewer").open(_HERE)
+    answer = people("Viewer").open(_HERE)
 
-    assert shown.status_code == 200
-    assert "Save" not in shown.text
-    assert "Sign out everywhere" in shown.text
-    assert '<h2 id="team">' not in shown.text
+    assert answer.status_code == 200
+    assert "Save" not in answer.text
+    assert "Sign out everywhere" in answer.text
+    assert '<h2 id="team">' not in answer.text
 
 
 def test_viewers_form_changes_nothing(people, brand):
     visitor = people("Viewer")
-    sent = {
+    forms = {
         "profile": _PROFILE,
         "currency": {"homeCurrency": "EUR"},
         "attribution": {"custom": "x_y"},
         "logo/delete": {},
     }
 
-    for card, form in sent.items():
+    for card, form in forms.items():
         assert visitor.send(f"{_HERE}/{card}", form | {"name": "Mine"}).status_code == 403
     assert brand.rows("select name, home_currency from organization where id = %s", brand.id) == [("Brand", "USD")]

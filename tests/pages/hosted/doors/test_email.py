@@ -1,4 +1,4 @@
-"""A door that asks for the email first. Source: core spec, "Program" (hostedCheckoutDoorMode email)."""
+"""Checkout doors that ask for the email address. Source: core spec, "Program" (hostedCheckoutDoorMode email)."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ _ADA = "ada@example.org"
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch):
+def _accept_fast_forms(monkeypatch):
     monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
@@ -64,11 +64,11 @@ def test_door_page_runs_no_script_and_stores_nothing(brand, slug):
 def test_brand_colour_has_readable_text(brand, slug, color):
     alter(brand, "update organization set primary_brand_color = %s", color)
 
-    found = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
+    button_style = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
 
-    assert found is not None
-    assert found[1] == color
-    assert colors.contrast(found[1], found[2]) >= 4.5
+    assert button_style is not None
+    assert button_style[1] == color
+    assert colors.contrast(button_style[1], button_style[2]) >= 4.5
 
 
 def test_door_page_loads_only_the_brands_logo(brand, slug):
@@ -93,20 +93,28 @@ def test_email_is_remembered_by_its_inbox_and_redirected(brand, slug):
     answer = submit_door_form(brand, slug, " Ada+Shop@Example.org ")
 
     assert answer.status_code == 303
-    site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
-    assert answer.headers["Location"] == site
+    target = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
+    assert answer.headers["Location"] == target
     assert list_door_visits(brand) == [(slug, False, _ADA)]
     assert list_door_visits(brand, "expires_at - last_at = interval '30 days'") == [(True,)]
 
 
 def test_known_and_unknown_buyers_get_the_same_redirect(brand, slug):
-    first, known, program = (
+    unknown_buyer, known_buyer, robot = (
         submit_door_form(brand, slug, _ADA),
         submit_door_form(brand, slug, _ADA),
         submit_door_form(brand, slug, _ADA, website="x"),
     )
 
-    assert len({(each.status_code, each.headers["Location"], each.data) for each in (first, known, program)}) == 1
+    assert (
+        len(
+            {
+                (answer.status_code, answer.headers["Location"], answer.data)
+                for answer in (unknown_buyer, known_buyer, robot)
+            }
+        )
+        == 1
+    )
     assert len(list_door_visits(brand)) == 1
 
 
@@ -150,9 +158,9 @@ def test_form_sent_too_early_or_too_late_is_shown_again(brand, slug, monkeypatch
 
 def test_odd_bodies_are_shown_again_and_huge_ones_refused(brand, slug):
     path = door_path(brand, slug)
-    odd = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
+    odd_bodies = [{"json": {"email": _ADA}}, {"data": b"\xff\xfe"}, {"data": {"email": [_ADA, "b@example.org"]}}]
 
-    assert [visit(brand.app, path, method="POST", **sent).status_code for sent in odd] == [400] * 3
+    assert [visit(brand.app, path, method="POST", **body).status_code for body in odd_bodies] == [400] * 3
     assert visit(brand.app, path, method="POST", data={"email": "x" * 100_000}).status_code == 413
     assert list_door_visits(brand) == []
 

@@ -1,4 +1,4 @@
-"""A door that asks nothing: remembered, and on to the checkout. Source: core spec, "Program" (checkout door)."""
+"""Checkout doors that record the visit and redirect to the checkout. Source: core spec, "Program" (checkout door)."""
 
 from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
@@ -30,8 +30,8 @@ def test_buyer_is_redirected_with_the_checkouts_parameters(brand):
     answer = visit_door(brand, slug)
 
     assert answer.status_code == 302
-    site = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
-    assert answer.headers["Location"] == site
+    target = f"https://buy.stripe.com/test_1?quantity=2&via={slug}&client_reference_id={slug}#pay"
+    assert answer.headers["Location"] == target
     assert (answer.headers["Cache-Control"], answer.headers["X-Robots-Tag"]) == ("no-store", "noindex")
     assert "Set-Cookie" not in answer.headers
 
@@ -65,13 +65,13 @@ def test_each_checkout_gets_its_own_parameter(brand, site, gateways, added):
     slug = create_door_program(brand, site=site)
     alter(brand, "update organization set connected_gateways = %s", gateways)
 
-    sent = dict(parse_qsl(urlsplit(visit_door(brand, slug).headers["Location"]).query))
+    target_query = dict(parse_qsl(urlsplit(visit_door(brand, slug).headers["Location"]).query))
 
-    own = dict(parse_qsl(urlsplit(site).query))
-    assert sent == {**own, "via": slug, **dict.fromkeys(added, slug)}
+    site_query = dict(parse_qsl(urlsplit(site).query))
+    assert target_query == {**site_query, "via": slug, **dict.fromkeys(added, slug)}
 
 
-def test_slug_that_a_payment_link_drops_is_not_its_reference(brand):
+def test_slug_with_a_dot_is_not_sent_as_client_reference_id(brand):
     create_door_program(brand)
     alter(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
 
@@ -87,7 +87,7 @@ def test_query_does_not_change_the_target(brand, query):
     assert answer.headers["Location"] == visit_door(brand, slug).headers["Location"]
 
 
-def test_tag_of_the_channel_goes_with_the_buyer(brand):
+def test_channel_tag_is_added_to_the_target(brand):
     slug = create_door_program(brand, site="https://acme.test/pay")
 
     assert visit_door(brand, slug, query_string={"subId": "News May"}).headers["Location"].endswith("&subId=newsmay")
@@ -140,7 +140,7 @@ def test_unique_slug_identifies_the_door(brand, rival):
     assert visit(brand.app, path).status_code == 302
 
 
-def test_another_brands_campaign_does_not_open_to_a_slug(brand, rival):
+def test_slug_of_another_brand_returns_404(brand, rival):
     slug = create_door_program(brand)
     create_door_program(rival)
 
@@ -167,12 +167,12 @@ def test_slug_guessing_is_limited_without_blocking_buyers(brand, monkeypatch):
 
 def test_buyer_is_redirected_without_database_and_stream(brand, monkeypatch, tmp_path):
     slug = create_door_program(brand)
-    site = visit_door(brand, slug).headers["Location"]
+    target = visit_door(brand, slug).headers["Location"]
     lose_stream(brand.app, monkeypatch)
     before = read_counter("finderfee_clicks_lost_total")
 
     with point_at_missing_database(tmp_path):
-        assert visit_door(brand, slug).headers["Location"] == site
+        assert visit_door(brand, slug).headers["Location"] == target
     assert read_counter("finderfee_clicks_lost_total") == before + 1
 
 
@@ -181,9 +181,9 @@ def test_buyers_are_thanked_on_the_brands_own_page(brand):
     path = f"/door/{brand.programs[-1]}/thanks"
 
     assert visit(brand.app, path).headers["Location"] == _THANKS
-    told = visit(brand.app, f"{path}?session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a")
-    site = "https://acme.test/thanks?lang=de&session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a#top"
-    assert (told.status_code, told.headers["Location"]) == (302, site)
+    answer = visit(brand.app, f"{path}?session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a")
+    target = "https://acme.test/thanks?lang=de&session_id=cs_1&url=https%3A%2F%2Fevil.test&x=%0d%0a#top"
+    assert (answer.status_code, answer.headers["Location"]) == (302, target)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_missing_thank_you_page_returns_404(brand, change):
     assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)
 
 
-def test_thank_you_word_is_not_a_slug(brand):
+def test_thanks_is_refused_as_a_link_alias(brand):
     affiliate_id = brand.affiliate(create_door_program(brand).replace("s-", "z-"))
 
     answer = brand.person("Owner").post(f"/api/v1/affiliates/{affiliate_id}/links", {"customAlias": "thanks"})

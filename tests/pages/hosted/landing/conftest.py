@@ -1,4 +1,4 @@
-"""A campaign with a page, and strangers who look at it and apply."""
+"""A campaign with a landing page, and visitors who open it and apply."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OURS = {"Sec-Fetch-Site": "same-origin"}
 
 @dataclass
 class Shop:
-    """A brand that calls itself Acme, with a handle and hosts that no other test has."""
+    """A brand named Acme, with a handle and hosts that are unique to the test."""
 
     brand: Any
     visitor: Visitor
@@ -43,24 +43,24 @@ class Shop:
         return self.brand.call("PATCH", path, {"landingPageConfig": page})
 
     def open(self, path=None, host=None, **headers):
-        sent = headers | ({"Host": host} if host else {})
-        return self.visitor.client.get(path or self.path, headers=sent)
+        all_headers = headers | ({"Host": host} if host else {})
+        return self.visitor.client.get(path or self.path, headers=all_headers)
 
     def apply(self, path=None, *, host=None, **fields):
         """Open the form, fill it in and send it, as a browser does."""
         html = self.open(path, host).text
-        action, inside = re.search(r'<form[^>]* action="([^"]*)"[^>]*>(.*?)</form>', html, re.DOTALL).groups()
-        hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', inside))
+        action, content = re.search(r'<form[^>]* action="([^"]*)"[^>]*>(.*?)</form>', html, re.DOTALL).groups()
+        hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', content))
         return self.send(hidden | {"email": "ada@example.com"} | fields, urlsplit(action).path, host=host)
 
     def send(self, form, path=None, *, host=None, proof=OURS):
-        sent = proof | ({"Host": host} if host else {})
-        return self.visitor.client.post(path or self.path, data=form, headers=sent)
+        headers = proof | ({"Host": host} if host else {})
+        return self.visitor.client.post(path or self.path, data=form, headers=headers)
 
 
 @pytest.fixture
 def shop(brand, visitor):
-    made = Shop(brand, visitor)
-    made.set(name="Acme", subdomain=made.handle)
+    acme = Shop(brand, visitor)
+    acme.set(name="Acme", subdomain=acme.handle)
     brand.program(name="Tea", slug="tea", description="Sell our tea.")
-    return made
+    return acme

@@ -21,16 +21,16 @@ def _affiliates(shop, columns="email"):
 
 
 def _field_errors(answer):
-    """Return the fields at fault, with what is said about them."""
+    """Return the messages of the invalid fields, by field."""
     return dict(re.findall(r'<p class="small wrong" id="(\w+)-error">([^<]*)</p>', answer.text))
 
 
 def test_application_gets_the_same_answer_for_everyone(shop):
     answers = {"fullName": "Ada", "website": "ada.example", "audience": "Cooks\r\nand bakers", "whyInterested": "Tea"}
-    sent = shop.apply(**answers)
+    first = shop.apply(**answers)
     again = shop.apply(**answers)
 
-    for answer in (sent, again):
+    for answer in (first, again):
         assert (answer.status_code, answer.headers["Location"]) == (303, f"{shop.path}?applied=1#apply")
     thanks = shop.open(f"{shop.path}?applied=1").text
     assert "Your application was received." in thanks
@@ -45,7 +45,7 @@ def test_application_gets_the_same_answer_for_everyone(shop):
     ]
 
 
-def test_double_click_applies_once_and_gets_one_answer(shop):
+def test_double_click_applies_once_and_gets_the_same_answer(shop):
     form = {"email": "ada@example.com", "_key": "pressed-twice"}
 
     first, second = shop.send(form), shop.send(form)
@@ -64,16 +64,16 @@ def test_recruiter_survives_a_refused_form(shop):
     rita = shop.brand.affiliate("rita")
     path = f"{shop.path}?recruited_by=RITA"
 
-    wrong = shop.apply(path, email="nobody")
-    assert '<input type="hidden" name="recruited_by" value="RITA">' in wrong.text
+    refused = shop.apply(path, email="nobody")
+    assert '<input type="hidden" name="recruited_by" value="RITA">' in refused.text
     shop.apply(path)
 
     assert _affiliates(shop, "email, recruited_by_affiliate_id")[1] == ("ada@example.com", rita)
-    for odd in ("%00", "x" * 256, "%22%3E%3Cscript%3E", "nobody"):
-        page = shop.open(f"{shop.path}?recruited_by={odd}")
+    for recruiter in ("%00", "x" * 256, "%22%3E%3Cscript%3E", "nobody"):
+        page = shop.open(f"{shop.path}?recruited_by={recruiter}")
         assert page.status_code == 200
         assert "<script" not in page.text
-        assert shop.apply(f"{shop.path}?recruited_by={odd}", email="eve@example.com").status_code == 303
+        assert shop.apply(f"{shop.path}?recruited_by={recruiter}", email="eve@example.com").status_code == 303
 
 
 def test_error_is_shown_at_its_field_with_the_typed_values(shop):
@@ -87,12 +87,12 @@ def test_error_is_shown_at_its_field_with_the_typed_values(shop):
         "customAlias": ("taken", 409, "taken"),
     }
     assert "Digits alone could be an order number" in _field_errors(shop.apply(customAlias="54830"))["customAlias"]
-    for name, (typed, status, said) in cases.items():
+    for name, (typed, status, message) in cases.items():
         answer = shop.apply(**{"fullName": "Ada <b>", name: typed})
 
         assert answer.status_code == status, name
         assert set(_field_errors(answer)) == {name}
-        assert said in _field_errors(answer)[name]
+        assert message in _field_errors(answer)[name]
         assert re.findall(r'id="(\w+)"[^>]* aria-invalid="true"', answer.text) == [name]
         assert "<title>Error: " in answer.text
         assert 'role="alert"' in answer.text
@@ -101,7 +101,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(shop):
     assert _affiliates(shop) == [("taken@example.com",)]
 
 
-def test_long_answers_in_any_script_are_taken_and_longer_ones_are_refused_on_a_page(shop):
+def test_answers_of_5000_characters_are_stored_and_longer_ones_return_413(shop):
     assert shop.apply(audience="\u8336" * 5000, whyInterested="\u8336" * 5000).status_code == 303
     too_long = shop.apply(email="eve@example.com", audience="x" * 300_000)
     far_too_long = shop.send({"email": "eve@example.com", "audience": "x" * 900_000})
@@ -143,9 +143,9 @@ def test_rate_limited_applicant_keeps_the_form(shop, monkeypatch):
 
 
 def test_form_applies_to_its_own_campaign_only(shop, rival):
-    theirs = rival.program(slug="theirs")
+    rivals_program = rival.program(slug="theirs")
 
-    shop.apply(program_id=str(theirs), programId=str(theirs), organizationId=str(rival.id))
+    shop.apply(program_id=str(rivals_program), programId=str(rivals_program), organizationId=str(rival.id))
 
     assert _affiliates(shop) == [("ada@example.com",)]
     assert rival.rows("select count(*) from affiliate") == [(0,)]

@@ -1,4 +1,4 @@
-"""What crawlers find. Source: core spec, "Program" (isPubliclyDiscoverable: noindex, left out of the sitemap)."""
+"""Sitemaps and robots.txt. Source: core spec, "Program" (isPubliclyDiscoverable: noindex, not in the sitemap)."""
 
 import re
 from datetime import UTC, datetime
@@ -9,19 +9,19 @@ import pytest
 from api.storefront import sitemap
 
 _BASE = "http://127.0.0.1:8000"
-_NAME = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+_NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
 def _sitemap_urls(answer, kind="url"):
     assert (answer.status_code, answer.content_type) == (200, "application/xml; charset=utf-8")
     root = ElementTree.fromstring(answer.data)
-    assert root.tag == f"{_NAME}{'urlset' if kind == 'url' else 'sitemapindex'}"
-    return [one.find(f"{_NAME}loc").text for one in root.findall(f"{_NAME}{kind}")]
+    assert root.tag == f"{_NAMESPACE}{'urlset' if kind == 'url' else 'sitemapindex'}"
+    return [entry.find(f"{_NAMESPACE}loc").text for entry in root.findall(f"{_NAMESPACE}{kind}")]
 
 
 @pytest.fixture
-def several(shop):
-    """The shop with campaigns that may be found, and with some that may not."""
+def shop_with_campaigns(shop):
+    """The shop with discoverable and undiscoverable campaigns."""
     shop.brand.program(slug="hidden", is_publicly_discoverable=False)
     shop.brand.program(slug="paused", is_active=False)
     shop.brand.program(slug="archived", archived_at=datetime.now(UTC))
@@ -29,61 +29,64 @@ def several(shop):
     return shop
 
 
-def test_service_host_lists_all_discoverable_pages(several, rival):
+def test_service_host_lists_all_discoverable_pages(shop_with_campaigns, rival):
     rival.program(slug="theirs")
 
-    listed = _sitemap_urls(several.open("/sitemap.xml"))
+    urls = _sitemap_urls(shop_with_campaigns.open("/sitemap.xml"))
 
-    assert sorted(url for url in listed if several.handle in url) == [
-        f"{_BASE}/p/{several.handle}/coffee",
-        f"{_BASE}/p/{several.handle}/tea",
+    assert sorted(url for url in urls if shop_with_campaigns.handle in url) == [
+        f"{_BASE}/p/{shop_with_campaigns.handle}/coffee",
+        f"{_BASE}/p/{shop_with_campaigns.handle}/tea",
     ]
-    assert any(url.endswith("/theirs") for url in listed)
-    assert re.search(r"<lastmod>\d{4}-\d\d-\d\d</lastmod>", several.open("/sitemap.xml").text)
+    assert any(url.endswith("/theirs") for url in urls)
+    assert re.search(r"<lastmod>\d{4}-\d\d-\d\d</lastmod>", shop_with_campaigns.open("/sitemap.xml").text)
 
 
-def test_domain_lists_only_its_campaign(several):
+def test_domain_lists_only_its_campaign(shop_with_campaigns):
     sql = "update program set custom_domain = %s, custom_domain_verified = true where slug = %s returning id"
-    several.brand.rows(sql, several.domain, "tea")
-    several.brand.rows(sql, f"hidden.{several.domain}", "hidden")
-    several.brand.set(portalHost=f"portal.{several.domain}")
+    shop_with_campaigns.brand.rows(sql, shop_with_campaigns.domain, "tea")
+    shop_with_campaigns.brand.rows(sql, f"hidden.{shop_with_campaigns.domain}", "hidden")
+    shop_with_campaigns.brand.set(portalHost=f"portal.{shop_with_campaigns.domain}")
 
-    assert _sitemap_urls(several.open("/sitemap.xml", several.domain)) == [f"https://{several.domain}/"]
-    assert _sitemap_urls(several.open("/sitemap.xml", f"hidden.{several.domain}")) == []
-    assert sorted(_sitemap_urls(several.open("/sitemap.xml", f"portal.{several.domain}"))) == [
-        f"https://portal.{several.domain}/{slug}" for slug in ("coffee", "tea")
+    assert _sitemap_urls(shop_with_campaigns.open("/sitemap.xml", shop_with_campaigns.domain)) == [
+        f"https://{shop_with_campaigns.domain}/"
     ]
-    assert several.open("/sitemap-1.xml", several.domain).status_code == 404
+    assert _sitemap_urls(shop_with_campaigns.open("/sitemap.xml", f"hidden.{shop_with_campaigns.domain}")) == []
+    assert sorted(_sitemap_urls(shop_with_campaigns.open("/sitemap.xml", f"portal.{shop_with_campaigns.domain}"))) == [
+        f"https://portal.{shop_with_campaigns.domain}/{slug}" for slug in ("coffee", "tea")
+    ]
+    assert shop_with_campaigns.open("/sitemap-1.xml", shop_with_campaigns.domain).status_code == 404
 
 
 @pytest.mark.usefixtures("isolated_database")
-def test_large_sitemap_is_split(several, monkeypatch):
-    several.brand.program(slug="third")
-    everything = _sitemap_urls(several.open("/sitemap.xml"))
+def test_large_sitemap_is_split(shop_with_campaigns, monkeypatch):
+    shop_with_campaigns.brand.program(slug="third")
+    all_urls = _sitemap_urls(shop_with_campaigns.open("/sitemap.xml"))
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 2)
 
-    pages = _sitemap_urls(several.open("/sitemap.xml"), "sitemap")
+    pages = _sitemap_urls(shop_with_campaigns.open("/sitemap.xml"), "sitemap")
 
     assert pages == [f"{_BASE}/sitemap-1.xml", f"{_BASE}/sitemap-2.xml"]
-    found = [_sitemap_urls(several.open(page.removeprefix(_BASE))) for page in pages]
-    assert [len(page) for page in found] == [2, 1]
-    assert [url for page in found for url in page] == everything
+    urls_by_page = [_sitemap_urls(shop_with_campaigns.open(urls_of_page.removeprefix(_BASE))) for urls_of_page in pages]
+    assert [len(urls_of_page) for urls_of_page in urls_by_page] == [2, 1]
+    assert [url for urls_of_page in urls_by_page for url in urls_of_page] == all_urls
     for number in ("0", "3", "1001", "99999999999999999999", "-1", "x"):
-        assert several.open(f"/sitemap-{number}.xml").status_code == 404
+        assert shop_with_campaigns.open(f"/sitemap-{number}.xml").status_code == 404
 
 
-def test_robots_txt_excludes_pages_and_names_the_sitemap(several):
+def test_robots_txt_excludes_pages_and_names_the_sitemap(shop_with_campaigns):
     sql = "update program set custom_domain = %s, custom_domain_verified = true where slug = 'tea' returning id"
-    several.brand.rows(sql, several.domain)
+    shop_with_campaigns.brand.rows(sql, shop_with_campaigns.domain)
 
-    ours, theirs, nobodys = (
-        several.open("/robots.txt", host) for host in (None, several.domain, "www.nobodys.example")
+    service_answer, domain_answer, unknown_host_answer = (
+        shop_with_campaigns.open("/robots.txt", host)
+        for host in (None, shop_with_campaigns.domain, "www.nobodys.example")
     )
 
-    for answer in (ours, theirs, nobodys):
+    for answer in (service_answer, domain_answer, unknown_host_answer):
         assert (answer.status_code, answer.content_type) == (200, "text/plain; charset=utf-8")
         assert "Disallow: /dashboard\n" in answer.text
         assert "Disallow: /p" not in answer.text.replace("Disallow: /portal", "")
-    assert f"Sitemap: {_BASE}/sitemap.xml\n" in ours.text
-    assert f"Sitemap: https://{several.domain}/sitemap.xml\n" in theirs.text
-    assert nobodys.text == ours.text
+    assert f"Sitemap: {_BASE}/sitemap.xml\n" in service_answer.text
+    assert f"Sitemap: https://{shop_with_campaigns.domain}/sitemap.xml\n" in domain_answer.text
+    assert unknown_host_answer.text == service_answer.text

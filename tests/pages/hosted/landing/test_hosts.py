@@ -1,4 +1,4 @@
-"""Whose page a host is. Source: core spec, "Program" (customDomain); tracking spec, "Sub-affiliate recruiting"."""
+"""Landing pages by host. Source: core spec, "Program" (customDomain); tracking spec, "Sub-affiliate recruiting"."""
 
 import pytest
 
@@ -8,11 +8,11 @@ import settings
 @pytest.fixture
 def domain_shop(shop):
     """The shop with a verified domain of its campaign."""
-    _point(shop, "tea", shop.domain)
+    _set_domain(shop, "tea", shop.domain)
     return shop
 
 
-def _point(shop, slug, domain, *, is_verified=True):
+def _set_domain(shop, slug, domain, *, is_verified=True):
     sql = "update program set custom_domain = %s, custom_domain_verified = %s where slug = %s returning id"
     shop.brand.rows(sql, domain, is_verified, slug)
 
@@ -34,7 +34,7 @@ def test_verified_domain_shows_its_campaign_in_any_spelling(domain_shop):
         assert answer.status_code == 200, host
         assert '<h1 itemprop="name">Tea</h1>' in answer.text
         assert f'<link rel="canonical" href="https://{domain_shop.domain}/">' in answer.text
-    assert f'href="https://{domain_shop.domain}/"' in domain_shop.open().text  # wherever the page is seen
+    assert f'href="https://{domain_shop.domain}/"' in domain_shop.open().text  # on the service's own host too
 
 
 def test_application_works_on_the_domain(domain_shop):
@@ -48,7 +48,7 @@ def test_application_works_on_the_domain(domain_shop):
 def test_unknown_host_shows_the_services_own_page(domain_shop, rival):
     rival.program(slug="theirs")
     rival.rows("update program set custom_domain = %s returning id", f"www.{domain_shop.domain}")  # never verified
-    strange = (
+    unknown_hosts = (
         f"www.{domain_shop.domain}",
         f"evil.example/{domain_shop.domain}",
         f"{domain_shop.domain}@evil.example",
@@ -61,7 +61,7 @@ def test_unknown_host_shows_the_services_own_page(domain_shop, rival):
         "x" * 300 + ".example",
         "",
     )
-    for host in strange:
+    for host in unknown_hosts:
         answer = domain_shop.visitor.client.get("/", headers={"Host": host.encode().decode("latin-1")})
 
         assert answer.status_code == 400 or _is_front_page(answer), host
@@ -89,7 +89,7 @@ def test_domain_of_a_closed_campaign_reveals_nothing(domain_shop):
     assert (answer.status_code, answer.text) == (404, domain_shop.open("/p/nobody-has-this").text)
 
 
-def test_recruiting_links_lead_to_the_page_on_every_host_that_they_name(domain_shop, monkeypatch):
+def test_recruiting_link_opens_the_page_on_every_host(domain_shop, monkeypatch):
     monkeypatch.setenv("PORTAL_DOMAIN", "portals.example")
     settings.current.cache_clear()
     portal_host = f"portal.{domain_shop.brand.id.hex}.example"
@@ -99,11 +99,14 @@ def test_recruiting_links_lead_to_the_page_on_every_host_that_they_name(domain_s
     try:
         for host in (domain_shop.domain, portal_host, f"{domain_shop.handle}.portals.example"):
             page = domain_shop.open("/mocha?recruited_by=ann", host)
-            moved = domain_shop.open("/coffee?recruited_by=ann", host)
+            former_slug_answer = domain_shop.open("/coffee?recruited_by=ann", host)
 
             assert 'name="recruited_by" value="ann"' in page.text, host
             assert "<h1" in domain_shop.open("/", host).text
-            assert (moved.status_code, moved.headers["Location"]) == (301, "/mocha?recruited_by=ann")
+            assert (former_slug_answer.status_code, former_slug_answer.headers["Location"]) == (
+                301,
+                "/mocha?recruited_by=ann",
+            )
             assert domain_shop.open("/nothing", host).status_code == 404
             assert domain_shop.open("/healthz", host).mimetype != "text/html"
         assert _is_front_page(domain_shop.open("/", "portals.example"))

@@ -8,9 +8,9 @@ from tests.support.api.applications import build_form, build_question, build_two
 from tests.support.job_queues import drain
 
 
-def _asking(shop, asked):
+def _set_form(shop, form):
     path = f"/api/v1/programs/{shop.brand.programs[0]}"
-    assert shop.brand.call("PATCH", path, {"applicationForm": asked}).status_code == 200
+    assert shop.brand.call("PATCH", path, {"applicationForm": form}).status_code == 200
 
 
 def _stored_answers(shop):
@@ -18,7 +18,7 @@ def _stored_answers(shop):
 
 
 @pytest.fixture
-def kinds():
+def form_of_all_types():
     """A question of every type."""
     return build_form(
         build_question("team", required=True, label="Your <b>team</b>?"),
@@ -29,20 +29,26 @@ def kinds():
     )
 
 
-def test_own_questions_replace_the_default_and_are_stored(shop, kinds):
-    _asking(shop, kinds)
+def test_own_questions_replace_the_default_and_are_stored(shop, form_of_all_types):
+    _set_form(shop, form_of_all_types)
     page = shop.open().text
-    said = {"team": "Tea", "story": "One\r\ntwo", "place": '<i>"News"</i>', "site": "https://a.example", "reach": "5"}
+    answers = {
+        "team": "Tea",
+        "story": "One\r\ntwo",
+        "place": '<i>"News"</i>',
+        "site": "https://a.example",
+        "reach": "5",
+    }
 
     assert "Your &lt;b&gt;team&lt;/b&gt;?</label>" in page
     assert 'name="audience"' not in page
     assert re.findall(r"<i>", page) == []
-    assert shop.apply(**{f"answers.{key}": text for key, text in said.items()}).status_code == 303
-    assert _stored_answers(shop) == [(said | {"story": "One\ntwo", "reach": 5},)]
+    assert shop.apply(**{f"answers.{key}": text for key, text in answers.items()}).status_code == 303
+    assert _stored_answers(shop) == [(answers | {"story": "One\ntwo", "reach": 5},)]
 
 
-def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
-    _asking(shop, kinds)
+def test_error_is_shown_at_its_question_with_the_typed_values(shop, form_of_all_types):
+    _set_form(shop, form_of_all_types)
 
     answer = shop.apply(**{"answers.team": "", "answers.reach": "many", "answers.story": "x" * 10_000})
 
@@ -57,14 +63,14 @@ def test_error_is_shown_at_its_question_with_the_typed_values(shop, kinds):
 
 def test_unknown_answers_are_refused_or_ignored(shop):
     assert shop.apply(**{"answers.team": "Tea", "email": "ada@example.com"}).status_code == 303
-    _asking(shop, build_two_step_form())
-    for odd in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
-        assert shop.apply(**{"answers.team": "Tea", odd: "x", "email": "eve@example.com"}).status_code == 400, odd
+    _set_form(shop, build_two_step_form())
+    for field in ("answers.reach", "answers.__proto__", "answers.email", "answers."):
+        assert shop.apply(**{"answers.team": "Tea", field: "x", "email": "eve@example.com"}).status_code == 400, field
     assert _stored_answers(shop) == [(None,)]
 
 
-def test_stranger_applies_in_two_steps(shop):
-    _asking(shop, build_two_step_form())
+def test_visitor_applies_in_two_steps(shop):
+    _set_form(shop, build_two_step_form())
     email = f"ada-{shop.brand.id.hex}@example.com"
 
     assert shop.apply(**{"answers.team": "Tea", "email": email}).status_code == 303
@@ -76,9 +82,9 @@ def test_stranger_applies_in_two_steps(shop):
 
 
 def test_application_in_two_steps_announces_the_email(shop):
-    told = "a few more questions"
-    assert told not in shop.open().text.lower()
-    _asking(shop, build_two_step_form())
+    announcement = "a few more questions"
+    assert announcement not in shop.open().text.lower()
+    _set_form(shop, build_two_step_form())
 
     for path in (shop.path, f"{shop.path}?applied=1"):
-        assert told in shop.open(path).text.lower(), path
+        assert announcement in shop.open(path).text.lower(), path

@@ -7,21 +7,21 @@ import re
 
 from models import db
 
-_CLOSED = ("is_active = false", "archived_at = now()", "suspended_at = now()")
+_CLOSING_CHANGES = ("is_active = false", "archived_at = now()", "suspended_at = now()")
 
 
-def _set(shop, assignment, *values):
+def _set_columns(shop, assignment, *values):
     shop.brand.rows(f"update program set {assignment} where slug = 'tea' returning id", *values)
 
 
 def test_landing_page_shows_commission_and_brand(shop):
     shop.set(description="We make tea.")
-    _set(shop, "recurring_months = 12, terms_url = 'https://acme.example/terms'")
+    _set_columns(shop, "recurring_months = 12, terms_url = 'https://acme.example/terms'")
 
     answer = shop.open()
 
     assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
-    for said in (
+    for text in (
         '<h1 itemprop="name">Tea</h1>',
         "20 % of each payment in a customer&#39;s first 12 months.",
         "within 30 days of the visit",
@@ -30,7 +30,7 @@ def test_landing_page_shows_commission_and_brand(shop):
         'href="https://acme.example/terms"',
         "Send application",
     ):
-        assert said in answer.text, said
+        assert text in answer.text, text
     assert '<h1 itemprop="name">Tea</h1>' in shop.open(f"/p/{shop.handle.upper()}/").text
     assert str(shop.brand.id) not in answer.text
 
@@ -53,12 +53,12 @@ def test_page_loads_nothing_external_and_runs_no_script(shop):
     assert "Cookie" in answer.headers["Vary"]
     assert "Set-Cookie" not in answer.headers
     assert not re.search(r"<script|<style|\sstyle=|\son[a-z]+=", answer.text)
-    loaded = re.findall(r'<(?:img[^>]* src|link rel="(?:icon|stylesheet)" href)="([^"]+)"', answer.text)
-    assert len(loaded) == 2
-    for path in loaded:
-        seen = shop.open(path)
-        assert (path[0], seen.status_code) == ("/", 200)
-        assert "immutable" in seen.headers["Cache-Control"]
+    paths = re.findall(r'<(?:img[^>]* src|link rel="(?:icon|stylesheet)" href)="([^"]+)"', answer.text)
+    assert len(paths) == 2
+    for path in paths:
+        file = shop.open(path)
+        assert (path[0], file.status_code) == ("/", 200)
+        assert "immutable" in file.headers["Cache-Control"]
 
 
 def test_inline_style_contains_only_the_colour(shop):
@@ -76,14 +76,14 @@ def test_inline_style_contains_only_the_colour(shop):
 
 
 def test_texts_of_the_brand_are_escaped(shop):
-    evil = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
-    sections = [{"title": evil, "text": f"{evil}\n\nMore."}, {"title": "Second", "text": "Words"}]
-    said = shop.update_page(headline=evil, intro=evil, sections=sections, accentColor="#B3541E")
-    shop.set(name=evil, description=evil)
+    hostile_text = "</p><script>alert(1)</script>\"'&{{ 7*7 }}"
+    sections = [{"title": hostile_text, "text": f"{hostile_text}\n\nMore."}, {"title": "Second", "text": "Words"}]
+    answer = shop.update_page(headline=hostile_text, intro=hostile_text, sections=sections, accentColor="#B3541E")
+    shop.set(name=hostile_text, description=hostile_text)
 
     page = shop.open().text
 
-    assert said.status_code == 200
+    assert answer.status_code == 200
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "{{ 7*7 }}" in page
@@ -109,8 +109,8 @@ def test_page_has_metadata_for_sharing_and_search(shop):
     page = answer.text
 
     assert f'<link rel="canonical" href="{address}">' in page
-    told = dict(re.findall(r'<meta property="og:([a-z_]+)" content="([^"]*)">', page))
-    assert told == {
+    metadata = dict(re.findall(r'<meta property="og:([a-z_]+)" content="([^"]*)">', page))
+    assert metadata == {
         "type": "website",
         "site_name": "Acme",
         "title": "Recommend our tea",
@@ -125,7 +125,7 @@ def test_page_has_metadata_for_sharing_and_search(shop):
 
 
 def test_undiscoverable_page_is_noindex(shop):
-    _set(shop, "is_publicly_discoverable = false")
+    _set_columns(shop, "is_publicly_discoverable = false")
 
     answer = shop.open()
 
@@ -139,33 +139,33 @@ def test_former_slug_redirects_with_its_query(shop):
     shop.brand.call("PATCH", f"/api/v1/programs/{shop.brand.programs[0]}", {"slug": "green-tea"})
 
     answer = shop.open(f"/p/{shop.handle}/TEA?recruited_by=ann&x=1%262")
-    sent = shop.send({"email": "ada@example.com"})
+    post_answer = shop.send({"email": "ada@example.com"})
 
     assert (answer.status_code, answer.headers["Location"]) == (
         301,
         f"/p/{shop.handle}/green-tea?recruited_by=ann&x=1%262",
     )
-    assert (sent.status_code, sent.headers["Location"]) == (308, f"/p/{shop.handle}/green-tea")
+    assert (post_answer.status_code, post_answer.headers["Location"]) == (308, f"/p/{shop.handle}/green-tea")
 
 
-def test_unknown_page_is_one_page_that_reveals_nothing(shop):
+def test_unknown_and_closed_pages_return_the_same_404(shop):
     unknown = shop.open("/p/nobody-has-this/tea")
-    seen = [unknown, shop.open(f"/p/{shop.handle}/coffee"), shop.open("/p/%00"), shop.open(f"/p/{'x' * 3000}")]
-    for closed in _CLOSED:
+    answers = [unknown, shop.open(f"/p/{shop.handle}/coffee"), shop.open("/p/%00"), shop.open(f"/p/{'x' * 3000}")]
+    for assignment in _CLOSING_CHANGES:
         with db.unit_of_work(shop.brand.id):
-            db.db.stage(f"update program set {closed}")
-        seen += [shop.open(), shop.open(f"/p/{shop.handle}"), shop.send({"email": "ada@example.com"})]
+            db.db.stage(f"update program set {assignment}")
+        answers += [shop.open(), shop.open(f"/p/{shop.handle}"), shop.send({"email": "ada@example.com"})]
         with db.unit_of_work(shop.brand.id):
             db.db.stage("update program set is_active = true, archived_at = null, suspended_at = null")
 
-    assert {(answer.status_code, answer.text) for answer in seen} == {(404, unknown.text)}
+    assert {(answer.status_code, answer.text) for answer in answers} == {(404, unknown.text)}
     assert '<meta name="robots" content="noindex">' in unknown.text
     assert "Acme" not in unknown.text
-    assert "data:" not in unknown.text  # which its policy would block
+    assert "data:" not in unknown.text  # its policy would block an inline icon
     assert shop.open().status_code == 200
 
 
-def test_another_brands_campaign_is_not_under_this_handle(shop, rival):
+def test_campaign_of_another_brand_returns_404_under_this_handle(shop, rival):
     rival.program(slug="theirs")
 
     assert shop.open(f"/p/{shop.handle}/theirs").status_code == 404

@@ -1,4 +1,4 @@
-"""A landing page that was written before: whose key is in it, and what becomes of it when its brand changes something.
+"""The cache of landing pages: the key in each page, and the effect of a brand's changes.
 
 Source: tracking spec, "Public storefront" and "Public storefront program".
 """
@@ -25,7 +25,7 @@ def test_every_visitor_gets_an_own_key_in_the_cached_page(shop):
 
 
 @pytest.mark.parametrize(
-    ("table", "change", "said"),
+    ("table", "change", "text"),
     [
         ("program", "name = 'Coffee'", ">Coffee</h1>"),
         ("program", "description = 'Sell our coffee.'", "Sell our coffee."),
@@ -39,7 +39,7 @@ def test_every_visitor_gets_an_own_key_in_the_cached_page(shop):
         ("organization", "primary_brand_color = '#123456'", "/123456.css"),
     ],
 )
-def test_change_and_its_undoing_are_visible_at_the_next_request(shop, table, change, said):
+def test_change_and_its_undoing_are_visible_at_the_next_request(shop, table, change, text):
     column = change.partition(" ")[0]
     ((before,),) = shop.brand.rows(f"select {column} from {table}")
     first = shop.open().text
@@ -48,29 +48,29 @@ def test_change_and_its_undoing_are_visible_at_the_next_request(shop, table, cha
     shop.brand.rows(f"update {table} set {column} = %s returning 1", before)
     last = shop.open().text
 
-    assert (said in first) != (said in changed)
-    assert (said in last) == (said in first)
+    assert (text in first) != (text in changed)
+    assert (text in last) == (text in first)
 
 
-def test_ended_campaign_has_no_page_although_it_is_cached(shop):
+def test_archived_campaigns_cached_page_returns_404(shop):
     assert shop.open().status_code == 200
     shop.brand.rows("update program set archived_at = now() returning 1")
 
     assert shop.open().status_code == 404
 
 
-def test_recruiter_is_only_on_the_page_of_their_visitor(shop):
-    plain = shop.open().text
-    sent = shop.open(f"{shop.path}?recruited_by=ben").text
+def test_recruiter_of_one_visitor_is_not_in_the_cached_page(shop):
+    without_recruiter = shop.open().text
+    recruited = shop.open(f"{shop.path}?recruited_by=ben").text
 
-    assert 'name="recruited_by" value="ben"' in sent
-    assert "recruited_by" not in plain + shop.open().text
+    assert 'name="recruited_by" value="ben"' in recruited
+    assert "recruited_by" not in without_recruiter + shop.open().text
 
 
 def test_full_cache_evicts_the_least_recently_requested_page():
     pages, written = PageCache(max_bytes=25), []
 
-    def ask(name):
+    def request(name):
         def write(key):
             written.append(name)
             return f"{name:5}{key}{'':5}"
@@ -78,6 +78,6 @@ def test_full_cache_evicts_the_least_recently_requested_page():
         return pages.get_or_write(name.encode(), write)
 
     for name in ("a", "b", "a", "c", "a", "b"):
-        assert ask(name).startswith(name.encode())
+        assert request(name).startswith(name.encode())
 
     assert written == ["a", "b", "c", "b"]
