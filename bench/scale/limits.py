@@ -102,19 +102,19 @@ STEPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StepResult:
     """The step on which a load can run (None: on none), and the first exceeded limit of each step before it."""
 
     step: Step | None
     broke: Mapping[str, str]
 
 
-def find_step(needs: Mapping[str, float]) -> Verdict:
+def find_step(needs: Mapping[str, float]) -> StepResult:
     """Return the step on which a load can run; `needs` has a number for each of LIMITS."""
     broke: dict[str, str] = {}
     for step in STEPS:
         worst = max(step.bounds, key=lambda name: needs[name] / step.bounds[name])
         if needs[worst] <= step.bounds[worst]:
-            return Verdict(step, broke)
+            return StepResult(step, broke)
         broke[step.name] = worst
-    return Verdict(None, broke)
+    return StepResult(None, broke)

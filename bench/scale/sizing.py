@@ -51,7 +51,7 @@ class Sizing:
     fleets: Sequence[Fleet]
     needs: Mapping[str, float]
     money: Mapping[str, float]
-    verdict: limits.Verdict
+    verdict: limits.StepResult
 
 
 def size_load(load: Load, costs: Costs, prices: Prices) -> Sizing:
