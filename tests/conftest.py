@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay in memory; scanning them again costs 10 %
     if not hasattr(config, "workerinput"):
         homes.remove_abandoned(_HOME.parent)
-        config.stash[_HOME_LOCK] = homes.hold(_HOME)
+        config.stash[_HOME_LOCK] = homes.lock_home(_HOME)
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
         results_file = os.environ.pop(results.RESULTS_FILE, None)
         config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
@@ -175,7 +175,7 @@ def _point_at_servers() -> None:
         RATE_LIMITS_PER_MIN=_UNLIMITED,
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="30",
-        WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
+        WEBHOOK_CA_BUNDLE=str(receivers.write_certificate(_HOME / f"receiver-{_WORKER}")),
     )
 
 
@@ -194,11 +194,11 @@ def app() -> object:
     import importlib
 
     from app import create_app
-    from tests.support.api_description import Description
+    from tests.support.api_description import ApiDescriptionChecker
 
     importlib.import_module("workers.fleet").load()
     created = create_app()
-    created.extensions["description"] = Description(created)
+    created.extensions["description"] = ApiDescriptionChecker(created)
     gc.freeze()  # pytest runs the collector several times at the end; it need not scan all imported modules
     return created
 
@@ -209,8 +209,8 @@ def _check_answers_against_description(request: pytest.FixtureRequest) -> Iterat
     yield
     if "app" in request.fixturenames:
         description = request.getfixturevalue("app").extensions["description"]
-        wrong, description.wrong = description.wrong, []
-        assert wrong == []
+        violations, description.violations = description.violations, []
+        assert violations == []
 
 
 @pytest.fixture(autouse=True)

@@ -120,8 +120,8 @@ def plan(cursor: Any) -> list[TablePlan]:
 
 def _rows(cursor: Any, query: str) -> list[tuple[Any, ...]]:
     cursor.execute(query)
-    found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
+    rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 def _plan_table(name: str, *, has_owner: bool | None) -> TablePlan:

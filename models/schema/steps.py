@@ -65,12 +65,12 @@ def statements(text: str) -> list[str]:
     Raises MigrationHalted at one that is not known to be repeatable beside traffic.
     """
     lines = [line for line in text.splitlines() if not line.startswith("--")]
-    found = [" ".join(part.split()) for part in re.split(r";\s*$", "\n".join(lines), flags=re.MULTILINE)]
-    found = [statement for statement in found if statement]
-    for statement in found:
+    parts = [" ".join(part.split()) for part in re.split(r";\s*$", "\n".join(lines), flags=re.MULTILINE)]
+    repeatable = [statement for statement in parts if statement]
+    for statement in repeatable:
         if ";" in statement or not any(kind.match(statement) for kind in _REPEATABLE):
             raise MigrationHalted(f"Not repeatable outside a transaction: {statement}")
-    return found
+    return repeatable
 
 
 def _apply_in_transaction(connection: Any, text: str, name: str, record: Callable[[Any], None], tell: Tell) -> None:

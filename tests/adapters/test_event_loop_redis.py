@@ -14,7 +14,7 @@ from redis import RedisError
 from adapters import broker, event_loop_redis, servers
 from adapters.event_loop_redis import EventLoopRedis, ScriptCall
 from adapters.thread_redis import Script
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Action, Proxy
 
 _PATIENCE_S = 20
 _TWICE = Script("return tonumber(ARGV[1]) * 2")
@@ -73,7 +73,9 @@ def test_unknown_script_is_sent_as_text(connection):
 
 def test_lost_connection_reports_an_error_for_every_pending_call(app):
     is_cut, url = threading.Event(), servers.urls().redis_url
-    cutting = Proxy(Path(urlsplit(url).path), request_fate=lambda _: Fate.IS_CUT if is_cut.is_set() else Fate.PASSES)
+    cutting = Proxy(
+        Path(urlsplit(url).path), on_request=lambda _: Action.DISCONNECT if is_cut.is_set() else Action.FORWARD
+    )
     with closing(cutting):
         connection = EventLoopRedis(cutting.url(url))
     is_cut.set()
@@ -110,7 +112,7 @@ def test_malformed_reply_closes_the_connection(connection, monkeypatch):
 def test_overdue_reply_closes_the_connection(app, monkeypatch):
     monkeypatch.setattr(event_loop_redis, "REPLY_TIMEOUT_S", 0.0)
     is_lost, replies, url = threading.Event(), [], servers.urls().redis_url
-    losing = Proxy(Path(urlsplit(url).path), answered=lambda _: Fate.IS_LOST if is_lost.is_set() else Fate.PASSES)
+    losing = Proxy(Path(urlsplit(url).path), on_reply=lambda _: Action.DROP if is_lost.is_set() else Action.FORWARD)
     with closing(losing):
         connection = EventLoopRedis(losing.url(url))
     is_lost.set()

@@ -78,7 +78,7 @@ def test_cname_chain_stops_at_the_expected_host_and_addresses_are_read(server, m
     via_addresses = _read(monkeypatch, server.address)
 
     assert via_cname.chain == ("hop.adapters.example", _EXPECTED.target)
-    assert (_EXPECTED.target, "CNAME") not in server.asked
+    assert (_EXPECTED.target, "CNAME") not in server.queries
     assert (via_addresses.chain, via_addresses.addresses.values) == ((), ("192.0.2.1", "2001:db8::1"))
 
 

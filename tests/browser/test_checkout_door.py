@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api.doors import create_door_program, door_path, list_door_visits
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.outside.brand_site import BrandSite
 from tests.support.pages.navigation import press_enter
 from tests.support.rows.brands import Brand
@@ -34,7 +34,7 @@ def test_checkout_door_works_by_keyboard_without_scripts(site, buyer, checkout):
     brand, page = buyer
     shop, session = checkout
     slug = create_door_program(brand, mode="email", site=shop)
-    alter(brand, "update organization set primary_brand_color = '#ffdd00'")
+    run_as_brand(brand, "update organization set primary_brand_color = '#ffdd00'")
 
     page.goto(f"{site}{door_path(brand, slug)}")
     page.keyboard.press("Tab")

@@ -218,11 +218,13 @@ def test_renewal_is_requested_at_most_twice(scene):
     page = scene.show('data-refresh="/token"')
     page.goto(scene.origin)
     scene.wait_for("token-expired", 3)
-    while scene.site.asked.count("/token") < 2:  # the page receives the first message twice if it greets the frame late
+    while (
+        scene.site.requested_paths.count("/token") < 2
+    ):  # the page receives the first message twice if it greets the frame late
         page.wait_for_timeout(20)
     page.wait_for_timeout(200)
 
-    assert scene.site.asked.count("/token") == 2
+    assert scene.site.requested_paths.count("/token") == 2
     expect(page.frame_locator("iframe").get_by_text("Your session here is over")).to_be_visible()
 
 

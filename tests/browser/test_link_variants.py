@@ -8,14 +8,14 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.outside.shop_site import SOON_MS
-from tests.support.rows.link_visits import TEXTS
+from tests.support.rows.link_visits import SLUG_IN_TEXT
 
 _APP = """<a id="go" onclick="history.{change}(null, '', '{address}')">Go</a>"""
 
 
 def test_script_reads_a_slug_between_other_text(shop):
-    addresses = [f"/?x=1&via={quote(text.format(shop.ben.upper()))}" for text in TEXTS]
-    addresses += [f"/via/{quote(text.format(shop.ben), safe='')}" for text in TEXTS]
+    addresses = [f"/?x=1&via={quote(text.format(shop.ben.upper()))}" for text in SLUG_IN_TEXT]
+    addresses += [f"/via/{quote(text.format(shop.ben), safe='')}" for text in SLUG_IN_TEXT]
     addresses += [
         f"/?x=1&amp;via={shop.ben}",
         f"/?x=1&#038;via={shop.ben}",

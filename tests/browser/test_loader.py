@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.support.outside.shop_site import SHOP, STUB
-from tests.support.pages.navigation import arriving
+from tests.support.pages.navigation import expect_page_load
 from tests.support.rows import leads
 
 _AUTO = 'data-email-capture="auto"'
@@ -95,7 +95,7 @@ def test_landing_is_reported_once(shop):
     shop.visit(f"/?via={shop.ben}")
     shop.page.reload()
     shop.wait_for_slug()
-    with arriving(shop.page):
+    with expect_page_load(shop.page):
         shop.page.evaluate("address => { location.href = address }", f"/shoes?via={shop.ben}")
 
     assert shop.wait_for_slug() == shop.ben

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.outside.shop_site import SHOP, SOON_MS, STUB, ShopSite
-from tests.support.pages.navigation import arriving
+from tests.support.pages.navigation import expect_page_load
 
 
 def test_refusal_before_the_script_loads_is_respected(shop):
@@ -58,7 +58,7 @@ def test_no_signal_from_page_or_browser_changes_nothing(shop, attributes, before
 def test_script_reports_its_presence_once(shop, brand):
     with shop.page.expect_response("**/c.gif?*"):
         shop.visit("/")
-    with arriving(shop.page):
+    with expect_page_load(shop.page):
         shop.page.evaluate("location.href = '/shoes'")
     shop.wait_for_slug()
     shop.page.wait_for_timeout(100)

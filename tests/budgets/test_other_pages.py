@@ -10,7 +10,7 @@ from domain import jobs
 from tests.budgets.counting import Reads
 from tests.support.job_queues import drain
 from tests.support.outside.console import Console, stage_failed_job
-from tests.support.outside.post_office import stage
+from tests.support.outside.post_office import stage_messages
 from tests.support.rows.brands import Brand, Partner
 from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.payroll import Payroll
@@ -131,7 +131,7 @@ class ConsolePages(Reads):
             "letter": letters[0],
             "payout": payroll.create_stuck_payout(),
             "run": reviewed.create_run_under_review(),
-            "message": stage(payroll.brand, "One", "Two")[0],
+            "message": stage_messages(payroll.brand, "One", "Two")[0],
             "organization": payroll.brand.id,
             "program": payroll.brand.programs[0],
             "deal": deal,

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.databases import alter_any
-from tests.support.outside.post_office import PostOffice, read_message, stage
+from tests.support.databases import run_for_all_tenants
+from tests.support.outside.post_office import PostOffice, read_message, stage_messages
 
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def _list_audit_entries(action: str, about) -> list[tuple]:
 
 
 def test_outbox_lists_kept_messages(flask, office, brand, drain):
-    (message_id,) = stage(brand, "Join [bold]us", at=_AT)
+    (message_id,) = stage_messages(brand, "Join [bold]us", at=_AT)
     drain()
 
     messages = flask.json("mail", "outbox", "--org", brand.id)
@@ -61,11 +61,11 @@ def test_outbox_lists_kept_messages(flask, office, brand, drain):
 
 
 def test_outbox_is_filtered_and_sorted_newest_first(flask, office, brand, rival, drain):
-    (first,) = stage(brand, at=_AT)
-    (second,) = stage(brand, at=_AT + timedelta(seconds=1))
+    (first,) = stage_messages(brand, at=_AT)
+    (second,) = stage_messages(brand, at=_AT + timedelta(seconds=1))
     drain()
-    (third,) = stage(brand, at=_AT + timedelta(seconds=2))
-    stage(rival, at=_AT + timedelta(seconds=3))
+    (third,) = stage_messages(brand, at=_AT + timedelta(seconds=2))
+    stage_messages(rival, at=_AT + timedelta(seconds=3))
 
     def list_ids(*options) -> list[str]:
         return [row["id"] for row in flask.json("mail", "outbox", *options)]
@@ -82,7 +82,7 @@ def test_empty_outbox_prints_no_messages(flask, brand):
 
 
 def test_show_prints_the_message_and_is_audited(flask, office, brand, drain):
-    (message_id,) = stage(brand, "Grüße", text="Your link: https://x.example/a", html="<p>link</p>", at=_AT)
+    (message_id,) = stage_messages(brand, "Grüße", text="Your link: https://x.example/a", html="<p>link</p>", at=_AT)
     drain()
 
     view = flask.json("mail", "show", message_id)
@@ -110,7 +110,7 @@ def test_show_prints_the_message_and_is_audited(flask, office, brand, drain):
 
 def test_show_of_a_sent_message_has_no_body(flask, office, brand, drain):
     office.set(smtp=office.server)
-    (message_id,) = stage(brand, text="Your link")
+    (message_id,) = stage_messages(brand, text="Your link")
     drain()
 
     view = flask.json("mail", "show", message_id)
@@ -124,7 +124,7 @@ def test_show_of_a_sent_message_has_no_body(flask, office, brand, drain):
 def test_show_of_an_unsent_message_prints_the_error_and_the_next_step(flask, office, brand, drain):
     office.set(smtp=office.server)
     office.sink.scripts = [{"RCPT": "451 greylisted"}]
-    (message_id,) = stage(brand)
+    (message_id,) = stage_messages(brand)
     drain()
 
     _, output = flask("mail", "show", message_id)
@@ -141,8 +141,8 @@ def test_unknown_message_is_a_one_line_error(flask, brand):
 
 
 def test_unreadable_body_is_a_one_line_error(flask, brand):
-    (message_id,) = stage(brand)
-    alter_any(
+    (message_id,) = stage_messages(brand)
+    run_for_all_tenants(
         "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
         brand.id,
     )
@@ -156,9 +156,11 @@ def test_unreadable_body_is_a_one_line_error(flask, brand):
 
 @pytest.mark.parametrize("status", ["Kept", "Failed"])
 def test_retry_sends_a_kept_or_failed_message(flask, office, brand, drain, status):
-    (message_id,) = stage(brand)
+    (message_id,) = stage_messages(brand)
     drain()
-    alter_any("update mail_message set status = %s, attempts = 3 where organization_id = %s", status, brand.id)
+    run_for_all_tenants(
+        "update mail_message set status = %s, attempts = 3 where organization_id = %s", status, brand.id
+    )
     office.set(smtp=office.server)
 
     code, output = flask("mail", "retry", message_id)
@@ -172,12 +174,12 @@ def test_retry_sends_a_kept_or_failed_message(flask, office, brand, drain, statu
 
 def test_retry_skips_sent_queued_unknown_and_bodiless_messages(flask, office, brand, drain):
     office.set(smtp=office.server)
-    (sent_id,) = stage(brand)
+    (sent_id,) = stage_messages(brand)
     drain()
-    (queued_id,) = stage(brand)
-    (bodiless_id,) = stage(brand)
-    alter_any("update mail_message set status = 'Failed', body_sealed = null where id = %s", bodiless_id)
-    alter_any("delete from job where args ->> 'message_id' = %s", str(bodiless_id))
+    (queued_id,) = stage_messages(brand)
+    (bodiless_id,) = stage_messages(brand)
+    run_for_all_tenants("update mail_message set status = 'Failed', body_sealed = null where id = %s", bodiless_id)
+    run_for_all_tenants("delete from job where args ->> 'message_id' = %s", str(bodiless_id))
     others = sorted(map(str, (sent_id, queued_id, bodiless_id, uuid4())))
 
     result = flask.json("mail", "retry", *others, *others)
@@ -191,7 +193,7 @@ def test_retry_skips_sent_queued_unknown_and_bodiless_messages(flask, office, br
 
 
 def test_retry_without_a_mail_server_reports_the_missing_setting(flask, office, brand, drain):
-    (message_id,) = stage(brand)
+    (message_id,) = stage_messages(brand)
     drain()
 
     code, output = flask("mail", "retry", message_id)

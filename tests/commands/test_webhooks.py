@@ -9,7 +9,7 @@ import pytest
 from models import db
 from pipelines.webhooks import redelivery
 from tests.support.outside import receiver as receivers
-from tests.support.outside.patience import hasty
+from tests.support.outside.delivery_timeouts import short_delivery_timeout
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
@@ -79,7 +79,7 @@ def test_deliveries_are_filtered_by_organization_endpoint_status_and_age(
 ):
     receiver.answers = [receivers.hang(60)]
     other = brand.endpoint(f"{receiver.url}/other")
-    with hasty():
+    with short_delivery_timeout():
         (waiting,) = _send_test_events(brand, other, drain, until_settled=False)
     receiver.answers = [receivers.status(204, b"")]
     (theirs,) = _send_test_events(rival, rival.endpoint(receiver.url), drain)

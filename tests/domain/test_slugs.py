@@ -3,7 +3,7 @@
 import pytest
 
 from domain import slugs
-from tests.support.rows.link_visits import in_every_form
+from tests.support.rows.link_visits import with_every_text_around
 
 
 @pytest.mark.parametrize("slug", ["abc", "robin-vale", "a-1", "123", "---", "-ab", "ab-", "a" * 64])
@@ -52,7 +52,7 @@ def test_slug_with_a_letter_or_a_hyphen_is_not_reserved(slug: str) -> None:
     assert not slugs.is_reserved(slug)
 
 
-@in_every_form
+@with_every_text_around
 def test_text_starting_with_a_slug_is_read_as_that_slug(written: str) -> None:
     assert slugs.read(written.format("Robin-Vale2")) == "robin-vale2"
 

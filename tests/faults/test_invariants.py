@@ -1,4 +1,4 @@
-"""Every rule about the money can be broken, and says so when it is: a check that cannot fail checks nothing."""
+"""Each rule about the money reports damaged rows: a check that cannot fail checks nothing."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +11,7 @@ from tests.support.installation import invariants
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
-# What went wrong, as somebody who may do anything to the tables would do it, and the rule that must notice.
+# Statements that damage rows, run as a superuser, and the beginning of the rule that must report each.
 _DAMAGE = {
     "update sale set settled_at = null": "a settled sale has its conversion",
     "delete from conversion where parent_id is null": "a settled sale has its conversion",
@@ -25,7 +25,7 @@ _DAMAGE = {
     "delete from ledger_entry where kind = 'earn'": "the ledger earned what",
     "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at, outcome)"
     " select gen_random_uuid(), organization_id, program_id, id, slug, now(), 'earned'"
-    " from affiliate join (values ('x')) as v (slug) on true": "a row that gathers clicks",
+    " from affiliate join (values ('x')) as v (slug) on true": "a row that aggregates clicks",
     "insert into reward_spend (organization_id, program_id, currency, spent_cents)"
     " select organization_id, id, 'USD', 1 from program": "rewards cost a budget",
     "update ledger_entry set kind = 'adjust', amount_cents = amount_cents + 1 where kind = 'earn'":
@@ -48,28 +48,28 @@ _DAMAGE = {
     "update event set body = replace(body, 'RefundedAmountCents\":3000', 'RefundedAmountCents\":1')":
         "every refund of every row is announced once",
     "delete from delivery": "an event has one delivery per endpoint",
-    "update delivery_attempt set delivery_id = gen_random_uuid()": "an attempt is of a delivery",
+    "update delivery_attempt set delivery_id = gen_random_uuid()": "an attempt belongs to a delivery",
     "update delivery set status = 'Pending'": "a delivery that is pending has a job",
-    "delete from conversion_event where event_type = 'refund'": "a row's history has one beginning",
-    "update affiliate_revenue set net_cents = net_cents + 1": "an affiliate's revenue is what their sales kept",
+    "delete from conversion_event where event_type = 'refund'": "a row's history has one first entry",
+    "update affiliate_revenue set net_cents = net_cents + 1": "an affiliate's revenue is the net amount of their sales",
     "update day_change set revenue_cents = revenue_cents + 1": "an affiliate's daily totals are",
     "delete from day_change": "a program's daily totals are",
     "delete from day_change; delete from day_to_reckon;"
     " insert into owed_day (organization_id, program_id, day, currency, cents)"
     " select organization_id, id, now()::date, 'USD', 1 from program": "the owed total of a day",
-    "update program_customer set payments = 1": "a customer has paid as often",
+    "update program_customer set payments = 1": "a customer has as many payments",
     "insert into job (organization_id, queue, name, fair_key, max_attempts) select id, '', '', '', 1 from organization":
         "no job is left",
     "update delivery set status = 'Pending' where true": "no delivery is pending",
     "delete from conversion where parent_id is not null": "every sale of a recruit has its override",
-    "delete from reversal where commission_cents in (60, 200)": "every refund reached the sale and its override",
-    "update conversion set reversed_cents = 0 where parent_id is not null": "an override has given back the fraction",
+    "delete from reversal where commission_cents in (60, 200)": "every refund reversed the sale and its override",
+    "update conversion set reversed_cents = 0 where parent_id is not null": "an override was reversed by the same",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def sold() -> Iterator[list[Shop]]:
-    """Return the one shop of this module, once the first test has opened it."""
+def shops() -> Iterator[list[Shop]]:
+    """Return a list for the shop of this module, which the first test creates."""
     shops: list[Shop] = []
     yield shops
     for shop in shops:
@@ -77,48 +77,48 @@ def sold() -> Iterator[list[Shop]]:
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)
-def test_damaged_row_violates_its_rule(machine: Machine, sold: list[Shop], damage: str) -> None:
-    # given: two sales to one customer, one refunded in part and one in full, and all is well
-    if not sold:
-        sold.append(_busy_shop(machine))
-    shop = sold[0]
+def test_damaged_row_violates_its_rule(machine: Machine, shops: list[Shop], damage: str) -> None:
+    # given: two sales to one customer, one refunded in part and one in full, without violations
+    if not shops:
+        shops.append(_create_shop_with_refunds(machine))
+    shop = shops[0]
     assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
 
-    # when: the damage is done, and undone after a look at it
+    # when: the rows are damaged, in a transaction that is rolled back
     with closing(psycopg2.connect(machine.urls.database_owner_url)) as connection, connection.cursor() as cursor:
         cursor.execute("set session_replication_role = replica")
         cursor.execute(damage)
-        found = invariants.list_violations(lambda sql: _fetch_all(cursor, sql), organization_id=shop.id)
+        violations = invariants.list_violations(lambda sql: _fetch_all(cursor, sql), organization_id=shop.id)
 
     # then
-    assert [line for line in found if line.startswith(_DAMAGE[damage])], found
+    assert [line for line in violations if line.startswith(_DAMAGE[damage])], violations
 
 
 def test_every_rule_has_a_damage_case() -> None:
-    # Those about payouts and deals are damaged in tests/models/ledger.
-    known = {*invariants.ALWAYS, *invariants.UNFINISHED} - set(rules.PAYOUTS) - set(deal_rules.DEALS)
+    # The rules about payouts and deals have their damage cases in tests/models/ledger.
+    rules_here = {*invariants.ALWAYS, *invariants.WHEN_FINISHED} - set(rules.PAYOUTS) - set(deal_rules.DEALS)
 
-    unproven = {rule for rule in known if not any(rule.startswith(start) for start in _DAMAGE.values())}
+    untested = {rule for rule in rules_here if not any(rule.startswith(start) for start in _DAMAGE.values())}
 
-    # The table's own check constraint stands before the first; the others are about what this shop does not have.
-    assert unproven == {
+    # A check constraint of the table prevents damage to the first; the shop has no rows for the others.
+    assert untested == {
         "nothing is refunded or taken back beyond what there was",
         "what a gateway's payment gave back is what its refunds say",
         "the conversion of a gateway's payments gave back its share of what they did",
         "a further payment of an order is added to its conversion, once",
         "what was added to a sale is not more than it comes to",
-        "money that came back to a row is announced once",
+        "every restored refund of a row is announced once",
     }
 
 
-def _busy_shop(machine: Machine) -> Shop:
+def _create_shop_with_refunds(machine: Machine) -> Shop:
     shop = Shop(machine)
     shop.subscribe()
-    partly, wholly = shop.sell(customerId="c"), shop.sell(customerId="c")
+    partly_refunded, fully_refunded = shop.sell(customerId="c"), shop.sell(customerId="c")
     machine.wait_until_settled()
-    shop.refund(partly, 1_000)
-    shop.refund(partly, 2_000)
-    shop.refund(wholly)
+    shop.refund(partly_refunded, 1_000)
+    shop.refund(partly_refunded, 2_000)
+    shop.refund(fully_refunded)
     machine.wait_until_settled()
     return shop
 

@@ -34,23 +34,23 @@ def test_shared_code_is_copied_before_a_package_is_tested_packed_or_pushed(packa
     assert _files(tmp_path / "common") == _files(_SHARED)
 
 
-def test_the_samples_of_the_triggers_are_those_of_the_service():
-    kept = json.loads((_INTEGRATIONS / "zapier" / "samples.json").read_text())
+def test_trigger_samples_equal_those_of_the_service():
+    trigger_samples = json.loads((_INTEGRATIONS / "zapier" / "samples.json").read_text())
 
-    assert {name: (sample["type"], sample["data"]) for name, sample in kept.items()} == {
+    assert {name: (sample["type"], sample["data"]) for name, sample in trigger_samples.items()} == {
         name: (name, samples.SAMPLES[name]) for name in events.TESTABLE
     }
 
 
-def test_the_triggers_are_the_events_that_can_be_tried():
-    declared = (_SHARED / "events.js").read_text()
+def test_triggers_are_the_testable_events():
+    triggers = (_SHARED / "events.js").read_text()
 
     assert len(events.TESTABLE) == 9
-    assert sorted(re.findall(r"type: '([\w.]+)'", declared)) == sorted(events.TESTABLE)
+    assert sorted(re.findall(r"type: '([\w.]+)'", triggers)) == sorted(events.TESTABLE)
 
 
-def test_there_are_nine_actions_and_four_searches():
-    assert _declared("actions/*.js") == [
+def test_packages_have_nine_actions_and_four_searches():
+    assert _list_keys("actions/*.js") == [
         "add_commission",
         "approve_or_reject_affiliate",
         "create_affiliate",
@@ -61,10 +61,10 @@ def test_there_are_nine_actions_and_four_searches():
         "refund_sale",
         "update_affiliate",
     ]
-    assert _declared("searches.js") == ["find_affiliate", "find_campaign", "find_conversion", "find_payout"]
+    assert _list_keys("searches.js") == ["find_affiliate", "find_campaign", "find_conversion", "find_payout"]
 
 
-def _declared(files: str) -> list[str]:
+def _list_keys(files: str) -> list[str]:
     texts = [path.read_text() for path in _SHARED.glob(files)]
     return sorted(key for text in texts for key in re.findall(r"key: '(\w+)',\n +label: .*\n +noun: ", text))
 

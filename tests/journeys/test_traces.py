@@ -101,8 +101,8 @@ def test_failing_span_receiver_does_not_block_requests(shop, receiver, drain, co
         assert shop.sale(externalEventId=f"order-{number}").status_code == 200
         drain()
         spans.flush()
-        assert collector.asked.wait(_TIMEOUT_S)
-        collector.asked.clear()
+        assert collector.request_arrived.wait(_TIMEOUT_S)
+        collector.request_arrived.clear()
 
     assert len(receiver.received) == 2
 

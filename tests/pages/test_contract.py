@@ -7,7 +7,7 @@ import pytest
 from tests.support import databases
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
-from tests.support.pages import full, screens
+from tests.support.pages import full_brands, screens
 from tests.support.rows.brands import Brand
 
 # Path below the area's home and the heading of the page; None for pages of one row.
@@ -83,7 +83,7 @@ def _isolated_database(app):
 @pytest.fixture
 def full_brand(app):
     """A brand with at least one row of each kind."""
-    return full.create_full_brand(app)
+    return full_brands.create_full_brand(app)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def _pages(kind, brand):
     home = screens.KINDS[kind][1]
     for path, heading in _AREAS[kind].items():
         if brand.names or "<" not in path:
-            yield screens.address(home + path, brand.names), heading
+            yield screens.build_address(home + path, brand.names), heading
 
 
 def _heading(html):
@@ -117,7 +117,7 @@ def _navigation(html, name):
 @pytest.mark.parametrize("kind", _AREAS)
 @pytest.mark.parametrize("which", ["full", "empty"])
 def test_every_screen_has_its_address_and_heading(app, enter, full_brand, kind, which):
-    brand = full_brand if which == "full" else full.FullBrand(Brand.create(app), "nobody@nothing.example")
+    brand = full_brand if which == "full" else full_brands.FullBrand(Brand.create(app), "nobody@nothing.example")
     browser, mismatches = enter(kind, brand), {}
     for path, heading in _pages(kind, brand):
         answer = browser.open(path)
@@ -218,9 +218,9 @@ def _find_machine_words(answer):
 @pytest.mark.parametrize("kind", _AREAS)
 def test_refused_form_has_messages_for_people(app, enter, full_brand, kind):
     browser, words_by_rule = enter(kind, full_brand), {}
-    for kind_of_rule, rule in screens.rules(app, "POST"):
+    for kind_of_rule, rule in screens.list_rules(app, "POST"):
         if kind_of_rule == kind:
-            answer = browser.send(screens.address(rule, full_brand.names), {"_key": f"nothing {rule}"})
+            answer = browser.send(screens.build_address(rule, full_brand.names), {"_key": f"nothing {rule}"})
             words_by_rule |= {rule: words} if (words := _find_machine_words(answer)) else {}
             assert answer.status_code < 500, rule
     assert words_by_rule == {}

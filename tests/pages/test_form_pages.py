@@ -9,7 +9,7 @@ from api.programs.partner_groups import create_partner_group
 from app import create_app
 from pages import forms, session
 from pages.form_pages import CustomForm, Form, form_page
-from tests.support.api_description import Description
+from tests.support.api_description import ApiDescriptionChecker
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
 from tests.support.pages import screens
@@ -40,7 +40,7 @@ def app():
 
     application = create_app()
     application.register_blueprint(blueprint)
-    application.extensions["description"] = Description(application)
+    application.extensions["description"] = ApiDescriptionChecker(application)
     return application
 
 
@@ -95,7 +95,7 @@ def test_braces_in_an_address_are_accepted(app, brand):
         arguments = {"member": ("--org", brand.id), "account": ("--email", "ben@example.com"), "operator": ()}[kind]
         people[kind] = Visitor(app)
         people[kind].open(operator.json("sign-in", account, *arguments)["url"])
-    for kind, rule in screens.rules(app, "POST"):
+    for kind, rule in screens.list_rules(app, "POST"):
         address = re.sub(r"<(?:\w+:)?\w+>", "{x}", rule)
         if address != rule and "test-of-forms" not in rule:
             assert people[kind].send(address, {"_key": "k", "act": "offer"}).status_code < 500, rule

@@ -10,7 +10,7 @@ import pytest
 from tests.support import databases
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
-from tests.support.pages import full, screens
+from tests.support.pages import full_brands, screens
 from tests.support.rows.brands import Brand
 
 _SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
@@ -43,13 +43,13 @@ def operator(app):
 @pytest.fixture
 def full_brand(app):
     """A brand with at least one row of each kind."""
-    return full.create_full_brand(app)
+    return full_brands.create_full_brand(app)
 
 
 @pytest.fixture
 def empty_brand(app):
     """A brand without data."""
-    return full.FullBrand(Brand.create(app), "nobody@nothing.example")
+    return full_brands.FullBrand(Brand.create(app), "nobody@nothing.example")
 
 
 def _people(app, operator, brand, role="Owner"):
@@ -93,10 +93,10 @@ def test_every_page_has_its_frame_with_and_without_data(app, operator, request, 
     brand = request.getfixturevalue(fixture)
     people = _people(app, operator, brand)
     titles, page_count = {}, 0
-    for kind, rule in screens.rules(app, "GET"):
+    for kind, rule in screens.list_rules(app, "GET"):
         if "<" in rule and fixture == "empty_brand":
             continue
-        path = screens.address(rule, brand.names)
+        path = screens.build_address(rule, brand.names)
         answer = people[kind].open(path)
         if not _is_full_page(answer):
             continue
@@ -113,10 +113,10 @@ def test_no_page_shows_a_time_in_another_zone(app, operator, full_brand):
         "update organization set timezone = 'Asia/Kolkata' where id = %s returning 1", full_brand.brand.id
     )
     people, kinds_with_zone = _people(app, operator, full_brand), set()
-    for kind, rule in screens.rules(app, "GET"):
+    for kind, rule in screens.list_rules(app, "GET"):
         if kind == "operator":
             continue
-        answer = people[kind].open(screens.address(rule, full_brand.names))
+        answer = people[kind].open(screens.build_address(rule, full_brand.names))
         text = _text(answer.text) if answer.mimetype == "text/html" else ""
         assert not _RAW_TIME.search(text), f"{rule}: {_RAW_TIME.search(text)}"
         assert not re.search(r"UTC", _BY_RULE.sub("", text)), rule
@@ -126,8 +126,8 @@ def test_no_page_shows_a_time_in_another_zone(app, operator, full_brand):
 
 def test_address_of_every_live_part_responds(app, operator, full_brand):
     people = _people(app, operator, full_brand)
-    for kind, rule in screens.rules(app, "GET"):
-        page = people[kind].open(screens.address(rule, full_brand.names))
+    for kind, rule in screens.list_rules(app, "GET"):
+        page = people[kind].open(screens.build_address(rule, full_brand.names))
         for address in re.findall(r'hx-get="([^"]*)"', page.text if page.mimetype == "text/html" else ""):
             part = people[kind].open(address.replace("&amp;", "&"))
             assert part.status_code in (200, 204), address
@@ -135,10 +135,10 @@ def test_address_of_every_live_part_responds(app, operator, full_brand):
 
 def test_viewer_sees_only_the_forms_of_the_frame(app, operator, full_brand):
     viewer = _people(app, operator, full_brand, "Viewer")["member"]
-    for kind, rule in screens.rules(app, "GET"):
+    for kind, rule in screens.list_rules(app, "GET"):
         if kind != "member":
             continue
-        answer = viewer.open(screens.address(rule, full_brand.names))
+        answer = viewer.open(screens.build_address(rule, full_brand.names))
         assert answer.status_code in (200, 403), rule
         text = answer.text if answer.mimetype == "text/html" else ""
         actions = set(re.findall(r'<form method="post" action="([^"]*)"', text))
@@ -146,14 +146,14 @@ def test_viewer_sees_only_the_forms_of_the_frame(app, operator, full_brand):
 
 
 def test_another_brands_owner_sees_the_page_of_an_unknown_id(app, operator, full_brand, rival):
-    people = _people(app, operator, full.FullBrand(rival, "other@elsewhere.example"))
+    people = _people(app, operator, full_brands.FullBrand(rival, "other@elsewhere.example"))
     for method in ("GET", "POST"):
-        for kind, rule in screens.rules(app, method):
+        for kind, rule in screens.list_rules(app, method):
             if "<" not in rule or kind == "operator" or rule.endswith(_SHARED_ADDRESSES) or _LISTED_PROGRAM in rule:
                 continue
             existing, unknown = (
                 people[kind].client.open(path, method=method, headers=_SAME_ORIGIN)
-                for path in (screens.address(rule, full_brand.names), screens.of_nobody(rule))
+                for path in (screens.build_address(rule, full_brand.names), screens.address_with_unknown_ids(rule))
             )
             assert existing.status_code == unknown.status_code, rule
             if method == "GET":
@@ -176,24 +176,24 @@ def test_request_without_own_origin_is_refused(app, operator, full_brand, header
         if "POST" in rule.methods and app.view_functions[rule.endpoint].__module__ == "pages.sign_in.links"
     ]
     assert len(open_posts) >= 2
-    for kind, rule in [*screens.rules(app, "POST"), *open_posts]:
-        path = screens.address(rule, {**full_brand.names, "token": "of-nobody"})
+    for kind, rule in [*screens.list_rules(app, "POST"), *open_posts]:
+        path = screens.build_address(rule, {**full_brand.names, "token": "of-nobody"})
         assert people[kind].client.post(path, headers=headers).status_code == 403, rule
     for kind, (_, home) in screens.KINDS.items():
         assert people[kind].open(home).status_code == 200
 
 
 def test_every_page_redirects_a_visitor_to_sign_in(app, full_brand):
-    for _, rule in screens.rules(app, "GET"):
-        path = screens.address(rule, full_brand.names)
+    for _, rule in screens.list_rules(app, "GET"):
+        path = screens.build_address(rule, full_brand.names)
         answer = Visitor(app).open(path)
         assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (303, "/sign-in"), rule
 
 
 def test_every_page_requires_its_kind_of_person(app, operator, full_brand):
     people = _people(app, operator, full_brand)
-    for kind, rule in screens.rules(app, "GET"):
-        path = screens.address(rule, full_brand.names)
+    for kind, rule in screens.list_rules(app, "GET"):
+        path = screens.build_address(rule, full_brand.names)
         for other in set(people) - {kind}:
             assert people[other].open(path).status_code == 403, rule
 
@@ -201,8 +201,8 @@ def test_every_page_requires_its_kind_of_person(app, operator, full_brand):
 def test_forms_of_another_kind_of_person_are_refused(app, operator, full_brand):
     people = _people(app, operator, full_brand)
     people |= {"viewer": _people(app, operator, full_brand, "Viewer")["member"]}
-    for kind, rule in screens.rules(app, "POST"):
-        path = screens.address(rule, full_brand.names)
+    for kind, rule in screens.list_rules(app, "POST"):
+        path = screens.build_address(rule, full_brand.names)
         for other in set(people) - {kind} - ({"viewer"} if kind == "member" else set()):
             answer = people[other].send(path, {"_key": f"{other}-1", "why": "w", "amount": "1", "confirmed": "100"})
             assert answer.status_code == 403, f"{other} {rule}"

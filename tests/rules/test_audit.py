@@ -12,8 +12,8 @@ from tests.support.platforms import platform_connections as platforms
 from tests.support.rows.brands import Brand
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
-_READING_POSTS = copilot_calls.LOOKS | {  # POSTs that only read
-    *brand_dns.LOOKS,
+_READING_POSTS = copilot_calls.HARMLESS_ROUTES | {  # POSTs that only read
+    *brand_dns.CHECK_ROUTES,
     "POST /api/v1/affiliates/import/preview",
     "POST /api/v1/conversions/import/preview",
     "POST /api/v1/payouts/preview",

@@ -1,4 +1,4 @@
-"""The application behind a real socket, for what calls it over HTTP."""
+"""The application behind a real socket, for clients that call it over HTTP."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(ThreadedWSGIServer):
-    """A thread for each connection: a browser opens some ahead, and says nothing on them. Closing waits for all."""
+    """Serves each connection in a thread, since browsers open spare ones. Closing waits for all threads."""
 
     daemon_threads = False
 
@@ -27,7 +27,7 @@ class _Server(ThreadedWSGIServer):
 
 @contextmanager
 def serve_app(app: object, *, port: int = 0) -> Iterator[str]:
-    """Serve the application until the end; yield its address. Port 0 is any that is free."""
+    """Serve the application while the block runs; yield its URL. Port 0 means any free port."""
     server = _Server("127.0.0.1", port, app, _Handler)  # type: ignore[arg-type]  # a Flask application
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -1,4 +1,4 @@
-"""Coupons of the tests: bodies that make one, and what a brand and its affiliates do with them."""
+"""Coupons and codes: request bodies, and calls that create them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from tests.support.gateways import gateway_connections
 from tests.support.rows.brands import Brand
 
-#: A new coupon.
+#: The body that creates a coupon.
 COUPON: dict[str, Any] = {"name": "Partner 15", "discountType": "PercentOff", "discountValue": 15, "duration": "Once"}
-#: An id of nothing.
-NOBODY = "0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00"
-#: A code without a coupon that takes off 15 percent.
-PERCENT: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "discountValue": 15}
-#: A code that was made elsewhere.
-EXTERNAL: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
+#: An id that no row has.
+UNKNOWN_ID = "0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00"
+#: The body that creates a code without a coupon, for 15 percent off.
+PERCENT_CODE: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "discountValue": 15}
+#: The body that records a code which was created outside the service.
+EXTERNAL_CODE: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
 
 
 def create_coupon(owner: Brand, **fields: Any) -> dict[str, Any]:
@@ -35,34 +35,34 @@ def _connect_gateway(owner: Brand) -> None:
     gateway_connections.connect_gateway(owner, owner.app.extensions["stage"])
 
 
-def _coupons(owner: Brand) -> str:
+def _new_coupons_path(owner: Brand) -> str:
     _connect_gateway(owner)
     return f"/api/v1/campaigns/{owner.program()}/coupons"
 
 
-def _coupon(owner: Brand) -> str:
-    coupons = _coupons(owner)
-    return f"{coupons}/{create_coupon(owner)['id']}"
+def _new_coupon_path(owner: Brand) -> str:
+    coupons_path = _new_coupons_path(owner)
+    return f"{coupons_path}/{create_coupon(owner)['id']}"
 
 
-def _codes(owner: Brand) -> str:
+def _new_codes_path(owner: Brand) -> str:
     owner.program()
     return f"/api/v1/affiliates/{owner.affiliate('ben')}/coupons"
 
 
-def _code(owner: Brand) -> str:
-    codes = _codes(owner)
-    return f"{codes}/{(owner.post(codes, EXTERNAL).json or {})['id']}"
+def _new_code_path(owner: Brand) -> str:
+    codes_path = _new_codes_path(owner)
+    return f"{codes_path}/{(owner.post(codes_path, EXTERNAL_CODE).json or {})['id']}"
 
 
 _COUPONS = "/api/v1/campaigns/<program_id>/coupons"
 _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
-#: A valid call of every route with which a brand writes coupons, as the path and the body to send.
+#: A valid call of every route with which a brand writes coupons, as its path and body.
 WRITES: dict[str, Callable[[Brand], tuple[str, Any]]] = {
-    f"POST {_COUPONS}": lambda owner: (_coupons(owner), COUPON),
-    f"PATCH {_COUPONS}/<coupon_id>": lambda owner: (_coupon(owner), {"name": "Other"}),
-    f"DELETE {_COUPONS}/<coupon_id>": lambda owner: (_coupon(owner), None),
-    f"POST {_COUPONS}/<coupon_id>/archive": lambda owner: (f"{_coupon(owner)}/archive", None),
-    f"POST {_CODES}": lambda owner: (_codes(owner), EXTERNAL),
-    f"DELETE {_CODES}/<code_id>": lambda owner: (_code(owner), None),
+    f"POST {_COUPONS}": lambda owner: (_new_coupons_path(owner), COUPON),
+    f"PATCH {_COUPONS}/<coupon_id>": lambda owner: (_new_coupon_path(owner), {"name": "Other"}),
+    f"DELETE {_COUPONS}/<coupon_id>": lambda owner: (_new_coupon_path(owner), None),
+    f"POST {_COUPONS}/<coupon_id>/archive": lambda owner: (f"{_new_coupon_path(owner)}/archive", None),
+    f"POST {_CODES}": lambda owner: (_new_codes_path(owner), EXTERNAL_CODE),
+    f"DELETE {_CODES}/<code_id>": lambda owner: (_new_code_path(owner), None),
 }

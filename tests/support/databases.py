@@ -1,6 +1,6 @@
-"""Databases of the tests, migrated and empty: one for each process, and one of a test's own.
+"""Migrated, empty databases for the tests: one per process, and isolated ones for single tests.
 
-Where there is a template they are copies of it, which takes a tenth of the migrations' time.
+If the server has the template database they are copies of it, which takes a tenth of the time of the migrations.
 """
 
 import os
@@ -17,7 +17,7 @@ _TEMPLATE = "finderfee_tests_template"
 
 
 def create_template(owner_url: str) -> None:
-    """Let the databases to come on this server be copies of one; those that nobody uses go."""
+    """Create the template database on this server, and drop the databases that are not used."""
     create_database(owner_url, _TEMPLATE)
     with owner_cursor(owner_url) as cursor:
         cursor.execute("alter database template0 is_template false")
@@ -26,7 +26,7 @@ def create_template(owner_url: str) -> None:
 
 
 def create_database(owner_url: str, name: str) -> str:
-    """Make a migrated and empty database beside the one of the URL, in place of one of this name; returns its URL."""
+    """Create (or replace) a migrated, empty database on the server of the URL, and return its URL."""
     url = urlsplit(owner_url)._replace(path=f"/{name}").geturl()
     with owner_cursor(owner_url) as cursor:
         cursor.execute("select from pg_database where datname = %s", (_TEMPLATE,))
@@ -39,14 +39,14 @@ def create_database(owner_url: str, name: str) -> str:
 
 @contextmanager
 def isolated_database() -> Iterator[str]:
-    """Point this process at a migrated database without the organizations of other tests; gives its owner's URL."""
+    """Point this process at a migrated database without the organizations of other tests; yield its owner's URL."""
     usual, owner_url = os.environ["DATABASE_URL"], os.environ["DATABASE_OWNER_URL"]
-    name = f"{urlsplit(usual).path[1:]}_alone"
-    alone_url = create_database(owner_url, name)
+    name = f"{urlsplit(usual).path[1:]}_isolated"
+    isolated_url = create_database(owner_url, name)
     db.db.drop_connection()
     db.connect_to(urlsplit(usual)._replace(path=f"/{name}").geturl())
     try:
-        yield alone_url
+        yield isolated_url
     finally:
         db.db.drop_connection()
         db.connect_to(usual)
@@ -56,7 +56,7 @@ def isolated_database() -> Iterator[str]:
 
 @contextmanager
 def empty_database() -> Iterator[str]:
-    """Give the owner's URL of a database without a table."""
+    """Yield the owner's URL of a database without tables."""
     owner_url = os.environ["DATABASE_OWNER_URL"]
     name = f"{urlsplit(owner_url).path[1:]}_empty"
     run_as_owner(owner_url, f"create database {name}")
@@ -73,7 +73,7 @@ def run_as_owner(owner_url: str, statement: str) -> None:
 
 
 def select_as_owner(owner_url: str, query: str) -> list[tuple[Any, ...]]:
-    """Return what the owner sees."""
+    """Return the rows of a query as the owner sees them."""
     with owner_cursor(owner_url) as cursor:
         cursor.execute(query)
         return cursor.fetchall()
@@ -81,19 +81,19 @@ def select_as_owner(owner_url: str, query: str) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def owner_cursor(owner_url: str) -> Iterator[Any]:
-    """Give a cursor of the owner's; each statement is committed by itself."""
+    """Yield a cursor of the owner; each statement is committed by itself."""
     with closing(psycopg2.connect(owner_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         yield cursor
 
 
-def alter(brand: Any, sql: str, *params: object) -> None:
-    """Run a statement as the brand."""
+def run_as_brand(brand: Any, sql: str, *params: object) -> None:
+    """Run a statement in a transaction of the brand."""
     with db.unit_of_work(brand.id):
         db.db.stage(sql, params)
 
 
-def alter_any(sql: str, *params: object) -> None:
-    """Run a statement on rows of any tenant."""
+def run_for_all_tenants(sql: str, *params: object) -> None:
+    """Run a statement that sees the rows of all tenants."""
     with db.any_org_work():
         db.db.stage(sql, params)

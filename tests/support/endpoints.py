@@ -1,4 +1,4 @@
-"""Webhook endpoints made straight in the database, and what became of their deliveries."""
+"""Webhook endpoints inserted directly into the database, and their deliveries."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tests.support.running import row_ids
 
 @dataclass(slots=True)
 class Endpoint:
-    """An endpoint of a brand with the secret that its receiver knows."""
+    """A brand's webhook endpoint, with its secret."""
 
     brand: Brand
     id: UUID
@@ -46,15 +46,15 @@ class Endpoint:
         self._change(deleted_at=datetime.now(UTC))
 
     def deliveries(self, columns: str) -> list[tuple[Any, ...]]:
-        """Columns of the deliveries and of their events (`e`)."""
+        """Return columns of the deliveries (`d`) and their events (`e`)."""
         return self.brand.rows(
             f"select {columns} from delivery d join event e on e.id = d.event_id where endpoint_id = %s"
             " order by d.created_at, d.id",
             self.id,
         )
 
-    def hurry(self) -> None:
-        """Make the waiting attempts due now."""
+    def make_deliveries_due(self) -> None:
+        """Make the brand's waiting delivery jobs due now."""
         with db.unit_of_work(self.brand.id):
             db.db.run("update job set run_at = now() where name = 'webhook.deliver'")
 

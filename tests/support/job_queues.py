@@ -1,4 +1,4 @@
-"""Runs queued work in the test's own process, through the real job rows and the real actors."""
+"""Runs queued jobs in the process of the test, through the real job rows and actors."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,20 +11,20 @@ from tests.support.running import row_ids
 from workers import relay
 
 
-def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
-    """Run due jobs (of these queues alone) until none is due, each `deliveries` times; returns how many jobs ran."""
-    process_id, ran = row_ids.new_id(), 0
-    while ran < most:
+def drain(*queues: str, deliveries: int = 1, max_jobs: int = 2_000) -> int:
+    """Run due jobs (of these queues, or all) until none is due, each `deliveries` times; return how many jobs ran."""
+    process_id, run_count = row_ids.new_id(), 0
+    while run_count < max_jobs:
         with db.any_org_work():  # every time: on a busy machine a round takes longer than a process may be silent
             processes.announce(process_id=process_id, queues=jobs.QUEUES, threads=8)
         pointers = dispatch_pointers(queues or jobs.QUEUES)
         if not pointers:
-            return ran
+            return run_count
         for pointer in pointers:
             for _ in range(deliveries):
                 run_pointer(pointer)
-            ran += 1
-    raise AssertionError(f"{most} jobs ran and there are still more")
+            run_count += 1
+    raise AssertionError(f"{max_jobs} jobs ran and there are still more")
 
 
 def run_pointer(pointer: rows.Pointer) -> None:
@@ -34,7 +34,7 @@ def run_pointer(pointer: rows.Pointer) -> None:
 
 
 def dispatch_pointers(queues: Sequence[str]) -> list[rows.Pointer]:
-    """Hand out what is due of these queues, for `run`."""
+    """Dispatch the due jobs of these queues and return their pointers, for `run_pointer`."""
     with db.any_org_work():
         return [
             pointer
@@ -44,7 +44,7 @@ def dispatch_pointers(queues: Sequence[str]) -> list[rows.Pointer]:
 
 
 def measure_wait_s(act: Callable[[], object]) -> tuple[float, float]:
-    """Act; return for how many seconds the only job waits at least and at most, as it was put off in between."""
+    """Call `act`, which postpones the only job; return the least and the most seconds for which it may wait."""
     with db.any_org_work():
         ((before,),) = db.db.run("select clock_timestamp()")
     act()

@@ -1,4 +1,4 @@
-"""Reads what is pinned: the lines of setup.cfg, and the locks that `make lock` makes of them."""
+"""Reads pinned versions: those of setup.cfg, and the lock files that `make lock` creates from them."""
 
 import configparser
 import re
@@ -17,16 +17,16 @@ _PINNED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?==(?P<version>[\w.!+-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release in a lock, with the SHA-256 of each of its files."""
+    """A release in a lock file, with the SHA-256 of each of its files."""
 
     version: str
     hashes: tuple[str, ...]
 
 
 def list_pins() -> dict[Path, dict[str, str]]:
-    """Return the versions by normalized name that setup.cfg pins for each lock.
+    """Return, for each lock file, the versions that setup.cfg pins, by normalized name.
 
-    Raises ValueError for a line that names no version.
+    Raises ValueError for a line without a version.
     """
     config = configparser.ConfigParser()
     config.read(_ROOT / "setup.cfg")
@@ -38,7 +38,7 @@ def list_pins() -> dict[Path, dict[str, str]]:
 
 
 def read_lock(lock: Path) -> dict[str, Entry]:
-    """Return a lock's entries by normalized name; raises ValueError at an entry that is not exactly one release."""
+    """Return a lock file's entries by normalized name. Raises ValueError if one is not exactly one release."""
     entries: dict[str, Entry] = {}
     for text in re.split(r"\n(?=\S)", re.sub(r"^ *#.*\n", "", lock.read_text(), flags=re.MULTILINE)):
         name, version = _pin(text.partition(" ")[0])
@@ -53,7 +53,7 @@ def _versions(lines: str) -> dict[str, str]:
 
 
 def _pin(line: str) -> tuple[str, str]:
-    entries = _PINNED.fullmatch(line)
-    if entries is None:
+    match = _PINNED.fullmatch(line)
+    if match is None:
         raise ValueError(f"not pinned to one release: {line}")
-    return canonicalize_name(entries["name"]), entries["version"]
+    return canonicalize_name(match["name"]), match["version"]

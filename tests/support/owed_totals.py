@@ -1,4 +1,4 @@
-"""What programs owe, added up conversion by conversion in Python, beside what the service keeps of it."""
+"""Amounts that programs owe: computed from the conversions in Python, and as the service stores them."""
 
 from collections import defaultdict
 from datetime import date, datetime, timedelta
@@ -27,7 +27,7 @@ _RATES = "select currency, published_on, per_usd from fx_rate order by published
 
 
 def fold_changes(brand: Brand) -> None:
-    """Fold every change into its day, as the tick does, and reckon nothing."""
+    """Fold every change into its day, as the scheduled job does, without recomputing totals."""
     with db.any_org_work():
         while daily_totals.any_org_fold(limit=1_000) == 1_000:
             pass
@@ -35,27 +35,27 @@ def fold_changes(brand: Brand) -> None:
 
 
 def compute_owed_days(brand: Brand) -> None:
-    """Reckon the brand's days that are to be, as the job does."""
+    """Recompute the due days of the brand, as the job does."""
     with db.unit_of_work(brand.id):
         owed_days.compute(brand.id)
 
 
 def list_day_violations(brand: Brand) -> list[str]:
-    """Return what a check of the ledger says of kept days that are not as they should be."""
+    """Return the violations of the ledger check's rules about stored days."""
     with db.unit_of_work(brand.id):
         rows = [db.db.run(rules.scope_to_organization(sql, brand.id)) for sql in day_rules.DAYS.values()]
     return [exception for rows in rows for (exception,) in rows]
 
 
 def read_stored_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
-    """Return what the statistics say, by program: pending, available, settling."""
+    """Return pending, available and settling by program, as the statistics have them."""
     with db.unit_of_work(brand.id):
         rows = numbers.list_stats(organization_id=brand.id, now=now)
     return {stats.program_id: [stats.pending, stats.available, stats.settling] for stats in rows}
 
 
 def compute_totals(brand: Brand, now: datetime) -> dict[UUID, list[Money]]:
-    """Return what the conversions come to, each valued by the rate of its date and rounded alone."""
+    """Return the totals by program from the conversions; each is converted at its date's rate and rounded by itself."""
     ((home,),) = brand.rows("select home_currency from organization where id = %s", brand.id)
     rates = _effective_rates(brand.rows(_RATES))
     cents: dict[tuple[UUID, str], int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Settings of this process that tests turn, several at a time, in whichever order they are turned back."""
+"""Overrides of this process's settings, which tests may set and undo in any order."""
 
 import dataclasses
 import os
@@ -11,8 +11,6 @@ import settings
 
 _cached_settings = settings.current
 _overrides: dict[object, settings.Settings] = {}
-
-
 _environment: dict[str, str] = {}
 
 
@@ -30,24 +28,24 @@ def _read_environment() -> dict[str, str]:
 
 
 def reload_changed_environment() -> None:
-    """Have the settings read anew where they are of another environment, as a test before this one changed it."""
+    """Clear the cached settings if an earlier test changed the environment since they were read."""
     if _environment != _read_environment():
         _cached_settings.cache_clear()
 
 
 def build_settings(**concerns: Mapping[str, Any]) -> settings.Settings:
-    """Return this process's settings with some of them changed: `turned(web={"port": 8123})`."""
-    chosen = settings.current()
-    changed = {name: dataclasses.replace(getattr(chosen, name), **lines) for name, lines in concerns.items()}
-    return dataclasses.replace(chosen, **changed)
+    """Return this process's settings with some of them changed: `build_settings(web={"port": 8123})`."""
+    base = settings.current()
+    changed = {name: dataclasses.replace(getattr(base, name), **lines) for name, lines in concerns.items()}
+    return dataclasses.replace(base, **changed)
 
 
 def override_settings(monkeypatch: pytest.MonkeyPatch, **concerns: Mapping[str, Any]) -> settings.Settings:
-    """Do so until the patch ends, which may be before or after an earlier one does."""
-    chosen = build_settings(**concerns)
-    monkeypatch.setitem(_overrides, object(), chosen)
-    return chosen
+    """Change this process's settings until the patch ends, before or after any earlier override."""
+    changed = build_settings(**concerns)
+    monkeypatch.setitem(_overrides, object(), changed)
+    return changed
 
 
-_current_settings.cache_clear = _cached_settings.cache_clear  # type: ignore[attr-defined]  # as of the function that it stands for
+_current_settings.cache_clear = _cached_settings.cache_clear  # type: ignore[attr-defined]  # as on the function that it replaces
 settings.current = _current_settings  # type: ignore[assignment]  # for as long as this process runs

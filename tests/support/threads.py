@@ -1,11 +1,11 @@
-"""The same call from several threads."""
+"""Runs the same call in several threads at once."""
 
 import threading
 from collections.abc import Callable
 
 
 def run_in_threads(count: int, call: Callable[[int], object]) -> None:
-    """Call with 0, 1, … from as many threads at the same time; fails with what any of them raised."""
+    """Call with 0, 1, … in `count` threads at the same time. Fails if any of them raised."""
     failures: list[BaseException] = []
 
     def run(number: int) -> None:

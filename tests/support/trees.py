@@ -19,8 +19,7 @@ PRODUCT = (
     "workers",
 )
 
-
-#: What is generated, and what others' tools leave behind, is nobody's to read.
+#: Generated code and the output of build tools, which no rule applies to.
 _GENERATED = {
     ROOT / "tests" / "clients" / "build",
     ROOT / "integrations" / "python" / "build",
@@ -28,16 +27,18 @@ _GENERATED = {
 }
 
 
-def list_files(*houses: str) -> list[Path]:
-    paths = (path for house in houses for path in sorted((ROOT / house).rglob("*.py")))
+def list_files(*folders: str) -> list[Path]:
+    """Return the Python files of some folders, without generated code."""
+    paths = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
     return [path for path in paths if not _GENERATED.intersection(path.parents) and "node_modules" not in path.parts]
 
 
 @functools.cache
 def parse_file(path: Path) -> ast.Module:
-    """Return the syntax tree of a file. A process parses a file once, and nobody may change what it gets."""
+    """Return the syntax tree of a file. It is shared by the whole process: do not change it."""
     return ast.parse(path.read_text())
 
 
 def relative_name(path: Path) -> str:
+    """Return a path relative to the repository."""
     return path.relative_to(ROOT).as_posix()

@@ -8,16 +8,16 @@ from adapters import clock
 from domain import jobs
 from models import db
 from pipelines import work
-from tests.support.databases import alter_any
+from tests.support.databases import run_for_all_tenants
 from tests.support.job_queues import drain
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.fixture
 def dns(monkeypatch):
-    with answering(monkeypatch) as server:
+    with run_name_server(monkeypatch) as server:
         yield server
 
 
@@ -116,11 +116,11 @@ def test_tracking_domain_is_checked_unless_verified_by_the_operator(watch, dns):
     watch.tick()
     settings = watch.brand.get("/api/v1/settings/tracking-domain").json
     watch.brand.set(trackingDomain=f"word.{tracking_domain}", trackingDomainVerified="on")
-    dns.asked.clear()
+    dns.queries.clear()
     watch.tick(_DAY)
 
     assert (settings["state"], settings["provedBy"]) == ("Verified", "CNAME")
-    assert [name for name, _ in dns.asked if "word." in name] == []
+    assert [name for name, _ in dns.queries if "word." in name] == []
     assert watch.brand.get("/api/v1/settings/tracking-domain").json["provedBy"] == "Operator"
 
 
@@ -132,7 +132,7 @@ def test_domain_of_another_tenant_is_taken_until_its_hold_ends(watch, rival, dns
     rival.call("DELETE", f"/api/v1/programs/{holder}")
     watch.tick(timedelta(minutes=5))
     held_state = watch.state()
-    alter_any("update host_hold set held_until = now() where name = %s", watch.domain)
+    run_for_all_tenants("update host_hold set held_until = now() where name = %s", watch.domain)
     watch.tick(timedelta(minutes=10))
 
     assert (taken_state, held_state, watch.state()) == ("Taken", "Taken", "Verified")
@@ -148,15 +148,15 @@ def test_job_of_a_changed_name_changes_nothing(watch, dns):
         )
     drain("upkeep", deliveries=2)
 
-    assert dns.asked == []
+    assert dns.queries == []
     assert watch.state() == "Pending"
     assert watch.list_audit_entries() == []
 
 
 def test_repeated_tick_checks_once(watch, dns):
     watch.tick()
-    query_count = len(dns.asked)
+    query_count = len(dns.queries)
     watch.tick()
 
     assert query_count > 0
-    assert len(dns.asked) == query_count
+    assert len(dns.queries) == query_count

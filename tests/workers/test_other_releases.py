@@ -238,11 +238,11 @@ def test_response_sealed_by_a_newer_release_returns_503_and_repeats_nothing(bran
 
     assert create().status_code == 201
     sealed = brand.rows("select body from stored_answer")[0][0]
-    databases.alter_any("update stored_answer set body = %s", b"\x02" + bytes(sealed)[1:-1] + b"\x00")
+    databases.run_for_all_tenants("update stored_answer set body = %s", b"\x02" + bytes(sealed)[1:-1] + b"\x00")
 
     answer = create()
     assert (answer.status_code, answer.json["error"]) == (503, "temporarily_unavailable")
-    databases.alter_any("update stored_answer set body = %s", bytes(sealed))
+    databases.run_for_all_tenants("update stored_answer set body = %s", bytes(sealed))
     response = create()
 
     assert (response.status_code, response.headers["Idempotency-Replayed"]) == (201, "true")
@@ -275,7 +275,7 @@ def _cookie(content, use):
 
 
 def _change_args(name, args):
-    databases.alter_any(
+    databases.run_for_all_tenants(
         "update job set args = args || %s, run_at = now(), deadline = null where name = %s", db.Json(args), name
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from tests.support.gateways.code_orders import build_rail
-from tests.support.gateways.deliveries import account
+from tests.support.gateways.deliveries import build_account
 
 
 def test_code_is_found_behind_250_others(simulated_rail):
@@ -21,7 +21,7 @@ def test_code_is_found_behind_250_others(simulated_rail):
 def test_test_store_creates_a_test_mode_discount(simulated_rail):
     simulated_rail.stage.mode = "test"
     test_rail = build_rail(simulated_rail.stage)
-    test_rail.rail.mint(account(simulated_rail.stage), test_rail.order())
+    test_rail.rail.mint(build_account(simulated_rail.stage), test_rail.order())
     assert simulated_rail.books.get_by_code("JANE15")["test_mode"] is True
 
 

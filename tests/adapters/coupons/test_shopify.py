@@ -23,7 +23,7 @@ def test_discount_with_an_altered_title_is_not_ours(simulated_rail):
 def test_permission_denied_with_200_raises_credentials_refused(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
-    simulated_rail.books.may = False
+    simulated_rail.books.has_scope = False
     for act in (
         lambda: simulated_rail.mint(simulated_rail.order("OTHER15")),
         lambda: simulated_rail.find(order),

@@ -92,7 +92,7 @@ def test_domain_accepts_mail_by_mx_or_address_record(hosts, domain, expected):
 )
 def test_malformed_domain_accepts_no_mail_and_is_not_queried(hosts, server, domain):
     assert hosts.has_mx(domain) is False
-    assert server.asked == []
+    assert server.queries == []
 
 
 def test_result_is_cached_for_an_hour(server):
@@ -102,11 +102,11 @@ def test_result_is_cached_for_an_hour(server):
     hosts.has_mx("mail.example")
     now[0] = 3599
     hosts.has_mx("Mail.example")
-    queries = len(server.asked)
+    queries = len(server.queries)
     now[0] = 3601
     hosts.has_mx("mail.example")
 
-    assert (queries, len(server.asked)) == (1, 2)
+    assert (queries, len(server.queries)) == (1, 2)
 
 
 def test_server_failure_is_inconclusive(hosts, server):
@@ -123,8 +123,8 @@ def test_silent_server_is_inconclusive_and_not_retried_at_once(server):
 
     with _product_timeouts():
         result = hosts.has_mx("quiet.example")
-    took_s, query_count = time.monotonic() - started, len(server.asked)
-    cached_result, new_queries = hosts.has_mx("quiet.example"), len(server.asked) - query_count
+    took_s, query_count = time.monotonic() - started, len(server.queries)
+    cached_result, new_queries = hosts.has_mx("quiet.example"), len(server.queries) - query_count
     now[0], server.silent = 31, set()
     server.zone["quiet.example", "MX"] = ["10 mx.quiet.example."]
     later_result = hosts.has_mx("quiet.example")
@@ -151,9 +151,9 @@ def test_second_query_does_not_wait_for_an_unreachable_server(server):
 
     with _product_timeouts():
         first = hosts.has_mx("quiet.example")
-    query_count = len(server.asked)
+    query_count = len(server.queries)
     meanwhile_result = hosts.has_mx("mail.example")
-    asked_meanwhile = len(server.asked) - query_count
+    asked_meanwhile = len(server.queries) - query_count
     now[0] = 31
 
     assert (first, meanwhile_result, asked_meanwhile) == (None, None, 0)
@@ -165,10 +165,10 @@ def test_silent_domains_occupy_a_limited_number_of_threads(hosts, server):
     server.silent = set(quiet)
     with ThreadPoolExecutor(4) as threads:
         futures = [threads.submit(hosts.has_mx, domain) for domain in quiet[:4]]
-        while len(asked_first := {name for name, _ in server.asked}) < 4:
+        while len(asked_first := {name for name, _ in server.queries}) < 4:
             time.sleep(0.01)
         results = [hosts.has_mx(domain) for domain in quiet[4:]]
-        asked_meanwhile = {name for name, _ in server.asked} - asked_first
+        asked_meanwhile = {name for name, _ in server.queries} - asked_first
         server.silent = set()
 
     assert (results, asked_meanwhile) == ([None] * 4, set())
@@ -179,10 +179,10 @@ def test_cache_size_is_limited(hosts, server, monkeypatch):
     monkeypatch.setattr(mail_domains, "_CACHE_SIZE", 2)
     for domain in ("mail.example", "host.example", "mail.example", "missing.example"):
         hosts.has_mx(domain)
-    server.asked.clear()
+    server.queries.clear()
 
-    assert (hosts.has_mx("mail.example"), server.asked) == (True, [])
-    assert (hosts.has_mx("host.example"), len(server.asked)) == (True, 2)
+    assert (hosts.has_mx("mail.example"), server.queries) == (True, [])
+    assert (hosts.has_mx("host.example"), len(server.queries)) == (True, 2)
 
 
 def test_disabled_resolver_is_inconclusive():

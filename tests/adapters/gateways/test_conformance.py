@@ -23,7 +23,7 @@ from domain.gateways.facts import (
 from domain.gateways.names import Gateway
 from domain.gateways.referrals import list_claims
 from tests.support.gateways import missing_acts
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase, Sale, Stage
 from tests.support.gateways.stages import STAGES, all_gateways, gateways_with
 
@@ -31,7 +31,10 @@ _CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 #: Short names of gateways in the tables of the page.
 _SHORT_NAMES = {"paddle": "Paddle", "maxio": "Maxio"}
 _DISPUTES = [
-    (name, state) for name, stage in STAGES.items() for state in DisputeState if f"dispute_{state}" not in stage.cannot
+    (name, state)
+    for name, stage in STAGES.items()
+    for state in DisputeState
+    if f"dispute_{state}" not in stage.unsupported
 ]
 
 
@@ -40,7 +43,7 @@ def _select(kind: type[Fact], facts: list[Fact]) -> list[Fact]:
 
 
 def _email(stage: Stage, fact: PaymentFact | StartFact) -> str | None:
-    return fact.origin.email or stage.gateway.look_closer(account(stage), fact.origin).email
+    return fact.origin.email or stage.gateway.look_closer(build_account(stage), fact.origin).email
 
 
 def test_every_gateway_has_a_simulation():
@@ -49,13 +52,13 @@ def test_every_gateway_has_a_simulation():
 
 @pytest.mark.parametrize("name", STAGES)
 def test_missing_capabilities_match_the_table(name):
-    cannot, can = STAGES[name].cannot, STAGES[name].gateway.capabilities
-    assert set(cannot) <= set(missing_acts.ACTS)
-    assert all(cannot.values())
-    assert {state for state in DisputeState if f"dispute_{state}" not in cannot} == set(can.disputes)
-    assert ("uninstall" not in cannot) == can.leaves
-    brand_reasons = [cannot[act] for act in ("trial", "code") if act in cannot]
-    brand_reasons += [cannot["dispute_lost"]] if "dispute_lost" in cannot else []
+    unsupported, can = STAGES[name].unsupported, STAGES[name].gateway.capabilities
+    assert set(unsupported) <= set(missing_acts.ACTS)
+    assert all(unsupported.values())
+    assert {state for state in DisputeState if f"dispute_{state}" not in unsupported} == set(can.disputes)
+    assert ("uninstall" not in unsupported) == can.leaves
+    brand_reasons = [unsupported[act] for act in ("trial", "code") if act in unsupported]
+    brand_reasons += [unsupported["dispute_lost"]] if "dispute_lost" in unsupported else []
     assert [reason for reason in brand_reasons if reason not in " ".join(can.lacks)] == []
 
 
@@ -72,13 +75,13 @@ def test_docs_describe_changed_orders_of_each_gateway():
     assert set(rows) == set(stages)
     for label, stage in stages.items():
         no_money, total = rows[label]
-        assert ("cancel" in stage.cannot) == no_money.startswith("–"), stage
-        assert ("change_total" in stage.cannot) == (total == "–"), stage
+        assert ("cancel" in stage.unsupported) == no_money.startswith("–"), stage
+        assert ("change_total" in stage.unsupported) == (total == "–"), stage
 
 
 @all_gateways
 def test_good_credentials_are_checked_by_a_request(stage):
-    assert stage.gateway.check(account(stage)).account
+    assert stage.gateway.check(build_account(stage)).account
     assert stage.calls
 
 
@@ -86,18 +89,18 @@ def test_good_credentials_are_checked_by_a_request(stage):
 def test_rejected_credentials_differ_from_an_unreachable_gateway(stage):
     stage.faults.extend(["refuse"])
     with pytest.raises(CredentialsRefused):
-        stage.gateway.check(account(stage))
+        stage.gateway.check(build_account(stage))
     for fault in ("fail", "busy", "html", "cut"):
         stage.faults.extend([fault] * 3)
         with pytest.raises(GatewayUnreachable):
-            stage.gateway.check(account(stage))
+            stage.gateway.check(build_account(stage))
         stage.faults.clear()
 
 
 @all_gateways
 def test_first_payment_has_money_buyer_and_referral(stage):
     sale = stage.pay(Purchase(cents=10_890, currency="USD", slug="jane", email="ann@example.com"))
-    (payment,) = _select(PaymentFact, facts(stage, *sale.notifications))
+    (payment,) = _select(PaymentFact, read_facts(stage, *sale.notifications))
 
     assert (payment.external_id, payment.amount_cents, payment.currency) == (sale.id, 10_890, "USD")
     assert payment.origin.is_test is False
@@ -108,8 +111,8 @@ def test_first_payment_has_money_buyer_and_referral(stage):
 
 @all_gateways
 def test_payment_without_a_referral_claims_nothing(stage):
-    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(slug=None)).notifications))
-    detailed_origin = stage.gateway.look_closer(account(stage), payment.origin)
+    (payment,) = _select(PaymentFact, read_facts(stage, *stage.pay(Purchase(slug=None)).notifications))
+    detailed_origin = stage.gateway.look_closer(build_account(stage), payment.origin)
     assert list(list_claims(detailed_origin.carriers, ["via"])) == []
 
 
@@ -117,7 +120,7 @@ def test_payment_without_a_referral_claims_nothing(stage):
 def test_renewal_is_another_payment_of_the_same_customer(stage):
     first = stage.pay(Purchase())
     renewal = stage.pay(Purchase(renews=first, cents=9_900))
-    payment, second_payment = _select(PaymentFact, facts(stage, *first.notifications, *renewal.notifications))
+    payment, second_payment = _select(PaymentFact, read_facts(stage, *first.notifications, *renewal.notifications))
 
     assert (second_payment.external_id, second_payment.amount_cents) == (renewal.id, 9_900)
     assert payment.external_id != second_payment.external_id
@@ -127,16 +130,16 @@ def test_renewal_is_another_payment_of_the_same_customer(stage):
 @all_gateways
 def test_repeated_event_has_the_same_key_and_facts(stage):
     sale = stage.pay(Purchase())
-    own_account = account(stage)
+    own_account = build_account(stage)
     first, second = (
-        [stage.gateway.prove(own_account, inbound(notification)) for notification in sale.notifications]
+        [stage.gateway.prove(own_account, build_inbound(notification)) for notification in sale.notifications]
         for _ in range(2)
     )
 
     assert [[each.key for each in proved.deliveries] for proved in first] == [
         [each.key for each in proved.deliveries] for proved in second
     ]
-    assert facts(stage, *sale.notifications) == facts(stage, *sale.notifications)
+    assert read_facts(stage, *sale.notifications) == read_facts(stage, *sale.notifications)
 
 
 @all_gateways
@@ -144,7 +147,7 @@ def test_partial_refunds_name_the_payment_and_add_up(stage):
     sale = stage.pay(Purchase(cents=10_890))
     booked_cents: dict[str, int] = {}
     for cents in (4_356, 6_534):
-        refunds = _select(RefundFact, facts(stage, *stage.refund(sale, cents)))
+        refunds = _select(RefundFact, read_facts(stage, *stage.refund(sale, cents)))
         assert refunds
         for refund in refunds:  # earlier refunds may be reported again; each id is booked once
             assert sale.id in refund.sale_ids or _names_payment(stage, sale, refund)
@@ -157,21 +160,21 @@ def _start_time(stage: Stage) -> datetime:
 
 
 def _names_payment(stage: Stage, sale: Sale, refund: RefundFact | DisputeFact) -> bool:
-    reported = facts(stage, *sale.notifications)
+    reported = read_facts(stage, *sale.notifications)
     ids = {alias for fact in reported for alias in (getattr(fact, "aliases", ()) or getattr(fact, "ids", ()))}
     return bool(ids & set(refund.sale_ids))
 
 
 @all_gateways
 def test_zero_payment_is_reported_as_zero(stage):
-    reported = facts(stage, *stage.pay(Purchase(cents=0)).notifications)
+    reported = read_facts(stage, *stage.pay(Purchase(cents=0)).notifications)
     assert all(payment.amount_cents == 0 for payment in _select(PaymentFact, reported))
     assert any(_select(kind, reported) for kind in (PaymentFact, StartFact, ReferralFact))
 
 
 @gateways_with("trial")
 def test_trial_is_a_start_without_money(stage):
-    reported = facts(stage, *stage.start_trial(Purchase(cents=0)))
+    reported = read_facts(stage, *stage.start_trial(Purchase(cents=0)))
     (start,) = _select(StartFact, reported) or _select(PaymentFact, reported)
     assert all(payment.amount_cents == 0 for payment in _select(PaymentFact, reported))
     assert _email(stage, start) == "ann@example.com"
@@ -179,13 +182,13 @@ def test_trial_is_a_start_without_money(stage):
 
 @gateways_with("code")
 def test_code_is_reported_with_the_payment(stage):
-    (payment,) = _select(PaymentFact, facts(stage, *stage.pay(Purchase(code="JANE10")).notifications))
+    (payment,) = _select(PaymentFact, read_facts(stage, *stage.pay(Purchase(code="JANE10")).notifications))
     assert [code.text.upper() for code in payment.origin.codes] == ["JANE10"]
 
 
 @gateways_with("test_flag")
 def test_test_payment_is_marked_or_ignored(stage):
-    reported = facts(stage, *stage.pay(Purchase(is_test=True)).notifications)
+    reported = read_facts(stage, *stage.pay(Purchase(is_test=True)).notifications)
     test_flags = [payment.origin.is_test for payment in _select(PaymentFact, reported)]
     assert test_flags == [True] or reported == [IgnoredFact("test_event")]
 
@@ -195,7 +198,7 @@ def test_dispute_is_reported_or_listed_with_its_payment(stage, state):
     sale = stage.pay(Purchase())
     notifications = stage.dispute(sale, state)
     reported = (
-        facts(stage, *notifications)
+        read_facts(stage, *notifications)
         if notifications
         else [fact for each in list_facts(stage, _start_time(stage)).values() for fact in each]
     )
@@ -206,19 +209,19 @@ def test_dispute_is_reported_or_listed_with_its_payment(stage, state):
 
 @gateways_with("uninstall")
 def test_uninstall_is_reported_as_disconnected(stage):
-    assert _select(DisconnectedFact, facts(stage, *stage.uninstall()))
+    assert _select(DisconnectedFact, read_facts(stage, *stage.uninstall()))
 
 
 @all_gateways
 def test_unknown_event_is_ignored(stage):
-    assert [type(fact) for fact in facts(stage, stage.create_unknown_event())] in ([IgnoredFact], [])
+    assert [type(fact) for fact in read_facts(stage, stage.create_unknown_event())] in ([IgnoredFact], [])
 
 
 @gateways_with("proof")
 def test_proof_of_another_body_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.forge_signature(sale.notifications[0])))
+        stage.gateway.prove(build_account(stage), build_inbound(stage.forge_signature(sale.notifications[0])))
 
 
 @all_gateways
@@ -226,14 +229,14 @@ def test_proof_without_a_configured_secret_is_rejected(stage):
     sale = stage.pay(Purchase())
     account_without_secrets = GatewayAccount(stage.mode, dict.fromkeys(stage.credentials, ""))
     with pytest.raises(NotProved):
-        stage.gateway.prove(account_without_secrets, inbound(sale.notifications[0]))
+        stage.gateway.prove(account_without_secrets, build_inbound(sale.notifications[0]))
 
 
 @gateways_with("time")
 def test_expired_proof_is_rejected(stage):
     sale = stage.pay(Purchase())
     with pytest.raises(NotProved):
-        stage.gateway.prove(account(stage), inbound(stage.sign_in_the_past(sale.notifications[0])))
+        stage.gateway.prove(build_account(stage), build_inbound(stage.sign_in_the_past(sale.notifications[0])))
 
 
 @all_gateways
@@ -241,13 +244,13 @@ def test_proof_with_the_former_secret_is_valid(stage):
     sale = stage.pay(Purchase())
     new_secrets = {name: f"{value}-new" for name, value in {**stage.credentials, **stage.subscription}.items()}
     rotated = GatewayAccount(stage.mode, new_secrets, former=({**stage.credentials, **stage.subscription},))
-    assert stage.gateway.prove(rotated, inbound(sale.notifications[0])).deliveries
+    assert stage.gateway.prove(rotated, build_inbound(sale.notifications[0])).deliveries
 
 
 @all_gateways
 def test_malformed_event_is_stored_and_unreadable(stage):
-    own_account = account(stage)
-    (delivery,) = stage.gateway.prove(own_account, inbound(stage.create_malformed_event())).deliveries
+    own_account = build_account(stage)
+    (delivery,) = stage.gateway.prove(own_account, build_inbound(stage.create_malformed_event())).deliveries
     assert delivery.key
     with pytest.raises((UnreadableEvent, UnsupportedCurrency)):
         stage.gateway.facts(own_account, delivery)
@@ -256,7 +259,7 @@ def test_malformed_event_is_stored_and_unreadable(stage):
 @gateways_with("currency")
 def test_unsupported_currency_raises(stage):
     with pytest.raises(UnsupportedCurrency):
-        facts(stage, *stage.pay(Purchase(currency="XTS")).notifications)
+        read_facts(stage, *stage.pay(Purchase(currency="XTS")).notifications)
 
 
 _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff", b"[" * 100_000, b"a=1&b=2"]
@@ -265,13 +268,13 @@ _NOT_EVENTS = [b"", b"{", b"[]", b"null", b'"x"', b"{}" * 3, b"{}", b"\x00\xff",
 @pytest.mark.parametrize("body", _NOT_EVENTS, ids=range(len(_NOT_EVENTS)))
 @all_gateways
 def test_non_event_body_is_rejected_or_unreadable(stage, body):
-    own_account = account(stage)
+    own_account = build_account(stage)
     notifications = [Notification(body), Notification(body, stage.pay(Purchase()).notifications[0].headers)]
-    if "any_body" not in stage.cannot:
+    if "any_body" not in stage.unsupported:
         notifications.append(stage.sign_body(body))
     for notification in notifications:
         try:
-            deliveries = stage.gateway.prove(own_account, inbound(notification)).deliveries
+            deliveries = stage.gateway.prove(own_account, build_inbound(notification)).deliveries
         except NotProved:
             continue
         for delivery in deliveries:
@@ -284,7 +287,7 @@ def test_non_event_body_is_rejected_or_unreadable(stage, body):
 def test_listed_payments_and_refunds_equal_those_of_missed_events(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)
-    own_account = account(stage)
+    own_account = build_account(stage)
     deliveries = [
         delivery for page in stage.gateway.list_payments(own_account, _start_time(stage)) for delivery in page
     ]

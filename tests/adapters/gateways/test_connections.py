@@ -9,7 +9,7 @@ import pytest
 from adapters.gateways.adapter import OneWebhookAdapter
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.gateways.facts import BuyerOrigin
-from tests.support.gateways.deliveries import account
+from tests.support.gateways.deliveries import build_account
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES, all_gateways
 
@@ -24,15 +24,17 @@ def _webhooks(stage: Stage) -> set[str]:
 
 @all_gateways
 def test_subscribing_creates_webhooks_or_lists_setup_steps(stage):
-    subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
+    subscribed = stage.gateway.subscribe(build_account(stage), _ADDRESS)
     assert subscribed.made or subscribed.setup.steps
-    stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=subscribed.made))
+    stage.gateway.unsubscribe(dataclasses.replace(build_account(stage), made=subscribed.made))
 
 
 @all_gateways
 def test_unsubscribing_twice_succeeds(stage):
     webhooks_before = _webhooks(stage)
-    own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+    own_account = dataclasses.replace(
+        build_account(stage), made=stage.gateway.subscribe(build_account(stage), _ADDRESS).made
+    )
 
     for _ in range(2):
         stage.gateway.unsubscribe(own_account)
@@ -44,14 +46,16 @@ def test_failed_subscription_leaves_no_webhook(stage):
     webhooks_before = _webhooks(stage)
     for _ in range(2):  # the second round already has an access token
         before_subscribing = len(stage.calls)
-        own_account = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+        own_account = dataclasses.replace(
+            build_account(stage), made=stage.gateway.subscribe(build_account(stage), _ADDRESS).made
+        )
         calls = len(stage.calls) - before_subscribing
         stage.gateway.unsubscribe(own_account)
 
     for call in range(calls):
         stage.faults.extend([*[""] * call, "fail"])
         with pytest.raises(GatewayUnreachable):
-            stage.gateway.subscribe(account(stage), _ADDRESS)
+            stage.gateway.subscribe(build_account(stage), _ADDRESS)
         assert not stage.faults
         assert _webhooks(stage) <= webhooks_before or stage.gateway.name == "maxio"
 
@@ -61,7 +65,7 @@ def test_key_without_webhook_permission_gives_setup_steps(stage):
     webhooks_before = _webhooks(stage)
     stage.faults.extend(["forbid"] * 9)
     try:
-        subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
+        subscribed = stage.gateway.subscribe(build_account(stage), _ADDRESS)
     except CredentialsRefused:
         return
     finally:
@@ -81,7 +85,7 @@ _OWN_SECRET = [
 
 @pytest.mark.parametrize("stage", _OWN_SECRET, indirect=True)
 def test_brand_supplied_webhook_secret_creates_no_webhook(stage):
-    subscribed = stage.gateway.subscribe(account(stage, webhookSecret="secret-of-their-own"), _ADDRESS)
+    subscribed = stage.gateway.subscribe(build_account(stage, webhookSecret="secret-of-their-own"), _ADDRESS)
 
     assert (stage.calls, dict(subscribed.made)) == ([], {})
     assert subscribed.setup.steps
@@ -92,8 +96,8 @@ def test_brand_supplied_webhook_secret_creates_no_webhook(stage):
 def test_origin_without_ids_is_returned_without_a_call(stage):
     origin = BuyerOrigin(email="ann@example.com")
 
-    assert stage.gateway.look_closer(account(stage), origin) == origin
-    assert stage.gateway.read_subscription(account(stage), origin) == origin
+    assert stage.gateway.look_closer(build_account(stage), origin) == origin
+    assert stage.gateway.read_subscription(build_account(stage), origin) == origin
     assert stage.calls == []
 
 
@@ -102,5 +106,5 @@ def test_listing_raises_for_rejected_credentials_and_unreachable_gateway(stage):
     for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("busy", GatewayUnreachable)):
         stage.faults.extend([fault] * 9)
         with pytest.raises(error):
-            list(stage.gateway.list_payments(account(stage), stage.now - timedelta(hours=1)))
+            list(stage.gateway.list_payments(build_account(stage), stage.now - timedelta(hours=1)))
         stage.faults.clear()

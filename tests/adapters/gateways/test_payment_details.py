@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from domain.gateways.facts import PaymentFact, UnreadableEvent
-from tests.support.gateways.deliveries import facts
+from tests.support.gateways.deliveries import read_facts
 from tests.support.gateways.figures import FIGURES, MISSING, Figure, resend_sale
 from tests.support.gateways.stage import Purchase, Stage
 from tests.support.gateways.stages import STAGES, all_gateways
@@ -22,7 +22,7 @@ figures = pytest.mark.parametrize(("stage", "figure"), _CASES, indirect=["stage"
 def _payment(stage: Stage, changes: dict | None = None, **purchase) -> PaymentFact:
     sale = stage.pay(Purchase(cents=10_000, **purchase))
     (payment,) = [
-        fact for fact in facts(stage, *resend_sale(stage, sale, changes or {})) if isinstance(fact, PaymentFact)
+        fact for fact in read_facts(stage, *resend_sale(stage, sale, changes or {})) if isinstance(fact, PaymentFact)
     ]
     return payment
 

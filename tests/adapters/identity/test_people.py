@@ -38,7 +38,7 @@ def configure_identity(monkeypatch):
 def provider(configure_identity, tmp_path):
     """Configure one provider for dashboard users and affiliates, with a key of each type in a file."""
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
+    path.write_text(json.dumps({"keys": [idp.public_jwk(idp.private_key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
     configure_identity(
         DASHBOARD_JWT_ISSUER=idp.ISSUER,
         DASHBOARD_JWT_JWKS=str(path),
@@ -50,12 +50,16 @@ def provider(configure_identity, tmp_path):
 
 def _dashboard(**changes) -> identity.Claims | None:
     member = {"org_id": _ORGANIZATION, "role": "Admin", "email": "ann@example.com", "email_verified": True, "sid": "s"}
-    return identity.verify_dashboard(idp.token(idp.key("EdDSA"), idp.claims(**{**member, **changes})))
+    return identity.verify_dashboard(
+        idp.sign_token(idp.private_key("EdDSA"), idp.build_claims(**{**member, **changes}))
+    )
 
 
 def _affiliate(**changes) -> identity.Claims | None:
     person = {"aud": "finderfee-affiliates", "email": "ben@example.com", "email_verified": True}
-    return identity.verify_affiliate(idp.token(idp.key("EdDSA"), idp.claims(**{**person, **changes})))
+    return identity.verify_affiliate(
+        idp.sign_token(idp.private_key("EdDSA"), idp.build_claims(**{**person, **changes}))
+    )
 
 
 def test_dashboard_token_is_read_into_claims(provider):
@@ -172,7 +176,7 @@ def test_dashboard_token_is_not_an_affiliate_token(provider, audience):
 
 def test_audience_must_match_completely(configure_identity, tmp_path):
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
+    path.write_text(json.dumps({"keys": [idp.public_jwk(idp.private_key("EdDSA"))]}))
     configure_identity(
         DASHBOARD_JWT_ISSUER=idp.ISSUER, DASHBOARD_JWT_JWKS=str(path), DASHBOARD_JWT_AUDIENCE="app",
         AFFILIATE_JWT_ISSUER=idp.ISSUER, AFFILIATE_JWT_JWKS=str(path), AFFILIATE_JWT_AUDIENCE="app-affiliates",

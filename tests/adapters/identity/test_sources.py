@@ -36,7 +36,7 @@ def clock():
 @pytest.fixture
 def provider():
     """Return a provider that publishes one key of each type."""
-    server = idp.Provider(*(idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")))
+    server = idp.JwksServer(*(idp.public_jwk(idp.private_key(alg)) for alg in ("RS256", "ES256", "EdDSA")))
     yield server
     server.stop()
 
@@ -57,86 +57,86 @@ def warnings(monkeypatch):
 
 @pytest.mark.parametrize("alg", ["RS256", "ES256", "EdDSA"])
 def test_published_key_verifies(verifier, alg):
-    assert verifier.claims(idp.token(idp.key(alg)))
+    assert verifier.claims(idp.sign_token(idp.private_key(alg)))
 
 
 def test_key_set_is_cached_for_ten_minutes(verifier, provider, clock):
     for clock.now_s in (0, 1, _CACHE_S - 1):
-        assert verifier.claims(idp.token(idp.key("ES256")))
-    assert len(provider.hits) == 1
+        assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    assert len(provider.requested_paths) == 1
 
     clock.now_s = _CACHE_S
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    assert len(provider.hits) == 2
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    assert len(provider.requested_paths) == 2
 
 
 def test_new_key_is_accepted_at_once(verifier, provider, clock):
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    provider.keys = [idp.public(idp.key("ES256", "two"))]
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    provider.keys = [idp.public_jwk(idp.private_key("ES256", "two"))]
     clock.now_s = 1
 
-    assert verifier.claims(idp.token(idp.key("ES256", "two")))
-    assert verifier.claims(idp.token(idp.key("ES256"))) is None
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256", "two")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
 
 
 def test_withdrawn_key_is_rejected_after_ten_minutes(verifier, provider, clock):
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     provider.keys = []
 
     clock.now_s = _CACHE_S - 1
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     clock.now_s = _CACHE_S
-    assert verifier.claims(idp.token(idp.key("ES256"))) is None
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
 
 
 def test_unknown_kids_cause_one_fetch_a_minute(verifier, provider, clock):
-    unknown = [idp.token(idp.key("ES256", "two"), kid=f"unknown-{number}") for number in range(20)]
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    unknown = [idp.sign_token(idp.private_key("ES256", "two"), kid=f"unknown-{number}") for number in range(20)]
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
     clock.now_s = _UNKNOWN_KID_S - 1
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
     clock.now_s = _UNKNOWN_KID_S
     assert [verifier.claims(token) for token in unknown] == [None] * 20
-    assert len(provider.hits) == 3
+    assert len(provider.requested_paths) == 3
 
 
 def test_unknown_kid_in_the_first_token_causes_one_fetch(verifier, provider):
-    assert verifier.claims(idp.token(idp.key("ES256"), kid="unknown")) is None
-    assert len(provider.hits) == 1
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256"), kid="unknown")) is None
+    assert len(provider.requested_paths) == 1
 
 
 @pytest.mark.parametrize("header", [{"kid": ...}, {"alg": "ES256", "kid": "ES256-one"}])
 def test_bad_signature_causes_no_fetch(verifier, provider, header):
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
-    assert verifier.claims(idp.token(idp.key("ES256", "two"), **header)) is None
-    assert len(provider.hits) == 1
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256", "two"), **header)) is None
+    assert len(provider.requested_paths) == 1
 
 
 def test_impossible_token_causes_no_fetch(verifier, provider):
-    for text in ("a.b.c", idp.token(idp.secret(b"x" * 32), alg="HS256", kid="unknown"), "x" * 9000):
+    for text in ("a.b.c", idp.sign_token(idp.symmetric_key(b"x" * 32), alg="HS256", kid="unknown"), "x" * 9000):
         assert verifier.claims(text) is None
-    assert provider.hits == []
+    assert provider.requested_paths == []
 
 
 def test_concurrent_unknown_kids_cause_one_fetch(verifier, provider):
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    tokens = [idp.token(idp.key("ES256"), kid=f"unknown-{number}") for number in range(16)]
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    tokens = [idp.sign_token(idp.private_key("ES256"), kid=f"unknown-{number}") for number in range(16)]
     threads = [threading.Thread(target=verifier.claims, args=(token,)) for token in tokens]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
 
 
 def test_concurrent_first_tokens_cause_one_fetch_and_verify(verifier, provider):
     results = []
-    token = idp.token(idp.key("ES256"))
+    token = idp.sign_token(idp.private_key("ES256"))
     threads = [threading.Thread(target=lambda: results.append(verifier.claims(token))) for _ in range(16)]
     for thread in threads:
         thread.start()
@@ -145,7 +145,7 @@ def test_concurrent_first_tokens_cause_one_fetch_and_verify(verifier, provider):
 
     assert len(results) == 16
     assert all(results)
-    assert len(provider.hits) == 1
+    assert len(provider.requested_paths) == 1
 
 
 def _break(provider, fault: str) -> None:
@@ -166,13 +166,13 @@ _BROKEN = ["status", "redirect", "large", "truncated", "", "<html>", "[]", "{}",
 
 @pytest.mark.parametrize("fault", _BROKEN)
 def test_failing_provider_keeps_its_old_keys_with_a_warning(verifier, provider, clock, warnings, fault):
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     _break(provider, fault)
     clock.now_s = _CACHE_S
 
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    assert len(provider.hits) == 2
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    assert len(provider.requested_paths) == 2
     assert len(warnings) == 1
 
 
@@ -182,28 +182,28 @@ def test_tokens_are_rejected_until_a_provider_failing_from_the_start_recovers(
 ):
     _break(provider, fault)
     for _ in range(3):
-        assert verifier.claims(idp.token(idp.key("ES256"))) is None
-    assert provider.hits == ["/jwks.json"]
+        assert verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
+    assert provider.requested_paths == ["/jwks.json"]
     assert len(warnings) == 1
 
     provider.status, provider.headers, provider.body = 200, {}, None
     clock.now_s = _RETRY_S
-    assert verifier.claims(idp.token(idp.key("ES256"), kid=...))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256"), kid=...))
 
 
 def test_unreachable_provider_keeps_its_old_keys(provider, clock, warnings):
-    stopped_provider = idp.Provider(*provider.keys)
+    stopped_provider = idp.JwksServer(*provider.keys)
     verifier = identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.PublishedKeys(stopped_provider.url, clock=clock))
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     stopped_provider.stop()
 
     for clock.now_s in (_CACHE_S, 100 * _CACHE_S):
-        assert verifier.claims(idp.token(idp.key("ES256")))
+        assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     assert len(warnings) == 2
 
 
 def test_old_keys_are_used_during_a_fetch(verifier, provider, clock, monkeypatch):
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
     entered, leave = threading.Event(), threading.Event()
     fetch = sources._fetch
 
@@ -214,15 +214,15 @@ def test_old_keys_are_used_during_a_fetch(verifier, provider, clock, monkeypatch
 
     monkeypatch.setattr(sources, "_fetch", slow)
     clock.now_s = _CACHE_S
-    first_thread = threading.Thread(target=verifier.claims, args=(idp.token(idp.key("ES256")),))
+    first_thread = threading.Thread(target=verifier.claims, args=(idp.sign_token(idp.private_key("ES256")),))
     first_thread.start()
     assert entered.wait(60)
 
-    assert verifier.claims(idp.token(idp.key("ES256")))
-    assert len(provider.hits) == 1
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    assert len(provider.requested_paths) == 1
     leave.set()
     first_thread.join()
-    assert len(provider.hits) == 2
+    assert len(provider.requested_paths) == 2
 
 
 def test_key_set_of_the_maximum_size_is_read(verifier, provider):
@@ -230,14 +230,14 @@ def test_key_set_of_the_maximum_size_is_read(verifier, provider):
     provider.body = json.dumps({"keys": provider.keys, "pad": "x" * (_MAX_BYTES - len(document))}).encode()
 
     assert len(provider.body) == _MAX_BYTES
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
 
 def test_environment_proxies_are_ignored(verifier, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
 
-    assert verifier.claims(idp.token(idp.key("ES256")))
+    assert verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
 
 def _write_keys(path, *keys) -> None:
@@ -250,7 +250,7 @@ def _write_keys(path, *keys) -> None:
 def path(tmp_path):
     """Return the file with one key."""
     file = tmp_path / "jwks.json"
-    _write_keys(file, idp.public(idp.key("ES256")))
+    _write_keys(file, idp.public_jwk(idp.private_key("ES256")))
     return file
 
 
@@ -261,39 +261,39 @@ def file_verifier(path):
 
 
 def test_changed_file_is_read_again(file_verifier, path):
-    assert file_verifier.claims(idp.token(idp.key("ES256")))
-    _write_keys(path, idp.public(idp.key("ES256", "two")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))
+    _write_keys(path, idp.public_jwk(idp.private_key("ES256", "two")))
 
-    assert file_verifier.claims(idp.token(idp.key("ES256", "two")))
-    assert file_verifier.claims(idp.token(idp.key("ES256"))) is None
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256", "two")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
 
 
 def test_unchanged_file_is_not_read_again(file_verifier, path):
-    assert file_verifier.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))
     stamp, size = path.stat().st_mtime_ns, path.stat().st_size
     with path.open("r+b") as file:
         file.write(b"x" * size)
     os.utime(path, ns=(stamp, stamp))
 
-    assert file_verifier.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "x" * (_MAX_BYTES + 1)])
 def test_broken_file_keeps_its_old_keys_with_one_warning(file_verifier, path, warnings, content):
-    assert file_verifier.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))
     if content is None:
         path.unlink()
     else:
         path.write_text(content)
 
     for _ in range(3):
-        assert file_verifier.claims(idp.token(idp.key("ES256")))
+        assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))
     assert len(warnings) == 1
 
 
 def test_tokens_are_rejected_until_the_missing_key_file_exists(file_verifier, path):
     moved = path.rename(path.with_suffix(".later"))
-    assert file_verifier.claims(idp.token(idp.key("ES256"))) is None
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256"))) is None
     moved.rename(path)
 
-    assert file_verifier.claims(idp.token(idp.key("ES256")))
+    assert file_verifier.claims(idp.sign_token(idp.private_key("ES256")))

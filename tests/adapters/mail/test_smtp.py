@@ -51,7 +51,7 @@ def test_email_arrives_with_its_headers_and_text(sink):
     email = _email()
 
     _send(sink.port, email)
-    (delivered,) = sink.taken
+    (delivered,) = sink.messages
 
     assert (delivered.sender, delivered.recipients) == ("partners@acme.example", ["ben@example.com"])
     assert dict(delivered.message.items()) | {"MIME-Version": "1.0"} == {
@@ -66,16 +66,16 @@ def test_email_arrives_with_its_headers_and_text(sink):
         "MIME-Version": "1.0",
     }
     assert delivered.message.get_content().strip() == "Hello Ben"
-    assert sink.said[-1].upper() == "QUIT"
+    assert sink.commands[-1].upper() == "QUIT"
 
 
 def test_html_is_the_alternative_to_the_text(sink):
     _send(sink.port, _email(text="Grüße ✓\n.\nend", html="<p>Grüße ✓</p>"))
-    message = sink.taken[0].message
+    message = sink.messages[0].message
 
     assert message.get_content_type() == "multipart/alternative"
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
-    assert sink.taken[0].text == "Grüße ✓\n.\nend"
+    assert sink.messages[0].text == "Grüße ✓\n.\nend"
     assert message.get_body(("html",)).get_content().strip() == "<p>Grüße ✓</p>"
 
 
@@ -85,14 +85,14 @@ def test_html_is_the_alternative_to_the_text(sink):
 def test_any_text_arrives(sink, text):
     _send(sink.port, _email(text=text))
 
-    assert sink.taken[0].text == text.replace("\r\n", "\n").rstrip("\n")
-    assert sink.taken[0].raw.isascii()
+    assert sink.messages[0].text == text.replace("\r\n", "\n").rstrip("\n")
+    assert sink.messages[0].raw.isascii()
 
 
 @pytest.mark.parametrize("subject", ["", "Grüße ✓ 日本", "é" * 300, "a " * 300, "=?utf-8?q?x?=y", "😀👩‍👧 family"])
 def test_subject_in_any_script_is_sent_as_ascii(sink, subject):
     _send(sink.port, _email(subject=subject))
-    (delivered,) = sink.taken
+    (delivered,) = sink.messages
 
     assert delivered.raw.isascii()
     assert list(delivered.message).count("Subject") == 1
@@ -103,7 +103,7 @@ def test_subject_in_any_script_is_sent_as_ascii(sink, subject):
 @pytest.mark.parametrize("separator", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00"])
 def test_subject_cannot_add_a_header(sink, separator):
     _send(sink.port, _email(subject=f"Join{separator}Bcc: eve@example.com"))
-    (delivered,) = sink.taken
+    (delivered,) = sink.messages
 
     assert delivered.message["Bcc"] is None
     assert delivered.message["Subject"] == "Join Bcc: eve@example.com"
@@ -133,7 +133,7 @@ def test_malformed_address_is_rejected_without_connecting(sink, to):
     with pytest.raises(smtp.MailRejected, match="is not a valid email address"):
         _send(sink.port, _email(to=to))
 
-    assert sink.said == []
+    assert sink.commands == []
 
 
 def test_international_domain_is_sent_in_ascii_form(sink):
@@ -141,17 +141,17 @@ def test_international_domain_is_sent_in_ascii_form(sink):
 
     _send(sink.port, _email(to="ben@faß.example"))
 
-    assert sink.taken[0].recipients == ["ben@xn--fa-hia.example"]
-    assert sink.taken[0].message["To"] == "ben@xn--fa-hia.example"
+    assert sink.messages[0].recipients == ["ben@xn--fa-hia.example"]
+    assert sink.messages[0].message["To"] == "ben@xn--fa-hia.example"
 
 
 def test_international_mailbox_uses_smtputf8(sink):
     _send(sink.port, _email(to="jörg@example.com", subject="Grüße"))
-    (delivered,) = sink.taken
+    (delivered,) = sink.messages
 
     assert delivered.recipients == ["jörg@example.com"]
     assert "To: jörg@example.com".encode() in delivered.raw
-    assert any("SMTPUTF8" in line for line in sink.said if line.upper().startswith("MAIL"))
+    assert any("SMTPUTF8" in line for line in sink.commands if line.upper().startswith("MAIL"))
 
 
 def test_international_mailbox_is_rejected_without_smtputf8(sink):
@@ -214,7 +214,7 @@ def test_error_after_delivery_is_ignored(sink):
         sink.scripts = [{"QUIT": reply}]
         _send(sink.port, _email())
 
-    assert len(sink.taken) == 2
+    assert len(sink.messages) == 2
 
 
 def test_unreachable_server_is_temporary():
@@ -250,7 +250,7 @@ def test_email_is_encrypted_with_a_trusted_certificate(trusted_certificate, secu
     finally:
         sink.stop()
 
-    assert sink.taken[0].is_encrypted
+    assert sink.messages[0].is_encrypted
 
 
 @pytest.mark.parametrize("security", [Security.StartTls, Security.Tls])
@@ -265,15 +265,15 @@ def test_untrusted_server_receives_nothing(security, is_unknown, request):
     finally:
         sink.stop()
 
-    assert sink.taken == []
-    assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.said)
+    assert sink.messages == []
+    assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.commands)
 
 
 def test_missing_starttls_prevents_sending(sink):
     with pytest.raises(smtp.MailUnreachable, match="STARTTLS"):
         _send(sink.port, _email(), security=Security.StartTls, user="u", password="p")
 
-    assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.said)
+    assert not any(line.startswith(("AUTH", "MAIL")) for line in sink.commands)
 
 
 @pytest.mark.parametrize(

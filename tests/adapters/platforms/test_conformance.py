@@ -33,7 +33,7 @@ def _slugs(stage, names=()):
 
 def _stages_with(kind):
     return pytest.mark.parametrize(
-        "stage", [name for name, stage in STAGES.items() if kind not in stage.cannot], indirect=True
+        "stage", [name for name, stage in STAGES.items() if kind not in stage.unsupported], indirect=True
     )
 
 

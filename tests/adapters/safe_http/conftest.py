@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.safe_http.client import Client, Policy
-from tests.support.outside.raw_receivers import OK, RawReceiver, Script, StartReceiver, answering, write_authority
+from tests.support.outside.raw_receivers import OK, RawReceiver, Script, StartReceiver, answer_with, write_authority
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def tls_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def receive(tls_dir: Path) -> Iterator[StartReceiver]:
     receivers: list[RawReceiver] = []
 
-    def start(script: Script = answering(OK), **where: str | int) -> RawReceiver:  # noqa: B008
+    def start(script: Script = answer_with(OK), **where: str | int) -> RawReceiver:  # noqa: B008
         receivers.append(RawReceiver(tls_dir / "leaf.pem", script, **where))  # type: ignore[arg-type]  # address, port
         return receivers[-1]
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from adapters.safe_http.client import Client, ReceiverUnreachable
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
+from tests.support.outside.raw_receivers import OK, StartReceiver, answer_with, post, wait_for_socket_activity
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from tests.support.outside.raw_receivers import OK, StartReceiver, answering, po
 def test_complete_response_keeps_the_connection(
     raw: bytes, status: int, excerpt: str, client: Client, receive: StartReceiver
 ) -> None:
-    receiver = receive(answering(raw))
+    receiver = receive(answer_with(raw))
 
     answers = [post(client, receiver.url) for _ in range(2)]
 
@@ -54,23 +54,23 @@ def test_complete_response_keeps_the_connection(
     ],
 )
 def test_ambiguous_end_of_response_closes_the_connection(raw: bytes, client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(raw))
+    receiver = receive(answer_with(raw))
 
     assert [post(client, receiver.url).excerpt for _ in range(2)] == ["ok", "ok"]
     assert receiver.connections == 2
 
 
 def test_connection_with_data_while_idle_is_not_reused(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(OK, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies", pause_s=0.1))
+    receiver = receive(answer_with(OK, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies", pause_s=0.1))
     post(client, receiver.url)
-    until_stirred(client)
+    wait_for_socket_activity(client)
 
     assert post(client, receiver.url).excerpt == "ok"
     assert receiver.connections == 2
 
 
 def test_response_may_end_with_the_connection(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(b"HTTP/1.1 200 OK\r\n\r\nok", keep=False))
+    receiver = receive(answer_with(b"HTTP/1.1 200 OK\r\n\r\nok", keep=False))
 
     assert post(client, receiver.url).excerpt == "ok"
 
@@ -93,7 +93,7 @@ def test_response_may_end_with_the_connection(client: Client, receive: StartRece
     ],
 )
 def test_malformed_response_is_unreachable(raw: bytes, client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(raw))
+    receiver = receive(answer_with(raw))
 
     with pytest.raises(ReceiverUnreachable) as unreachable:
         post(client, receiver.url)
@@ -102,7 +102,7 @@ def test_malformed_response_is_unreachable(raw: bytes, client: Client, receive: 
 
 
 def test_endless_headers_are_unreachable(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 1000 + b"\r\n"] * 100))
+    receiver = receive(answer_with(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 1000 + b"\r\n"] * 100))
 
     with pytest.raises(ReceiverUnreachable, match="headers are too large"):
         post(client, receiver.url)
@@ -114,7 +114,7 @@ def test_endless_headers_are_unreachable(client: Client, receive: StartReceiver)
 def test_early_close_is_unreachable_and_not_retried(
     partial_response: bytes, client: Client, receive: StartReceiver
 ) -> None:
-    receiver = receive(answering(partial_response, keep=False))
+    receiver = receive(answer_with(partial_response, keep=False))
 
     with pytest.raises(ReceiverUnreachable, match="closed before the response was complete"):
         post(client, receiver.url)

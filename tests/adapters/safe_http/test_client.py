@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
+from tests.support.outside.raw_receivers import OK, StartReceiver, answer_with, post
 from tests.support.running import ports
 
 
@@ -42,7 +42,7 @@ def test_next_address_is_tried_when_the_first_refuses(
 def test_redirect_is_returned_and_not_followed(client: Client, receive: StartReceiver) -> None:
     inner = receive()
     location = b"https://127.0.0.1:%d/" % inner.port
-    outer = receive(answering(b"HTTP/1.1 301 Moved\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"))
+    outer = receive(answer_with(b"HTTP/1.1 301 Moved\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"))
 
     answer = post(client, outer.url)
 
@@ -53,7 +53,10 @@ def test_redirect_is_returned_and_not_followed(client: Client, receive: StartRec
 def test_environment_proxies_and_netrc_are_ignored(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    proxy, receiver = receive(), receive(answering(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"))
+    proxy, receiver = (
+        receive(),
+        receive(answer_with(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n")),
+    )
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
     tmp_path.joinpath("netrc").write_text("machine localhost login me password secret")

@@ -15,12 +15,12 @@ from adapters.safe_http import client as safe_http
 from adapters.safe_http.addresses import UrlRefused
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from adapters.safe_http.connection import HttpConnection
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
+from tests.support.outside.raw_receivers import OK, StartReceiver, answer_with, post, wait_for_socket_activity
 from tests.support.threads import run_in_threads
 
 
 def test_request_read_on_a_reused_connection_is_not_retried(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
+    receiver = receive(lambda conn, number, body: number != 2 and answer_with(OK)(conn, number, body))
     post(client, receiver.url)
 
     with pytest.raises(ReceiverUnreachable, match="closed before the response was complete"):
@@ -34,14 +34,14 @@ def test_broken_idle_connection_is_replaced_before_sending(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reset_soon(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        answering(OK, pause_s=0.2)(conn, number, body)
+        answer_with(OK, pause_s=0.2)(conn, number, body)
         if number == 1:
             conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return number != 1
 
     receiver = receive(reset_soon)
     post(client, receiver.url)
-    until_stirred(client)
+    wait_for_socket_activity(client)
     monkeypatch.setattr(HttpConnection, "is_quiet", lambda wire: True)  # it breaks just after the check
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
@@ -54,7 +54,7 @@ def test_idle_connection_is_not_reused_near_its_keep_alive_end(client: Client, r
     short_keep_alive = OK.replace(b"\r\n\r\n", b"\r\nKeep-Alive: max=100, timeout=1\r\n\r\n")
     long_keep_alive = short_keep_alive.replace(b"timeout=1", b'TimeOut="60"')
     receiver = receive(
-        lambda conn, number, body: answering(short_keep_alive if number == 1 else long_keep_alive)(conn, number, body)
+        lambda conn, number, body: answer_with(short_keep_alive if number == 1 else long_keep_alive)(conn, number, body)
     )
 
     for _ in range(3):
@@ -64,9 +64,9 @@ def test_idle_connection_is_not_reused_near_its_keep_alive_end(client: Client, r
 
 
 def test_connection_closed_while_idle_causes_no_second_request(client: Client, receive: StartReceiver) -> None:
-    receiver = receive(answering(OK, keep=False))
+    receiver = receive(answer_with(OK, keep=False))
     post(client, receiver.url)
-    until_stirred(client)
+    wait_for_socket_activity(client)
 
     post(client, receiver.url)
 
@@ -126,7 +126,7 @@ def test_idle_connections_per_host_are_bounded(
 
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         barrier.wait(60)
-        return answering(OK)(conn, number, body)
+        return answer_with(OK)(conn, number, body)
 
     receiver = receive(script)
 
@@ -138,7 +138,7 @@ def test_idle_connections_per_host_are_bounded(
 
 def test_eight_threads_share_a_client(client: Client, receive: StartReceiver) -> None:
     def echo(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        return answering(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)(conn, number, body)
+        return answer_with(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)(conn, number, body)
 
     receiver = receive(echo)
 

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.embedded.data_folder import wait_until
 from adapters.safe_http.client import Client, ReceiverUnreachable
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, dribbling, post
+from tests.support.outside.raw_receivers import OK, StartReceiver, answer_with, dribble, post
 
 
 def test_hanging_dns_ends_at_the_deadline(impatient_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,15 +35,15 @@ def _assert_ends_at_deadline(client: Client, url: str, body: bytes = b"{}") -> N
     [b"H", b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"],
 )
 def test_slow_response_ends_at_the_deadline(head: bytes, impatient_client: Client, receive: StartReceiver) -> None:
-    _assert_ends_at_deadline(impatient_client, receive(dribbling(head)).url)
+    _assert_ends_at_deadline(impatient_client, receive(dribble(head)).url)
 
 
 def test_slow_body_on_a_reused_connection_ends_at_the_deadline(
     client: Client, shorten_timeout: Callable[[], None], receive: StartReceiver
 ) -> None:
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        first = answering(OK)
-        return (first if number == 1 else dribbling(b"HTTP/1.1 200 OK\r\n\r\n"))(conn, number, body)
+        first = answer_with(OK)
+        return (first if number == 1 else dribble(b"HTTP/1.1 200 OK\r\n\r\n"))(conn, number, body)
 
     receiver = receive(script)
     post(client, receiver.url)
@@ -55,7 +55,7 @@ def test_slow_body_on_a_reused_connection_ends_at_the_deadline(
 
 
 def test_silent_receiver_ends_at_the_deadline(impatient_client: Client, receive: StartReceiver) -> None:
-    _assert_ends_at_deadline(impatient_client, receive(answering(b"", pause_s=2)).url)
+    _assert_ends_at_deadline(impatient_client, receive(answer_with(b"", pause_s=2)).url)
 
 
 @pytest.mark.parametrize("interval_s", [0.2, 5])

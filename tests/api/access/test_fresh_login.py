@@ -6,7 +6,7 @@ import time
 import pytest
 
 from adapters.identity import tokens
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside import identity_provider as idp
 from tests.support.rows.brands import Brand
 from tests.support.settings_overrides import override_settings
@@ -15,13 +15,13 @@ _HOUR_S = 3600
 _STALE = (403, "fresh_login_required")
 _MONEY = [
     ("POST", "/api/v1/payouts/run", {"confirmTotalCents": 1}),
-    ("POST", f"/api/v1/payouts/{NOBODY}/retry", {}),
-    ("POST", f"/api/v1/payouts/{NOBODY}/void", {}),
-    ("POST", f"/api/v1/payouts/{NOBODY}/mark-paid", {"externalTransactionId": "b 1"}),
-    ("POST", f"/api/v1/deals/{NOBODY}/fund", {}),
+    ("POST", f"/api/v1/payouts/{UNKNOWN_ID}/retry", {}),
+    ("POST", f"/api/v1/payouts/{UNKNOWN_ID}/void", {}),
+    ("POST", f"/api/v1/payouts/{UNKNOWN_ID}/mark-paid", {"externalTransactionId": "b 1"}),
+    ("POST", f"/api/v1/deals/{UNKNOWN_ID}/fund", {}),
     ("POST", "/api/v1/api-keys", {}),
-    ("POST", f"/api/v1/api-keys/{NOBODY}/rotate", {}),
-    ("DELETE", f"/api/v1/api-keys/{NOBODY}", None),
+    ("POST", f"/api/v1/api-keys/{UNKNOWN_ID}/rotate", {}),
+    ("DELETE", f"/api/v1/api-keys/{UNKNOWN_ID}", None),
     ("PATCH", "/api/organizations/me", {"automaticPayoutEnabled": True}),
 ]
 
@@ -30,15 +30,15 @@ _MONEY = [
 def brand_with_claims(brand, monkeypatch, tmp_path):
     """Return a function that returns the brand with a token that an identity provider issued with given claims."""
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
+    path.write_text(json.dumps({"keys": [idp.public_jwk(idp.private_key("EdDSA"))]}))
     provider = {"dashboard_issuer": idp.ISSUER, "dashboard_jwks": str(path), "dashboard_audience": idp.AUDIENCE}
     override_settings(monkeypatch, identity=provider)
     tokens.clear_caches()
 
     def create_caller(role="Owner", **claims):
         own_claims = {"org_id": str(brand.id), "role": role, "email": "ada@example.com", "email_verified": True}
-        body = idp.claims(**own_claims | {"sid": "a session"} | claims)
-        return Brand(brand.app, brand.id, idp.token(idp.key("EdDSA"), body), "")
+        body = idp.build_claims(**own_claims | {"sid": "a session"} | claims)
+        return Brand(brand.app, brand.id, idp.sign_token(idp.private_key("EdDSA"), body), "")
 
     yield create_caller
     monkeypatch.undo()
@@ -112,14 +112,14 @@ def test_missing_permission_is_reported_before_stale_login(brand_with_claims):
 def affiliate(app, monkeypatch, tmp_path):
     """Return a function that sends a request as an affiliate whose token has the given claims."""
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
+    path.write_text(json.dumps({"keys": [idp.public_jwk(idp.private_key("EdDSA"))]}))
     provider = {"affiliate_issuer": idp.ISSUER, "affiliate_jwks": str(path), "affiliate_audience": idp.AUDIENCE}
     override_settings(monkeypatch, identity=provider)
     tokens.clear_caches()
 
     def call(method, body=None, is_verified=True, **claims):
-        token_claims = idp.claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
-        headers = {"Authorization": f"Bearer {idp.token(idp.key('EdDSA'), token_claims)}"}
+        token_claims = idp.build_claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
+        headers = {"Authorization": f"Bearer {idp.sign_token(idp.private_key('EdDSA'), token_claims)}"}
         return app.test_client().open("/api/me/payout-account", method=method, json=body, headers=headers)
 
     yield call

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import settings
 from domain.webhooks import events
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.brands import Brand
 from tests.support.threads import run_in_threads
 
@@ -128,7 +128,7 @@ def test_url_of_maximum_length_is_stored(brand):
 
 def test_hooks_have_their_own_cap(brand):
     standing = _subscribe(brand)
-    alter(
+    run_as_brand(
         brand,
         "insert into webhook_endpoint (id, organization_id, url, events, secret_sealed, managed_by)"
         " select gen_random_uuid(), organization_id, url || n, events, secret_sealed, managed_by"

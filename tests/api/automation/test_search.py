@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.api.lists import count_round_trips
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.brands import Brand
 from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion, time_ago
@@ -37,7 +37,7 @@ def test_affiliates_are_found_by_whole_email_in_any_case_or_slug(brand, rival):
     assert _search_ids(brand, "affiliates", slug="an") == _search_ids(brand, "affiliates", slug="an%") == []
     affiliates = brand.get(f"{URL}/affiliates?slug=bob").json
     assert affiliates == [brand.get(f"/api/v1/affiliates/{bob}").json]
-    alter(brand, "update affiliate set deleted_at = now() where id = %s", bob)
+    run_as_brand(brand, "update affiliate set deleted_at = now() where id = %s", bob)
     assert _search_ids(brand, "affiliates", email=f"bob@{brand.id.hex}.test") == []
 
 
@@ -46,7 +46,7 @@ def test_campaigns_are_found_by_slug_or_whole_name_unless_archived(brand, rival)
     spring = str(brand.program(name="Spring sale", slug="spring"))
     twin = str(brand.program(name="Spring sale", slug="spring-two"))
     archived_id = brand.program(name="Spring sale", slug="spring-gone")
-    alter(brand, "update program set archived_at = now() where id = %s", archived_id)
+    run_as_brand(brand, "update program set archived_at = now() where id = %s", archived_id)
 
     assert _search_ids(brand, "campaigns", slug="spring") == _search_ids(brand, "campaigns", slug="Spring") == [spring]
     assert _search_ids(brand, "campaigns", name="Spring sale") == [twin, spring]

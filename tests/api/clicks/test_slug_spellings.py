@@ -10,18 +10,18 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 
 from tests.support.api.doors import PAY, list_door_visits
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.leads import post_browser_lead
 from tests.support.rows.link_visits import (
     CLICK,
     SHOP,
-    TEXTS,
+    SLUG_IN_TEXT,
     follow,
-    in_every_form,
     list_stream_clicks,
     new_slug,
     post_click,
     visit,
+    with_every_text_around,
 )
 
 
@@ -75,7 +75,7 @@ _CLICKS = {
 }
 
 
-@in_every_form
+@with_every_text_around
 @pytest.mark.parametrize("send_visit", _CLICKS)
 def test_visit_counts_for_the_intended_slug(app, brand, slug, send_visit, written):
     send_visit(app, brand, written.format(slug))
@@ -84,11 +84,11 @@ def test_visit_counts_for_the_intended_slug(app, brand, slug, send_visit, writte
 
 
 def test_page_leads_count_for_the_intended_slug(app, brand, slug, drain):
-    for written in TEXTS:
+    for written in SLUG_IN_TEXT:
         post_browser_lead(brand, slug=written.format(slug.upper()))
     drain()
 
-    assert brand.rows("select count(*), count(distinct affiliate_id) from lead") == [(len(TEXTS), 1)]
+    assert brand.rows("select count(*), count(distinct affiliate_id) from lead") == [(len(SLUG_IN_TEXT), 1)]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_slug_after_another_slug_selects_its_campaign_or_returns_404(app, brand,
 
 @pytest.mark.parametrize("behind", ["/", "/?quantity=3", ".", ")"])
 def test_door_redirects_with_its_own_query_only(app, brand, slug, behind):
-    alter(brand, "update program set referral_destination_url = %s", PAY)
+    run_as_brand(brand, "update program set referral_destination_url = %s", PAY)
 
     site = visit(app, f"/door/{brand.programs[0]}/{slug}{behind}").headers["Location"]
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from pipelines.clicks import public_links
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.leads import post_browser_lead
 from tests.support.rows.link_visits import CLICK, follow, list_stream_clicks, new_slug, post_click, visit
 
@@ -61,7 +61,7 @@ def test_visit_counts_for_another_campaign_if_that_of_the_tag_earns_nothing(
 ):
     brand.affiliate(slug, program_id=other_campaign_id, email="second@example.com")
     column = "program_id" if change.startswith("affiliate") else "id"
-    alter(brand, f"update {change} where {column} = %s", other_campaign_id)
+    run_as_brand(brand, f"update {change} where {column} = %s", other_campaign_id)
 
     send_visit(brand, slug, other_campaign_id)
 
@@ -116,7 +116,7 @@ def test_lead_on_another_organizations_page_is_not_created(app, brand, rival, sl
 
 
 def test_url_with_a_campaign_leads_to_no_other_campaign(app, brand, slug, other_campaign_id):
-    alter(
+    run_as_brand(
         brand, "update program set referral_destination_url = 'https://shop.test/', hosted_checkout_door_enabled = true"
     )
     public_links.clear_cache()

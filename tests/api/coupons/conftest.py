@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from models import db
-from tests.support.coupons import PERCENT
+from tests.support.coupons import PERCENT_CODE
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.gateways.stage import Purchase
@@ -82,7 +82,7 @@ class Store:
 
     def request_code(self, **fields: Any) -> Any:
         """Request a code and return the answer."""
-        return self.brand.post(self.url, PERCENT | fields)
+        return self.brand.post(self.url, PERCENT_CODE | fields)
 
     def mint_code(self, **fields: Any) -> dict[str, Any]:
         """Mint a code and return it."""

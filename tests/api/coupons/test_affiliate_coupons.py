@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.api.concurrency import run_concurrently
-from tests.support.coupons import NOBODY, create_coupon, mint_code
+from tests.support.coupons import UNKNOWN_ID, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
@@ -66,7 +66,7 @@ def test_code_unsupported_by_the_processor_is_refused(shop):
     assert "_" in answer.json["message"]
 
 
-@pytest.mark.parametrize("coupon_id", [None, "x", NOBODY, 7])
+@pytest.mark.parametrize("coupon_id", [None, "x", UNKNOWN_ID, 7])
 def test_invalid_or_unknown_coupon_id_is_refused(shop, coupon_id):
     answer = shop.brand.post(shop.codes, {"campaignCouponId": coupon_id})
 
@@ -276,7 +276,7 @@ def test_external_code_is_registered(shop):
     assert shop.brand.call("DELETE", f"{shop.codes}/{answer.json['id']}").status_code == 204
 
 
-@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": "no"}, {"code": "GOOD", "campaignCouponId": NOBODY}])
+@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": "no"}, {"code": "GOOD", "campaignCouponId": UNKNOWN_ID}])
 def test_invalid_external_code_is_refused(shop, body):
     answer = shop.brand.post(shop.codes, {"external": True} | body)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
+from tests.support.coupons import COUPON, UNKNOWN_ID, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 
@@ -116,7 +116,7 @@ def test_cap_of_zero_or_null_is_no_limit(shop, cap):
         ("selfMintMode", "Everybody"),
         ("grantedAffiliateIds", "all"),
         ("grantedAffiliateIds", ["jane"]),
-        ("grantedAffiliateIds", [NOBODY]),
+        ("grantedAffiliateIds", [UNKNOWN_ID]),
         ("maxCodesPerAffiliate", -1),
         ("overridesClickAttribution", "yes"),
         ("productRefs", ["p"] * 101),
@@ -294,7 +294,7 @@ def test_discount_and_commission_cannot_be_changed(shop, field, value):
         {"name": ""},
         {"name": 5},
         {"selfMintMode": "No"},
-        {"grantedAffiliateIds": [NOBODY]},
+        {"grantedAffiliateIds": [UNKNOWN_ID]},
         {"maxCodesPerAffiliate": -1},
     ],
 )
@@ -345,6 +345,6 @@ def test_coupon_of_another_campaign_returns_404(shop):
     assert shop.brand.post(f"/api/v1/campaigns/{other}/coupons/{coupon['id']}/archive").status_code == 404
 
 
-@pytest.mark.parametrize("coupon_id", ["x", "0" * 500, "%00", NOBODY])
+@pytest.mark.parametrize("coupon_id", ["x", "0" * 500, "%00", UNKNOWN_ID])
 def test_unknown_or_malformed_id_returns_404(shop, coupon_id):
     assert shop.brand.get(f"{shop.coupons}/{coupon_id}").status_code == 404

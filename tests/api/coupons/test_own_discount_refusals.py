@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.coupons import NOBODY, PERCENT
+from tests.support.coupons import PERCENT_CODE, UNKNOWN_ID
 
 _INVALID_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"discountType": None, "discountValue": None}, "campaignCouponId"),
@@ -36,8 +36,11 @@ _INVALID_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"code": "spring"}, "code"),
     ({"code": 5}, "code"),
     ({"code": "A" * 201}, "code"),
-    ({"campaignCouponId": NOBODY}, "discountType"),
-    ({"campaignCouponId": NOBODY, "discountType": None, "discountValue": None, "maxRedemptions": 1}, "maxRedemptions"),
+    ({"campaignCouponId": UNKNOWN_ID}, "discountType"),
+    (
+        {"campaignCouponId": UNKNOWN_ID, "discountType": None, "discountValue": None, "maxRedemptions": 1},
+        "maxRedemptions",
+    ),
     ({"external": True}, "discountType"),
     ({"external": "yes"}, "external"),
 ]
@@ -77,7 +80,7 @@ def test_other_tenants_affiliate_returns_404(store, rival):
     rival.program()
     ben = rival.affiliate("ben")
 
-    answer = store.brand.post(f"/api/v1/affiliates/{ben}/coupons", PERCENT)
+    answer = store.brand.post(f"/api/v1/affiliates/{ben}/coupons", PERCENT_CODE)
 
     assert answer.status_code == 404
     assert store.stage.codes.rows == []
@@ -87,7 +90,7 @@ def test_other_tenants_gateway_mints_nothing(store, rival):
     rival.program()
     ben = rival.affiliate("ben")
 
-    answer = rival.post(f"/api/v1/affiliates/{ben}/coupons", PERCENT)
+    answer = rival.post(f"/api/v1/affiliates/{ben}/coupons", PERCENT_CODE)
 
     assert (answer.status_code, answer.json["error"]) == (422, "processor_not_connected")
 
@@ -121,7 +124,7 @@ def test_coupon_routes_of_a_brand_need_a_paid_plan(store, plan, by):
     for method, rule in routes:
         path = rule
         for name in ("program_id", "coupon_id", "affiliate_id", "code_id"):
-            path = path.replace(f"<{name}>", NOBODY)
+            path = path.replace(f"<{name}>", UNKNOWN_ID)
         answer = caller.call(method, path, {} if method in ("POST", "PATCH") else None)
         statuses[method, rule] = (answer.status_code, (answer.json or {}).get("error"))
 

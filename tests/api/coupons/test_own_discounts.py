@@ -9,7 +9,7 @@ import pytest
 
 from adapters.coupons import registry
 from tests.support.api.concurrency import run_concurrently
-from tests.support.coupons import PERCENT, create_coupon, mint_code
+from tests.support.coupons import PERCENT_CODE, create_coupon, mint_code
 from tests.support.gateways.code_orders import read_supported_discounts
 from tests.support.gateways.codes import PlayedTerms
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
@@ -173,7 +173,7 @@ def test_concurrent_requests_for_one_text_mint_one_code(store):
 
 @pytest.mark.parametrize("text", ["SPRING15", None])
 def test_repeated_idempotency_key_returns_the_first_answer(store, text):
-    body = PERCENT | {"code": text}
+    body = PERCENT_CODE | {"code": text}
 
     first = store.brand.post(store.url, body, Idempotency_Key="k")
     repeated = store.brand.post(store.url, body, Idempotency_Key="k")
@@ -184,7 +184,7 @@ def test_repeated_idempotency_key_returns_the_first_answer(store, text):
 
 
 def test_concurrent_requests_with_one_idempotency_key_mint_one_code(store):
-    body = PERCENT | {"code": None}
+    body = PERCENT_CODE | {"code": None}
 
     answers = run_concurrently(*[lambda: store.brand.post(store.url, body, Idempotency_Key="k")] * 4)
 

@@ -4,7 +4,7 @@ import pytest
 
 from models import db
 from tests.support.api.concurrency import run_concurrently
-from tests.support.coupons import NOBODY, create_coupon, mint_code
+from tests.support.coupons import UNKNOWN_ID, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.brands import Partner
 
@@ -72,7 +72,7 @@ def test_coupon_of_another_campaign_returns_404(shop):
     answer = Partner(shop.brand.app, email).post(MINT, {"campaignCouponId": coupon_id})
 
     assert answer.status_code == 404
-    assert shop.signed_in_jane.post(MINT, {"campaignCouponId": NOBODY}).status_code == 404
+    assert shop.signed_in_jane.post(MINT, {"campaignCouponId": UNKNOWN_ID}).status_code == 404
 
 
 @pytest.mark.parametrize(

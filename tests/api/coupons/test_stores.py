@@ -121,7 +121,7 @@ def test_store_that_refuses_access_must_be_reconnected(shop, store, fault):
 
 def test_app_without_the_discount_permission_must_be_reconnected(shop, store):
     simulation, _ = store
-    simulation.codes.may = False
+    simulation.codes.has_scope = False
 
     answer = _request_code(shop, create_coupon(shop.brand))
 

@@ -166,7 +166,7 @@ def test_refund_is_made_once_when_its_outcome_is_unknown(scene, flask, rail):
 
     _settle(flask, scene, deal_id, 10_000)
     for _ in range(3):
-        scene.wait()
+        scene.pass_retry_delay()
 
     assert scene.get_deal(deal_id)["status"] == "Completed"
     assert sorted(scene.entries()) == [("escrow_back", -40_000), ("escrow_in", 50_000), ("escrow_out", -10_000)]

@@ -81,7 +81,7 @@ def test_charge_is_made_once_when_its_outcome_is_unknown(scene, rail):
         assert scene.act(deal_id, "cancel").status_code == 409
 
     for _ in range(3):
-        scene.wait()
+        scene.pass_retry_delay()
 
     assert [scene.get_deal(deal_id)["status"] for deal_id in deal_ids] == ["Funded"] * 4
     assert _list_charges(scene) == [("charge", 50_000, "USD", "Paid" if rail == "ambiguous" else "Accepted")] * 4

@@ -102,7 +102,7 @@ def test_milestone_is_released_once_when_the_rails_outcome_is_unknown(submitted_
     drain("payouts", deliveries=2)
 
     for _ in range(3):
-        scene.wait()
+        scene.pass_retry_delay()
 
     assert scene.get_deal(deal_id)["status"] == "Completed"
     assert sorted(scene.entries()) == [("escrow_in", 50_000), ("escrow_out", -50_000)]
@@ -190,7 +190,7 @@ def test_release_waits_while_the_affiliate_cannot_be_paid(submitted_deal, sql, c
 
     answer = scene.approve(deal_id)
     scene.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    scene.tick()
+    scene.release_due()
 
     assert (answer.status_code, answer.json["error"]) == (409, code)
     assert (scene.payouts(), scene.list_statuses(deal_id)) == ([], ["Submitted"])
@@ -212,12 +212,12 @@ def test_ban_fails_unsent_deal_payouts(submitted_deal):
 def test_submitted_milestone_is_released_when_due(scene):
     deal_id = scene.create_funded(100, 200)
     scene.submit(deal_id, 1)
-    scene.tick()
+    scene.release_due()
     before = scene.list_statuses(deal_id)
 
     scene.release_at(deal_id, clock.now() - timedelta(seconds=1))
-    scene.tick()
-    scene.tick()
+    scene.release_due()
+    scene.release_due()
 
     assert before == ["Submitted", "Funded"]
     assert scene.list_statuses(deal_id) == ["Released", "Funded"]

@@ -8,7 +8,7 @@ import pytest
 from adapters import clock
 from models import advisory_locks, db
 from tests.support.api.concurrency import start_call
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
 from tests.support.rows.deal_scene import OWN, URL, URLS
@@ -138,4 +138,4 @@ def test_action_out_of_order_returns_409(scene):
 
 
 def test_approving_a_milestone_of_an_unknown_deal_returns_404(scene):
-    assert scene.owner.post(f"{URL}/{NOBODY}/milestones/1/approve").status_code == 404
+    assert scene.owner.post(f"{URL}/{UNKNOWN_ID}/milestones/1/approve").status_code == 404

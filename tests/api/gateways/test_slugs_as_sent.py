@@ -3,17 +3,17 @@
 Source: tracking spec, "Attribution method taxonomy".
 """
 
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.gateways.stage import Purchase
 from tests.support.gateways.stages import all_gateways
-from tests.support.rows.link_visits import TEXTS
+from tests.support.rows.link_visits import SLUG_IN_TEXT
 
 
 @all_gateways
 def test_slug_with_trailing_text_credits_its_affiliate(shop):
-    _sell_with_slugs(shop, *(template.format("Jane") for template in TEXTS))
+    _sell_with_slugs(shop, *(template.format("Jane") for template in SLUG_IN_TEXT))
 
-    assert len(shop.conversions()) == len(TEXTS)
+    assert len(shop.conversions()) == len(SLUG_IN_TEXT)
 
 
 @all_gateways
@@ -30,7 +30,7 @@ def test_number_in_place_of_a_slug_credits_no_one(shop):
 
 @all_gateways
 def test_existing_numeric_slug_still_credits(shop):
-    alter(shop.brand, "update tracking_link set slug = '54830' where slug = 'jane'")
+    run_as_brand(shop.brand, "update tracking_link set slug = '54830' where slug = 'jane'")
 
     shop.sell(slug="54830")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.refusals import Refused
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 _TRACKING = "/api/v1/settings/tracking-domain"
 
@@ -11,7 +11,7 @@ _TRACKING = "/api/v1/settings/tracking-domain"
 @pytest.fixture
 def dns(monkeypatch):
     """A real name server on loopback that the service queries."""
-    with answering(monkeypatch) as server:
+    with run_name_server(monkeypatch) as server:
         server.zone[TARGET, "A"] = ["192.0.2.10"]
         yield server
 

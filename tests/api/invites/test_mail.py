@@ -128,7 +128,7 @@ def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     drain()
     office.close()
 
-    (email,) = office.sink.taken
+    (email,) = office.sink.messages
     text = email.message.get_body(("plain",)).get_content()
     html = email.message.get_body(("html",)).get_content()
     assert office.subjects == ["Brand invites you to Spring"]

@@ -244,7 +244,7 @@ def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, dra
             at="2026-01-01T00:00:00+00:00",
         )
     drain()
-    databases.alter_any("update job set unknown_s = 3600, run_at = now()")
+    databases.run_for_all_tenants("update job set unknown_s = 3600, run_at = now()")
     with db.any_org_work():
         assert db.db.run("select failed_at is not null from job") == [(False,)]
 

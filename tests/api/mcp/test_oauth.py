@@ -24,7 +24,7 @@ ADDRESSES = ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-pr
 def issuer(monkeypatch, tmp_path):
     """Configure one identity provider for people, affiliates and agents."""
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [idp.public(idp.key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
+    path.write_text(json.dumps({"keys": [idp.public_jwk(idp.private_key(alg)) for alg in ("RS256", "ES256", "EdDSA")]}))
     for name, value in {
         "PUBLIC_BASE_URL": BASE_URL,
         "MCP_OAUTH_ISSUER": idp.ISSUER,
@@ -56,7 +56,7 @@ def _issue_token(brand, *, alg="EdDSA", signer=None, **changes) -> str:
         "email": f"ann-{brand.id.hex}@example.com",
         "scope": BOTH,
     }
-    return idp.token(signer or idp.key(alg), idp.claims(**{**claims, **changes}))
+    return idp.sign_token(signer or idp.private_key(alg), idp.build_claims(**{**claims, **changes}))
 
 
 def _authorize(brand, **changes) -> Brand:
@@ -110,11 +110,11 @@ def test_oauth_client_acts_as_the_person_who_authorized_it(app, issuer):
 
 
 def test_token_of_each_algorithm_is_accepted_and_any_other_returns_401(app, brand, rival, issuer):
-    forger = idp.key("EdDSA", "forger")
+    forger = idp.private_key("EdDSA", "forger")
     unsigned = ".".join(
         (
             idp.encode_base64url(b'{"alg":"none","typ":"JWT"}'),
-            idp.encode_base64url(json.dumps(idp.claims()).encode()),
+            idp.encode_base64url(json.dumps(idp.build_claims()).encode()),
             "",
         )
     )
@@ -166,8 +166,10 @@ def _issue_local_token(brand) -> str:
 
 def test_token_is_accepted_only_at_its_own_audience(app, brand, issuer):
     program_id, person = brand.program(), {"org_id": str(brand.id), "role": "Owner", "email": "a@example.com"}
-    dashboard = idp.token(idp.key("EdDSA"), idp.claims(**person, aud="finderfee-dashboard", sid="s"))
-    affiliate = idp.token(idp.key("EdDSA"), idp.claims(email=f"{brand.id.hex}@example.com", aud="finderfee-affiliates"))
+    dashboard = idp.sign_token(idp.private_key("EdDSA"), idp.build_claims(**person, aud="finderfee-dashboard", sid="s"))
+    affiliate = idp.sign_token(
+        idp.private_key("EdDSA"), idp.build_claims(email=f"{brand.id.hex}@example.com", aud="finderfee-affiliates")
+    )
     for token in (dashboard, affiliate):
         answer = Agent(Brand(app, brand.id, token, ""), is_modern=False).send("ping")
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
@@ -263,8 +265,8 @@ def test_oauth_client_shares_the_rate_limit_of_its_person(app, brand, issuer, mo
     counted = []
     limiter = app.extensions["limiter"]
     monkeypatch.setattr(limiter, "allows", lambda bucket, who: counted.append((bucket, who)) or True)
-    person = idp.claims(sub=f"ann-{brand.id.hex}", org_id=str(brand.id), role="Owner", aud="finderfee-dashboard")
-    Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
+    person = idp.build_claims(sub=f"ann-{brand.id.hex}", org_id=str(brand.id), role="Owner", aud="finderfee-dashboard")
+    Brand(app, brand.id, idp.sign_token(idp.private_key("EdDSA"), person), "").get("/api/v1/programs")
     Agent(_authorize(brand)).call("list_programs")
 
     assert len(counted) == 2
@@ -273,8 +275,8 @@ def test_oauth_client_shares_the_rate_limit_of_its_person(app, brand, issuer, mo
 
 def test_oauth_token_does_not_change_the_member(app, brand, issuer):
     claims = {"sub": f"ann-{brand.id.hex}", "org_id": str(brand.id), "email": f"a{brand.id.hex}@example.com"}
-    person = idp.claims(**claims, role="Owner", aud="finderfee-dashboard", email_verified=True)
-    Brand(app, brand.id, idp.token(idp.key("EdDSA"), person), "").get("/api/v1/programs")
+    person = idp.build_claims(**claims, role="Owner", aud="finderfee-dashboard", email_verified=True)
+    Brand(app, brand.id, idp.sign_token(idp.private_key("EdDSA"), person), "").get("/api/v1/programs")
     Agent(_authorize(brand, role="Viewer", email=...)).list_tools()
 
     rows = brand.rows("select role, email from member where subject = %s", claims["sub"])

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from models import db
 from pipelines.affiliates import tax_form_files
-from tests.support.coupons import EXTERNAL, create_coupon
+from tests.support.coupons import EXTERNAL_CODE, create_coupon
 from tests.support.gateways.gateway_connections import connect_gateway
 from tests.support.gateways.stage import Stage
 from tests.support.job_queues import drain
@@ -66,7 +66,7 @@ def create_tool_brand(app: Any, stage: Stage) -> ToolBrand:
         name: create_coupon(in_program, name=f"{name} 15", **coupon_fields)["id"]
         for name in ("coupon", "archived", "deleted")
     }
-    ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
+    ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL_CODE).json or {})["id"]
     slug = f"ann-{suffix}"
     lead = {"affiliateSlug": slug, "email": f"lea-{suffix}@example.com", "name": "Lea", "campaignId": program}
     return ToolBrand(brand, _build_read_calls(ids) | _build_write_calls(ids, slug), lead)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.api.applications import list_events
 from tests.support.api.concurrency import run_concurrently
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Brand, Partner
 
@@ -106,7 +106,7 @@ def test_every_unlisted_program_returns_the_same_404(shop, eva):
         "waiting": str(shop.program(network_visibility="Networked")),
         "private": str(shop.program()),
         "by invite": str(shop.program(network_visibility="InviteOnly")),
-        "unknown": NOBODY,
+        "unknown": UNKNOWN_ID,
     }
     shop.rows("update program set archived_at = now() where id = %s returning id", hidden["archived"])
     shop.rows("update program set is_active = false where id = %s returning id", hidden["closed"])
@@ -123,7 +123,7 @@ def test_every_unlisted_program_returns_the_same_404(shop, eva):
     assert len(messages) == 1
     assert not {*hidden.values()} & {*_list_ids(eva)}
     assert _list_affiliates(shop) == []
-    for malformed_id in ("none", "%00", f"{NOBODY}x"):
+    for malformed_id in ("none", "%00", f"{UNKNOWN_ID}x"):
         assert eva.get(f"{_NETWORK}/{malformed_id}").status_code == 404
 
 

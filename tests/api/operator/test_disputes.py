@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.job_queues import drain
 from tests.support.outside.console import list_audit_entries
 from tests.support.rows.deal_scene import REASON, DealScene
@@ -113,7 +113,7 @@ def test_invalid_amounts_and_reasons_settle_nothing(console, scene, deal_id):
         assert _settle(console, deal_id, cents).status_code == 400, cents
     for why in ("", " ", "\x00", "x" * 10_000, None, 1):
         assert _settle(console, deal_id, 1, why=why).status_code == 400, why
-    for other_id, seq in ((deal_id, 3), (deal_id, 0), (deal_id, "x"), (NOBODY, 1), (deal_id, 10**12)):
+    for other_id, seq in ((deal_id, 3), (deal_id, 0), (deal_id, "x"), (UNKNOWN_ID, 1), (deal_id, 10**12)):
         assert _settle(console, other_id, 1, seq=seq).status_code == 404, (other_id, seq)
 
     assert scene.list_statuses(deal_id) == ["Funded", "Disputed"]

@@ -3,15 +3,15 @@
 import pytest
 
 from domain import jobs
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside.console import stage_failed_job
 from tests.support.rows.payroll import Payroll
 
 _STALE = (403, "fresh_login_required")
 _DECISIONS = (
-    ("POST", f"payouts/runs/{NOBODY}/review", {"decision": "approve", "why": "w"}),
-    ("POST", f"payouts/{NOBODY}/settle", {"paidAs": "tr_1"}),
-    ("PATCH", f"organizations/{NOBODY}", {"settings": {"plan": "Pro"}, "why": "w"}),
+    ("POST", f"payouts/runs/{UNKNOWN_ID}/review", {"decision": "approve", "why": "w"}),
+    ("POST", f"payouts/{UNKNOWN_ID}/settle", {"paidAs": "tr_1"}),
+    ("PATCH", f"organizations/{UNKNOWN_ID}", {"settings": {"plan": "Pro"}, "why": "w"}),
     ("POST", "rates", {"content": "currency,perUsd,date\nLAK,21000,2024-05-02\n"}),
     ("POST", "dead-letters/999999999999/discard", {"why": "w"}),
     ("POST", "dead-letters/replay", {"confirmCount": 0, "name": "no.such", "why": "w"}),

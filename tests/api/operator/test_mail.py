@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.outside.console import list_audit_entries
-from tests.support.outside.post_office import PostOffice, read_message, stage
+from tests.support.outside.post_office import PostOffice, read_message, stage_messages
 
 _LINK = "https://acme.example/sign-in/link/S3cr3t-T0ken_abc.def"
 
@@ -24,10 +24,10 @@ def _list_emails(console, brand, **query):
 
 @pytest.mark.usefixtures("mail_server")
 def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, drain):
-    stage(brand, "First")
-    stage(rival, "Theirs")
+    stage_messages(brand, "First")
+    stage_messages(rival, "Theirs")
     drain()
-    stage(brand, "Second")
+    stage_messages(brand, "Second")
 
     assert [(email["subject"], email["status"]) for email in _list_emails(console, brand)] == [
         ("Second", "Queued"),
@@ -43,7 +43,7 @@ def test_emails_are_listed_newest_first_and_by_status(console, brand, rival, dra
 @pytest.mark.usefixtures("mail_server")
 def test_list_has_pages(console, brand):
     for number in range(3):
-        stage(brand, f"Letter {number}")
+        stage_messages(brand, f"Letter {number}")
     first = console.get("mail", organizationId=brand.id, take=2)
     last = console.get("mail", organizationId=brand.id, take=2, cursor=first["nextCursor"])
 
@@ -54,7 +54,9 @@ def test_list_has_pages(console, brand):
 
 @pytest.mark.usefixtures("mail_server")
 def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, drain):
-    (email_id,) = stage(brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben")
+    (email_id,) = stage_messages(
+        brand, text=f"Hello,\n{_LINK}\nand {_LINK}?next=/portal\nBye, https://acme.example/r/ben"
+    )
     drain()
     opened = console.get(f"mail/{email_id}")
 
@@ -68,7 +70,7 @@ def test_reading_an_email_is_audited_and_masks_sign_in_links(console, brand, dra
 
 def test_sent_email_has_no_text(console, brand, mail_server, drain):
     mail_server.set(smtp=mail_server.server)
-    (email_id,) = stage(brand)
+    (email_id,) = stage_messages(brand)
     drain()
     opened = console.get(f"mail/{email_id}")
 
@@ -77,7 +79,7 @@ def test_sent_email_has_no_text(console, brand, mail_server, drain):
 
 
 def test_unsent_email_is_sent_once_there_is_a_server(console, brand, mail_server, drain):
-    (email_id,) = stage(brand, "Join us")
+    (email_id,) = stage_messages(brand, "Join us")
     drain()
     refused = console.post(f"mail/{email_id}/retry")
     mail_server.set(smtp=mail_server.server)

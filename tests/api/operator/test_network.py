@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api.concurrency import run_concurrently
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.api.terms import PROGRAMS, change_program
 from tests.support.outside.console import Console, list_audit_entries
 from tests.support.rows.brands import Brand
@@ -209,7 +209,7 @@ def test_malformed_decision_changes_nothing(console, funded_brand):
     for body in ({"askedAt": "soon"}, {"askedAt": 7}, {"why": "x" * 1_001}, [], None):
         assert console.post(f"network/{program_id}/approve", body).status_code == 400, body
     for act in ("approve", "reject", "revoke"):
-        for unknown_id in (NOBODY, "none", str(funded_brand.program())):
+        for unknown_id in (UNKNOWN_ID, "none", str(funded_brand.program())):
             assert console.post(f"network/{unknown_id}/{act}", {"why": "w"}).status_code in (404, 409), (
                 act,
                 unknown_id,

@@ -3,7 +3,7 @@
 import pytest
 
 from models import db
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside.console import list_audit_entries
 from tests.support.rows.payroll import Payroll
 
@@ -71,7 +71,7 @@ def test_decision_needs_a_reason_and_a_run(console, payroll, run_id):
         {"decision": "x", "why": "w"},
     ):
         assert console.post(f"payouts/runs/{run_id}/review", body).status_code == 400
-    assert console.post(f"payouts/runs/{NOBODY}/review", {"decision": "approve", "why": "w"}).status_code == 404
+    assert console.post(f"payouts/runs/{UNKNOWN_ID}/review", {"decision": "approve", "why": "w"}).status_code == 404
     assert payroll.payouts("status") == [("Pending",)]
 
 

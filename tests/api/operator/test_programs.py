@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside.console import list_audit_entries
 from tests.support.rows.program_rows import insert_conversion
 
@@ -68,7 +68,7 @@ def test_reason_is_required_and_limited_in_length(console, program_id):
         for why in (None, "", " \n", "\x00", "a\x00b", "x" * 10_000, 7, ["w"]):
             assert console.post(f"programs/{program_id}/{act}", {"why": why}).status_code == 400, (act, why)
         assert console.post(f"programs/{program_id}/{act}").status_code == 400
-        assert console.post(f"programs/{NOBODY}/{act}", {"why": "w"}).status_code == 404
+        assert console.post(f"programs/{UNKNOWN_ID}/{act}", {"why": "w"}).status_code == 404
     assert console.get(f"programs/{program_id}")["status"] == "Active"
     assert console.post(f"programs/{program_id}/suspend", {"why": "ü" * 1_000}).status_code == 200
 

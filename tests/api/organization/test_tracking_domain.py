@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 URL = "/api/v1/settings/tracking-domain"
 
 
 @pytest.fixture
 def dns(monkeypatch):
-    with answering(monkeypatch) as server:
+    with run_name_server(monkeypatch) as server:
         yield server
 
 
@@ -122,7 +122,7 @@ def test_unauthorized_role_or_key_cannot_change_or_check(brand, owner, dns):
         assert _set(person, None).status_code == 403
         assert person.post(f"{URL}/check").status_code == 403
     assert _set(brand.other_key(scope="read"), None).status_code == 403
-    assert dns.asked == []
+    assert dns.queries == []
 
 
 def test_invalid_domain_is_refused(owner, dns):

@@ -10,7 +10,7 @@ from models import db
 from pipelines.payouts import decisions
 from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
-    NOBODY,
+    UNKNOWN_ID,
     URL,
     create_payout,
     list_audit_entries,
@@ -299,7 +299,7 @@ def test_non_object_body_is_refused(failed_payout, verb, raw):
 
 
 @pytest.mark.parametrize("verb", ["retry", "void", "mark-paid"])
-@pytest.mark.parametrize("payout_id", [NOBODY, "x", "%00", "run"])
+@pytest.mark.parametrize("payout_id", [UNKNOWN_ID, "x", "%00", "run"])
 def test_unknown_payout_returns_404_for_any_body(payroll, verb, payout_id):
     assert read_refusal(_decide(payroll, payout_id, verb, b"{")) == (404, "not_found")
 

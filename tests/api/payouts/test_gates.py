@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.api.payouts import (
-    NOBODY,
     RUN,
+    UNKNOWN_ID,
     URL,
     create_payout,
     owner_session,
@@ -17,7 +17,7 @@ from tests.support.api.payouts import (
 )
 
 
-@pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])
+@pytest.mark.parametrize("path", ["run", f"{UNKNOWN_ID}/retry", f"{UNKNOWN_ID}/void", f"{UNKNOWN_ID}/mark-paid"])
 def test_only_a_freshly_logged_in_owner_moves_money(due_payroll, path):
     url = f"{URL}/{path}"
     callers = {

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.api.lists import assert_foreign_cursors_refused
-from tests.support.api.payouts import NOBODY, URL, create_payout, problem_fields, run_payouts
+from tests.support.api.payouts import UNKNOWN_ID, URL, create_payout, problem_fields, run_payouts
 from tests.support.rows.payroll import Payroll
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -176,7 +176,7 @@ def test_list_filters_by_affiliate_status_and_run(payroll):
     assert ids("status=Paid") == [first]
     assert ids(f"runId={run_id}") == [second]
     assert ids(f"runId={run_id}&status=Paid") == []
-    assert ids(f"affiliateId={NOBODY}") == []
+    assert ids(f"affiliateId={UNKNOWN_ID}") == []
 
 
 def test_empty_list_is_a_page(payroll):
@@ -222,7 +222,7 @@ def test_list_refuses_foreign_cursors(app, payroll):
     )
 
 
-@pytest.mark.parametrize("payout_id", ["x", NOBODY, "0", "%00", "a" * 300, "é"])
+@pytest.mark.parametrize("payout_id", ["x", UNKNOWN_ID, "0", "%00", "a" * 300, "é"])
 def test_unknown_payout_returns_404(payroll, payout_id):
     answer = payroll.brand.get(f"{URL}/{payout_id}")
 
@@ -240,7 +240,7 @@ def test_every_member_and_a_read_key_may_read(payroll):
 def test_key_needs_the_starter_plan_and_a_person_does_not(payroll):
     payroll.brand.set(plan="Free")
 
-    for path in (URL, f"{URL}/{NOBODY}", f"{URL}/funding/status"):
+    for path in (URL, f"{URL}/{UNKNOWN_ID}", f"{URL}/funding/status"):
         answer = payroll.brand.get(path)
         assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
         assert set(answer.json) == {"error", "message", "required", "current", "trialing"}

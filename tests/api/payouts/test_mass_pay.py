@@ -11,7 +11,7 @@ from models import db
 from pipelines.payouts import rails
 from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
-    NOBODY,
+    UNKNOWN_ID,
     URL,
     create_payout,
     list_audit_entries,
@@ -221,7 +221,7 @@ def test_concurrent_downloads_are_equal(payroll):
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={NOBODY}&claim=1", "claim")],
+    [("", "runId"), ("?runId=", "runId"), ("?runId=x", "runId"), (f"?runId={UNKNOWN_ID}&claim=1", "claim")],
 )
 def test_malformed_query_returns_400(payroll, query, field):
     assert problem_fields(owner_session(payroll).get(LIST + query)) == {field}
@@ -232,7 +232,7 @@ def test_other_tenants_run_returns_404(payroll, rival):
     payroll.sell("ann")
     run_id = _start_run(payroll)
 
-    for caller, requested_id in ((rival.person("Owner"), run_id), (owner_session(payroll), NOBODY)):
+    for caller, requested_id in ((rival.person("Owner"), run_id), (owner_session(payroll), UNKNOWN_ID)):
         answer = caller.get(f"{LIST}?runId={requested_id}&claim=true")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert payroll.payouts("exported_at") == [(None,)]
@@ -240,10 +240,10 @@ def test_other_tenants_run_returns_404(payroll, rival):
 
 def test_only_a_freshly_logged_in_owner_sees_recipients(payroll):
     for caller in (payroll.brand, session_without_login(payroll.brand)):
-        answer = caller.get(f"{LIST}?runId={NOBODY}")
+        answer = caller.get(f"{LIST}?runId={UNKNOWN_ID}")
         assert (answer.status_code, answer.json["error"]) == (403, "interactive_session_required")
     for role in ("Admin", "Manager", "Viewer"):
-        answer = payroll.brand.person(role).get(f"{LIST}?runId={NOBODY}")
+        answer = payroll.brand.person(role).get(f"{LIST}?runId={UNKNOWN_ID}")
         assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api.payouts import NOBODY, URL, problem_fields, run_payouts
+from tests.support.api.payouts import UNKNOWN_ID, URL, problem_fields, run_payouts
 
 PREVIEW = f"{URL}/preview"
 
@@ -205,7 +205,7 @@ def test_preview_filters_by_program_affiliate_time_conversion_and_rail(payroll):
     assert total(affiliateIds=[str(affiliate_id) for affiliate_id in payroll.affiliates.values()] * 2) == 6_000
     assert total(since=(now - timedelta(days=1)).isoformat()) == 4_000
     assert total(conversionIds=[first]) == 2_000
-    assert total(conversionIds=[NOBODY]) == 0
+    assert total(conversionIds=[UNKNOWN_ID]) == 0
     assert total(method="ProcessorConnect") == 2_000
     assert total(method="Auto", currency="usd") == 6_000
 
@@ -239,13 +239,13 @@ def test_preview_writes_nothing(payroll):
         ({"since": "9999-99-99"}, "since"),
         ({"affiliateIds": []}, "affiliateIds"),
         ({"affiliateIds": None}, "affiliateIds"),
-        ({"affiliateIds": NOBODY}, "affiliateIds"),
+        ({"affiliateIds": UNKNOWN_ID}, "affiliateIds"),
         ({"affiliateIds": ["x"]}, "affiliateIds"),
-        ({"affiliateIds": [NOBODY] * 10_001}, "affiliateIds"),
+        ({"affiliateIds": [UNKNOWN_ID] * 10_001}, "affiliateIds"),
         ({"conversionIds": []}, "conversionIds"),
         ({"conversionIds": {}}, "conversionIds"),
         ({"conversionIds": [None]}, "conversionIds"),
-        ({"affiliateId": NOBODY, "affiliateIds": [NOBODY]}, "affiliateId"),
+        ({"affiliateId": UNKNOWN_ID, "affiliateIds": [UNKNOWN_ID]}, "affiliateId"),
         ({"currency": 1}, "currency"),
         ({"method": True}, "method"),
         ({"method": "\x00"}, "method"),
@@ -277,7 +277,7 @@ def test_other_tenants_id_returns_404(payroll, rival, field):
     rival_program = rival.program()
     rivals_id = {"programId": rival_program, "affiliateId": rival.affiliate("ben")}[field]
 
-    for id in (str(rivals_id), NOBODY):
+    for id in (str(rivals_id), UNKNOWN_ID):
         answer = payroll.brand.post(PREVIEW, {field: id})
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
@@ -288,10 +288,10 @@ def test_unknown_affiliate_ids_are_named(payroll, rival):
     rival.program()
     rivals_id = str(rival.affiliate("ben"))
 
-    answer = payroll.brand.post(PREVIEW, {"affiliateIds": [str(payroll.affiliates["ann"]), rivals_id, NOBODY]})
+    answer = payroll.brand.post(PREVIEW, {"affiliateIds": [str(payroll.affiliates["ann"]), rivals_id, UNKNOWN_ID]})
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_affiliate_ids")
-    assert answer.json["invalid"] == [rivals_id, NOBODY]
+    assert answer.json["invalid"] == [rivals_id, UNKNOWN_ID]
 
 
 def test_preview_needs_a_manager_or_a_write_key_on_the_starter_plan(payroll):

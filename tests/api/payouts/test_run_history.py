@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tests.support.api.lists import assert_foreign_cursors_refused
-from tests.support.api.payouts import NOBODY, URL, create_payout, owner_session, read_refusal, run_payouts
+from tests.support.api.payouts import UNKNOWN_ID, URL, create_payout, owner_session, read_refusal, run_payouts
 from tests.support.rows.payroll import Payroll
 
 RUNS = f"{URL}/runs"
@@ -102,7 +102,7 @@ def test_unknown_and_other_tenants_ids_return_the_same_404(payroll, rival):
     for path in (f"{RUNS}/{receipt['runId']}", f"{URL}/{payout_id}/lines"):
         assert read_refusal(rival.get(path)) == (404, "not_found")
         assert payroll.brand.get(path).status_code == 200
-    for path in (f"{RUNS}/{NOBODY}", f"{RUNS}/x", f"{URL}/{NOBODY}/lines", f"{URL}/%00/lines"):
+    for path in (f"{RUNS}/{UNKNOWN_ID}", f"{RUNS}/x", f"{URL}/{UNKNOWN_ID}/lines", f"{URL}/%00/lines"):
         assert read_refusal(payroll.brand.get(path)) == (404, "not_found")
     assert rival.get(RUNS).json["items"] == rival.get(HOLDS).json == []
 

@@ -9,8 +9,8 @@ import pytest
 from api.payouts import runs
 from tests.support.api.concurrency import run_concurrently
 from tests.support.api.payouts import (
-    NOBODY,
     RUN,
+    UNKNOWN_ID,
     URL,
     list_audit_entries,
     owner_session,
@@ -194,7 +194,7 @@ def test_non_object_body_is_refused(due_payroll, raw):
         ({"currency": ""}, "unsupported_currency"),
         ({"method": "Wise"}, "unsupported_method"),
         ({"method": "Wallet"}, "unsupported_method"),
-        ({"affiliateIds": [NOBODY]}, "invalid_affiliate_ids"),
+        ({"affiliateIds": [UNKNOWN_ID]}, "invalid_affiliate_ids"),
     ],
 )
 def test_unsupported_value_is_refused_with_its_code(due_payroll, change, code):

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from api.server.connection import BufferedSocket
-from tests.support.installation.raw_web import read_answer, read_until
+from tests.support.installation.raw_web import read_response, read_until
 
 _PREVIEWS = ("/api/v1/affiliates/import/preview", "/api/v1/conversions/import/preview")
 
@@ -50,7 +50,7 @@ def test_import_preview_ends_when_the_client_leaves(web, brand, path):
 @pytest.mark.parametrize("path", _PREVIEWS)
 def test_import_preview_is_answered_while_the_client_waits(web, brand, path):
     with web.socket(_request(brand, path)) as connected:
-        assert read_answer(connected)[0] == 200
+        assert read_response(connected)[0] == 200
 
 
 def _request(brand, path):

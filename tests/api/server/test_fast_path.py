@@ -13,8 +13,8 @@ from adapters import broker, servers
 from api.clicks.fast_path import MAX_REQUEST_BYTES
 from api.server.connection import Connection
 from api.server.fast_path import FastPath
-from tests.support.installation.proxy import Fate, Proxy
-from tests.support.installation.raw_web import block_every_thread, read_answer, read_until, run_server
+from tests.support.installation.proxy import Action, Proxy
+from tests.support.installation.raw_web import block_every_thread, read_response, read_until, run_server
 from tests.support.rows.click_rows import consume_stream
 from tests.support.rows.link_visits import BROWSER, CLICK, list_stream_clicks, new_slug
 
@@ -139,13 +139,13 @@ def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand
     def watch_call(data):
         if is_armed.is_set() and b'"slug"' in data:
             is_sent.set()
-        return Fate.PASSES
+        return Action.FORWARD
 
     def cut_reply(_):
-        return Fate.IS_CUT if is_sent.is_set() else Fate.PASSES
+        return Action.DISCONNECT if is_sent.is_set() else Action.FORWARD
 
     with (
-        closing(Proxy(Path(urlsplit(url).path), request_fate=watch_call, answered=cut_reply)) as proxy,
+        closing(Proxy(Path(urlsplit(url).path), on_request=watch_call, on_reply=cut_reply)) as proxy,
         run_server(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
     ):
         slug = _cache_link(brand, web)
@@ -156,7 +156,7 @@ def test_click_with_a_lost_reply_is_answered_by_the_route_and_written_once(brand
 
         # when
         with web.socket(_build_click(slug, ip="198.51.100.8")) as connected:
-            status, content = read_answer(connected)
+            status, content = read_response(connected)
 
     # then
     click_id = json.loads(content)["clickId"]

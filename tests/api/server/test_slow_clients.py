@@ -11,19 +11,19 @@ import pytest
 
 from tests.support.installation.processes import Process
 from tests.support.installation.raw_web import (
-    CHUNKED,
-    HEAD,
-    HEALTH,
-    HURRY,
+    CHUNKED_SALE_HEAD,
+    HEALTH_REQUEST,
+    MAX_CONNECTIONS,
     PATIENCE_S,
-    ROOM,
+    SALE_HEAD,
+    SHORT_TIMEOUTS,
     THREADS,
     UPLOAD_S,
     WebServer,
     block_every_thread,
     count_closed,
     is_closed_within,
-    read_answer,
+    read_response,
     read_until,
     run_server,
 )
@@ -33,7 +33,7 @@ _DOCUMENT = b"GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @pytest.mark.parametrize(
     "request_bytes",
-    [b"", b"GET /heal", HEAD % (4000, b""), HEAD % (4000, b"") + b"x", CHUNKED + b"5\r\nhe"],
+    [b"", b"GET /heal", SALE_HEAD % (4000, b""), SALE_HEAD % (4000, b"") + b"x", CHUNKED_SALE_HEAD + b"5\r\nhe"],
     ids=["silent", "half a head", "no body", "half a body", "half a chunk"],
 )
 def test_clients_stopping_mid_request_block_no_thread(web, request_bytes):
@@ -47,8 +47,8 @@ def test_clients_stopping_mid_request_block_no_thread(web, request_bytes):
 def test_idle_keep_alive_clients_block_no_thread(web):
     with ExitStack() as stack:
         for _ in range(20 * THREADS):
-            connection = stack.enter_context(web.socket(HEALTH))
-            assert read_answer(connection)[0] == 200
+            connection = stack.enter_context(web.socket(HEALTH_REQUEST))
+            assert read_response(connection)[0] == 200
 
         assert web.status() == 200
 
@@ -64,9 +64,9 @@ def test_clients_not_reading_their_response_block_no_thread(web):
 
 def test_full_server_closes_the_longest_arriving_connection(web):
     with ExitStack() as stack:
-        first = stack.enter_context(web.socket(HEAD % (4000, b"Expect: 100-continue\r\n")))
-        assert read_answer(first)[0] == 100  # so it started to arrive before all others
-        for _ in range(ROOM + 20):
+        first = stack.enter_context(web.socket(SALE_HEAD % (4000, b"Expect: 100-continue\r\n")))
+        assert read_response(first)[0] == 100  # so it started to arrive before all others
+        for _ in range(MAX_CONNECTIONS + 20):
             stack.enter_context(web.socket(b"GET /heal"))
 
         assert web.status() == 200
@@ -75,10 +75,10 @@ def test_full_server_closes_the_longest_arriving_connection(web):
 
 def test_unfinished_bodies_do_not_fill_the_memory(web):
     with ExitStack() as stack:
-        uploading = _send_each(stack, web, HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
+        uploading = _send_each(stack, web, SALE_HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
 
         assert count_closed(uploading, 20 - 16) >= 20 - 16  # of 80 MB no more than 64 are kept
-        assert web.status(HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
+        assert web.status(SALE_HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
         assert web.status() == 200
     assert b'finderfee_refused_connections_total{why="no_room"}' in web.metrics()
 
@@ -89,8 +89,8 @@ def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
         before = _measure_resident_mb(process)
         for _ in range(50):
             connected = stack.enter_context(server.socket())
-            connected.sendall(HEAD % (len(body), b"") + body)
-            assert read_answer(connected)[0] == 413
+            connected.sendall(SALE_HEAD % (len(body), b"") + body)
+            assert read_response(connected)[0] == 413
 
         assert _measure_resident_mb(process) - before < 120  # together they were 245
 
@@ -98,7 +98,7 @@ def test_answered_bodies_are_freed_while_connections_stay_open(tmp_path):
 def test_queued_bodies_do_not_fill_the_memory(brand, web):
     brand.program()
     with block_every_thread(web, brand.programs[0]), ExitStack() as stack:
-        uploaded = _send_each(stack, web, HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
+        uploaded = _send_each(stack, web, SALE_HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
 
         assert count_closed(uploaded, 25 - 13) >= 25 - 13  # of 122 MB no more than 64 are kept
 
@@ -122,12 +122,12 @@ def _measure_resident_mb(process: Process) -> int:
 @pytest.fixture(scope="module")
 def impatient_server(tmp_path_factory):
     """A server that gives its clients little time."""
-    with run_server(tmp_path_factory.mktemp("hasty"), **HURRY) as (server, _):
+    with run_server(tmp_path_factory.mktemp("hasty"), **SHORT_TIMEOUTS) as (server, _):
         yield server
 
 
 def test_dripping_client_has_a_deadline_for_the_whole_request(impatient_server):
-    with impatient_server.socket(HEAD % (4000, b"")) as dripping:
+    with impatient_server.socket(SALE_HEAD % (4000, b"")) as dripping:
         dripping.settimeout(0.2)
         response = b""
         for _ in range(PATIENCE_S * 5):
@@ -150,7 +150,7 @@ def test_silent_client_is_closed_without_a_response(impatient_server):
 
 def test_large_body_has_a_longer_deadline(impatient_server):
     started_at = time.monotonic()
-    with impatient_server.socket(HEAD % (100_000, b"")) as uploading:
+    with impatient_server.socket(SALE_HEAD % (100_000, b"")) as uploading:
         assert is_closed_within(uploading, PATIENCE_S)
 
     assert time.monotonic() - started_at >= UPLOAD_S
@@ -159,7 +159,7 @@ def test_large_body_has_a_longer_deadline(impatient_server):
 def test_slowly_read_response_arrives_complete(web):
     with web.socket(_DOCUMENT, receive_bytes=4096) as connected:
         time.sleep(0.5)
-        status, body = read_answer(connected)
+        status, body = read_response(connected)
 
     assert status == 200
     assert json.loads(body)["openapi"].startswith("3.")
@@ -186,11 +186,11 @@ def test_slow_reader_has_a_deadline_for_the_whole_response(tmp_path):
 def test_stopping_server_answers_requests_in_progress(tmp_path):
     with (
         run_server(tmp_path) as (server, process),
-        server.socket(HEAD % (2, b"") + b"{") as sending,
+        server.socket(SALE_HEAD % (2, b"") + b"{") as sending,
     ):
-        with server.socket(HEALTH) as idle:
-            assert read_answer(idle)[0] == 200
-            process.ask_to_end()
+        with server.socket(HEALTH_REQUEST) as idle:
+            assert read_response(idle)[0] == 200
+            process.terminate()
             time.sleep(0.3)
             sending.sendall(b"}")
 

@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
-from tests.support.pages import full
+from tests.support.pages import full_brands
 from tests.support.pages.navigation import press
 
 
 @pytest.fixture
 def full_brand(app):
     """Return a brand with a row of every kind."""
-    return full.create_full_brand(app)
+    return full_brands.create_full_brand(app)
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from models import db
 from pipelines import work
 from tests.support.job_queues import drain
 from tests.support.operators import Operator
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 from tests.support.pages.navigation import press
 
 
 @pytest.fixture
 def dns(site, monkeypatch):
-    with answering(monkeypatch, public_base_url=site, domain_target=TARGET) as server:
+    with run_name_server(monkeypatch, public_base_url=site, domain_target=TARGET) as server:
         yield server
 
 

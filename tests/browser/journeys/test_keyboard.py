@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.support.pages.keys import choose_by_keyboard
+from tests.support.pages.keyboard import choose_by_keyboard
 from tests.support.pages.navigation import press_enter
 
 

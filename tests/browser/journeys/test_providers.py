@@ -57,8 +57,8 @@ def _is_signed_out(page):
 @pytest.mark.parametrize("has_refresh_token", [True, False])
 def test_role_change_at_the_provider_takes_effect(page, provider, site, has_refresh_token):
     if not has_refresh_token:
-        provider.about = {"scopes_supported": ["openid"]}
-    provider.remembers = True
+        provider.discovery_changes = {"scopes_supported": ["openid"]}
+    provider.remembers_login = True
     page.goto("/sign-in?next=/dashboard/programs")
     press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     expect(page).to_have_url(f"{site}/dashboard/programs")
@@ -80,7 +80,7 @@ def test_role_change_at_the_provider_takes_effect(page, provider, site, has_refr
 def test_payout_form_keeps_its_values_over_a_fresh_login(page, provider, site):
     _log_in(page, "/sign-in?next=/dashboard/api-keys")
     _age_sessions(provider, 61, "signed_in_at")
-    provider.remembers = True  # the service requests a fresh login nevertheless
+    provider.remembers_login = True  # the service requests a fresh login nevertheless
     page.get_by_role("textbox", name="Name").fill("for the shop")
     press(page.get_by_role("button", name="Create key"))
     expect(page.get_by_text("Sign in once more")).to_be_visible()
@@ -104,7 +104,7 @@ def test_wrong_provider_response_does_not_sign_in(page, provider):
         _return_from_provider(page, **changes)
         assert _is_signed_out(page), changes
     for changed in ({"nonce": "another"}, {"iss": "https://id.example.org"}, {"aud": "another"}, {"role": "Emperor"}):
-        provider.changed = changed
+        provider.claim_changes = changed
         _return_from_provider(page)
         assert _is_signed_out(page), changed
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser.screens import test_every_screen
 from tests.support.pages import screens
-from tests.support.pages.full import FullBrand
+from tests.support.pages.full_brands import FullBrand
 from tests.support.rows.payroll import Payroll
 
 brands, sign_in = test_every_screen.brands, test_every_screen.sign_in

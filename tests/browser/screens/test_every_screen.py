@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 
 from pages import documents
 from tests.support.operators import Operator
-from tests.support.pages import full, screens
+from tests.support.pages import full_brands, screens
 from tests.support.rows.brands import Brand
 
 # Each test opens many screens; a timeout in the middle would break the shared browser for the next tests.
@@ -48,8 +48,8 @@ _MAX_BYTES, _MAX_REQUESTS = 100_000, 6
 def brands(app):
     """Return functions that create a brand with a row of every kind and a brand without rows."""
     return {
-        "full": lambda: full.create_full_brand(app),
-        "empty": lambda: full.FullBrand(Brand.create(app), "nobody@nothing.example"),
+        "full": lambda: full_brands.create_full_brand(app),
+        "empty": lambda: full_brands.FullBrand(Brand.create(app), "nobody@nothing.example"),
     }
 
 
@@ -67,9 +67,9 @@ def sign_in(app, site):
 
 def list_paths(app, kind, brand):
     """Yield the rule and the address of every screen of a kind of user, except downloads."""
-    for screen_kind, rule in screens.rules(app, "GET"):
+    for screen_kind, rule in screens.list_rules(app, "GET"):
         if screen_kind == kind and (brand.names or "<" not in rule) and not rule.endswith((".csv", "/file")):
-            yield rule, screens.address(rule, brand.names)
+            yield rule, screens.build_address(rule, brand.names)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.operators import Operator
-from tests.support.pages.keys import choose_by_keyboard
+from tests.support.pages.keyboard import choose_by_keyboard
 from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.payroll import Payroll
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages.navigation import arriving, press
+from tests.support.pages.navigation import expect_page_load, press
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_keys_navigate_the_focused_review_queue(queue):
     queue.keyboard.press("x")
     assert len(_read_amounts(queue)) == 2
 
-    with arriving(queue):
+    with expect_page_load(queue):
         queue.keyboard.press("d")
     assert _read_amounts(queue) == ["1,234,567.89"]
     expect(queue.locator("[data-item]")).to_be_focused()
@@ -44,7 +44,7 @@ def test_keys_navigate_the_focused_review_queue(queue):
 
 def test_first_button_of_a_sale_opens_crediting(queue):
     queue.locator("[data-item]").first.focus()
-    with arriving(queue):
+    with expect_page_load(queue):
         queue.keyboard.press("a")
 
     expect(queue.get_by_role("heading", name="New conversion")).to_be_visible()

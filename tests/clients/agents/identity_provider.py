@@ -22,7 +22,7 @@ user: dict[str, Any] = {}
 #: The scopes of the authorization requests, in order.
 requested_scopes: list[str] = []
 
-_KEY = idp.key("ES256", "agents")
+_KEY = idp.private_key("ES256", "agents")
 _requests_by_code: dict[str, dict[str, str]] = {}
 
 
@@ -51,7 +51,7 @@ class _Handler(PromptHandler):
         if address.path == "/.well-known/oauth-authorization-server":
             self._respond(200, self._metadata())
         elif address.path == "/jwks":
-            self._respond(200, {"keys": [idp.public(_KEY, d=...)]})
+            self._respond(200, {"keys": [idp.public_jwk(_KEY, d=...)]})
         elif address.path == "/authorize":
             request = {name: values[0] for name, values in parse_qs(address.query).items()}
             requested_scopes.append(request["scope"])
@@ -75,8 +75,8 @@ class _Handler(PromptHandler):
         if authorization is None or challenge != authorization["code_challenge"]:
             self._respond(400, {"error": "invalid_grant"})
             return
-        claims = idp.claims(iss=self._issuer, aud=form["resource"], scope=authorization["scope"], **user)
-        token = {"access_token": idp.token(_KEY, claims), "token_type": "Bearer", "expires_in": 600}
+        claims = idp.build_claims(iss=self._issuer, aud=form["resource"], scope=authorization["scope"], **user)
+        token = {"access_token": idp.sign_token(_KEY, claims), "token_type": "Bearer", "expires_in": 600}
         self._respond(200, {**token, "scope": authorization["scope"]})
 
     def _metadata(self) -> dict[str, Any]:

@@ -265,7 +265,7 @@ def test_lost_milestone_payout_pays_the_milestone_once(app, flask, server):
     assert dealing.payouts() == [("Paid", 50_000)]
     assert dealing.get_deal(deal_id)["status"] == "Completed"
     server.release()
-    dealing.tick()
+    dealing.release_due()
     drain("payouts")
     assert dealing.payouts() == [("Paid", 50_000)]
     assert is_whole(flask, payroll)

@@ -55,7 +55,7 @@ def test_paid_milestone_is_not_paid_again_after_a_restore(flask, server, deal, m
         deal.payroll.execute(
             "update deal_milestone set auto_release_at = now() where organization_id = %s", deal.payroll.brand.id
         )
-        deal.dealing.tick()
+        deal.dealing.release_due()
     drain("payouts")
 
     assert deal.dealing.payouts() == [("Paid", 50_000)]

@@ -17,4 +17,4 @@ def test_additional_slug_sources_match_the_platforms_features():
     sources = {"tags": "tags", "page": "the page", "marks": "utm fields"}
     for stage in STAGES.values():
         additional_sources = " ".join(stage.platform.slugs.beside)
-        assert {kind for kind, words in sources.items() if words not in additional_sources} == stage.cannot
+        assert {kind for kind, words in sources.items() if words not in additional_sources} == stage.unsupported

@@ -11,7 +11,7 @@ from models import db, ids
 from models.jobs import processes
 from pipelines import work
 from tests.support.outside import receiver as receivers
-from tests.support.outside.patience import hasty
+from tests.support.outside.delivery_timeouts import short_delivery_timeout
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
 
@@ -149,7 +149,7 @@ def test_list_is_filtered_by_state_queue_organization_and_name(flask, brand, riv
     ("script", "patience", "error"),
     [
         (receivers.status(503), nullcontext, "answered 503"),
-        (receivers.hang(60), hasty, "no complete response within 2 s"),
+        (receivers.hang(60), short_delivery_timeout, "no complete response within 2 s"),
     ],
 )
 def test_list_shows_why_a_delivery_is_retried(flask, brand, receiver, drain, *, script, patience, error):

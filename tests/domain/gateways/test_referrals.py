@@ -5,7 +5,7 @@ import pytest
 from domain.gateways import referrals
 from domain.gateways.facts import Carrier
 from domain.gateways.referrals import Claim
-from tests.support.rows.link_visits import in_every_form
+from tests.support.rows.link_visits import with_every_text_around
 
 PARAMETERS = ("pk", "via", "ref", "referrer")
 
@@ -25,13 +25,13 @@ def test_claims_are_listed_in_the_order_of_the_parameters():
     ]  # fmt: skip
 
 
-@in_every_form
+@with_every_text_around
 @pytest.mark.parametrize("key", ["affiliate_slug", "via"])
 def test_slug_in_a_field_is_read_without_trailing_text(written, key):
     assert _slugs({key: written.format("Jane")}) == ["jane"]
 
 
-@in_every_form
+@with_every_text_around
 def test_slug_in_a_free_text_field_is_read_without_trailing_text(written):
     assert _slugs(referrals.fields_from_text(written.format("Jane"))) == ["jane"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.platforms.signups import SignupRecord, list_slugs
-from tests.support.rows.link_visits import in_every_form
+from tests.support.rows.link_visits import with_every_text_around
 
 NAMES, PARAMETERS = ("affiliate_slug", "via"), ("pk", "via", "utm_campaign")
 
@@ -27,7 +27,7 @@ def test_invalid_slug_is_skipped(text):
     assert _slugs(fields={"via": text}) == []
 
 
-@in_every_form
+@with_every_text_around
 def test_slug_is_read_without_trailing_text(written):
     text = written.format("jane")
 

@@ -1,4 +1,4 @@
-"""Valkey servers of one installation, out of the embedded binary: each with a port, a folder and a password."""
+"""Valkey servers of a broker installation, from the embedded binary: each with its port, folder and password."""
 
 import ctypes
 import importlib.util
@@ -16,9 +16,9 @@ import redis
 
 from adapters.embedded import data_folder
 
-#: What a client has to say to every one of them.
+#: The password of all servers.
 PASSWORD = "a pass/word"
-#: How a URL says it.
+#: The password, quoted for a URL.
 QUOTED = "a%20pass%2Fword"
 _PATIENCE_S = 120
 _LIBC = ctypes.CDLL(None)
@@ -26,7 +26,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Node:
-    """One server. Its options are those of its configuration file, without the dashes."""
+    """A Valkey server; `options` are those of its configuration file, with underscores instead of dashes."""
 
     def __init__(self, folder: Path, port: int, **options: str) -> None:
         self.port = port
@@ -36,7 +36,7 @@ class Node:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, with the files it left behind, and wait until it answers."""
+        """Start the server, with the files of its last run, and wait until it responds."""
         options = {
             "port": str(self.port),
             "bind": "127.0.0.1",
@@ -51,32 +51,32 @@ class Node:
         } | self._options
         file = self._folder / "valkey.conf"
         file.write_text("\n".join(f"{name.replace('_', '-')} {value}" for name, value in options.items()) + "\n")
-        self._process = launch(file, self._folder / "log")
-        assert data_folder.wait_until(self.answers, timeout_s=_PATIENCE_S), (self._folder / "log").read_text()
+        self._process = launch_valkey(file, self._folder / "log")
+        assert data_folder.wait_until(self.is_up, timeout_s=_PATIENCE_S), (self._folder / "log").read_text()
 
-    def answers(self) -> bool:
-        """Return whether it answers, be it only that it loads."""
+    def is_up(self) -> bool:
+        """Return whether the server responds to a ping."""
         try:
             return bool(self.client().ping())
         except redis.RedisError:
             return False
 
     def client(self) -> redis.Redis:
-        """Return a client of this one alone."""
+        """Return a client of this server."""
         return redis.Redis(port=self.port, password=PASSWORD, socket_timeout=2, protocol=2)
 
     def kill(self) -> None:
-        """SIGKILL it."""
-        end(self._process)
+        """SIGKILL the server."""
+        kill_process(self._process)
 
     def freeze(self, number: signal.Signals = signal.SIGSTOP) -> None:
-        """Stop it in mid-step; SIGCONT thaws it."""
+        """Send SIGSTOP, or another signal: SIGCONT lets the server continue."""
         assert self._process is not None
         self._process.send_signal(number)
 
 
-def launch(file: Path, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start the embedded server's program on a configuration file; it ends with the tests."""
+def launch_valkey(file: Path, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start the embedded Valkey with a configuration file; it is terminated when the test process dies."""
     with log.open("ab") as output:
         return subprocess.Popen(
             [str(_binary()), str(file), *arguments],
@@ -89,33 +89,33 @@ def launch(file: Path, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
         )
 
 
-def end(process: subprocess.Popen[bytes] | None) -> None:
-    """SIGKILL a process and wait for its end."""
+def kill_process(process: subprocess.Popen[bytes] | None) -> None:
+    """SIGKILL a process, if there is one, and wait until it has ended."""
     if process is not None:
         process.kill()
         process.wait()
 
 
-def free_ports(count: int) -> list[int]:
-    """Return ports nobody listens on, with the second port that each node of a cluster takes 10,000 above.
+def find_free_ports(count: int) -> list[int]:
+    """Return free ports, whose cluster bus ports (10,000 higher) are free as well.
 
-    Both are below those that the kernel gives to whoever asks for any, and each process looks for them elsewhere.
+    Both are below the range from which the kernel assigns ports, and each process searches in another range.
     """
-    found: list[int] = []
+    ports: list[int] = []
     port = 12_000 + os.getpid() * 37 % 10_000
-    while len(found) < count:
+    while len(ports) < count:
         port += 1
-        if all(_is_free(wanted) for wanted in (port, port + 10_000)):
-            found.append(port)
-    return found
+        if _is_free(port) and _is_free(port + 10_000):
+            ports.append(port)
+    return ports
 
 
-def folder() -> Path:
+def create_folder() -> Path:
     """Return a new folder for servers."""
     return Path(tempfile.mkdtemp(prefix="ff-broker-", dir="/tmp"))
 
 
-def remove(home: Path) -> None:
+def remove_folder(home: Path) -> None:
     """Remove a folder of servers that have ended."""
     shutil.rmtree(home, ignore_errors=True)
 
@@ -139,6 +139,6 @@ def _binary() -> Path:
 
 
 def end_with_parent() -> None:
-    """Let the kernel tell a process to end when the tests die."""
+    """Make the kernel send SIGTERM to this process when the test process dies."""
     if sys.platform == "linux":
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

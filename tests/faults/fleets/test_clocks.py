@@ -1,6 +1,6 @@
-"""Every process has a clock that is hours ahead or behind: what they write and when they act follows the database's.
+"""Every process has a clock that is hours ahead or behind: what they write, and when they act, follows the database.
 
-No rule of the service has this shift, so a time in the database that is off by as much was made by a process.
+No interval of the service is as long as the shift, so a time that is off by it comes from the clock of a process.
 """
 
 import json
@@ -40,21 +40,21 @@ order by 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """By how much the clocks of the processes are ahead, and the length of their logs before they started."""
+    """How far the clocks of the processes are ahead, and the length of their logs before they started."""
 
     ahead: timedelta
     log_lengths: Mapping[str, int]
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of a process with such a clock."""
+        """The environment variables of a process with such a clock."""
         (folder,) = shifted_clock.__path__
         return {"PYTHONPATH": folder, "CLOCK_SHIFT_S": str(int(self.ahead.total_seconds()))}
 
 
 @pytest.fixture(params=[_SHIFT, -_SHIFT], ids=["ahead", "behind"])
 def shift(request: pytest.FixtureRequest, machine: Machine) -> Shift:
-    """Restart every process of the machine with a clock that is off."""
+    """Restart every process with a shifted clock."""
     machine.kill(*list(machine.processes))
     machine.forget_killed_fleets()
     shift = Shift(request.param, {name: len(machine.read_output(name)) for name in COMMANDS})
@@ -62,23 +62,23 @@ def shift(request: pytest.FixtureRequest, machine: Machine) -> Shift:
     return shift
 
 
-def _shifted_values(machine: Machine, shop: Shop, shift: Shift) -> list[tuple[str, str, int]]:
-    """Return table, column and number of rows of each time that is off by the shift."""
+def _list_shifted_times(machine: Machine, shop: Shop, shift: Shift) -> list[tuple[str, str, int]]:
+    """Return table, column and row count of all times that are off by the shift."""
     ((now,),) = machine.rows("select clock_timestamp()")
-    off = []
+    shifted = []
     for table, column, is_id, is_tenants in machine.rows(_COLUMNS):
         value = f"uuid_extract_timestamp({column})" if is_id else column
         where, params = f"{value} between %s and %s", [now + shift.ahead - _WIDTH, now + shift.ahead + _WIDTH]
         if is_tenants:
             where, params = f"{where} and organization_id = %s", [*params, str(shop.id)]
-        if table != "tick":  # its times are those of the schedule
+        if table != "tick":  # its times come from the schedule
             ((count,),) = machine.rows(f"select count(*) from {table} where {where}", *params)
-            off += [(table, column, count)] if count else []
-    return off
+            shifted += [(table, column, count)] if count else []
+    return shifted
 
 
-def _click(machine: Machine, shop: Shop) -> None:
-    """Click twice: once at the web server, once as another web server, whose clock is right, puts it on the stream."""
+def _click_twice(machine: Machine, shop: Shop) -> None:
+    """Click twice: once at the web server, and once as a web server with a correct clock adds it to the stream."""
     body = json.dumps({"slug": "ben", "programId": str(shop.brand.programs[0])}).encode()
     answer = shop.send_once(CLICK, body, {"User-Agent": BROWSER})
     assert answer is not None
@@ -88,32 +88,32 @@ def _click(machine: Machine, shop: Shop) -> None:
 
 
 def test_rows_carry_database_time_under_clock_skew(machine: Machine, shop: Shop, shift: Shift) -> None:
-    # given: a receiver that refuses the first attempt
+    # given: a receiver that fails the first attempt
     shop.subscribe()
     shop.receiver.answers = [status(500), status(200)]
 
     # when
     orders = [shop.sell(customerId="c1") for _ in range(2)]
     shop.refund(orders[0])
-    _click(machine, shop)
+    _click_twice(machine, shop)
 
     # then
     outcome.check(machine, shop)
     assert machine.rows("select count(*) from click where organization_id = %s", shop.id) == [(2,)]
-    assert _shifted_values(machine, shop, shift) == []
+    assert _list_shifted_times(machine, shop, shift) == []
 
 
 def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
-    machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
+    machine: Machine, shop: Shop, processor: FakeProcessor, shift: Shift
 ) -> None:
-    # given: a payout that the rail carries out and does not confirm
+    # given: a payout that the rail executes and does not confirm
     with machine.use_models():
         payroll = Payroll(shop.brand)
         payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
         payroll.affiliate("ann")
     shop.sell(affiliateSlug="ann")
     machine.wait_until_settled()
-    service.set_faults("500_after", "500_before")
+    processor.set_faults("500_after", "500_before")
 
     # when
     with machine.use_models():
@@ -122,20 +122,20 @@ def test_unanswered_payouts_are_polled_at_the_usual_pace_under_clock_skew(
 
     # then
     assert machine.rows("select status from payout where organization_id = %s", shop.id) == [("Paid",)]
-    assert _shifted_values(machine, shop, shift) == []
+    assert _list_shifted_times(machine, shop, shift) == []
 
 
 def test_unanswered_deal_charges_are_polled_at_the_usual_pace_under_clock_skew(
-    machine: Machine, shop: Shop, service: FakeProcessor, shift: Shift
+    machine: Machine, shop: Shop, processor: FakeProcessor, shift: Shift
 ) -> None:
     deals = Deals(machine, shop)
-    service.set_faults("500_after")
+    processor.set_faults("500_after")
 
     deals.fund()
     machine.wait_until_settled()
 
     assert machine.rows("select distinct status from deal where organization_id = %s", shop.id) == [("Funded",)]
-    assert _shifted_values(machine, shop, shift) == []
+    assert _list_shifted_times(machine, shop, shift) == []
 
 
 def test_refused_deliveries_are_retried_at_the_usual_pace_under_clock_skew(
@@ -153,10 +153,10 @@ def test_refused_deliveries_are_retried_at_the_usual_pace_under_clock_skew(
 
     # when
     sold_at = time.time()
-    shop.sell(affiliateSlug="rita")  # who was recruited by no one, so there is one event
+    shop.sell(affiliateSlug="rita")  # she has no recruiter, so there is one event
     machine.wait_until_settled()
 
-    # then: none came before its time; how much later is the machine's affair
+    # then: no attempt is too early; how late it is depends on the machine
     schedule = [float(part) for part in machine.environment()["WEBHOOK_ATTEMPTS_AT_S"].split(",")]
     assert len(attempted_at) == 4
     assert [at for at, due in zip(attempted_at, schedule, strict=False) if at < sold_at + due] == []
@@ -167,7 +167,7 @@ def test_sale_of_a_killed_worker_is_settled_under_clock_skew(machine: Machine, s
         shop.sell()
         machine.wait_for_lock_waiters(1)
         machine.kill("workers")
-    machine.end_waiting()
+    machine.end_lock_waiters()
 
     machine.start("workers", variables=shift.environment)
 
@@ -179,13 +179,13 @@ def test_tick_fires_once_when_due_under_clock_skew(machine: Machine, shop: Shop,
     ((before,),) = machine.rows("select clock_timestamp()")
 
     machine.execute("delete from tick where name = %s", name)
-    machine.wait_until(lambda: bool(_ticks(machine, name)), "the tick is fired")
+    machine.wait_until(lambda: bool(_list_ticks(machine, name)), "the tick fires")
 
     ((after,),) = machine.rows("select clock_timestamp()")
-    assert all(before - timedelta(hours=1) < at <= after for (at,) in _ticks(machine, name))
+    assert all(before - timedelta(hours=1) < at <= after for (at,) in _list_ticks(machine, name))
 
 
-def _ticks(machine: Machine, name: str) -> list[tuple[Any, ...]]:
+def _list_ticks(machine: Machine, name: str) -> list[tuple[Any, ...]]:
     return machine.rows("select scheduled_for from tick where name = %s", name)
 
 
@@ -193,14 +193,17 @@ def test_every_process_reports_its_clock_skew_once(machine: Machine, shop: Shop,
     shop.sell()
     machine.wait_until_settled()
 
-    machine.wait_until(lambda: all(_reports(machine, shift, name) for name in COMMANDS), "every process reports it")
-    reports = {name: _reports(machine, shift, name) for name in COMMANDS}
-    seconds = {report["ahead_s"] for lines in reports.values() for report in lines}
-    assert {round(ahead_s / 60) for ahead_s in seconds} == {shift.ahead.total_seconds() / 60}
+    machine.wait_until(
+        lambda: all(_list_skew_reports(machine, shift, name) for name in COMMANDS),
+        "every process reports its clock skew",
+    )
+    reports = {name: _list_skew_reports(machine, shift, name) for name in COMMANDS}
+    ahead_by_s = {report["ahead_s"] for lines in reports.values() for report in lines}
+    assert {round(ahead_s / 60) for ahead_s in ahead_by_s} == {shift.ahead.total_seconds() / 60}
     assert {name: len(lines) for name, lines in reports.items()} == dict.fromkeys(COMMANDS, 1)
 
 
-def _reports(machine: Machine, shift: Shift, name: str) -> list[dict[str, Any]]:
-    """Return what the running process has reported of its clock."""
+def _list_skew_reports(machine: Machine, shift: Shift, name: str) -> list[dict[str, Any]]:
+    """Return the reports about clock skew in the log of a running process."""
     lines = machine.read_output(name)[shift.log_lengths[name] :].splitlines()
     return [json.loads(line) for line in lines if '"clock.differs"' in line]

@@ -1,36 +1,36 @@
-"""Fleets come and go, old and new ones side by side, some of them with work that kills."""
+"""Fleets start and stop during a deployment, old and new ones at the same time, some with jobs that kill them."""
 
 import time
 
 from domain import jobs
 from tests.support.installation import outcome
 from tests.support.installation.actors import NEWER, POISON
-from tests.support.installation.ground import LEASE_S, PATIENT_FLEET
+from tests.support.installation.backing_servers import LEASE_S, LONG_LEASE
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
-_HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="sales"')
+_DISPATCHED = ("finderfee_jobs_handed_out_total", 'queue="sales"')
 _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
-# What may be out at once: two jobs for each of a fleet's four threads.
-_ROOM = 8
+# The most jobs that are dispatched at once: two for each of a fleet's four threads.
+_MAX_DISPATCHED = 8
 
 
 def test_rolling_deploy_under_load_loses_nothing_and_uses_no_attempts(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.stop("workers", "webhooks")
-    machine.start("workers", "webhooks", variables=PATIENT_FLEET)
-    failed = machine.sum_metric(*_FAILED)
+    machine.start("workers", "webhooks", variables=LONG_LEASE)
+    failed_before = machine.sum_metric(*_FAILED)
 
     # when
     with shop.sell_continuously():
         for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
-            machine.start(new, variables=PATIENT_FLEET)
+            machine.start(new, variables=LONG_LEASE)
             machine.stop(old)
 
     # then
     outcome.check(machine, shop)
-    assert machine.sum_metric(*_FAILED) == failed
+    assert machine.sum_metric(*_FAILED) == failed_before
 
 
 def test_poison_job_fails_without_its_neighbours(machine: Machine, shop: Shop) -> None:
@@ -47,34 +47,37 @@ def test_poison_job_fails_without_its_neighbours(machine: Machine, shop: Shop) -
     def is_dead() -> bool:
         return bool(machine.rows("select from job where name = %s and failed_at is not null", POISON.name))
 
-    # when: a supervisor starts again what dies (a hand-out that nobody lived to take is an attempt, too)
-    machine.wait_until(has_ended, "the poison kills")
+    # when: a supervisor restarts the killed fleet (a dispatch to a fleet that is killed counts as an attempt, too)
+    machine.wait_until(has_ended, "the poison job kills the fleet")
     while has_ended():
         machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
-        machine.wait_until(lambda: has_ended() or is_dead(), "the poison kills again or is a dead letter")
-    machine.wait_until(is_dead, "the poison is a dead letter")
-    # The last fleet's master may take longer to follow its worker than the lease takes to run out: a new fleet it is.
+        machine.wait_until(lambda: has_ended() or is_dead(), "the poison job kills again or is a dead letter")
+    machine.wait_until(is_dead, "the poison job is a dead letter")
+    # The last fleet's master process may end later than the lease, so a new fleet is started.
     machine.kill("workers-poisoned")
     machine.start("workers-poisoned", modules=["tests.support.installation.actors"])
     shop.sell_many(10)
 
     # then
-    dead = machine.rows("delete from job where failed_at is not null returning name, attempt, last_error")
-    assert dead == [
+    dead_letters = machine.rows("delete from job where failed_at is not null returning name, attempt, last_error")
+    assert dead_letters == [
         (POISON.name, 2, "every attempt was handed out and none came back: the worker died each time"),
     ]
     outcome.check(machine, shop)
 
 
 def test_unknown_job_waits_for_a_newer_worker(machine: Machine, shop: Shop) -> None:
-    # given: no lease ends meanwhile, which would count an attempt
+    # given: no lease ends meanwhile, because that would count as an attempt
     machine.lengthen_leases()
     machine.insert_job(shop.id, NEWER.name, max_attempts=2)
-    waits = "select from job where name = %s and deadline is null and failed_at is null and max_attempts - attempt = 2"
-    machine.wait_until(
-        lambda: f'"job":"{NEWER.name}"' in machine.read_output("workers"), "the old fleet is asked, and says for what"
+    waiting = (
+        "select from job where name = %s and deadline is null and failed_at is null and max_attempts - attempt = 2"
     )
-    machine.wait_until(lambda: bool(machine.rows(waits, NEWER.name)), "the job waits again, with every attempt left")
+    machine.wait_until(
+        lambda: f'"job":"{NEWER.name}"' in machine.read_output("workers"),
+        "the old fleet gets the job and logs its name",
+    )
+    machine.wait_until(lambda: bool(machine.rows(waiting, NEWER.name)), "the job waits again, with every attempt left")
     shop.sell()
 
     # when
@@ -89,30 +92,30 @@ def test_backlog_without_workers_is_dispatched_once(machine: Machine, shop: Shop
     # given
     machine.kill("workers")
     machine.forget_killed_fleets()
-    before = machine.sum_metric(*_HANDED_OUT)
+    dispatched_before = machine.sum_metric(*_DISPATCHED)
     shop.sell_many(250)
-    posted = machine.rows("select clock_timestamp()")[0][0]
+    posted_at = machine.rows("select clock_timestamp()")[0][0]
 
     # when: several leases pass
     late = f"select clock_timestamp() > %s + interval '{2 * LEASE_S} seconds'"
-    machine.wait_until(lambda: machine.rows(late, posted)[0][0], "leases pass")
+    machine.wait_until(lambda: machine.rows(late, posted_at)[0][0], "leases pass")
 
     # then
     untouched = "select count(*) from job where organization_id = %s and attempt = 0 and deadline is null"
     assert machine.rows(untouched, shop.id) == [(250,)]
-    assert machine.sum_metric(*_HANDED_OUT) == before
-    begun = time.monotonic()
+    assert machine.sum_metric(*_DISPATCHED) == dispatched_before
+    started_s = time.monotonic()
     machine.start("workers")
     outcome.check(machine, shop)
-    # A sale and its override are handed out once each, or taken along with another. What new workers are too slow for
-    # is handed out again when its lease ends, and that is never more than there is room for.
-    leases = (time.monotonic() - begun) / LEASE_S
-    together = jobs.SALE_SETTLE.batch_size
-    assert 500 // together <= machine.sum_metric(*_HANDED_OUT) - before <= 500 + _ROOM * leases
+    # A sale and its override are dispatched once each, or taken along in a batch. Jobs for which the new workers are
+    # too slow are dispatched again when their lease ends, never more than _MAX_DISPATCHED at once.
+    leases = (time.monotonic() - started_s) / LEASE_S
+    batch_size = jobs.SALE_SETTLE.batch_size
+    assert 500 // batch_size <= machine.sum_metric(*_DISPATCHED) - dispatched_before <= 500 + _MAX_DISPATCHED * leases
 
 
 def test_hanging_endpoint_does_not_delay_others(machine: Machine, shop: Shop) -> None:
-    # given: hundreds of deliveries for one endpoint, dozens behind them for three others, and nobody to send them yet
+    # given: hundreds of deliveries for one endpoint, then dozens for three others, and no fleet to send them yet
     machine.kill("webhooks")
     machine.forget_killed_fleets()
     slow = shop.subscribe("/slow")
@@ -123,29 +126,31 @@ def test_hanging_endpoint_does_not_delay_others(machine: Machine, shop: Shop) ->
     for order in orders[:20]:
         shop.refund(order)
     waiting = "select count(*) from job where organization_id = %s and name = 'webhook.deliver'"
-    machine.wait_until(lambda: machine.rows(waiting, shop.id) == [(240 + 3 * 40,)], "every event is there")
+    machine.wait_until(lambda: machine.rows(waiting, shop.id) == [(240 + 3 * 40,)], "every delivery has its job")
 
-    # when: a call of the slow one takes longer than all the others
+    # when: a call to the slow endpoint takes longer than all other calls
     machine.lengthen_leases()
     machine.execute("update job set lease_s = 3600 where organization_id = %s", str(shop.id))
     machine.start("relay-2", "webhooks", variables={"WEBHOOK_TIMEOUT_S": "60"})
 
-    # then: the others are told everything while hardly anything of the slow one's backlog has moved
+    # then: the others get all their deliveries while most of the slow endpoint's backlog waits
     delivered = (
         "select count(*) from delivery d join webhook_endpoint w on w.id = d.endpoint_id"
         " where d.organization_id = %s and d.status = 'Delivered' and w.url not like '%%/slow'"
     )
     in_flight = "select count(*) from job where fair_key = %s and deadline > now() and taken_with is null"
-    most = 0
+    max_in_flight = 0
 
-    def are_told() -> bool:
-        nonlocal most
-        most = max(most, machine.rows(in_flight, str(slow))[0][0])
+    def are_delivered() -> bool:
+        nonlocal max_in_flight
+        max_in_flight = max(max_in_flight, machine.rows(in_flight, str(slow))[0][0])
         return machine.rows(delivered, shop.id) == [(120,)]
 
-    machine.wait_until(are_told, "the healthy ones are told everything")
-    assert most == 4
-    begun = "select count(*) from delivery where organization_id = %s and status = 'Pending' and attempt_count = 0"
-    assert machine.rows(begun, shop.id)[0][0] > 100
+    machine.wait_until(are_delivered, "the healthy endpoints have all deliveries")
+    assert max_in_flight == 4
+    not_attempted = (
+        "select count(*) from delivery where organization_id = %s and status = 'Pending' and attempt_count = 0"
+    )
+    assert machine.rows(not_attempted, shop.id)[0][0] > 100
     shop.gate.open()
     outcome.check(machine, shop)

@@ -1,4 +1,4 @@
-"""What a fleet of one process does when it is told something."""
+"""Signals to a fleet of one process."""
 
 import signal
 
@@ -13,34 +13,34 @@ from tests.support.installation.shop import Shop
 _ANNOUNCED = "select id from worker_process where queues = '{payouts}' and id::text <> all(%s)"
 
 
-def _a_second(machine: Machine, known: list[str]) -> Process:
-    """Start another fleet beside those that are known, and return it when it has announced itself."""
+def _launch_second_fleet(machine: Machine, known_ids: list[str]) -> Process:
+    """Start a second fleet and return it once it has announced itself; `known_ids` are the ids of older processes."""
     fleet = machine.launch("payouts-2")
-    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself")
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known_ids)), "the fleet announces itself")
     return fleet
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_signal_stops_the_process_with_status_0(machine: Machine, told: signal.Signals) -> None:
-    known = machine.list_announced()
-    fleet = _a_second(machine, known)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_stops_the_process_with_status_0(machine: Machine, number: signal.Signals) -> None:
+    known_ids = machine.list_known_process_ids()
+    fleet = _launch_second_fleet(machine, known_ids)
 
-    fleet.ask_to_end(told)
+    fleet.terminate(number)
 
     assert fleet.wait() == 0
-    assert machine.rows("select from worker_process where id::text <> all(%s)", known) == []
+    assert machine.rows("select from worker_process where id::text <> all(%s)", known_ids) == []
 
 
 def test_hangup_restarts_the_process(machine: Machine) -> None:
-    known = machine.list_announced()
-    fleet = _a_second(machine, known)
-    known = machine.list_announced()
+    known_ids = machine.list_known_process_ids()
+    fleet = _launch_second_fleet(machine, known_ids)
+    known_ids = machine.list_known_process_ids()
 
-    fleet.ask_to_end(signal.SIGHUP)
-    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known)), "it announces itself by another name")
+    fleet.terminate(signal.SIGHUP)
+    machine.wait_until(lambda: bool(machine.rows(_ANNOUNCED, known_ids)), "the fleet announces itself with a new id")
 
     assert not fleet.has_ended
-    fleet.ask_to_end()
+    fleet.terminate()
     assert fleet.wait() == 0
 
 
@@ -51,15 +51,17 @@ def test_second_signal_stops_without_waiting_for_jobs(machine: Machine, shop: Sh
     machine.start("workers-2", modules=["tests.support.installation.actors"])
     fleet = machine.processes["workers-2"]
     machine.insert_job(shop.id, ENDLESS.name, max_attempts=2)
-    machine.wait_until(lambda: "endless.begins" in machine.read_output("workers-2"), "it is at work")
+    machine.wait_until(lambda: "endless.begins" in machine.read_output("workers-2"), "the endless job runs")
 
     # when
-    fleet.ask_to_end()
-    machine.wait_until(lambda: bool(machine.rows("select from worker_process where queues = '{}'")), "it is leaving")
+    fleet.terminate()
+    machine.wait_until(
+        lambda: bool(machine.rows("select from worker_process where queues = '{}'")), "the fleet is stopping"
+    )
     assert not fleet.has_ended
-    fleet.ask_to_end()
+    fleet.terminate()
 
-    # then: nothing but that job is left over
+    # then: only that job is left
     assert fleet.wait() == 1
     machine.kill("workers-2")
     machine.rows("delete from job where name = %s returning 1", ENDLESS.name)

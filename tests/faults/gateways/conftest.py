@@ -1,4 +1,4 @@
-"""A till on the machine: a shop whose gateway is played at the address that every process knows."""
+"""A shop with a fake gateway, at the address that every process of the installation calls."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,20 +6,20 @@ from contextlib import closing
 import pytest
 
 from tests.support.gateways.card.stripe import StripeStage
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 
 @pytest.fixture
 def stage(machine: Machine) -> Iterator[StripeStage]:
-    """Return stripe, where the machine expects every gateway."""
-    playing = StripeStage(machine.gateway_port)
-    yield playing
-    playing.stop()
+    """Return a fake Stripe at the address of the gateways."""
+    stage = StripeStage(machine.gateway_port)
+    yield stage
+    stage.stop()
 
 
 @pytest.fixture
-def till(machine: Machine, stage: StripeStage) -> Iterator[Till]:
-    """Return a new shop with a connection to stripe."""
-    with closing(Till(machine, stage)) as opened:
-        yield opened
+def shop(machine: Machine, stage: StripeStage) -> Iterator[GatewayShop]:
+    """Return a new shop that is connected to the fake Stripe."""
+    with closing(GatewayShop(machine, stage)) as shop:
+        yield shop

@@ -1,71 +1,71 @@
-"""A backlog of gateway events: what dies or fails amidst it leaves each event booked once."""
+"""A backlog of gateway events: after a kill or a failure within it, each event is booked once."""
 
 from tests.support.installation import outcome
+from tests.support.installation.gateway_shop import GatewayShop
 from tests.support.installation.machine import Machine
-from tests.support.installation.till import Till
 
 _ATTEMPTS = "select attempt, count(*)::int from job where name = 'gateway.event' and organization_id = %s group by 1"
-# Every payment adds to it, after its conversion and its ledger entry and before its own row.
-_MIDDLE = "lock table affiliate_revenue in exclusive mode"
+# Every payment updates this table after it has written its conversion and ledger entry, and before its own row.
+_LOCK_IN_THE_MIDDLE = "lock table affiliate_revenue in exclusive mode"
 
 
-def _pay(till: Till, payments: int) -> None:
+def _pay(shop: GatewayShop, payments: int) -> None:
     for _ in range(payments):
-        customer = str(till.stage.number())
-        till.deliver(till.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
+        customer = str(shop.stage.number())
+        shop.deliver(shop.pay(customer=customer, email=f"{customer}@x.test").notifications[0])
 
 
-def _count_booked(machine: Machine, till: Till) -> tuple[int, ...]:
-    """Return how many conversions, payments, buyers that were counted once, and events that are done there are."""
-    (found,) = machine.rows(
+def _count_booked(machine: Machine, shop: GatewayShop) -> tuple[int, ...]:
+    """Return the numbers of conversions, payments, buyers with one payment, and processed events."""
+    (counts,) = machine.rows(
         "select (select count(*)::int from conversion where organization_id = o.id and parent_id is null),"
         " (select count(*)::int from gateway_payment where organization_id = o.id and conversion_id is not null),"
         " (select count(*)::int from program_customer where organization_id = o.id and payments = 1),"
         " (select count(*)::int from gateway_event where organization_id = o.id and status = 'Processed')"
         " from organization o where o.id = %s",
-        till.id,
+        shop.id,
     )
-    return found
+    return counts
 
 
-def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, till: Till) -> None:
+def test_kill_9_within_an_event_backlog_leaves_each_effect_once(machine: Machine, shop: GatewayShop) -> None:
     # given: events whose rows are written and not committed
-    till.subscribe()
+    shop.subscribe()
     machine.lengthen_leases()
-    with machine.hold_locks(_MIDDLE):
+    with machine.hold_locks(_LOCK_IN_THE_MIDDLE):
         with machine.backlog("gateways"):
-            _pay(till, 60)
+            _pay(shop, 60)
         machine.wait_for_table_lock("affiliate_revenue")
 
         # when
         machine.kill("gateways")
-        machine.end_waiting()
+        machine.end_lock_waiters()
 
-    # then: nothing is booked, only what was handed out has an attempt less, and two fleets at once do all of it
-    assert _count_booked(machine, till) == (0, 0, 0, 0)
-    tried = dict(machine.rows(_ATTEMPTS, till.id))
-    assert tried[0] >= 60 - 8
-    assert sum(tried.values()) == 60
-    machine.end_leases(till.id)
+    # then: nothing is booked, only dispatched jobs have used an attempt, and the next fleet books everything
+    assert _count_booked(machine, shop) == (0, 0, 0, 0)
+    jobs_by_attempt = dict(machine.rows(_ATTEMPTS, shop.id))
+    assert jobs_by_attempt[0] >= 60 - 8
+    assert sum(jobs_by_attempt.values()) == 60
+    machine.end_leases(shop.id)
     machine.start("gateways")
-    outcome.check(machine, till)
-    assert _count_booked(machine, till) == (60, 60, 60, 60)
+    outcome.check(machine, shop)
+    assert _count_booked(machine, shop) == (60, 60, 60, 60)
 
 
-def test_poison_event_becomes_the_only_dead_letter(machine: Machine, till: Till) -> None:
-    # given: something that no attempt books, in the midst of the backlog
+def test_poison_event_becomes_the_only_dead_letter(machine: Machine, shop: GatewayShop) -> None:
+    # given: a job that no attempt can book, in the middle of the backlog
     machine.lengthen_leases()
     with machine.backlog("gateways"):
-        _pay(till, 20)
-        machine.insert_job(till.id, "gateway.event", queue="gateways", max_attempts=2, event_id="of nobody")
-        _pay(till, 20)
+        _pay(shop, 20)
+        machine.insert_job(shop.id, "gateway.event", queue="gateways", max_attempts=2, event_id="unknown")
+        _pay(shop, 20)
 
     # when
     machine.wait_until_settled()
 
-    # then: nobody paid for that but itself
-    dead = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", till.id)
-    assert dead == [("of nobody", 2)]
-    assert _count_booked(machine, till) == (40, 40, 40, 40)
-    machine.execute("delete from job where organization_id = %s", str(till.id))
-    outcome.check(machine, till)
+    # then: only this job became a dead letter
+    dead_letters = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", shop.id)
+    assert dead_letters == [("unknown", 2)]
+    assert _count_booked(machine, shop) == (40, 40, 40, 40)
+    machine.execute("delete from job where organization_id = %s", str(shop.id))
+    outcome.check(machine, shop)

@@ -1,4 +1,4 @@
-"""A streaming replica of a data folder's PostgreSQL: it can be paused, killed and started again."""
+"""A streaming replica of a data folder's PostgreSQL, which tests can pause, kill and start again."""
 
 import shutil
 import signal
@@ -14,7 +14,7 @@ from adapters.embedded import data_folder, postgres_server, runners, server_pair
 
 
 class Replica:
-    """One running replica; `url` is the service's, as DATABASE_READ_URL."""
+    """A running replica; `url` is its DATABASE_READ_URL for the service."""
 
     def __init__(self, home: Path) -> None:
         self._runner = runners.choose_runner(data_folder.resolve(home))
@@ -32,15 +32,15 @@ class Replica:
         self.start()
 
     def start(self) -> None:
-        """Start the server and return when it answers."""
-        told = {"unix_socket_directories": self._folder, "listen_addresses": "''", "port": postgres_server.PORT}
-        told["max_connections"] = "200"  # a replica must let in as many as its primary
-        options = " ".join(f"-c {name}={value}" for name, value in told.items())
+        """Start the server and wait until it responds."""
+        settings = {"unix_socket_directories": self._folder, "listen_addresses": "''", "port": postgres_server.PORT}
+        settings["max_connections"] = "200"  # a replica must allow as many as its primary
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         command = ["pg_ctl", "-D", str(self._cluster), "-w", "-s", "-l", str(self._log), "-o", options, "start"]
         assert self._runner.run(command, log=self._log), self._log.read_text()
 
     def kill(self) -> None:
-        """End the server as a crash would."""
+        """Crash the server."""
         self._stop(signal.SIGQUIT)
 
     def close(self) -> None:
@@ -48,12 +48,12 @@ class Replica:
         self._stop(signal.SIGINT)
         shutil.rmtree(self._folder)
 
-    def ask(self, sql: str) -> Any:
-        """Return the one value of a statement, as the owner of the tables."""
+    def fetch_value(self, sql: str) -> Any:
+        """Run a statement as the owner of the tables and return its value."""
         with closing(psycopg2.connect(self._owner_url)) as connection, connection.cursor() as cursor:
             cursor.execute(sql)
             return cursor.fetchone()[0]
 
-    def _stop(self, how: signal.Signals) -> None:
-        mode = {signal.SIGQUIT: "immediate", signal.SIGINT: "fast"}[how]
+    def _stop(self, number: signal.Signals) -> None:
+        mode = {signal.SIGQUIT: "immediate", signal.SIGINT: "fast"}[number]
         self._runner.run(["pg_ctl", "-D", str(self._cluster), "-w", "-s", "-m", mode, "stop"], log=self._log)

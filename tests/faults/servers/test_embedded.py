@@ -1,4 +1,4 @@
-"""The embedded servers die under `make run`: they are started again, and it says so."""
+"""The embedded servers are killed under `make run`: the watchdog starts them again, and logs it."""
 
 import os
 import signal
@@ -10,19 +10,19 @@ import pytest
 import redis
 
 from adapters.embedded import data_folder, server_pair
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.processes import Process
 
 _SOCKETS = {"PostgreSQL": "postgres_socket", "Valkey": "valkey_socket"}
 
 
-class _Kept:
-    """A data folder whose servers are kept running."""
+class _WatchedServers:
+    """A data folder whose servers the watchdog keeps running."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.urls = server_pair.start(home)
-        self._log = home / "keeper.out"
+        self._log = home / "watchdog.out"
         command = ["python", "-m", "adapters.embedded.watchdog", str(home), "postgres", "valkey"]
         environment = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
         self.process = Process("servers", command, env=environment, log=self._log)
@@ -37,27 +37,27 @@ class _Kept:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def until_said(self, *lines: str, times: int = 1) -> None:
-        is_said = data_folder.wait_until(
-            lambda: all(self.said().count(line) >= times for line in lines), timeout_s=PATIENCE_S
+    def wait_for_log(self, *lines: str, times: int = 1) -> None:
+        is_logged = data_folder.wait_until(
+            lambda: all(self.log().count(line) >= times for line in lines), timeout_s=PATIENCE_S
         )
-        assert is_said, f"{lines} of: {self.said()}"
+        assert is_logged, f"{lines} not in: {self.log()}"
 
-    def said(self) -> str:
+    def log(self) -> str:
         return self._log.read_text()
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[_Kept]:
-    """Servers that are kept running."""
-    made = _Kept(tmp_path)
-    yield made
-    made.process.kill()
+def servers(tmp_path: Path) -> Iterator[_WatchedServers]:
+    """Return a data folder with servers that the watchdog keeps running."""
+    servers = _WatchedServers(tmp_path)
+    yield servers
+    servers.process.kill()
     server_pair.stop(tmp_path)
 
 
-def _count(kept: _Kept) -> int:
-    connection = psycopg2.connect(kept.urls.database_owner_url)
+def _count_sales(servers: _WatchedServers) -> int:
+    connection = psycopg2.connect(servers.urls.database_owner_url)
     try:
         with connection.cursor() as cursor:
             cursor.execute("select count(*) from sale")
@@ -66,75 +66,77 @@ def _count(kept: _Kept) -> int:
         connection.close()
 
 
-def test_killed_postgresql_restarts_with_committed_data(kept: _Kept) -> None:
-    connection = psycopg2.connect(kept.urls.database_owner_url)
-    with connection, connection.cursor() as cursor:  # this session lives on while the server under it is killed
+def test_killed_postgresql_restarts_with_committed_data(servers: _WatchedServers) -> None:
+    connection = psycopg2.connect(servers.urls.database_owner_url)
+    with connection, connection.cursor() as cursor:  # this session stays open while the server is killed
         cursor.execute("create table sale as select generate_series(1, 50)")
 
-    former = kept.kill("PostgreSQL")
+    old_pid = servers.kill("PostgreSQL")
 
-    kept.until_said("PostgreSQL has stopped; restarting it", "PostgreSQL is running again (process ")
-    assert kept.pid("PostgreSQL") not in (None, former)
-    assert _count(kept) == 50
-    assert "Valkey" not in kept.said()
+    servers.wait_for_log("PostgreSQL has stopped; restarting it", "PostgreSQL is running again (process ")
+    assert servers.pid("PostgreSQL") not in (None, old_pid)
+    assert _count_sales(servers) == 50
+    assert "Valkey" not in servers.log()
 
 
-def test_killed_valkey_restarts_with_acknowledged_data(kept: _Kept) -> None:
-    with redis.Redis.from_url(kept.urls.redis_url) as client:
+def test_killed_valkey_restarts_with_acknowledged_data(servers: _WatchedServers) -> None:
+    with redis.Redis.from_url(servers.urls.redis_url) as client:
         for number in range(2_000):
             client.xadd("clicks", {"number": number})
 
-        former = kept.kill("Valkey")
+        old_pid = servers.kill("Valkey")
 
-    # A power cut may cost the last second; a killed process had given what it answered to the kernel.
-    kept.until_said("Valkey has stopped; restarting it", "Valkey is running again (process ")
-    assert kept.pid("Valkey") not in (None, former)
-    with redis.Redis.from_url(kept.urls.redis_url) as client:
+    # A power cut may lose the last second, but a killed process has passed acknowledged writes to the kernel.
+    servers.wait_for_log("Valkey has stopped; restarting it", "Valkey is running again (process ")
+    assert servers.pid("Valkey") not in (None, old_pid)
+    with redis.Redis.from_url(servers.urls.redis_url) as client:
         assert client.xlen("clicks") == 2_000
 
 
-def test_servers_restart_after_every_kill(kept: _Kept) -> None:
-    for said in (2, 4):
-        kept.kill("Valkey")
-        kept.kill("PostgreSQL")
-        kept.until_said("is running again", times=said)
+def test_servers_restart_after_every_kill(servers: _WatchedServers) -> None:
+    for restarts in (2, 4):
+        servers.kill("Valkey")
+        servers.kill("PostgreSQL")
+        servers.wait_for_log("is running again", times=restarts)
 
-    assert kept.said().count("PostgreSQL is running again") == 2
-    assert kept.said().count("Valkey is running again") == 2
+    assert servers.log().count("PostgreSQL is running again") == 2
+    assert servers.log().count("Valkey is running again") == 2
 
 
-def test_failed_server_start_is_retried(kept: _Kept) -> None:
-    version = kept.home / "postgres" / "PG_VERSION"
-    written = version.read_text()
+def test_failed_server_start_is_retried(servers: _WatchedServers) -> None:
+    version = servers.home / "postgres" / "PG_VERSION"
+    content = version.read_text()
     version.write_text("9\n")
 
-    kept.kill("PostgreSQL")
-    kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.")
-    version.write_text(written)
+    servers.kill("PostgreSQL")
+    servers.wait_for_log("PostgreSQL did not start\n", "The next attempt is in 1 s.")
+    version.write_text(content)
 
-    kept.until_said("PostgreSQL is running again (process ")
+    servers.wait_for_log("PostgreSQL is running again (process ")
 
 
-def test_failed_server_start_delays_no_other_server(kept: _Kept) -> None:
-    version = kept.home / "postgres" / "PG_VERSION"
-    written = version.read_text()
+def test_failed_server_start_delays_no_other_server(servers: _WatchedServers) -> None:
+    version = servers.home / "postgres" / "PG_VERSION"
+    content = version.read_text()
     version.write_text("9\n")
 
-    kept.process.pause()
-    kept.kill("Valkey")
-    kept.kill("PostgreSQL")
-    kept.process.resume()
+    servers.process.pause()
+    servers.kill("Valkey")
+    servers.kill("PostgreSQL")
+    servers.process.resume()
 
-    kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.", "Valkey is running again (process ")
-    version.write_text(written)
-    kept.until_said("PostgreSQL is running again (process ")
+    servers.wait_for_log(
+        "PostgreSQL did not start\n", "The next attempt is in 1 s.", "Valkey is running again (process "
+    )
+    version.write_text(content)
+    servers.wait_for_log("PostgreSQL is running again (process ")
 
 
-def test_ended_supervisor_leaves_the_servers_running(kept: _Kept) -> None:
-    kept.kill("Valkey")
-    kept.until_said("Valkey is running again (process ")
+def test_ended_supervisor_leaves_the_servers_running(servers: _WatchedServers) -> None:
+    servers.kill("Valkey")
+    servers.wait_for_log("Valkey is running again (process ")
 
-    kept.process.ask_to_end()
+    servers.process.terminate()
 
-    assert kept.process.wait() == 0
-    assert server_pair.status(kept.home) == {"postgres": "running", "valkey": "running"}
+    assert servers.process.wait() == 0
+    assert server_pair.status(servers.home) == {"postgres": "running", "valkey": "running"}

@@ -1,67 +1,67 @@
-"""Behind a PgBouncer that lends connections by the transaction, everything goes on as it does without one."""
+"""Behind a PgBouncer in transaction mode everything works as without one."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.support.installation import outcome, pool
+from tests.support.installation import outcome, pgbouncer
 from tests.support.installation.machine import Machine
-from tests.support.installation.pool import Pool
+from tests.support.installation.pgbouncer import PgBouncer
 from tests.support.installation.shop import Shop
 
-pytestmark = pytest.mark.skipif(pool.PROGRAM is None, reason="PgBouncer is not installed")
+pytestmark = pytest.mark.skipif(pgbouncer.PROGRAM is None, reason="PgBouncer is not installed")
 
-# Far fewer than the machine's processes have threads, so each is used by many in turn.
+# Far fewer than the processes have threads, so that many threads share each connection.
 _CONNECTIONS = 4
 
 
 @pytest.fixture
-def pooled(machine: Machine) -> Iterator[Pool]:
-    """Restart every process of the machine behind a pool."""
-    between = Pool(machine.home, machine.urls.database_url, size=_CONNECTIONS)
+def bouncer(machine: Machine) -> Iterator[PgBouncer]:
+    """Restart every process behind a PgBouncer."""
+    bouncer = PgBouncer(machine.home, machine.urls.database_url, size=_CONNECTIONS)
     names = list(machine.processes)
     machine.kill(*names)
     machine.forget_killed_fleets()
     try:
-        machine.start(*names, variables=between.environment)
-        yield between
+        machine.start(*names, variables=bouncer.environment)
+        yield bouncer
         machine.kill(*names)
         machine.forget_killed_fleets()
     finally:
-        between.close()
+        bouncer.close()
 
 
-def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_effects_happen_once_behind_a_connection_pool(machine: Machine, shop: Shop, bouncer: PgBouncer) -> None:
     # given
     shop.subscribe()
-    other = Shop(machine)
-    other.subscribe()
+    other_shop = Shop(machine)
+    other_shop.subscribe()
 
-    # when: two tenants take turns on the same connections
-    with shop.sell_continuously(threads=4), other.sell_continuously(threads=4):
+    # when: two tenants share the same connections
+    with shop.sell_continuously(threads=4), other_shop.sell_continuously(threads=4):
         shop.wait_until_sold(100)
-        other.wait_until_sold(100)
+        other_shop.wait_until_sold(100)
     for order in list(shop.sold)[:5]:
         shop.refund(order)
 
     # then
     outcome.check(machine, shop)
-    outcome.check(machine, other)
-    other.close()
-    served = (
+    outcome.check(machine, other_shop)
+    other_shop.close()
+    connections = (
         "select count(*) from pg_stat_activity where usename = 'finderfee_login' and backend_type = 'client backend'"
     )
-    assert machine.rows(served)[0][0] <= _CONNECTIONS
+    assert machine.rows(connections)[0][0] <= _CONNECTIONS
 
 
-def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, pooled: Pool) -> None:
+def test_pool_crash_under_load_loses_nothing(machine: Machine, shop: Shop, bouncer: PgBouncer) -> None:
     # given
     shop.subscribe()
 
     # when
     with shop.sell_continuously(threads=6):
         shop.wait_until_sold(20)
-        pooled.crash()
+        bouncer.crash()
         shop.wait_until_sold(20)
 
     # then

@@ -1,4 +1,4 @@
-"""The database crashes: callers are told to come back, and everything goes on without being restarted."""
+"""The database crashes: requests get 503, and all processes recover without a restart."""
 
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
@@ -8,7 +8,7 @@ from tests.support.installation.shop import Shop
 def test_postgresql_crash_under_load_returns_503_and_recovers(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
-    running = dict(machine.processes)
+    processes_before = dict(machine.processes)
 
     # when
     with shop.sell_continuously(threads=6):
@@ -19,8 +19,8 @@ def test_postgresql_crash_under_load_returns_503_and_recovers(machine: Machine, 
     # then
     outcome.check(machine, shop)
     assert set(shop.statuses) <= {200, 422, 503}
-    assert machine.processes == running
-    assert [name for name, process in running.items() if process.has_ended] == []
+    assert machine.processes == processes_before
+    assert [name for name, process in processes_before.items() if process.has_ended] == []
 
 
 def test_postgresql_crash_between_requests_fails_no_request(machine: Machine, shop: Shop) -> None:

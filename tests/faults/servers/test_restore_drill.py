@@ -1,4 +1,4 @@
-"""The runbook's "After a restore", typed: runs that the restored database has forgotten are not paid a second time."""
+"""The steps of the runbook's "After a restore": runs that the restored database has lost are not paid twice."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ import pytest
 
 from domain.refusals import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
-from tests.faults.servers.restoring import Operator, following_log, restored
+from tests.faults.servers.restores import Operator, follow_log, restore_database
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.payroll import Payroll
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
-# Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.
+# Amounts of sales in minor units, by slug; affiliates get 20 %. The rate is 0.92 EUR per USD.
 _FIRST_RUN = [
     ("ann", 12_345, "USD"),
     ("ann", 7_777, "EUR"),
@@ -33,7 +33,7 @@ _SECOND_RUN = [("ann", 6_000, "USD")]
 
 
 class _Brand:
-    """A brand that sells, and sells the same again when its server repeats what got lost."""
+    """A brand that posts sales, and posts the same ones again after a restore has lost them."""
 
     def __init__(self, machine: Machine, shop: Shop) -> None:
         self.machine, self.shop = machine, shop
@@ -48,7 +48,7 @@ class _Brand:
             )
 
     def sell(self, sales: Sequence[tuple[str, int, str]]) -> None:
-        """Post sales, each under an id that stays the same, so that known ones change nothing."""
+        """Post sales with ids that depend on their content, so that known ones change nothing."""
         for slug, amount_cents, currency in sales:
             event_id = f"{self.shop.id}-{slug}-{amount_cents}"
             self.shop.sold.pop(event_id, None)
@@ -56,32 +56,33 @@ class _Brand:
         self.machine.wait_until_settled()
 
     def run(self) -> None:
-        """Pay what is due, and wait until it is paid."""
+        """Run payouts and wait until they are paid."""
         with self.machine.use_models():
             self.payroll.run()
         self.machine.wait_until_settled()
 
-    def refused_run(self) -> str:
-        """Try to pay what is due; return the code of the refusal."""
+    def try_run(self) -> str:
+        """Run payouts, which must be refused, and return the error code."""
         with self.machine.use_models(), pytest.raises(Refused) as refusal:
             self.payroll.run()
         return refusal.value.code
 
 
-def _sum_paid_by_account(service: FakeProcessor) -> dict[str, int]:
-    """Return what the service paid to each account, in US cents."""
+def _sum_paid_by_account(processor: FakeProcessor) -> dict[str, int]:
+    """Return the sum that the payment service paid to each account, in US cents."""
     sums: defaultdict[str, int] = defaultdict(int)
-    for one in service.books:
-        sums[one.account] += int(Decimal(one.amount).scaleb(2)) if one.method == "Wallet" else int(one.amount)
+    for payment in processor.books:
+        is_wallet = payment.method == "Wallet"
+        sums[payment.account] += int(Decimal(payment.amount).scaleb(2)) if is_wallet else int(payment.amount)
     return dict(sums)
 
 
-def _wallet_list(service: FakeProcessor, path: Path) -> Path:
-    """Write the wallet's payments as the operator copies them from its report; it is the one rail that has no list."""
+def _write_wallet_list(processor: FakeProcessor, path: Path) -> Path:
+    """Write the wallet's payments to a file, as operators copy them from its report: only this rail has no list."""
     rows = [
-        f"{one.id},{one.amount},{datetime.fromtimestamp(one.created).astimezone().isoformat()},{one.key},{one.account}"
-        for one in service.books
-        if one.method == "Wallet"
+        f"{paid.id},{paid.amount},{datetime.fromtimestamp(paid.created).astimezone().isoformat()},{paid.key},{paid.account}"
+        for paid in processor.books
+        if paid.method == "Wallet"
     ]
     path.write_text("\n".join(["reference,amount,paid_at,key,account", *rows]))
     return path
@@ -90,103 +91,103 @@ def _wallet_list(service: FakeProcessor, path: Path) -> Path:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("order", ["sales_first", "reconcile_first"])
 def test_forgotten_runs_are_not_paid_again_in_either_order(
-    machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path, order: str
+    machine: Machine, shop: Shop, processor: FakeProcessor, tmp_path: Path, order: str
 ) -> None:
-    # given: a moment to go back to, then sales and two runs that pay for them
+    # given: a time to restore to, then sales and two runs that pay for them
     backups = tmp_path / "backups"
     brand = _Brand(machine, shop)
-    with following_log(machine, backups):
-        (moment,) = machine.rows("select clock_timestamp()")[0]
+    with follow_log(machine, backups):
+        (restore_to,) = machine.rows("select clock_timestamp()")[0]
         for sales in (_FIRST_RUN, _SECOND_RUN):
             brand.sell(sales)
             brand.run()
-        assert len(service.books) == len(_METHODS) + 1
-    before = _sum_paid_by_account(service)
+        assert len(processor.books) == len(_METHODS) + 1
+    before = _sum_paid_by_account(processor)
 
-    with restored(machine, backups, tmp_path / "again", moment) as operator:
+    with restore_database(machine, backups, tmp_path / "again", restore_to) as operator:
         assert operator("restore", "status")["held"]
         if order == "sales_first":
             brand.sell(_FIRST_RUN + _SECOND_RUN)
-            assert brand.refused_run() == "payouts_on_hold"
+            assert brand.try_run() == "payouts_on_hold"
 
-        # when: it is typed as the runbook has it
-        _type_reconcile(machine, operator, service, brand, moment, folder=tmp_path)
-        operator("restore", "release", "--restored-to", moment.isoformat(), "--why", "compared with every rail")
+        # when: the operator follows the runbook
+        _reconcile(machine, operator, processor, brand, restore_to, folder=tmp_path)
+        operator("restore", "release", "--restored-to", restore_to.isoformat(), "--why", "compared with every rail")
         brand.sell(_FIRST_RUN + _SECOND_RUN)
 
-        # then: nothing of it is due, and who earns more gets exactly that
-        assert brand.refused_run() == "nothing_to_pay"
-        assert _sum_paid_by_account(service) == before
+        # then: none of it is due, and later sales are paid exactly
+        assert brand.try_run() == "nothing_to_pay"
+        assert _sum_paid_by_account(processor) == before
         assert operator("ledger", "check")["broken"] == []
         brand.sell([("ann", 10_000, "USD"), ("dan", 4_600, "EUR")])
         brand.run()
-        more = {"acct_ann": 2_000, "acct_dan": 1_000}
-        assert _sum_paid_by_account(service) == {
-            account: cents + more.get(account, 0) for account, cents in before.items()
+        new_cents = {"acct_ann": 2_000, "acct_dan": 1_000}
+        assert _sum_paid_by_account(processor) == {
+            account: cents + new_cents.get(account, 0) for account, cents in before.items()
         }
         assert operator("ledger", "check")["broken"] == []
 
 
-def _type_reconcile(
-    machine: Machine, operator: Operator, service: FakeProcessor, brand: _Brand, moment: datetime, *, folder: Path
+def _reconcile(
+    machine: Machine, operator: Operator, processor: FakeProcessor, brand: _Brand, restore_to: datetime, *, folder: Path
 ) -> None:
-    """Compare: too little at first, then killed in the middle, then twice at once, then again."""
-    words = ["restore", "reconcile", "--restored-to", moment.isoformat()]
+    """Reconcile: at first incompletely, then killed in the middle, then twice at the same time, then once more."""
+    words = ["restore", "reconcile", "--restored-to", restore_to.isoformat()]
     assert "Traceback" not in operator(*words, code=1)
     status = operator("restore", "status")
     assert status["missing"] == ["Wallet", "Manual"]
-    release = ("restore", "release", "--restored-to", moment.isoformat(), "--why", "in a hurry")
+    release = ("restore", "release", "--restored-to", restore_to.isoformat(), "--why", "in a hurry")
     assert "Wallet was not compared" in operator(*release, code=1)
-    words += ["--list", f"Wallet={_wallet_list(service, folder / 'wallet.csv')}", "--none", "Manual"]
+    words += ["--list", f"Wallet={_write_wallet_list(processor, folder / 'wallet.csv')}", "--none", "Manual"]
     with machine.hold_locks("lock table restored_transfer in exclusive mode"):
         killed = operator.start(*words, log=machine.home / "killed.out")
         machine.wait_for_lock_waiters(1, about="restored_transfer")
         killed.kill()
         killed.wait()
-    assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now cut off
-    at_once = [operator.start(*words, log=machine.home / f"reconcile-{number}.out") for number in range(2)]
-    codes = [process.wait() for process in at_once]
-    # The wallet's report says no currency, and this affiliate sells in two. Who ends first sees the other at work.
+    assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now interrupted
+    concurrent = [operator.start(*words, log=machine.home / f"reconcile-{number}.out") for number in range(2)]
+    codes = [process.wait() for process in concurrent]
+    # The wallet's report has no currency, and this affiliate sells in two. The first to end sees the other one run.
     assert sorted(codes) in ([0, 0], [0, 1])
-    again = operator(*words)
-    assert again["clean"]
-    assert all(one["booked_cents"] == 0 for one in again["methods"])
-    booked = machine.rows(
+    result = operator(*words)
+    assert result["clean"]
+    assert all(method["booked_cents"] == 0 for method in result["methods"])
+    payout_totals = machine.rows(
         "select count(*), sum(amount_cents) from payout where organization_id = %s and status = 'Paid'",
         str(brand.shop.id),
     )
-    assert booked == [(len(service.books), sum(_sum_paid_by_account(service).values()))]
+    assert payout_totals == [(len(processor.books), sum(_sum_paid_by_account(processor).values()))]
 
 
 @pytest.mark.timeout(900)
 def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
-    machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
+    machine: Machine, shop: Shop, processor: FakeProcessor, tmp_path: Path
 ) -> None:
-    # given: deals that are accepted, and charged for after the time to go back to; the processor has forgotten the keys
+    # given: deals that are charged after the time to restore to; the processor has forgotten the idempotency keys
     deals = Deals(machine, shop)
-    with following_log(machine, tmp_path / "backups"):
-        (moment,) = machine.rows("select clock_timestamp()")[0]
+    with follow_log(machine, tmp_path / "backups"):
+        (restore_to,) = machine.rows("select clock_timestamp()")[0]
         deals.fund()
         machine.wait_until_settled()
-    charges = sorted(one.id for one in service.books)
+    charges = sorted(payment.id for payment in processor.books)
     assert len(charges) == len(deals.ids)
-    service.expire_keys()
+    processor.expire_keys()
 
     # when
-    with restored(machine, tmp_path / "backups", tmp_path / "again", moment) as operator:
-        words = ("--restored-to", moment.isoformat())
-        words_of_reconcile = ("restore", "reconcile", *words, "--none", "Wallet", "--none", "Manual")
-        result = operator(*words_of_reconcile)
+    with restore_database(machine, tmp_path / "backups", tmp_path / "again", restore_to) as operator:
+        restored_to = ("--restored-to", restore_to.isoformat())
+        reconcile = ("restore", "reconcile", *restored_to, "--none", "Wallet", "--none", "Manual")
+        result = operator(*reconcile)
         assert result["clean"]
-        assert {one["dealId"] for one in result["charges"]} == {str(deal_id) for deal_id in deals.ids}
-        assert {one["problem"] for one in result["charges"]} == {"deal_not_funded"}
-        operator("restore", "release", *words, "--why", "compared")
+        assert {charge["dealId"] for charge in result["charges"]} == {str(deal_id) for deal_id in deals.ids}
+        assert {charge["problem"] for charge in result["charges"]} == {"deal_not_funded"}
+        operator("restore", "release", *restored_to, "--why", "compared")
         deals.fund()
         machine.wait_until_settled()
 
         # then
         funded = "select status, count(*) from deal where organization_id = %s group by status"
         assert machine.rows(funded, str(shop.id)) == [("Funded", len(deals.ids))]
-        assert sorted(one.id for one in service.books) == charges
-        assert operator(*words_of_reconcile)["charges"] == []
+        assert sorted(payment.id for payment in processor.books) == charges
+        assert operator(*reconcile)["charges"] == []
         assert operator("ledger", "check")["broken"] == []

@@ -1,4 +1,4 @@
-"""Spans of a whole machine, whose web server forks and whose fleets are processes of their own, meet in one trace."""
+"""Spans of a whole installation, with a forking web server and separate worker processes, join in one trace."""
 
 from collections.abc import Iterator
 
@@ -9,19 +9,19 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.tracing.collector import Collector
 
-_WALK = {"POST /api/tracking/s2s", "sale.settle", "webhook.deliver", "call to a customer's server"}
+_SALE_SPANS = {"POST /api/tracking/s2s", "sale.settle", "webhook.deliver", "call to a customer's server"}
 
 
 @pytest.fixture
 def collector(machine: Machine) -> Iterator[Collector]:
-    """Restart every process of the machine so that it sends its spans on."""
-    started = Collector()
+    """Restart every process with a collector for its spans."""
+    collector = Collector()
     try:
-        machine.restart_with_broker({"OTEL_EXPORTER_OTLP_ENDPOINT": started.url, "OTEL_BSP_SCHEDULE_DELAY": "100"})
-        yield started
+        machine.restart_with_broker({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"})
+        yield collector
     finally:
         machine.restart_with_broker({})
-        started.close()
+        collector.close()
 
 
 def test_trace_spans_processes_and_survives_a_lost_collector(
@@ -30,22 +30,22 @@ def test_trace_spans_processes_and_survives_a_lost_collector(
     # given
     shop.subscribe()
 
-    # when: one after the other, for of several that are done together one has a span
+    # when: one sale after the other, because of several in a batch only one has a span
     for _ in range(5):
         shop.sell()
         machine.wait_until_settled()
     outcome.check(machine, shop)
 
     # then
-    def walked() -> list[bytes]:
-        names: dict[bytes, set[str]] = {}
+    def complete_traces() -> list[bytes]:
+        names_by_trace: dict[bytes, set[str]] = {}
         for span in list(collector.spans):
-            names.setdefault(span.trace_id, set()).add(span.name)
-        return [trace_id for trace_id, found in names.items() if found >= _WALK]
+            names_by_trace.setdefault(span.trace_id, set()).add(span.name)
+        return [trace_id for trace_id, names in names_by_trace.items() if names >= _SALE_SPANS]
 
-    machine.wait_until(lambda: len(walked()) == 5, "every sale is one trace")
+    machine.wait_until(lambda: len(complete_traces()) == 5, "every sale is one trace")
 
-    # and when nobody answers any more
+    # and when the collector does not respond any more
     collector.status = None
     shop.sell_many(5)
     machine.stop("workers", "webhooks")

@@ -1,4 +1,4 @@
-"""The broker forgets, goes away, comes back empty or is full: sales are accepted all the while and nothing is lost."""
+"""Valkey loses data, stops, starts empty or is full: sales are accepted all the time and nothing is lost."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -8,11 +8,11 @@ import pytest
 from adapters.embedded import data_folder
 from tests.support.installation import outcome, servers
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Action, Proxy
 from tests.support.installation.shop import Shop
 
-# Long enough for the web, the relay and the workers to notice in all their ways.
-_AWAY_S = 6.0
+# Long enough for the web server, the relay and the workers to notice it in all their loops.
+_OUTAGE_S = 6.0
 
 
 def test_flushall_under_load_loses_nothing(machine: Machine, shop: Shop) -> None:
@@ -33,8 +33,8 @@ def test_sales_are_accepted_while_valkey_is_stopped_and_settle_when_it_is_back(m
 
     with shop.sell_continuously(threads=1):
         shop.wait_until_sold(5)
-        with _without_valkey(machine, wiped=False):
-            _wait(machine, _AWAY_S)
+        with _stop_valkey(machine, is_wiped=False):
+            _wait_s(machine, _OUTAGE_S)
             shop.wait_until_sold(5)
 
     outcome.check(machine, shop)
@@ -46,7 +46,7 @@ def test_sales_are_accepted_while_valkey_dies_and_comes_back_empty(machine: Mach
 
     with shop.sell_continuously():
         shop.wait_until_sold(10)
-        with _without_valkey(machine, wiped=True):
+        with _stop_valkey(machine, is_wiped=True):
             shop.wait_until_sold(10)
 
     outcome.check(machine, shop)
@@ -62,7 +62,7 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
     # when
     shop.sell_many(20)
     machine.wait_until(
-        lambda: machine.read_output("relay").count("maxmemory") > 1, "the relay is refused again and again"
+        lambda: machine.read_output("relay").count("maxmemory") > 1, "the relay is refused more than once"
     )
 
     # then
@@ -70,41 +70,41 @@ def test_sales_are_accepted_while_valkey_is_full_and_wait_without_using_attempts
     machine.wait_until(lambda: machine.rows(waiting, shop.id) == [(20,)], "every job waits with every attempt left")
     assert set(shop.statuses) == {200}
     machine.valkey().config_set("maxmemory", 0)
-    machine.note("Valkey has room")
+    machine.note("Valkey has memory again")
     outcome.check(machine, shop)
 
 
-class _Losing:
-    """Loses three of the things said to or by the broker that hold all of some words."""
+class _LosingProxy:
+    """Drops, or disconnects at, the first three requests or replies that contain all of some words."""
 
-    def __init__(self, *words: bytes, fate: Fate) -> None:
+    def __init__(self, *words: bytes, action: Action) -> None:
         self.lost = 0
-        self._words, self._fate = words, fate
+        self._words, self._action = words, action
 
-    def __call__(self, said: bytes) -> Fate:
-        if self.lost == 3 or not all(word in said for word in self._words):
-            return Fate.PASSES
+    def __call__(self, read: bytes) -> Action:
+        if self.lost == 3 or not all(word in read for word in self._words):
+            return Action.FORWARD
         self.lost += 1
-        return self._fate
+        return self._action
 
 
 @pytest.mark.parametrize(
-    ("way", "words", "fate"),
+    ("direction", "words", "action"),
     [
-        ("answered", (b'"queue_name":"sales"',), Fate.IS_CUT),
-        ("answered", (b'"queue_name":"sales"',), Fate.IS_LOST),
-        ("request_fate", (b"\r\nack\r\n", b"\r\nsales\r\n"), Fate.IS_LOST),
+        ("on_reply", (b'"queue_name":"sales"',), Action.DISCONNECT),
+        ("on_reply", (b'"queue_name":"sales"',), Action.DROP),
+        ("on_request", (b"\r\nack\r\n", b"\r\nsales\r\n"), Action.DROP),
     ],
-    ids=["what was fetched is cut off", "what was fetched is lost", "what was acknowledged is lost"],
+    ids=["connection closed during a fetch", "fetched messages dropped", "acknowledgements dropped"],
 )
 def test_lost_broker_messages_strand_no_job(
-    machine: Machine, shop: Shop, way: str, words: tuple[bytes, ...], fate: Fate
+    machine: Machine, shop: Shop, direction: str, words: tuple[bytes, ...], action: Action
 ) -> None:
-    # given: a fleet that loses some words with the broker, with leases that are far off
-    losing = _Losing(*words, fate=fate)
+    # given: a fleet that loses messages to or from the broker, with long leases
+    losing = _LosingProxy(*words, action=action)
     long_lease = {"JOB_LEASE_S": "3600"}
     machine.kill("relay", "workers")
-    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, **{way: losing})) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, **{direction: losing})) as proxy:
         machine.start("relay", variables=long_lease)
         machine.start("workers", variables=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
@@ -112,15 +112,15 @@ def test_lost_broker_messages_strand_no_job(
         for _ in range(3):
             shop.sell_many(8)
 
-        # then: with the process alive that lost them
+        # then: while the process that lost them is alive
         outcome.check(machine, shop)
         assert losing.lost == 3
-        machine.wait_until(lambda: not _list_message_keys(machine), "nothing stays in the broker")
+        machine.wait_until(lambda: not _list_message_keys(machine), "the broker has no messages left")
         machine.kill("workers")
 
 
 def _list_message_keys(machine: Machine) -> list[bytes]:
-    return [key for place in ("*.msgs", "__acks__.*") for key in machine.valkey().scan_iter(f"finderfee:{place}")]
+    return [key for pattern in ("*.msgs", "__acks__.*") for key in machine.valkey().scan_iter(f"finderfee:{pattern}")]
 
 
 def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop) -> None:
@@ -140,9 +140,9 @@ def test_web_relay_and_workers_start_without_valkey(machine: Machine, shop: Shop
 
 
 @contextmanager
-def _without_valkey(machine: Machine, *, wiped: bool) -> Iterator[None]:
-    machine.note("Valkey is killed and wiped" if wiped else "Valkey stops with what it has")
-    if wiped:
+def _stop_valkey(machine: Machine, *, is_wiped: bool) -> Iterator[None]:
+    machine.note("Valkey is killed and wiped" if is_wiped else "Valkey stops and keeps its data")
+    if is_wiped:
         servers.kill_valkey(machine.home)
         servers.wipe_valkey(machine.home)
     else:
@@ -151,7 +151,7 @@ def _without_valkey(machine: Machine, *, wiped: bool) -> Iterator[None]:
     machine.start_valkey()
 
 
-def _wait(machine: Machine, seconds: float) -> None:
-    begun = machine.rows("select clock_timestamp()")[0][0]
+def _wait_s(machine: Machine, seconds: float) -> None:
+    started_at = machine.rows("select clock_timestamp()")[0][0]
     elapsed = "select clock_timestamp() > %s + make_interval(secs => %s)"
-    machine.wait_until(lambda: machine.rows(elapsed, begun, seconds)[0][0], f"{seconds} s pass")
+    machine.wait_until(lambda: machine.rows(elapsed, started_at, seconds)[0][0], f"{seconds} s pass")

@@ -1,4 +1,4 @@
-"""The web server or the relay dies between two steps that belong together."""
+"""The web server or the relay is killed between two steps that belong together."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ from tests.support.installation.shop import Shop
 
 
 def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine: Machine, shop: Shop) -> None:
-    # given: a request whose whole transaction is with the database, which commits it on its own
+    # given: a request whose whole transaction was sent to the database, which commits it by itself
     shop.subscribe()
     shop.sell_many(16, customerId="regular")
     with ThreadPoolExecutor(1) as pool:
@@ -21,8 +21,8 @@ def test_web_killed_between_commit_and_answer_leaves_a_sale_that_settles(machine
         machine.start("web")
         posting.result()
 
-    # then: the client never learned the id, and its repetition is recognised
-    assert shop.statuses["cut off"] > 0
+    # then: the client has not received the id, and its repeated request is recognized
+    assert shop.statuses["no response"] > 0
     assert shop.sold["order-cut-off"] is None
     outcome.check(machine, shop)
 
@@ -39,8 +39,8 @@ def test_web_kill_under_load_duplicates_no_sale(machine: Machine, shop: Shop) ->
 
 
 def test_relay_kill_between_claim_and_push_is_recovered_after_the_lease(machine: Machine, shop: Shop) -> None:
-    # given: a claim that is committed, whose push gets no answer and never will; and nobody of whom a relay learns that
-    # they are dead, for it asks the broker what they held before it claims
+    # given: a committed claim whose push gets no response; and no dead fleets, because the relay would ask the broker
+    # for their messages before it claims jobs
     machine.forget_killed_fleets()
     shop.subscribe()
     machine.pause("relay")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import books
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.installation import invariants
 
 
@@ -24,7 +24,7 @@ def test_ledger_check_and_its_single_rules_find_the_same_damage(brand, rival, dr
     drain()
     assert books.list_violations(brand.id) == []
 
-    alter(brand, damage)
+    run_as_brand(brand, damage)
 
     violations_by_rule = invariants.list_violations(brand.rows, organization_id=brand.id)
     assert sorted(books.list_violations(brand.id)) == sorted(violations_by_rule) != []

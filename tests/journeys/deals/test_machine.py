@@ -101,7 +101,7 @@ class Deals(RuleBasedStateMachine):
     @rule(mode=_modes)
     def wait(self, mode: str) -> None:
         self.dealing.brand.set(sandboxRail=mode)
-        self.dealing.wait()
+        self.dealing.pass_retry_delay()
 
     @rule(days=st.sampled_from([1, 8]), mode=_modes)
     def pass_days(self, days: int, mode: str) -> None:
@@ -155,7 +155,7 @@ class Deals(RuleBasedStateMachine):
         self.move_account(True)
         for _ in range(3):
             self.dealing.brand.set(sandboxRail="ok")
-            self.dealing.wait()
+            self.dealing.pass_retry_delay()
             for payout_id, status in self.dealing.brand.rows("select id, status from payout where voided_at is null"):
                 if status == "Failed":
                     self.dealing.owner.post(f"/api/v1/payouts/{payout_id}/retry")

@@ -9,14 +9,14 @@ import pytest
 from domain import jobs
 from models import db
 from models import mail as messages
-from tests.support.databases import alter_any
-from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage
+from tests.support.databases import run_for_all_tenants
+from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage_messages
 
 
 def test_emails_are_sent_one_by_one_at_the_pace(office, brand, drain):
     office.set(per_min=1)
     subjects = [str(number) for number in range(5)]
-    stage(brand, *subjects)
+    stage_messages(brand, *subjects)
 
     jobs_run = drain()
     sent_first, waits = len(office.subjects), sorted(list_waits_s(brand))
@@ -33,7 +33,7 @@ def test_emails_are_sent_one_by_one_at_the_pace(office, brand, drain):
 def test_later_email_waits_longer(office, brand, rival, drain):
     office.set(per_min=1)
     for sender in (brand, rival, brand, rival):
-        stage(sender)
+        stage_messages(sender)
         drain()
 
     (third,), (second, fourth) = list_waits_s(brand), list_waits_s(rival)
@@ -43,7 +43,7 @@ def test_later_email_waits_longer(office, brand, rival, drain):
 
 def test_waiting_emails_run_once_for_their_slot_without_an_attempt(office, brand, drain):
     office.set(per_min=1)
-    stage(brand, *map(str, range(500)))
+    stage_messages(brand, *map(str, range(500)))
 
     jobs_run = drain()
 
@@ -54,8 +54,8 @@ def test_waiting_emails_run_once_for_their_slot_without_an_attempt(office, brand
 
 def test_pace_is_shared_by_all_tenants(office, brand, rival, drain):
     office.set(per_min=1)
-    stage(brand, "first")
-    stage(rival, "second")
+    stage_messages(brand, "first")
+    stage_messages(rival, "second")
 
     drain()
 
@@ -65,11 +65,13 @@ def test_pace_is_shared_by_all_tenants(office, brand, rival, drain):
 
 def test_missed_slots_cause_no_burst(office, brand, drain):
     office.set(per_min=1)
-    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
-    stage(brand, "0", "1", "2")
+    run_for_all_tenants("update mail_pace set next_at = now() + interval '1 hour'")
+    stage_messages(brand, "0", "1", "2")
     drain()
-    alter_any("update mail_pace set next_at = now() - interval '1 minute'")
-    alter_any("update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id)
+    run_for_all_tenants("update mail_pace set next_at = now() - interval '1 minute'")
+    run_for_all_tenants(
+        "update mail_message set slot_at = now() - interval '1 minute' where organization_id = %s", brand.id
+    )
 
     make_jobs_due(slots=False)
     drain()
@@ -79,8 +81,8 @@ def test_missed_slots_cause_no_burst(office, brand, drain):
 
 
 def test_job_run_too_early_keeps_its_slot(office, brand, drain):
-    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
-    stage(brand)
+    run_for_all_tenants("update mail_pace set next_at = now() + interval '1 hour'")
+    stage_messages(brand)
     drain()
     slot_at = read_message(brand, "slot_at")
 
@@ -93,9 +95,9 @@ def test_job_run_too_early_keeps_its_slot(office, brand, drain):
 
 def test_retry_waits_for_a_slot(office, brand, drain):
     office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
-    stage(brand)
+    stage_messages(brand)
     drain()
-    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
+    run_for_all_tenants("update mail_pace set next_at = now() + interval '1 hour'")
 
     make_jobs_due()
     drain()

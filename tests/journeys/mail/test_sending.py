@@ -9,16 +9,16 @@ from models import db, ids
 from models import mail as messages
 from models.jobs import admin_queries
 from pipelines import mail, upkeep
-from tests.support.databases import alter_any
-from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage
+from tests.support.databases import run_for_all_tenants
+from tests.support.outside.post_office import list_jobs, list_waits_s, make_jobs_due, read_message, stage_messages
 from tests.support.outside.smtp_sink import HANG_UP
 
 
 def test_email_is_sent_once_despite_repeated_jobs(office, brand, drain):
-    (message_id,) = stage(brand, text="Hello Ben", html="<p>Hello Ben</p>")
+    (message_id,) = stage_messages(brand, text="Hello Ben", html="<p>Hello Ben</p>")
 
     drain(deliveries=3)
-    (delivered,) = office.sink.taken
+    (delivered,) = office.sink.messages
 
     assert delivered.recipients == ["ben@example.com"]
     assert delivered.text == "Hello Ben"
@@ -28,7 +28,7 @@ def test_email_is_sent_once_despite_repeated_jobs(office, brand, drain):
 
 
 def test_body_is_deleted_once_sent(office, brand, drain):
-    stage(brand, text="Your one-time link")
+    stage_messages(brand, text="Your one-time link")
     ((sealed,),) = brand.rows("select body_sealed from mail_message")
 
     drain()
@@ -56,7 +56,7 @@ def test_rolled_back_transaction_sends_no_email(office, brand, drain):
     drain()
 
     assert brand.rows("select count(*) from mail_message") == [(0,)]
-    assert office.sink.said == []
+    assert office.sink.commands == []
 
 
 @pytest.mark.parametrize("invalid_text", ["a\nBcc: eve@example.com", "a\rb", "a\r\n", "a\x00b"])
@@ -76,7 +76,7 @@ def test_multi_line_recipient_or_subject_is_rejected(brand, invalid_text):
 
 
 def test_other_tenants_email_is_not_visible(office, brand, rival):
-    stage(brand)
+    stage_messages(brand)
 
     assert rival.rows("select count(*) from mail_message") == [(0,)]
     with db.unit_of_work(rival.id):
@@ -86,7 +86,7 @@ def test_other_tenants_email_is_not_visible(office, brand, rival):
 
 @pytest.mark.parametrize("to", ["ben@faß.example", "jörg@example.com"])
 def test_subject_and_address_in_any_script_arrive(office, brand, drain, to):
-    stage(brand, "Grüße ✓ 日本", to=to)
+    stage_messages(brand, "Grüße ✓ 日本", to=to)
 
     drain()
 
@@ -96,7 +96,7 @@ def test_subject_and_address_in_any_script_arrive(office, brand, drain, to):
 
 def test_unsupported_address_fails_with_the_reason(office, brand, drain):
     office.sink.extensions.remove("SMTPUTF8")
-    stage(brand, to="jörg@example.com")
+    stage_messages(brand, to="jörg@example.com")
 
     drain()
     status, attempts, reason = read_message(brand)
@@ -108,7 +108,7 @@ def test_unsupported_address_fails_with_the_reason(office, brand, drain):
 
 def test_rejected_recipient_fails_at_once_without_a_dead_letter(office, brand, drain):
     office.sink.scripts = [{"RCPT": "550 5.1.1 no such user"}]
-    stage(brand)
+    stage_messages(brand)
 
     drain()
 
@@ -119,7 +119,7 @@ def test_rejected_recipient_fails_at_once_without_a_dead_letter(office, brand, d
 
 def test_temporary_rejection_is_retried_after_a_minute(office, brand, drain):
     office.sink.scripts = [{"RCPT": "451 greylisted"}, {}]
-    stage(brand)
+    stage_messages(brand)
 
     drain()
     queued_message, (wait_s,) = read_message(brand), list_waits_s(brand)
@@ -132,7 +132,7 @@ def test_temporary_rejection_is_retried_after_a_minute(office, brand, drain):
 
 
 def test_email_is_sent_after_an_outage(office, brand, drain):
-    stage(brand)
+    stage_messages(brand)
     with office.take_offline():
         drain()
     queued_message = read_message(brand)
@@ -147,12 +147,12 @@ def test_email_is_sent_after_an_outage(office, brand, drain):
 
 def test_unknown_outcome_is_resent_with_the_same_message_id(office, brand, drain):
     office.sink.scripts = [{"MESSAGE": HANG_UP}, {}]
-    stage(brand)
+    stage_messages(brand)
 
     drain()
     make_jobs_due()
     drain()
-    first, second = office.sink.taken
+    first, second = office.sink.messages
 
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert first.message["Date"] == second.message["Date"]
@@ -161,7 +161,7 @@ def test_unknown_outcome_is_resent_with_the_same_message_id(office, brand, drain
 
 def test_waits_grow_and_the_eighth_failure_is_a_replayable_dead_letter(office, brand, drain):
     office.sink.scripts = [{"MAIL": "451 later"}]
-    stage(brand)
+    stage_messages(brand)
     waits = []
     for _ in range(8):
         make_jobs_due()
@@ -182,8 +182,8 @@ def test_waits_grow_and_the_eighth_failure_is_a_replayable_dead_letter(office, b
 
 
 def test_undecryptable_body_fails_with_the_reason(office, brand, drain):
-    stage(brand)
-    alter_any(
+    stage_messages(brand)
+    run_for_all_tenants(
         "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
         brand.id,
     )
@@ -191,13 +191,13 @@ def test_undecryptable_body_fails_with_the_reason(office, brand, drain):
     drain()
 
     assert read_message(brand, "status, last_error like '%%SECRET_KEY%%'") == ("Failed", True)
-    assert office.sink.said == []
+    assert office.sink.commands == []
 
 
 def test_email_without_a_mail_server_is_kept_without_a_slot(office, brand, drain):
     office.set(smtp=None)
-    alter_any("update mail_pace set next_at = now() + interval '1 hour'")
-    stage(brand)
+    run_for_all_tenants("update mail_pace set next_at = now() + interval '1 hour'")
+    stage_messages(brand)
 
     drain()
 
@@ -217,9 +217,9 @@ def test_email_without_a_mail_server_is_kept_without_a_slot(office, brand, drain
     ],
 )
 def test_bodies_are_deleted_after_fourteen_days(brand, status, days, expected):
-    stage(brand)
+    stage_messages(brand)
     error = "550 no" if status == "Failed" else None
-    alter_any(
+    run_for_all_tenants(
         "update mail_message set status = %s, last_error = %s, created_at = now() - make_interval(days => %s)"
         " where organization_id = %s",
         status,

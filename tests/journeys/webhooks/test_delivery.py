@@ -218,7 +218,7 @@ def test_payload_is_fixed_when_the_event_happens(shop, receiver, drain):
 
     with db.unit_of_work(shop.id):
         db.db.run("update conversion set status = 'Approved', commission_cents = 1")
-    endpoint.hurry()
+    endpoint.make_deliveries_due()
     drain()
 
     first, second = receiver.received

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.support.endpoints import Endpoint
-from tests.support.outside.patience import hasty
+from tests.support.outside.delivery_timeouts import short_delivery_timeout
 from tests.support.outside.receiver import hang, status
 
 
@@ -17,7 +17,7 @@ def _sell(endpoint, drain):
 
 
 def _retry(endpoint, drain):
-    endpoint.hurry()
+    endpoint.make_deliveries_due()
     drain()
 
 
@@ -66,7 +66,7 @@ def _flood(code):
 @pytest.mark.parametrize("script", [hang(60), _drip], ids=["silence", "a byte at a time"])
 def test_slow_response_is_abandoned(endpoint, receiver, drain, script):
     receiver.answers = [script]
-    with hasty():
+    with short_delivery_timeout():
         _sell(endpoint, drain)
     receiver.answers = [status(200)]  # for the next request, even if the first did not reach its script
 

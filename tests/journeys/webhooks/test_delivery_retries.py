@@ -22,7 +22,7 @@ def _sell(endpoint, drain):
 
 def _retry(endpoint, drain, times=1):
     for _ in range(times):
-        endpoint.hurry()
+        endpoint.make_deliveries_due()
         drain()
 
 
@@ -222,7 +222,7 @@ def test_deleted_endpoint_gets_no_retry(endpoint, receiver, drain):
 def test_settled_delivery_is_not_sent_by_a_late_job(endpoint, receiver, drain):
     receiver.answers = [status(500), status(200)]
     _sell(endpoint, drain)
-    endpoint.hurry()
+    endpoint.make_deliveries_due()
 
     drain(deliveries=3)
 

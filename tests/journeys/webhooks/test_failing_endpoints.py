@@ -10,7 +10,7 @@ from domain import jobs
 from models import db
 from pipelines import work
 from tests.support.endpoints import Endpoint
-from tests.support.outside.patience import hasty
+from tests.support.outside.delivery_timeouts import short_delivery_timeout
 from tests.support.outside.receiver import hang, status
 
 
@@ -42,7 +42,7 @@ def _sell(endpoint, drain):
 
 
 def _retry(endpoint, drain):
-    endpoint.hurry()
+    endpoint.make_deliveries_due()
     drain()
 
 
@@ -75,7 +75,7 @@ def _read(brand, flask):
     ("script", "patience", "outcome", "code", "reason"),
     [
         (status(503, b"a secret of theirs"), nullcontext, "refused", 503, None),
-        (hang(60), hasty, "unreachable", None, "no complete response within 2 s"),
+        (hang(60), short_delivery_timeout, "unreachable", None, "no complete response within 2 s"),
     ],
 )
 def test_failed_attempt_is_counted_and_logged_once(

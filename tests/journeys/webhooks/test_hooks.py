@@ -53,7 +53,7 @@ def test_response_410_deletes_the_hook_and_its_deliveries(hook, receiver, drain)
 
     assert _read_status(hook) == [(False, False)]
     assert _list_deletions(hook) == [(hook.id, "system", "automation", "410")]
-    hook.hurry()
+    hook.make_deliveries_due()
     drain()
     hook.brand.sale(externalEventId="later")
     drain()

@@ -10,7 +10,7 @@ from models import db
 from models.webhooks import admin_queries, outbox, redeliveries
 from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
-from tests.support.databases import alter, owner_cursor, run_as_owner
+from tests.support.databases import owner_cursor, run_as_brand, run_as_owner
 from tests.support.endpoints import Endpoint
 
 _MANY = """
@@ -35,7 +35,7 @@ _WHOLE = "select inhparent::regclass::text from pg_inherits where inhrelid = %s:
 def endpoint(isolated_database, brand):
     """Return an endpoint with 5000 deliveries in an otherwise empty, analyzed table."""
     endpoint = Endpoint.create(brand, "https://localhost/hook")
-    alter(brand, _MANY, brand.id, endpoint.id)
+    run_as_brand(brand, _MANY, brand.id, endpoint.id)
     run_as_owner(isolated_database, "analyze delivery")
     return endpoint
 

@@ -9,7 +9,7 @@ import pytest
 from models import db
 from models.webhooks import admin_queries, outbox
 from models.webhooks.outbox import Delivery, DeliveryFilters
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.endpoints import Endpoint
 
 _SINCE = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -89,7 +89,7 @@ def test_each_combination_of_filters_lists_the_matching_deliveries(brand, endpoi
 def test_changed_status_moves_the_delivery_to_its_new_list(brand, endpoint):
     filters = DeliveryFilters("Failed", "payout.paid")
     failed = _list_page_ids(brand, endpoint, filters)
-    alter(brand, "update delivery set status = 'Delivered' where id = %s", failed[0])
+    run_as_brand(brand, "update delivery set status = 'Delivered' where id = %s", failed[0])
 
     assert _list_page_ids(brand, endpoint, filters) == failed[1:]
     assert failed[0] in _list_page_ids(brand, endpoint, DeliveryFilters("Delivered", "payout.paid"))

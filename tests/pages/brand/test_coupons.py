@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.coupons import COUPON, NOBODY, create_coupon, mint_code
+from tests.support.coupons import COUPON, UNKNOWN_ID, create_coupon, mint_code
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 
 _HERE = "/dashboard/coupons"
@@ -290,5 +290,5 @@ def test_free_plan_has_no_coupon_pages_and_keeps_its_affiliates(shop, people):
     assert profile.status_code == 200
     assert "Coupon codes" not in profile.text
     assert f'href="{_HERE}"' not in profile.text
-    assert {visitor.open(path).status_code for path in (_HERE, f"{_HERE}/{NOBODY}/{NOBODY}")} == {402}
+    assert {visitor.open(path).status_code for path in (_HERE, f"{_HERE}/{UNKNOWN_ID}/{UNKNOWN_ID}")} == {402}
     assert "You may look at" in visitor.open(f"{_HERE}/codes/new").text

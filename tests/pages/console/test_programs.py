@@ -1,6 +1,6 @@
 """Programs on the console: listed, suspended with a reason, resumed."""
 
-from tests.support.api.payouts import NOBODY
+from tests.support.api.payouts import UNKNOWN_ID
 from tests.support.outside.console import list_audit_entries
 
 
@@ -40,7 +40,7 @@ def test_archived_or_unknown_program_has_no_decision(operator, brand):
     archived = brand.program(archived_at="2026-01-01T00:00:00Z")
 
     assert "Nothing to decide" in operator.open(f"/console/programs/{archived}").text
-    for path in (f"/console/programs/{NOBODY}", "/console/programs/none"):
+    for path in (f"/console/programs/{UNKNOWN_ID}", "/console/programs/none"):
         assert operator.open(path).status_code == 404
         assert operator.send(f"{path}/suspend", {"why": "w", "_key": "a"}).status_code == 404
 

@@ -7,7 +7,7 @@ import pytest
 from models import db
 from pages import template_filters
 from tests.support.outside.console import list_audit_entries
-from tests.support.outside.post_office import PostOffice, stage
+from tests.support.outside.post_office import PostOffice, stage_messages
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def office(app, monkeypatch):
 
 
 def test_stored_email_is_shown_masked_and_resent(operator, brand, office, drain, page_text):
-    (message_id,) = stage(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
+    (message_id,) = stage_messages(brand, "Join <us>", text="Hello https://x.example/sign-in/link/abcDEF123 bye")
     drain()
     list_html = operator.open(f"/console/mail?status=Kept&organizationId={brand.id}").text
     message_page = operator.open(f"/console/mail/{message_id}")

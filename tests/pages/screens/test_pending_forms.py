@@ -13,7 +13,7 @@ from app import create_app
 from models import db
 from pages import api_client, pending_forms, screens
 from pages.screens import screen
-from tests.support.api_description import Description
+from tests.support.api_description import ApiDescriptionChecker
 from tests.support.outside.visitor import Visitor
 
 _PAGE = "/dashboard/test-of-kept"
@@ -38,7 +38,7 @@ def app():
 
     application = create_app()
     application.register_blueprint(blueprint)
-    application.extensions["description"] = Description(application)
+    application.extensions["description"] = ApiDescriptionChecker(application)
     return application
 
 

@@ -62,10 +62,10 @@ def test_each_refresh_token_is_used_once(ada, provider):
     ids=str,
 )
 def test_person_refused_by_the_provider_is_signed_out_for_good(ada, provider, brand, changed):
-    provider.changed = changed
+    provider.claim_changes = changed
     _age_session(provider, 16)
     assert _role_or_status(ada) == 303
-    provider.changed = {}
+    provider.claim_changes = {}
 
     assert _role_or_status(ada) == 303
     ended_by = brand.rows("select after ->> 'by' from audit_entry where action = 'session.ended'")
@@ -90,7 +90,7 @@ def test_operator_without_the_claim_is_signed_out(visitor, provider):
 
 
 def test_missing_refresh_token_redirects_through_the_provider(visitor, provider):
-    provider.about = {"scopes_supported": ["openid"]}
+    provider.discovery_changes = {"scopes_supported": ["openid"]}
     provider.sign_in(visitor)
     assert _role_or_status(visitor) == "Owner"
     provider.person["role"] = "Viewer"
@@ -108,7 +108,7 @@ def test_missing_refresh_token_redirects_through_the_provider(visitor, provider)
 
 
 def test_claims_without_refresh_token_hold_for_an_hour(visitor, provider):
-    provider.about = {"scopes_supported": ["openid"]}
+    provider.discovery_changes = {"scopes_supported": ["openid"]}
     provider.sign_in(visitor)
     for minutes, status in ((59, 400), (2, 303)):  # 400: the form is empty; 303: the session has ended
         _age_session(provider, minutes)
@@ -116,21 +116,21 @@ def test_claims_without_refresh_token_hold_for_an_hour(visitor, provider):
 
 
 def test_unreachable_provider_is_tolerated_for_an_hour(ada, provider):
-    provider.away = True
+    provider.is_away = True
     _age_session(provider, 40)
     assert _role_or_status(ada) == "Owner"
-    provider.away = False
+    provider.is_away = False
     provider.person["role"] = "Admin"
     _age_session(provider, 2)
     assert _role_or_status(ada) == "Admin"
 
-    provider.away = True
+    provider.is_away = True
     _age_session(provider, 61)
     assert _role_or_status(ada) == 303
 
 
 def test_internal_provider_error_ends_no_session(ada, provider, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity(secret="one that has run out"))
+    override_settings(monkeypatch, identity=provider.build_settings(secret="one that has run out"))
     _age_session(provider, 40)
 
     assert _role_or_status(ada) == "Owner"
@@ -229,7 +229,7 @@ def test_fresh_login_is_requested_from_the_provider(ada, provider):
 def test_provider_without_a_fresh_login_is_refused(ada, provider):
     before = ada.cookie
     for changed in ({"auth_time": int(time.time()) - 60}, {"auth_time": ...}, {"auth_time": "now"}):
-        provider.changed = changed
+        provider.claim_changes = changed
         answer = provider.sign_in(ada, "/sign-in/with/dashboard?again=1")
         assert answer.status_code == 403
         assert "This needs a new login" in answer.text
@@ -239,7 +239,7 @@ def test_provider_without_a_fresh_login_is_refused(ada, provider):
 @pytest.mark.parametrize("auth_time", [..., "now", True, -1, 1e300, None, 1_700_000_000])
 def test_login_without_auth_time_is_not_fresh(visitor, provider, auth_time):
     """OpenID Connect Core, section 2: auth_time is optional unless max_age was requested."""
-    provider.changed = {"auth_time": auth_time}
+    provider.claim_changes = {"auth_time": auth_time}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
     assert _role_or_status(visitor) == "Owner"
@@ -256,7 +256,7 @@ def test_operator_freshness_and_name_come_from_the_provider(visitor, provider, b
         (unverified, None, subject),
     ):
         provider.person = {"sub": subject, "groups": ["run-it"]} | claims
-        provider.changed = {"auth_time": auth_time} if auth_time is ... else {}
+        provider.claim_changes = {"auth_time": auth_time} if auth_time is ... else {}
         provider.sign_in(visitor, "/sign-in/with/operator")
         form = {"setting": "fraudScore", "value": "7", "why": "chargebacks", "_key": f"{brand.id.hex}-{expected_name}"}
         answer = visitor.send(f"/console/tenants/{brand.id}", form)

@@ -107,7 +107,7 @@ def test_provider_error_returns_503_without_signing_in(visitor, provider):
 
 
 def test_failing_provider_is_not_requested_by_every_visitor(visitor, provider):
-    provider.away = True
+    provider.is_away = True
     for _ in range(5):
         assert visitor.open(_SIGN_IN).status_code == 503
 
@@ -156,21 +156,21 @@ def test_unresponsive_provider_is_not_retried_at_once(visitor, provider, monkeyp
 
 def test_cached_metadata_is_used_while_the_provider_is_unreachable(visitor, provider, monkeypatch):
     _start_sign_in(visitor)
-    provider.away = True
+    provider.is_away = True
     monkeypatch.setattr("adapters.identity.oidc._CACHE_S", -1)
 
     assert visitor.open(_SIGN_IN).headers["Location"].startswith(f"{provider.issuer}/authorize")
 
 
 def test_failed_sign_in_shows_the_reason(visitor, provider):
-    provider.changed = {"org_id": ...}
+    provider.claim_changes = {"org_id": ...}
     assert "says nothing that opens anything here" in provider.sign_in(visitor).text
-    provider.changed = {}
+    provider.claim_changes = {}
     assert "in another browser, or more than 10 minutes ago" in visitor.open("/sign-in/callback?state=x&code=y").text
 
 
 def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
-    provider.changed = {"role": "Emperor"}
+    provider.claim_changes = {"role": "Emperor"}
     page = provider.sign_in(visitor, f"{_SIGN_IN}?next=/dashboard/payouts").text
 
     assert 'href="/sign-in?next=%2Fdashboard%2Fpayouts"' in page
@@ -184,7 +184,9 @@ def test_missing_client_id_shows_not_connected(visitor, provider, monkeypatch):
 
 
 def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monkeypatch, brand):
-    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(
+        monkeypatch, identity=provider.build_settings("affiliate", client_id="public-portal", secret=None)
+    )
     email = f"eva-{brand.id.hex}@example.com"
     brand.program()
     brand.affiliate("eva", email=email, email_normalized=email)
@@ -197,7 +199,7 @@ def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monk
 
 def test_sign_in_to_one_area_does_not_open_another_area(visitor, provider, monkeypatch):
     """With one provider for both areas, a sign-in to the portal is an affiliate's, whatever roles the person has."""
-    both = provider.identity() | provider.identity("affiliate", client_id="public-portal", secret=None)
+    both = provider.build_settings() | provider.build_settings("affiliate", client_id="public-portal", secret=None)
     override_settings(monkeypatch, identity=both | {"operator_claim": ("groups", "run-it")})
     provider.person |= {"groups": ["run-it"]}
 
@@ -205,5 +207,5 @@ def test_sign_in_to_one_area_does_not_open_another_area(visitor, provider, monke
     assert [visitor.open(path).status_code for path in ("/dashboard", "/console")] == [403, 403]
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
     assert [visitor.open(path).status_code for path in ("/portal", "/console")] == [403, 403]
-    provider.changed = {"aud": "public-portal"}  # a token for the portal's client
+    provider.claim_changes = {"aud": "public-portal"}  # a token for the portal's client
     assert provider.sign_in(visitor).status_code == 403

@@ -63,14 +63,14 @@ def test_request_is_the_code_flow_with_s256_and_no_secret(visitor, provider):
 @pytest.mark.parametrize("client", [{"client_id": "public-pages", "secret": None}, {}])
 @pytest.mark.parametrize("methods", [["client_secret_post"], ["client_secret_basic"]])
 def test_public_and_confidential_clients_sign_in(visitor, provider, monkeypatch, client, methods):
-    override_settings(monkeypatch, identity=provider.identity(**client))
-    provider.about = {"token_endpoint_auth_methods_supported": methods}
+    override_settings(monkeypatch, identity=provider.build_settings(**client))
+    provider.discovery_changes = {"token_endpoint_auth_methods_supported": methods}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
 
 def test_wrong_secret_does_not_sign_in(visitor, provider, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity(secret="another"))
+    override_settings(monkeypatch, identity=provider.build_settings(secret="another"))
 
     _assert_refused(visitor, provider.sign_in(visitor), 503)  # the fault is the client's configuration, not the person
 
@@ -115,7 +115,7 @@ def test_mismatched_answer_does_not_sign_in(visitor, provider, changes):
 
 
 def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
-    provider.about = {"authorization_response_iss_parameter_supported": False}
+    provider.discovery_changes = {"authorization_response_iss_parameter_supported": False}
     return_url = provider.log_in(_start_sign_in(visitor))
 
     assert visitor.open(_replace_query(return_url, iss=...)).headers["Location"] == "/dashboard"
@@ -140,7 +140,7 @@ def test_missing_iss_parameter_is_accepted_if_never_sent(visitor, provider):
     ids=str,
 )
 def test_invalid_id_token_does_not_sign_in(visitor, provider, changed):
-    provider.changed = changed
+    provider.claim_changes = changed
 
     _assert_refused(visitor, provider.sign_in(visitor))
 
@@ -151,8 +151,8 @@ def _unsigned_token(body):
 
 _FORGERIES = {
     "no algorithm": _unsigned_token,
-    "the client's secret": lambda body: idp.token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
-    "another's key": lambda body: idp.token(idp.key("EdDSA", "another"), body, kid="EdDSA-one"),
+    "the client's secret": lambda body: idp.sign_token(OctKey.import_key(SECRET.encode()), body, alg="HS256", kid=...),
+    "another's key": lambda body: idp.sign_token(idp.private_key("EdDSA", "another"), body, kid="EdDSA-one"),
     "no token": lambda _: "one.two.three",
     "very long": lambda _: "a" * 100_000,
     "no text": lambda _: {"sub": "ada"},
@@ -167,7 +167,7 @@ def test_id_token_with_a_foreign_signature_does_not_sign_in(visitor, provider, f
 
 
 def test_id_token_of_several_audiences_is_accepted(visitor, provider):
-    provider.changed = {"aud": ["another-client", CLIENT], "azp": CLIENT}
+    provider.claim_changes = {"aud": ["another-client", CLIENT], "azp": CLIENT}
 
     assert provider.sign_in(visitor).headers["Location"] == "/dashboard"
 
@@ -226,20 +226,20 @@ def test_pending_sign_in_cookie_is_sealed_and_httponly(visitor, provider):
 
 def test_unreachable_provider_shows_a_page(visitor, provider):
     return_url = provider.log_in(_start_sign_in(visitor))
-    provider.away = True
+    provider.is_away = True
 
     _assert_refused(visitor, visitor.open(return_url), 503)
 
 
 def test_metadata_of_another_issuer_is_refused(visitor, provider):
-    provider.about = {"issuer": "https://id.example.org"}
+    provider.discovery_changes = {"issuer": "https://id.example.org"}
 
     _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
 
 @pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
 def test_plain_http_provider_is_refused(visitor, provider, endpoint):
-    provider.about = {endpoint: "http://id.example.org/x"}
+    provider.discovery_changes = {endpoint: "http://id.example.org/x"}
 
     _assert_refused(visitor, visitor.open("/sign-in/with/dashboard"), 503)
 
@@ -256,7 +256,9 @@ def test_console_requires_the_operator_claim(visitor, provider):
 
 
 def test_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
-    override_settings(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
+    override_settings(
+        monkeypatch, identity=provider.build_settings("affiliate", client_id="public-portal", secret=None)
+    )
     rita = f"rita-{brand.id.hex}"
     provider.person = {"sub": rita, "email": f"{rita}@example.com", "email_verified": True}
     page = visitor.open("/sign-in").text
@@ -287,11 +289,13 @@ def test_previous_session_ends_and_both_are_audited(visitor, provider, brand):
 
 
 def test_api_tokens_and_id_tokens_are_not_interchangeable(visitor, provider):
-    provider.changed = {"aud": "finderfee-dashboard"}
+    provider.claim_changes = {"aud": "finderfee-dashboard"}
     _assert_refused(visitor, provider.sign_in(visitor))
-    provider.changed = {}
+    provider.claim_changes = {}
 
-    id_token = idp.token(idp.key("EdDSA"), idp.claims(iss=provider.issuer, aud=CLIENT, **provider.person))
+    id_token = idp.sign_token(
+        idp.private_key("EdDSA"), idp.build_claims(iss=provider.issuer, aud=CLIENT, **provider.person)
+    )
     answer = visitor.client.get("/api/v1/programs", headers={"Authorization": f"Bearer {id_token}"})
     assert answer.status_code == 401
 

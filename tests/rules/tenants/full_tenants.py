@@ -10,7 +10,7 @@ from models import db, ids
 from pipelines.affiliates import tax_form_files
 from tests.rules.write_calls import CALLS
 from tests.support import databases
-from tests.support.pages import full
+from tests.support.pages import full_brands
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
 
@@ -52,7 +52,7 @@ class Tenant:
 
 def create(app: Any) -> Tenant:
     """Create a tenant with a row of each kind; a simulated gateway must run."""
-    full_brand = full.create_full_brand(app)
+    full_brand = full_brands.create_full_brand(app)
     brand = full_brand.brand
     rows = {name: value for name, value in full_brand.names.items() if UUID_PATTERN.fullmatch(value)}
     rows.pop("event_id")
@@ -80,8 +80,8 @@ def _add_rows_of_lists(brand: Brand, rows: dict[str, str]) -> None:
         tax_form_files.any_org_store(
             affiliate_id=UUID(rows["affiliate_id"]), type="W9", content=b"%PDF-1.7", now=clock.now()
         )
-    databases.alter(brand, "update uncredited_conversion set affiliate_id = %s", rows["affiliate_id"])
-    databases.alter(brand, "update affiliate_coupon set campaign_coupon_id = %s", rows["coupon_id"])
+    databases.run_as_brand(brand, "update uncredited_conversion set affiliate_id = %s", rows["affiliate_id"])
+    databases.run_as_brand(brand, "update affiliate_coupon set campaign_coupon_id = %s", rows["coupon_id"])
 
 
 def row_name_of_parameter(rule: str, parameter: str) -> str:

@@ -38,7 +38,7 @@ def test_page_with_another_tenants_id_answers_like_unknown_id(app, tenants):
     people, before, seen, same = _open_browsers(app, mine), hash_rows(theirs.brand.id), 0, set()
     with without_row_security():
         for method in ("GET", "POST"):
-            for kind, rule in screens.rules(app, method):
+            for kind, rule in screens.list_rules(app, method):
                 parameters = set(re.findall(r"<(?:\w+:)?(\w+)>", rule)) - NO_ROWS
                 if kind == "operator" or not parameters or any(name in rule for name in _SHARED_PARAMETERS):
                     continue

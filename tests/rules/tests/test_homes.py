@@ -12,7 +12,7 @@ _ROOT = Path(__file__).parents[3]
 _RUN = """
 import pathlib, sys, time
 from tests.support.running import homes
-lock = homes.hold(pathlib.Path(sys.argv[1]))
+lock = homes.lock_home(pathlib.Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(600)
 """
@@ -34,7 +34,7 @@ def test_only_the_folder_of_a_killed_run_is_removed(tmp_path):
 
 def test_servers_of_a_killed_run_are_stopped(tmp_path):
     home = tmp_path / f"{homes.PREFIX}1"
-    homes.hold(home).close()
+    homes.lock_home(home).close()
     server_pair.start(home, postgres=False, durable=False)
 
     assert homes.remove_abandoned(tmp_path) == [home]

@@ -1,4 +1,4 @@
-"""An agent's client, by either era of the protocol, and what it is answered."""
+"""An MCP client, for the current and the earlier version of the protocol."""
 
 import base64
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from tests.support.rows.brands import Brand
 
 MODERN = "2026-07-28"
 _META = "io.modelcontextprotocol/"
-_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_PARAM = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 @dataclass(slots=True)
 class Agent:
-    """A client of a brand's key. Without `is_modern` it speaks as before the new era; `query` stands in its address."""
+    """An MCP client with a brand's key. `is_modern`: protocol MODERN, not the previous one; `query` ends its URL."""
 
     brand: Brand
     query: str = ""
@@ -24,23 +24,25 @@ class Agent:
     headers: dict[str, str] = field(default_factory=dict)
 
     def post(self, body: Any, **headers: str) -> TestResponse:
-        """Send a body as it is."""
+        """Post a body unchanged."""
         return self.brand.call("POST", f"/mcp{self.query}", body, **self.headers, **headers)
 
     def send(self, method: str, params: dict[str, Any] | None = None, **headers: str) -> TestResponse:
-        """Send a request, with what its era wants besides; a header given here takes the place of its own."""
+        """Send a request with the metadata and headers of its protocol version; `headers` replace its own."""
         body_params = dict(params or {})
-        era_headers: dict[str, str] = {}
+        version_headers: dict[str, str] = {}
         if self.is_modern:
             body_params["_meta"] = {
                 f"{_META}protocolVersion": MODERN,
                 f"{_META}clientInfo": {"name": "tester", "version": "1.0"},
                 f"{_META}clientCapabilities": self.capabilities,
             } | body_params.get("_meta", {})
-            era_headers = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
-            if method in _NAMED_BY:
-                era_headers["Mcp_Name"] = _encode_header(body_params.get(_NAMED_BY[method]))
-        return self.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": body_params}, **era_headers | headers)
+            version_headers = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
+            if method in _NAME_PARAM:
+                version_headers["Mcp_Name"] = _encode_header(body_params.get(_NAME_PARAM[method]))
+        return self.post(
+            {"jsonrpc": "2.0", "id": 1, "method": method, "params": body_params}, **version_headers | headers
+        )
 
     def request_result(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the result of a request that has one."""
@@ -51,16 +53,16 @@ class Agent:
         return result
 
     def list_tools(self) -> list[str]:
-        """Return the names of the tools that it is given."""
+        """Return the names of the tools that are listed for it."""
         return [tool["name"] for tool in self.request_result("tools/list")["tools"]]
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Return what a tool says, whether it did it or not."""
+        """Call a tool and return its structured result, also if it is an error."""
         result: dict[str, Any] = self.request_result("tools/call", name=tool, arguments=arguments)["structuredContent"]
         return result
 
     def run_tool(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Return what a tool says that did what it was told, confirmed where it wanted to be."""
+        """Call a tool that must succeed, confirm it if it requires a confirmation, and return its result."""
         result = self.call(tool, **arguments)
         if "confirmToken" in result:
             result = self.call(tool, **arguments, confirmToken=result["confirmToken"])
@@ -68,7 +70,7 @@ class Agent:
         return result
 
     def get_refusal_code(self, tool: str, /, **arguments: Any) -> str:
-        """Return the code with which a tool refuses."""
+        """Call a tool that must fail and return its error code."""
         result = self.request_result("tools/call", name=tool, arguments=arguments)
         assert result["isError"], result
         return str(result["structuredContent"]["error"])

@@ -1,4 +1,4 @@
-"""Entries of the audit log to read in tests."""
+"""Inserts entries of the audit log."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 def insert_entry(
     brand: Brand, action: str = "program.created", *, at: datetime = START, **columns: Any
 ) -> dict[str, Any]:
-    """Write one entry and return its columns; what is not given has a default."""
+    """Insert an entry and return its columns; `columns` override the defaults."""
     values: dict[str, Any] = {
         "entity_id": str(uuid4()),
         "actor_type": "member",
@@ -33,9 +33,9 @@ def insert_entry(
 
 
 def insert_entries(brand: Brand, count: int) -> None:
-    """Write entries a second apart, whose entity ids count from 1, the oldest."""
+    """Insert entries a second apart, with the entity ids 1 (the oldest), 2, …"""
     with db.unit_of_work(brand.id):
-        db.db.stage("set local statement_timeout = 0")  # nobody waits for it, however busy the machine is
+        db.db.stage("set local statement_timeout = 0")  # the insert may be slow on a busy machine
         db.db.run(
             "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, created_at)"
             " select gen_random_uuid(), %s, 'a.b', 'a', n::text, 'operator', %s + n * interval '1 s'"

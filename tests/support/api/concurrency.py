@@ -1,4 +1,4 @@
-"""Runs requests at the same moment, each on a connection of its own."""
+"""Runs requests at the same time, each on its own database connection."""
 
 import threading
 import time
@@ -10,19 +10,20 @@ import psycopg2
 
 from models import db
 
-# Who of this process's database waits for a lock. Whoever is not a superuser sees the locks, too.
+# The sessions of this process's database that wait for a lock. Users other than superusers see the locks, too.
 _LOCK_WAITERS = """
 select count(distinct l.pid) from pg_locks l join pg_stat_activity a using (pid)
 where not l.granted and a.datname = current_database() and a.pid <> pg_backend_pid()
 """
-# Longer than anything takes on any machine: the wait ends with what it is for.
+# Longer than any wait takes on any machine: waits end as soon as their condition is true.
 _PATIENCE_S = 120
 
 
 def start_call(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Callable[[], Any]:
-    """Start a call and return what waits for its answer, once it has ended or waits for a lock.
+    """Start a call in a thread, wait until it has ended or waits for a lock, and return a function that joins it.
 
-    Where it waits for something else, `until` says whether it has come that far.
+    That function returns the result of the call. A call that waits for something else has come far enough when `until`
+    returns True.
     """
     answers: list[Any] = []
 
@@ -33,11 +34,11 @@ def start_call(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> 
     thread = threading.Thread(target=run)
     with closing(psycopg2.connect(db.db.dsn)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
-        waited_before = _count_lock_waiters(cursor)
+        waiters_before = _count_lock_waiters(cursor)
         thread.start()
         deadline = time.monotonic() + _PATIENCE_S
-        while thread.is_alive() and _count_lock_waiters(cursor) <= waited_before and not until():
-            assert time.monotonic() < deadline, "it does not come as far"
+        while thread.is_alive() and _count_lock_waiters(cursor) <= waiters_before and not until():
+            assert time.monotonic() < deadline, "the call neither ends nor waits for a lock"
             thread.join(0.01)
 
     def answer() -> Any:
@@ -49,10 +50,10 @@ def start_call(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> 
 
 @contextmanager
 def hold_in_thread(block: AbstractContextManager[object]) -> Iterator[None]:
-    """Have another thread, with a connection of its own, enter a block and leave it when this one ends."""
+    """Hold a context manager open in another thread, with its own connection, while this block runs."""
     has_entered, may_leave = threading.Event(), threading.Event()
 
-    def stay() -> None:
+    def hold() -> None:
         try:
             with block:
                 has_entered.set()
@@ -61,7 +62,7 @@ def hold_in_thread(block: AbstractContextManager[object]) -> Iterator[None]:
             has_entered.set()
             db.db.drop_connection()
 
-    thread = threading.Thread(target=stay)
+    thread = threading.Thread(target=hold)
     thread.start()
     has_entered.wait()
     try:
@@ -72,7 +73,7 @@ def hold_in_thread(block: AbstractContextManager[object]) -> Iterator[None]:
 
 
 def run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
-    """Return what the calls returned, in the order in which they ended."""
+    """Run the calls at the same time; return their results in the order in which they ended."""
     answers: list[Any] = []
     start = threading.Barrier(len(calls))
 

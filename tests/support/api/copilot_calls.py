@@ -1,4 +1,4 @@
-"""What the co-pilot's model says, without a model: its reply is written down as the worker would; and valid calls."""
+"""Replies of the co-pilot's model, recorded as the worker does, without a model; and valid calls of its routes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,18 +9,18 @@ from models import db
 from pipelines.copilot import model_calls
 from tests.support.rows.brands import Brand
 
-TALKS = "/api/v1/copilot/conversations"
-_ACT = f"{TALKS}/<conversation_id>/acts/<act_id>"
+CONVERSATIONS_URL = "/api/v1/copilot/conversations"
+_ACT_URL = f"{CONVERSATIONS_URL}/<conversation_id>/acts/<act_id>"
 
-#: Operations that change nothing of the brand's.
-LOOKS = {
-    *(f"POST {TALKS}/<conversation_id>/{what}" for what in ("messages", "retry", "steps")),
-    f"POST {_ACT}/decline",
+#: POST routes that change no data of the brand except the conversation.
+HARMLESS_ROUTES = {
+    *(f"POST {CONVERSATIONS_URL}/<conversation_id>/{verb}" for verb in ("messages", "retry", "steps")),
+    f"POST {_ACT_URL}/decline",
 }
 
 
 def propose_call(brand: Brand, tool: str, **arguments: object) -> None:
-    """Have the model of the brand's newest conversation want a tool called."""
+    """Record a reply of the model that requests a tool call, in the brand's newest conversation."""
     ((conversation_id, turn),) = brand.rows(
         "select id, turn from copilot_conversation order by created_at desc, id desc limit 1"
     )
@@ -33,19 +33,20 @@ def propose_call(brand: Brand, tool: str, **arguments: object) -> None:
 
 
 def _start_conversation(owner: Brand) -> str:
-    return f"{TALKS}/{(owner.post(TALKS, {'text': 'Who sold most?'}).json or {})['id']}"
+    return f"{CONVERSATIONS_URL}/{(owner.post(CONVERSATIONS_URL, {'text': 'Who sold most?'}).json or {})['id']}"
 
 
 def _start_pending_call(owner: Brand) -> str:
-    path, program = _start_conversation(owner), {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
-    propose_call(owner, "create_program", name="Forks", **program)
-    act = (owner.post(f"{path}/steps").json or {})["acts"][0]
-    return f"{path}/acts/{act['id']}/confirm"
+    conversation_url = _start_conversation(owner)
+    commission = {"defaultCommissionType": "Fixed", "defaultCommissionValue": 1}
+    propose_call(owner, "create_program", name="Forks", **commission)
+    act = (owner.post(f"{conversation_url}/steps").json or {})["acts"][0]
+    return f"{conversation_url}/acts/{act['id']}/confirm"
 
 
-#: A valid call of each of the others: it returns the path and the body to send.
+#: A valid call of each of the other routes, as its path and body.
 CALLS: dict[str, Callable[[Brand], tuple[str, Any]]] = {
-    f"POST {TALKS}": lambda _: (TALKS, {"text": "Who sold most?"}),
-    f"DELETE {TALKS}/<conversation_id>": lambda owner: (_start_conversation(owner), None),
-    f"POST {_ACT}/confirm": lambda owner: (_start_pending_call(owner), None),
+    f"POST {CONVERSATIONS_URL}": lambda _: (CONVERSATIONS_URL, {"text": "Who sold most?"}),
+    f"DELETE {CONVERSATIONS_URL}/<conversation_id>": lambda owner: (_start_conversation(owner), None),
+    f"POST {_ACT_URL}/confirm": lambda owner: (_start_pending_call(owner), None),
 }

@@ -1,4 +1,4 @@
-"""What a brand decides about a conversion: its status, refunds by its people, another commission."""
+"""Decisions of a brand about a conversion: its status, refunds by its members, an adjusted commission."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ ROUTES = {
 
 
 def post_action(caller, action, conversion_id, body=None, **headers):
-    """Take an action on a conversion: validate, invalidate, approve or deny."""
+    """Post an action on a conversion: validate, invalidate, approve or deny."""
     return caller.post(ROUTES[action].format(conversion_id), body, **headers)
 
 
@@ -29,19 +29,19 @@ def refund_by_id(caller: Brand, conversion_id: UUID | str, reason: str = "refund
 
 
 def undo_refund(caller: Brand, conversion_id: UUID | str) -> TestResponse:
-    """Post that the brand's refunds of a conversion are undone."""
+    """Undo the brand's refunds of a conversion."""
     return caller.post(f"{_CONVERSIONS}/{conversion_id}/refund/restore")
 
 
 def adjust_commission(
     caller: Brand, conversion_id: UUID | str, cents: Any, reason: str = "mistake", **body: Any
 ) -> TestResponse:
-    """Post another commission of a conversion."""
+    """Adjust the commission of a conversion."""
     return caller.post(f"{_CONVERSIONS}/{conversion_id}/adjust", {"commissionCents": cents, "reason": reason} | body)
 
 
 def read_refund_state(brand: Brand, conversion_id: UUID | str) -> tuple[int, int, str]:
-    """Return what is refunded of a conversion, what its affiliate still earns, and its status."""
+    """Return a conversion's refunded cents, the cents that its affiliate still earns, and its status."""
     (row,) = brand.rows(
         "select refunded_cents, commission_cents - reversed_cents, status from conversion where id = %s", conversion_id
     )
@@ -59,7 +59,7 @@ def _create_refunded_conversion(owner: Brand) -> str:
     return conversion_id
 
 
-#: A valid call of each route with which a brand decides about a conversion or its money, by method and rule.
+#: A valid call, as its path and body, of each route with which a brand decides about a conversion.
 CALLS: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
     f"POST {_CONVERSIONS}/<conversion_id>/validate": lambda owner: (
         f"{_CONVERSIONS}/{_create_conversion(owner, 'Invalidated')}/validate",

@@ -1,4 +1,4 @@
-"""What the tests of imports share."""
+"""Requests that import conversions and affiliates."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ AFFILIATES_IMPORT = f"{AFFILIATES}/import"
 
 
 def build_past_sale(**fields):
-    """Return a row of Ben's; a field given as `...` is left out."""
+    """Return a row of a past sale through ben; a field given as `...` is left out."""
     row = {
         "affiliateSlug": "ben",
         "amountCents": 10_000,
@@ -24,23 +24,23 @@ def build_past_sale(**fields):
 
 
 def import_sales(brand, *rows, url=URL, **fields):
-    """Import rows into the brand's last program."""
+    """Import sales into the brand's last program."""
     return brand.post(url, {"programId": str(brand.programs[-1]), "conversions": list(rows)} | fields)
 
 
 def import_people(brand, *rows, **fields):
-    """Import rows of affiliates into the brand's last program."""
+    """Import affiliates into the brand's last program."""
     return brand.post(AFFILIATES_IMPORT, {"programId": str(brand.programs[-1]), "affiliates": list(rows)} | fields)
 
 
 @contextmanager
 def hold_import_lock(brand: Brand) -> Iterator[None]:
-    """Have the organization's one turn to import."""
+    """Hold the organization's import lock while the block runs."""
     with db.unit_of_work(brand.id):
         assert advisory_locks.try_import_lock(brand.id)
         yield
 
 
 def build_person_row(name, **fields):
-    """Return a row of somebody new to the brand."""
+    """Return a row of an affiliate whom the brand does not have yet."""
     return {"email": f"{name}@example.com"} | fields

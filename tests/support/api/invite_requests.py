@@ -1,4 +1,4 @@
-"""What the tests of invites do again and again."""
+"""Requests about affiliate invites, and their rows."""
 
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ URL = "/api/affiliate-invites"
 
 
 def unique_email(name: str = "ada") -> str:
-    """Return an email that no other test has; slugs and accounts are the whole service's."""
+    """Return an email that no other test has: accounts and slugs are unique in the whole service."""
     return f"{name}-{uuid4().hex[:12]}@example.com"
 
 
@@ -28,24 +28,24 @@ def invite(brand: Brand, **fields: Any) -> TestResponse:
 
 
 def token_from_invite(answer: TestResponse) -> str:
-    """Return the token in the link of an answer."""
+    """Return the token in the link of a response."""
     assert answer.status_code in (200, 201), answer.get_data(as_text=True)
     url: str = (answer.json or {})["acceptUrl"]
     return url.rpartition("/")[2]
 
 
 def view_invite(brand: Brand, token: str) -> TestResponse:
-    """Look at an invite as anybody who holds its link."""
+    """Get an invite by its token, without signing in."""
     return brand.app.test_client().get(f"{URL}/by-token/{token}")
 
 
 def accept_invite(brand: Brand, token: str, **request: Any) -> TestResponse:
-    """Accept an invite as anybody who holds its link."""
+    """Accept an invite by its token, without signing in."""
     return brand.app.test_client().post(f"{URL}/by-token/{token}/accept", **request)
 
 
 def take_slug_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, email: str) -> None:
-    """Let somebody have a slug outside the brand: as an affiliate of the `rival`, or as the slug of their `account`."""
+    """Take a slug outside the brand: for an affiliate of the rival, or (owner "account") for an affiliate account."""
     if owner == "account":
         brand.rows(
             "insert into affiliate_account (id, subject, email, slug) values (gen_random_uuid(), %s, %s, %s)"
@@ -60,7 +60,7 @@ def take_slug_elsewhere(brand: Brand, rival: Brand, owner: str, *, slug: str, em
 
 
 def expire_invite(brand: Brand, invite_id: str) -> None:
-    """Let the time of an invite be over."""
+    """Set the expiry of an invite into the past."""
     brand.rows(
         "update affiliate_invite set expires_at = now() - interval '1 second' where organization_id = %s and id = %s"
         " returning id",
@@ -75,7 +75,7 @@ def list_invites(brand: Brand, columns: str) -> list[tuple[Any, ...]]:
 
 
 def create_pending_invites(brand: Brand, number: int) -> None:
-    """Give the brand this many pending invites."""
+    """Insert this many pending invites of the brand."""
     brand.rows(
         "insert into affiliate_invite (id, organization_id, program_id, email, auto_approve, token_hash, expires_at,"
         " created_at) select gen_random_uuid(), %s, %s, 'filler-' || n || '@example.com', true,"
@@ -88,7 +88,7 @@ def create_pending_invites(brand: Brand, number: int) -> None:
 
 
 def list_emails(brand: Brand) -> list[mail.OpenedMail]:
-    """Return the brand's messages, opened, oldest first."""
+    """Return the brand's emails, decrypted, oldest first."""
     from models import db
 
     messages = brand.rows("select id from mail_message order by created_at, id")
@@ -97,7 +97,7 @@ def list_emails(brand: Brand) -> list[mail.OpenedMail]:
 
 
 def list_audit_entries(brand: Brand) -> list[tuple[Any, ...]]:
-    """Return what the audit log says about invites, oldest first."""
+    """Return the audit entries about invites, oldest first."""
     return brand.rows(
         "select action, entity_id, before, after from audit_entry where entity_type = 'affiliate_invite'"
         " order by created_at, id"

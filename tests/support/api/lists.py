@@ -1,4 +1,4 @@
-"""What the tests of every list ask."""
+"""Checks that apply to every list of the API."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,24 +6,34 @@ from tests.support.running.trips import record_round_trips
 
 
 def count_round_trips(request: Callable[[], object], *, never: Sequence[bytes] = ()) -> int:
-    """Return how many round trips to the database a request makes; preparing a statement is done once, so not these.
+    """Return how many round trips to the database a request makes, without those that prepare a statement.
 
-    Its answer, where it returns one, is no refusal, and none of its statements may hold what is `never` asked.
+    Fails if the request returns an error response, or if a statement contains one of the `never` texts.
     """
     with record_round_trips() as queries:
         answer = request()
     assert getattr(answer, "status_code", 200) < 300
-    assert [trip for trip in queries if any(words in trip for words in never)] == []
+    assert [trip for trip in queries if any(text in trip for text in never)] == []
     return len([trip for trip in queries if b"prepare hot_" not in trip])
 
 
 def assert_foreign_cursors_refused(brand, url, *, foreign, other):
-    """Assert that a list takes its own cursor and no other; every list has two rows at least."""
+    """Assert that a list accepts its own cursor only. Each of the lists must have at least two rows."""
     own = _cursor(brand, url)
     assert brand.get(f"{url}?cursor={own}").status_code == 200
     flipped = own[:-1] + ("A" if own[-1] != "A" else "B")
-    moved = ("A" if own[5] != "A" else "B").join((own[:5], own[6:]))
-    for cursor in (flipped, moved, own[:-4], own + "AAAA", "x", "%C3%A9", "=" * 8, _cursor(*foreign), _cursor(*other)):
+    altered = ("A" if own[5] != "A" else "B").join((own[:5], own[6:]))
+    for cursor in (
+        flipped,
+        altered,
+        own[:-4],
+        own + "AAAA",
+        "x",
+        "%C3%A9",
+        "=" * 8,
+        _cursor(*foreign),
+        _cursor(*other),
+    ):
         answer = brand.get(f"{url}?cursor={cursor}")
 
         assert (answer.status_code, answer.content_type) == (400, "application/problem+json"), cursor

@@ -1,4 +1,4 @@
-"""Payouts asked for through HTTP: the owner of an organization that pays, and what they send."""
+"""Requests about payouts, sent by the Owner of an organization that may pay."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from tests.support.rows.payroll import Payroll
 
 URL = "/api/v1/payouts"
 RUN = f"{URL}/run"
-NOBODY = "01890000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 def owner_session(payroll: Payroll) -> Brand:
-    """Return the Owner's session, which somebody logged in to."""
+    """Return the Owner's session, created by an interactive login."""
     return payroll.brand.person("Owner")
 
 
 def session_without_login(brand: Brand, role: str = "Owner") -> Brand:
-    """Return the same organization through a token that nobody logged in for."""
+    """Return the same organization with a token that was issued without an interactive login."""
     token = tokens.issue_dashboard(
         organization_id=brand.id,
         role=role,
@@ -30,7 +30,7 @@ def session_without_login(brand: Brand, role: str = "Owner") -> Brand:
 
 
 def run_payouts(payroll: Payroll, **body: Any) -> dict[str, Any]:
-    """Run what the preview says and return the receipt."""
+    """Run payouts with the total of the preview and return the receipt."""
     person = owner_session(payroll)
     total = body.pop("confirmTotalCents", None)
     if total is None:
@@ -41,7 +41,7 @@ def run_payouts(payroll: Payroll, **body: Any) -> dict[str, Any]:
 
 
 def create_payout(payroll: Payroll, slug: str = "ann", amount_cents: int = 10_000, **run_body: Any) -> str:
-    """Sell through an affiliate, run, and return the id of the one payout, which is Pending."""
+    """Create a sale, run payouts, and return the id of the only payout, which is Pending."""
     if slug not in payroll.affiliates:
         payroll.affiliate(slug)
     payroll.sell(slug, amount_cents)
@@ -50,19 +50,19 @@ def create_payout(payroll: Payroll, slug: str = "ann", amount_cents: int = 10_00
 
 
 def problem_fields(answer: Any) -> set[str]:
-    """Return the fields that problem details name."""
+    """Return the invalid fields in a problem details response."""
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json"), answer.get_data(as_text=True)
     return set(answer.json["errors"])
 
 
 def list_audit_entries(brand: Brand, action: str) -> list[tuple[Any, ...]]:
-    """Return the audit entries of an action: who, about what, before and after."""
+    """Return actor, entity, before and after of the audit entries of an action."""
     return brand.rows(
         "select actor_type, entity_id, before, after from audit_entry where action = %s order by created_at", action
     )
 
 
 def read_refusal(answer: Any) -> tuple[int, str]:
-    """Return the status and the code of a refusal."""
+    """Return the status and the error code of a response."""
     assert "error" in answer.json, answer.get_data(as_text=True)
     return answer.status_code, answer.json["error"]

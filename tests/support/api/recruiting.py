@@ -1,4 +1,4 @@
-"""A brand that pays for recruiting, its recruiter ann, and whom she brings."""
+"""A brand that pays for recruiting, the recruiter ann, and her recruits."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +14,7 @@ RECRUITS = "/api/v1/me/sub-affiliate/recruits"
 
 @dataclass(frozen=True)
 class RecruitingScene:
-    """A brand with a campaign that pays for recruiting and a portal; ann, who signed in, is Approved in it."""
+    """A brand with a portal and a campaign that pays for recruiting; ann is an Approved affiliate who signed in."""
 
     brand: Brand
     email: str
@@ -41,7 +41,7 @@ class RecruitingScene:
         return (brand or self.brand).get(f"/api/v1/affiliates/{affiliate_id or self.ann_id}/sub-affiliates")
 
     def sell(self, affiliate_id, cents, share=0, **columns):
-        """A sale that earns its affiliate `cents` and ann `share`; other columns are both rows'."""
+        """Insert a sale that earns its affiliate `cents` and ann `share`; `columns` apply to both rows."""
         parent_id = insert_conversion(self.brand, affiliate_id, commission_cents=cents, **columns)
         if share:
             override = {"source": "override", "amount_cents": 0, "commission_cents": share, "parent_id": parent_id}
@@ -50,12 +50,12 @@ class RecruitingScene:
 
 
 def update(brand, **columns):
-    """Change columns of the brand."""
+    """Update columns of the organization."""
     with db.unit_of_work(brand.id):
         organizations.update(brand.id, columns)
 
 
-def run_statement(sql, *params):
-    """Run a statement as nobody's."""
+def run_for_all_tenants(sql, *params):
+    """Run a statement that sees the rows of all tenants."""
     with db.any_org_work():
         db.db.stage(sql, params)

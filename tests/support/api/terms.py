@@ -1,4 +1,4 @@
-"""What the tests of a program's terms share."""
+"""Requests that change a program's terms."""
 
 PROGRAMS = "/api/v1/programs"
 

@@ -1,4 +1,4 @@
-"""Gateways for the tests, over HTTP: each keeps books, takes calls of its API, and plays what a buyer makes it send.
+"""Fake payment gateways ("stages"): each stores objects, serves its API over HTTP, and returns notifications of acts.
 
-`stage` is what all of them share; a folder per kind has one file for each gateway.
+`stage` is the base; a folder per kind of gateway has one file for each of them.
 """

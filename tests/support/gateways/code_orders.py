@@ -1,4 +1,4 @@
-"""Orders of codes for a played gateway, and what the docs say that it can hold."""
+"""Code orders for a fake gateway, and the discounts that the docs list as supported."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from adapters.coupons.base import CodeOrder, CodeRail, CouponOrder
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
 from tests.support.gateways.codes import CodeBooks, PlayedTerms
-from tests.support.gateways.deliveries import account
+from tests.support.gateways.deliveries import build_account
 from tests.support.gateways.stage import Stage
 
 _PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
@@ -19,14 +19,14 @@ _PAGE = Path(__file__).resolve().parents[3] / "docs" / "coupons.md"
 
 @dataclass(frozen=True, slots=True)
 class PlayedRail:
-    """A rail with the gateway that is played for it."""
+    """A code rail with the fake gateway that it calls."""
 
     stage: Stage
     books: CodeBooks
     rail: CodeRail
 
     def order(self, code: str = "JANE15", **discount: Any) -> CodeOrder:
-        """Return a new order of a code, of a coupon that is made where families are: 15 % off once, unless said."""
+        """Return an order for a code, by default 15 % off once; create its coupon first if the gateway has coupons."""
         terms: dict[str, Any] = {
             "type": DiscountType.PercentOff,
             "value": 15,
@@ -40,30 +40,30 @@ class PlayedRail:
         family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
         created = None
         if self.rail.gateway == registry.PROCESSOR:
-            created = registry.processor().create(account(self.stage), family)
+            created = registry.processor().create(build_account(self.stage), family)
         return CodeOrder(uuid4(), code, family, created)
 
     def mint(self, order: CodeOrder) -> str:
-        """Have a code minted."""
-        return self.rail.mint(account(self.stage), order)
+        """Mint a code."""
+        return self.rail.mint(build_account(self.stage), order)
 
     def find(self, order: CodeOrder) -> str | None:
-        """Look for a code."""
-        return self.rail.find_code(account(self.stage), order)
+        """Find the code of an order, or None."""
+        return self.rail.find_code(build_account(self.stage), order)
 
     def switch_off(self, order: CodeOrder, minted_id: str) -> None:
-        """End a code."""
-        self.rail.switch_off(account(self.stage), order, minted_id)
+        """Deactivate a code."""
+        self.rail.switch_off(build_account(self.stage), order, minted_id)
 
 
 def build_rail(stage: Stage) -> PlayedRail:
-    """Return the rail of a gateway that is played."""
-    books: CodeBooks = stage.codes  # type: ignore[attr-defined]  # only who mints has them
+    """Return the code rail of a fake gateway."""
+    books: CodeBooks = stage.codes  # type: ignore[attr-defined]  # only gateways that mint codes have it
     return PlayedRail(stage, books, registry.rail(stage.gateway.name))
 
 
 def terms_from_order(order: CodeOrder) -> PlayedTerms:
-    """Return what an order's code is to take off, as a gateway's books have it."""
+    """Return the discount of an order as a gateway stores it."""
     discount = order.family.discount
     is_percent = discount.type == DiscountType.PercentOff
     expires_at: datetime | None = discount.expires_at
@@ -80,7 +80,7 @@ def terms_from_order(order: CodeOrder) -> PlayedTerms:
 
 
 def read_supported_discounts() -> dict[str, dict[str, str]]:
-    """Return the rows of the table of docs/coupons.md that says what each gateway can hold, by column."""
+    """Return the rows of the table of supported discounts in docs/coupons.md, by gateway and column."""
     lines = [line for line in _PAGE.read_text().splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     (names,) = (row for row in rows if row[0] == "Gateway")

@@ -1,4 +1,4 @@
-"""What the codes of every played gateway can be asked: which stand there, what they take off, whose they are."""
+"""The base of the discount codes of the fake gateways."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,9 +14,9 @@ Answer = tuple[int, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedTerms:
-    """What a code takes off, as the gateway's books have it: a percentage, or an amount in minor units.
+    """The discount of a code as the gateway stores it: a percentage, or an amount in minor units.
 
-    `duration` is once, repeating (`months`) or forever. Without products it is off everything.
+    `duration` is once, repeating (`months`) or forever. Without products it applies to all.
     """
 
     percent: int | None = None
@@ -30,7 +30,7 @@ class PlayedTerms:
 
 
 class CodeBooks(ABC):
-    """The codes of one played gateway. `product` and `other_product` can be named; AmountOff is in `currency`."""
+    """The codes of one fake gateway. Codes may apply to `product` or `other_product`; AmountOff is in `currency`."""
 
     product = "11"
     other_product = "12"
@@ -44,44 +44,44 @@ class CodeBooks(ABC):
 
     @abstractmethod
     def answer(self, call: ApiCall) -> Answer | None:
-        """Act on a call about codes; None for any other."""
+        """Handle a call about codes; return None for any other call."""
 
     @abstractmethod
     def list_live_ids(self, code: str) -> list[str]:
-        """Return the ids of what buyers can redeem under a text, in any case."""
+        """Return the ids of the active codes with a text, ignoring case."""
 
     def redeemed_id(self, purchase: Purchase) -> str | None:
-        """Return the id of the code that a purchase redeems; that of no code where none stands under its text."""
+        """Return the id of the code that a purchase redeems, or `unknown_id` if no active code has its text."""
         if purchase.code is None:
             return None
         return purchase.code_id or next(iter(self.list_live_ids(purchase.code)), self.unknown_id)
 
     @abstractmethod
     def create_as_brand(self, code: str) -> str:
-        """Let the brand make a code itself, and return its id."""
+        """Create a code as the brand does at the gateway itself, and return its id."""
 
     @abstractmethod
     def terms(self, code: str) -> PlayedTerms:
-        """Return what the one living code with a text takes off."""
+        """Return the discount of the only active code with a text."""
 
     def list_by_code(self, code: str, name: str = "code") -> list[dict[str, Any]]:
-        """Return what is kept under a text, in any case."""
+        """Return the stored codes with a text, ignoring case."""
         return [row for row in self.rows if str(row[name]).upper() == code.upper()]
 
     def get_by_code(self, code: str, name: str = "code") -> dict[str, Any]:
-        """Return the only one that is kept under a text."""
-        (matches,) = self.list_by_code(code, name)
-        return matches
+        """Return the only stored code with a text."""
+        (row,) = self.list_by_code(code, name)
+        return row
 
 
 def time_from_text(text: str) -> datetime:
-    """Return a time of a gateway's words: with a zone, or UTC."""
-    payload = datetime.fromisoformat(text)
-    return payload if payload.tzinfo else payload.replace(tzinfo=UTC)
+    """Return the time in a text; without a time zone it is UTC."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def cents_from_text(text: object) -> int:
-    """Return minor units of decimal text with two places at most."""
-    payload = Decimal(str(text)) * 100
-    assert payload == int(payload)
-    return int(payload)
+    """Return the minor units of a decimal text with at most two decimal places."""
+    cents = Decimal(str(text)) * 100
+    assert cents == int(cents)
+    return int(cents)

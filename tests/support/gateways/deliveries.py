@@ -1,4 +1,4 @@
-"""What a played gateway tells its adapter: its requests proved and translated as the inbox has it done."""
+"""Notifications of a fake gateway, verified and translated by its adapter as in the inbox."""
 
 from datetime import UTC, datetime
 
@@ -7,35 +7,39 @@ from domain.gateways.facts import Fact
 from tests.support.gateways.stage import Notification, Stage
 
 
-def account(stage: Stage, **other: str) -> GatewayAccount:
-    """Return a connection to the stage, with other credentials where they are given."""
+def build_account(stage: Stage, **other: str) -> GatewayAccount:
+    """Return the account of a connection to a stage; `other` replaces credentials."""
     return GatewayAccount(stage.mode, {**stage.credentials, **other}, stage.subscription)
 
 
-def inbound(notification: Notification, at: datetime | None = None) -> Inbound:
-    """Return what the stage sends as it comes in."""
+def build_inbound(notification: Notification, at: datetime | None = None) -> Inbound:
+    """Return a notification as an incoming request."""
     return Inbound(
         notification.method, notification.headers, notification.query, notification.body, at or datetime.now(UTC)
     )
 
 
-def list_deliveries(stage: Stage, *notification: Notification) -> list[GatewayDelivery]:
-    """Return the deliveries of what the stage sends. Raises as `prove`."""
-    own = account(stage)
-    return [delivery for row in notification for delivery in stage.gateway.prove(own, inbound(row)).deliveries]
+def list_deliveries(stage: Stage, *notifications: Notification) -> list[GatewayDelivery]:
+    """Return the deliveries in notifications. Raises as `prove`."""
+    own = build_account(stage)
+    return [
+        delivery
+        for notification in notifications
+        for delivery in stage.gateway.prove(own, build_inbound(notification)).deliveries
+    ]
 
 
-def facts(stage: Stage, *notification: Notification) -> list[Fact]:
-    """Return the facts of what the stage sends. Raises as `prove` and `facts`."""
+def read_facts(stage: Stage, *notifications: Notification) -> list[Fact]:
+    """Return the facts in notifications. Raises as `prove` and `facts`."""
     return [
         fact
-        for delivery in list_deliveries(stage, *notification)
-        for fact in stage.gateway.facts(account(stage), delivery)
+        for delivery in list_deliveries(stage, *notifications)
+        for fact in stage.gateway.facts(build_account(stage), delivery)
     ]
 
 
 def list_facts(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
-    """Return the facts of what is listed, by their keys."""
-    own = account(stage)
-    pages = [delivery for page in stage.gateway.list_payments(own, since) for delivery in page]
-    return {delivery.key: list(stage.gateway.facts(own, delivery)) for delivery in pages}
+    """Return the facts of the payments that the gateway lists, by delivery key."""
+    own = build_account(stage)
+    deliveries = [delivery for page in stage.gateway.list_payments(own, since) for delivery in page]
+    return {delivery.key: list(stage.gateway.facts(own, delivery)) for delivery in deliveries}

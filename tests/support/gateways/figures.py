@@ -1,4 +1,4 @@
-"""Tax, shipping, discount and net amount of a sale in each gateway's objects, and a sale sent with other ones."""
+"""Tax, shipping, discount and net amount of a sale in each gateway's objects; and sales sent with changed amounts."""
 
 import copy
 import json
@@ -13,15 +13,15 @@ from tests.support.gateways.storefront.wix import PAID as WIX_PAID
 
 Path = tuple[str | int, ...]
 
-#: In place of a value: the field is not there.
+#: Instead of a value: the field is missing.
 MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a payment, and its path in the gateway's object.
+    """An amount of a payment, and its path in the gateway's object.
 
-    Without `counts` the net amount does not depend on it. `is_optional`: a missing one means zero.
+    Without `counts` the net amount does not depend on it. `is_optional`: a missing amount means zero.
     """
 
     name: str
@@ -39,7 +39,7 @@ def _major(name: str, *path: str | int, **kind: bool) -> Figure:
     return Figure(name, path, **kind)
 
 
-#: The figures of a sale of 100.00 at each gateway; its tax is 1.00.
+#: The amounts of a sale of 100.00 at each gateway; its tax is 1.00.
 FIELDS: Mapping[str, dict[str, Any]] = {
     "stripe": {
         "total": 10_000,
@@ -189,7 +189,7 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
 
 
 def resend_sale(stage: Any, sale: Sale, changes: Mapping[Path, object]) -> tuple[Notification, ...]:
-    """Return what is sent about a sale whose object has `FIELDS`, with these values at these paths."""
+    """Return the notifications about a sale whose object has `FIELDS`, changed to these values at these paths."""
 
     def change(fields: dict[str, Any]) -> dict[str, Any]:
         fields |= copy.deepcopy(FIELDS[stage.gateway.name])
@@ -204,7 +204,7 @@ Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _in_event(*place: str) -> Callable[[Any, Sale, Change], tuple[Notification, ...]]:
-    """Return a function that changes the object at a place of the event itself, and signs it again."""
+    """Return a function that changes the object in the event itself, and signs the event again."""
 
     def resend(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
         event = json.loads(sale.notifications[0].body)
@@ -223,7 +223,7 @@ def _braintree(stage: BraintreeStage, sale: Sale, change: Change) -> tuple[Notif
 
 
 def _at_gateway(path: Callable[[Sale], str], *place: str) -> Callable[[Any, Sale, Change], tuple[Notification, ...]]:
-    """Return a function that changes an object of the gateway's API, where events only name it."""
+    """Return a function that changes an object in the gateway's API, for events that only contain its id."""
 
     def resend(stage: Any, sale: Sale, change: Change) -> tuple[Notification, ...]:
         fields = stage.objects[path(sale)]

@@ -1,4 +1,4 @@
-"""A gateway played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
+"""Runs a fake gateway that the service's settings lead to, and connects it to a brand."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,35 +16,33 @@ from tests.support.settings_overrides import override_settings
 
 @contextmanager
 def play_gateway(name: str = "stripe") -> Iterator[Stage]:
-    """Play a gateway on a port of this machine, and have the service call it there."""
-    playing = STAGES[name]()
+    """Run a fake gateway that the service calls while the block runs."""
+    stage = STAGES[name]()
     with pytest.MonkeyPatch.context() as patch:
-        point_service_at(playing, patch)
-        yield playing
-    playing.stop()
+        point_service_at(stage, patch)
+        yield stage
+    stage.stop()
 
 
-def point_service_at(playing: Stage, patch: pytest.MonkeyPatch) -> None:
-    """Have the service call a gateway at its stage, beside those that are led so already, until the patch ends."""
-    override_settings(
-        patch, addresses={"apis": settings.current().addresses.apis | {playing.gateway.name: playing.url}}
-    )
+def point_service_at(stage: Stage, patch: pytest.MonkeyPatch) -> None:
+    """Make the service call a gateway at this stage until the patch ends; other fake gateways stay."""
+    override_settings(patch, addresses={"apis": settings.current().addresses.apis | {stage.gateway.name: stage.url}})
 
 
 def build_connection_body(stage: Stage, **fields: Any) -> dict[str, Any]:
-    """Return the body that connects a played gateway."""
+    """Return the request body that connects a fake gateway."""
     return {"gateway": stage.gateway.name, "mode": stage.mode, "credentials": dict(stage.credentials)} | fields
 
 
 def connect_gateway(owner: Brand, stage: Stage, **fields: Any) -> dict[str, Any]:
-    """Connect a played gateway and return the answer. What is bought there from now on was bought after that."""
+    """Connect a fake gateway and return the response body; later purchases are dated after the connection."""
     answer = owner.post("/api/v1/connections", build_connection_body(stage, **fields))
     assert answer.status_code == 201, answer.get_data(as_text=True)
     stage.now = max(stage.now, datetime.now(UTC))
     return dict(answer.json or {})
 
 
-# What an account says that is for trying out: another key, or another answer of its API.
+# How test accounts differ from live ones: another key, or another response of the API.
 _TEST_KEYS = {
     "stripe": "sk_test_fake",
     "mollie": "test_fake",
@@ -56,12 +54,12 @@ _TEST_ANSWERS = {
     "recurly": ("/sites", {"data": [{"id": "s1", "subdomain": "acme", "mode": "sandbox"}]}),
     "lemonsqueezy": ("/users/me", {"meta": {"test_mode": True}}),
 }
-#: The gateways that tell whether an account is for trying out.
+#: The gateways at which a test account is recognized.
 GATEWAYS_WITH_MODE = (*_TEST_KEYS, *_TEST_ANSWERS)
 
 
 def switch_to_test_mode(stage: Stage) -> None:
-    """Let the played account be one for trying out, which most gateways tell, and be connected as one."""
+    """Make the fake account a test account, as far as the gateway distinguishes them, to be connected in test mode."""
     stage.mode = "test"
     name, answer = stage.gateway.name, stage.answer
     if name in _TEST_KEYS:

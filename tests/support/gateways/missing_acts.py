@@ -1,30 +1,30 @@
-"""Acts that not every gateway has, and why several have none: a stage says it of its own in `cannot`."""
+"""Acts that not every gateway supports, and reasons that several gateways share; see `Stage.unsupported`."""
 
 ACTS = (
     "trial",
     "code",
-    "test_flag",  # an event of a live account that is a rehearsal
+    "test_flag",  # a live account may send test events
     "dispute_opened",
     "dispute_lost",
     "dispute_won",
     "uninstall",
     "proof",
-    "time",  # a proof that grows old
+    "time",  # the proof has a time and expires
     "currency",
-    "any_body",  # a good proof of bytes that are no event
-    "cancel",  # a sale that was paid is told as cancelled, failed, voided
-    "pay_again",  # one that was cancelled is told as paid again
-    "change_total",  # a paid order comes to less, or to more
-    "pay_part",  # an order or invoice is paid by several payments, each a sale with an id of its own
+    "any_body",  # any bytes can be signed, also if they are not an event
+    "cancel",  # a notification that a paid sale was cancelled, failed or voided
+    "pay_again",  # a notification that a cancelled sale was paid after all
+    "change_total",  # the total of a paid order becomes lower or higher
+    "pay_part",  # an order or invoice has several payments, each a sale with its own id
 )
 
-SILENT = "Who takes the access back is told by nobody: the next check is refused."
-FINAL = "A payment that was taken stays: what goes back of it is told as a refund or a dispute."
-VOID = "What was voided stays void: another attempt is another payment."
-FIXED = "What a payment comes to is fixed once it is paid."
-WHOLE = "A sale goes by the id of its order or invoice, however many payments it takes."
-ALONE = "A payment names no order that another one could name."
-TIMELESS = "The proof has no time in it."
-APART = "Tests are made at an account of their own: the connection says so."
-GONE = "What is told is money that is gone, not a dispute about it."
-ONLY_GONE = "What is told is money that is gone, not that it came back."
+UNINSTALL_IS_SILENT = "No notification when access is revoked: the next check is refused."
+PAYMENT_IS_FINAL = "A payment is final: money that is returned is reported as a refund or a dispute."
+VOID_IS_FINAL = "A voided payment stays void: another attempt is another payment."
+TOTAL_IS_FIXED = "The amount of a payment is fixed once it is paid."
+ONE_SALE_PER_ORDER = "The id of a sale is that of its order or invoice, whatever the number of payments."
+PAYMENT_NAMES_NO_ORDER = "A payment does not name an order that it could share with another payment."
+PROOF_HAS_NO_TIME = "The proof has no time in it."
+SEPARATE_TEST_ACCOUNT = "Test events come from separate accounts: the connection has the mode."
+NO_DISPUTE_EVENTS = "Lost money is reported, but no dispute about it."
+NO_DISPUTE_WON_EVENTS = "Lost money is reported, but not that it came back."

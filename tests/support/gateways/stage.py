@@ -1,4 +1,4 @@
-"""What every gateway of the tests can do: answer its API over HTTP, misbehave when told, and play a buyer's acts."""
+"""The base of the fake gateways ("stages"): they serve an API over HTTP, return faults, and perform buyers' acts."""
 
 import json
 import threading
@@ -20,7 +20,7 @@ from commands.demo.prompt_handler import PromptHandler
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call of the gateway's API. `params` are the query's, `form` the body's; `json` is None for a form."""
+    """A call of the gateway's API. `params` are those of the query, `form` and `json` those of the body."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """What the gateway sends to a connection's address, proof and all."""
+    """A request that the gateway sends to a connection's webhook URL, with its proof (usually a signature)."""
 
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -51,9 +51,9 @@ class Notification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """What a buyer pays for. `slug` is carried where this gateway carries one; `renews` is an earlier purchase.
+    """A purchase of a buyer. `slug` is passed on if the gateway can carry one; `renews` is an earlier purchase.
 
-    `code_id` is the gateway's id of the code; without it that of the code that buyers can redeem under this text.
+    `code_id` is the gateway's id of the code, by default the id of the active code with the text `code`.
     """
 
     cents: int = 10_890
@@ -69,7 +69,7 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A purchase that was paid: the gateway's id for it, and what is sent about it, in order."""
+    """A paid purchase: the gateway's id for it, and the notifications about it, in order."""
 
     purchase: Purchase
     id: str
@@ -77,15 +77,15 @@ class Sale:
 
 
 class CannotPlay(Exception):
-    """An act that this gateway does not have; its stage says why in `cannot`, and no test asks for it."""
+    """Raised for an act that this gateway does not support; the stage gives the reason in `unsupported`."""
 
 
 class PlayedApi(ABC):
-    """Somebody's API on a port of this machine, from creation to `stop`.
+    """A fake API of another company on a port of this machine, from creation to `stop`.
 
     Faults, for the next calls, one each: `refuse` (401), `forbid` (403), `busy` (429, with Retry-After where `busy_s`
-    is set), `fail` (500), `slow`, `hang` (until `goes_on` is set), `cut` (the connection ends after the act), `html`
-    (200 with a page), `` (none).
+    is set), `fail` (500), `slow`, `hang` (until `release_hung` is set), `cut` (the connection ends after the call),
+    `html` (200 with a page), `` (none).
     """
 
     slow_s = 1.0
@@ -94,108 +94,108 @@ class PlayedApi(ABC):
     def __init__(self, port: int = 0) -> None:
         self.calls: list[ApiCall] = []
         self.faults: deque[str] = deque()
-        self.goes_on = threading.Event()
+        self.release_hung = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
-        self._server.stage = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        self._server.stage = self  # type: ignore[attr-defined]  # for the handler
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop answering, also who waits."""
-        self.goes_on.set()
+        """Stop the server, also for calls that hang."""
+        self.release_hung.set()
         self._server.shutdown()
         self._server.server_close()
 
     @abstractmethod
     def answer(self, call: ApiCall) -> tuple[int, Any]:
-        """Act on a call of the API with good credentials; return the status and the JSON of the answer."""
+        """Handle a call with valid credentials; return the status and the JSON of the response."""
 
     @abstractmethod
     def is_authorized(self, call: ApiCall) -> bool:
-        """Return whether a call carries our credentials."""
+        """Return whether a call has valid credentials."""
 
 
 class Stage(PlayedApi):
-    """A gateway on a port of this machine, from creation to `stop`. Subclasses speak one gateway's language."""
+    """A fake gateway on a port of this machine, from creation to `stop`. Each subclass has the API of one gateway."""
 
     gateway: GatewayAdapter
     credentials: Mapping[str, str]
-    #: What subscribing makes there, for the proofs that need it.
+    #: The result of subscribing to the gateway's webhooks, for proofs that need it.
     subscription: Mapping[str, str] = {}
     mode: Mode = "live"
-    #: What this gateway does not have, of `why.ACTS`, and why: no test asks for it.
-    cannot: Mapping[str, str] = {}
+    #: The acts of `missing_acts.ACTS` that this gateway does not support, each with the reason.
+    unsupported: Mapping[str, str] = {}
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
         self.now = datetime.now(UTC)
-        self._counted = 0
+        self._last_number = 0
 
     def number(self) -> int:
-        """Return a number that this stage did not give out before."""
-        self._counted += 1
-        return self._counted
+        """Return the next number, for ids."""
+        self._last_number += 1
+        return self._last_number
 
     @abstractmethod
     def pay(self, purchase: Purchase) -> Sale:
-        """Take the money, and return what is sent about it."""
+        """Pay for a purchase, and return the sale with its notifications."""
 
     @abstractmethod
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        """Give money back; return what is sent about it. What is not sent must be found by `listed`."""
+        """Refund a part of a sale and return the notifications. Without any, `list_payments` must return the refund."""
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
-        """Let a buyer begin without paying."""
-        raise CannotPlay(self.cannot["trial"])
+        """Start a trial without a payment, and return the notifications."""
+        raise CannotPlay(self.unsupported["trial"])
 
     def dispute(self, sale: Sale, state: str) -> tuple[Notification, ...]:
-        """Let a bank ask for the money back: opened, lost or won. What is not sent must be found by `listed`."""
-        raise CannotPlay(self.cannot[f"dispute_{state}"])
+        """Set a dispute to opened, lost or won. Without notifications, `list_payments` must return it."""
+        raise CannotPlay(self.unsupported[f"dispute_{state}"])
 
     def cancel(self, sale: Sale) -> tuple[Notification, ...]:
-        """Let a sale that was paid come to nothing: cancelled, failed or voided."""
-        raise CannotPlay(self.cannot["cancel"])
+        """Cancel, fail or void a sale after it was paid."""
+        raise CannotPlay(self.unsupported["cancel"])
 
     def pay_again(self, sale: Sale) -> tuple[Notification, ...]:
-        """Let a sale that was cancelled be paid after all, under the same id."""
-        raise CannotPlay(self.cannot["pay_again"])
+        """Pay a cancelled sale after all, under the same id."""
+        raise CannotPlay(self.unsupported["pay_again"])
 
     def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        """Edit an order that was paid, so that it comes to this much before refunds."""
-        raise CannotPlay(self.cannot["change_total"])
+        """Edit a paid order, so that its total before refunds is this amount."""
+        raise CannotPlay(self.unsupported["change_total"])
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
-        """Take the first payment of an order or invoice that is paid in parts."""
+        """Make the first payment of an order or invoice that is paid in parts."""
         return self.pay(purchase)
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
-        """Take a further payment of the order or invoice that a sale is a part of."""
-        raise CannotPlay(self.cannot["pay_part"])
+        """Make another payment of the order or invoice to which a sale belongs."""
+        raise CannotPlay(self.unsupported["pay_part"])
 
     def uninstall(self) -> tuple[Notification, ...]:
-        """Take our access away."""
-        raise CannotPlay(self.cannot["uninstall"])
+        """Revoke the service's access."""
+        raise CannotPlay(self.unsupported["uninstall"])
 
     @abstractmethod
     def create_unknown_event(self) -> Notification:
-        """Return a well-proved event of a type that means nothing to us."""
+        """Return a validly signed event of a type that the service ignores."""
 
     @abstractmethod
     def create_malformed_event(self) -> Notification:
-        """Return a well-proved event about money that cannot be read."""
+        """Return a validly signed event about money that cannot be parsed."""
 
     def sign_body(self, body: bytes) -> Notification:
-        """Return any bytes with a good proof of their own, for gateways that sign bytes."""
-        raise CannotPlay(self.cannot["any_body"])
+        """Return a notification of any bytes with a valid signature, for gateways that sign bytes."""
+        raise CannotPlay(self.unsupported["any_body"])
 
     def forge_signature(self, notification: Notification) -> Notification:
-        """Return the same with a proof over other bytes."""
+        """Return the same notification with a signature of other bytes."""
         return Notification(notification.body + b" ", notification.headers)
 
     def sign_in_the_past(self, notification: Notification) -> Notification:
-        """Return the same, proved well but long ago."""
-        raise CannotPlay(self.cannot["time"])
+        """Return the same notification with a valid signature that is too old."""
+        raise CannotPlay(self.unsupported["time"])
 
 
 class _Handler(PromptHandler):
@@ -213,7 +213,7 @@ class _Handler(PromptHandler):
         if fault == "slow":
             time.sleep(stage.slow_s)
         if fault == "hang":
-            stage.goes_on.wait()
+            stage.release_hung.wait()
         if not status:
             status, reply = stage.answer(call) if stage.is_authorized(call) else (401, {"error": "unauthorized"})
         if fault == "cut":
@@ -226,7 +226,7 @@ class _Handler(PromptHandler):
         self.send_header("Content-Length", str(len(content)))
         if fault == "busy" and stage.busy_s is not None:
             self.send_header("Retry-After", str(stage.busy_s))
-        with suppress(ConnectionError):  # who waited too long has gone
+        with suppress(ConnectionError):  # the client has timed out
             self.end_headers()
             self.wfile.write(content)
 

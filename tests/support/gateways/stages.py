@@ -1,4 +1,4 @@
-"""The gateways of the tests by name."""
+"""The fake gateways by name."""
 
 import pytest
 
@@ -40,9 +40,9 @@ STAGES: dict[str, type[Stage]] = {stage.gateway.name: stage for stage in _STAGE_
 
 
 def gateways_with(*acts: str) -> pytest.MarkDecorator:
-    """Have a test played by the gateways that have these acts; of the others their stages say why not."""
-    able = [name for name, stage in STAGES.items() if not stage.cannot.keys() & set(acts)]
-    return pytest.mark.parametrize("stage", able, indirect=True)
+    """Run a test with each fake gateway that supports these acts."""
+    supporting = [name for name, stage in STAGES.items() if not stage.unsupported.keys() & set(acts)]
+    return pytest.mark.parametrize("stage", supporting, indirect=True)
 
 
 all_gateways = gateways_with()

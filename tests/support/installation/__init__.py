@@ -1,4 +1,4 @@
-"""Real processes on a machine of their own, to be broken on purpose."""
+"""Real installations of the service, whose processes and servers fault tests break."""
 
 import pytest
 

@@ -1,6 +1,7 @@
-"""What a fleet may load beside its own actors: `python -m workers tests.support.installation.actors -Q sales`.
+"""Actors that worker processes of a test load besides the usual ones.
 
-A kind of work that only a newer release knows, one that kills whoever does it, and one without an end.
+`python -m workers tests.support.installation.actors -Q sales`. One does a job that only a newer release knows, one
+kills its process, and one never ends.
 """
 
 import os
@@ -20,17 +21,17 @@ ENDLESS = Job("sale.endless", queue="sales")
 
 @database_job(NEWER)
 def newer(job: ClaimedJob) -> None:
-    """Do what an older fleet cannot; that its row goes is all there is to see."""
+    """Do nothing: that the row of the job disappears shows that it ran."""
 
 
 @database_job(POISON)
 def poison(job: ClaimedJob) -> None:
-    """Take the whole process along, as running out of memory does."""
+    """Kill the worker process, as the kernel does when memory runs out."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @database_job(ENDLESS)
 def endless(job: ClaimedJob) -> None:
-    """Say that it begins."""
+    """Log that the job begins, and never return."""
     structlog.get_logger(__name__).error("endless.begins")
     threading.Event().wait()

@@ -1,4 +1,4 @@
-"""A machine to break: the real processes of the service, each by its name, on servers of their own."""
+"""A whole installation to break: the real processes of the service, each with a name, on their own servers."""
 
 import http.client
 import itertools
@@ -15,82 +15,82 @@ from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from pipelines.schedule import SCHEDULE
 from tests.adapters.rails import fake_processor
-from tests.support.installation.ground import LEASE_S, PATIENCE_S, Ground
+from tests.support.installation.backing_servers import LEASE_S, PATIENCE_S, BackingServers
 from tests.support.installation.processes import ROOT, Process
 from tests.support.outside import receiver as receivers
 from tests.support.running import ports
 from workers.procfile import supervisor
 
-# As in the Procfile, with another choice of queues, fewer threads and a shorter grace. A fleet's other modules come
-# after the word that starts one.
+# The commands of the Procfile, with other queues, fewer threads and a shorter shutdown timeout. Further modules of
+# worker processes ("a fleet") come right after the words of _FLEET.
 _PROCFILE = {name: shlex.split(line) for name, line in supervisor.parse((ROOT / "Procfile").read_text()).items()}
 _FLEET = _PROCFILE["sales"][: _PROCFILE["sales"].index("-Q")]
-_OURS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
+_WORKER_OPTIONS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
 COMMANDS = {
     **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
-    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
-    "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
-    "payouts": [*_FLEET, "-Q", "payouts", "-t", "8", *_OURS],
-    "gateways": [*_FLEET, "-Q", "gateways", "imports", "lookups", "-t", "24", *_OURS],
+    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_WORKER_OPTIONS],
+    "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_WORKER_OPTIONS],
+    "payouts": [*_FLEET, "-Q", "payouts", "-t", "8", *_WORKER_OPTIONS],
+    "gateways": [*_FLEET, "-Q", "gateways", "imports", "lookups", "-t", "24", *_WORKER_OPTIONS],
 }
-# What runs where a test wants it: the relay, the scheduler and the writer of clicks together and the fleet of all that
-# calls other servers, as `make run` has them, and a fleet of two processes.
+# Processes that run only in some tests: those of `make run` (the relay, the scheduler and the click writer in one
+# process, and one fleet for all jobs that call other servers), and a fleet of two processes.
 _PROCFILE_DEV = {
     name: shlex.split(line) for name, line in supervisor.parse((ROOT / "Procfile.dev").read_text()).items()
 }
-_WANTED = {
+_OPTIONAL_COMMANDS = {
     "loops": _PROCFILE_DEV["loops"],
     "outside": _PROCFILE_DEV["outside"],
-    "pair": [*_FLEET, "-Q", "payouts", "-t", "1", *_OURS, "-p", "2"],
+    "pair": [*_FLEET, "-Q", "payouts", "-t", "1", *_WORKER_OPTIONS, "-p", "2"],
 }
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)
-# As if every tick of today and tomorrow had fired.
+# Mark every tick of today and tomorrow as done.
 _NO_TICKS = """
 insert into tick (name, scheduled_for) select name, current_date + 2 from unnest(%s) name on conflict do nothing
 """
 
 
-class Machine(Ground):
-    """The processes of one test session, and the servers under them."""
+class Machine(BackingServers):
+    """The processes and the backing servers of one test session."""
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
         self._ports = [ports.hold_port() for _ in range(4)]
-        #: Where the web server is; where the payout rails are expected, every payment gateway, and every newsletter
-        #: and CRM platform: nobody is there but whom a test plays.
+        #: The ports of the web server, and of fake payout rails, payment gateways, and newsletter and CRM platforms.
+        #: Connections to the fakes are refused until a test runs one.
         self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.port_number, self._ports)
         self.processes: dict[str, Process] = {}
-        #: What every process is told of where the broker is, while that is not the machine's own Valkey.
-        self.carried_by: Mapping[str, str] = {}
-        self._unusual: set[str] = set()
-        # The names by which fleets announce themselves; not known of those that began together for the same queues.
-        self._announced_as: dict[str, str] = {}
-        self.certificate = receivers.certificate(home)
+        #: Variables of every process that lead to another broker than this installation's Valkey.
+        self.broker_variables: Mapping[str, str] = {}
+        self._started_with_variables: set[str] = set()
+        # The ids that fleets announced, by name; unknown for fleets with the same queues that were started together.
+        self._process_id_by_name: dict[str, str] = {}
+        self.certificate = receivers.write_certificate(home)
         (home / "metrics").mkdir()
 
     def start(self, *names: str, modules: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> None:
-        """Start processes and return when they do their work; `relay-2` is a second `relay`.
+        """Start processes and wait until they are ready; `relay-2` is a second `relay`.
 
-        `modules` are what a fleet loads besides its own actors, or options of a web server. `told` are variables of
-        the environment that differ from the machine's.
+        `modules` are modules that a fleet loads besides its own actors, or options of a web server. `variables`
+        override the installation's environment variables.
         """
-        process_ids = self.list_announced()
+        process_ids = self.list_known_process_ids()
         for name in names:
             self.launch(name, modules=modules, variables=variables)
         new = "select from worker_process where id::text <> all(%s)"
         fleets = [self.processes[name] for name in names if name.startswith(_FLEETS)]
         self.wait_until(
             lambda: len(self.rows(new, process_ids)) >= sum(not fleet.has_ended for fleet in fleets),
-            "the fleets announce themselves, or die of what they find",
+            "the fleets announce themselves or exit",
         )
         self._remember(names, process_ids)
         if any(name.partition("-")[0] == "web" for name in names):
-            self.wait_until(self._web_answers, "the web server answers")
+            self.wait_until(self._is_web_up, "the web server answers")
 
     def launch(self, name: str, *, modules: Sequence[str] = (), variables: Mapping[str, str] | None = None) -> Process:
-        """Start a process as `start` does, and return at once."""
-        command = (COMMANDS | _WANTED)[name.partition("-")[0]]
+        """Start a process as `start` does, and return without waiting."""
+        command = (COMMANDS | _OPTIONAL_COMMANDS)[name.partition("-")[0]]
         place = len(_FLEET) if command[: len(_FLEET)] == _FLEET else len(command)
         self.processes[name] = Process(
             name,
@@ -98,16 +98,16 @@ class Machine(Ground):
             env=self.environment() | (variables or {}),
             log=self.home / f"{name}.out",
         )
-        (self._unusual.add if variables else self._unusual.discard)(name)
+        (self._started_with_variables.add if variables else self._started_with_variables.discard)(name)
         self.note(f"started {name}{f' with {variables}' if variables else ''}")
         return self.processes[name]
 
     def restart_with_broker(self, variables: Mapping[str, str]) -> None:
-        """Restart every process with the broker elsewhere."""
+        """Restart every process with another broker."""
         names = list(self.processes)
         self.kill(*names)
         self.forget_killed_fleets()
-        self.carried_by = variables
+        self.broker_variables = variables
         self.start(*names)
 
     def kill(self, *names: str) -> None:
@@ -117,13 +117,13 @@ class Machine(Ground):
             self.processes.pop(name).kill()
 
     def stop(self, *names: str) -> None:
-        """SIGTERM processes and wait until they have ended by themselves."""
+        """SIGTERM processes and wait until they have exited with code 0."""
         for name in names:
             self.note(f"SIGTERM {name}")
-            self.processes[name].ask_to_end()
+            self.processes[name].terminate()
         for name in names:
             code = self.processes.pop(name).wait()
-            assert code == 0, f"{name} ended with code {code}"
+            assert code == 0, f"{name} exited with code {code}"
 
     def pause(self, name: str) -> None:
         """SIGSTOP a process with all its children."""
@@ -137,43 +137,46 @@ class Machine(Ground):
 
     @contextmanager
     def backlog(self, queue: str) -> Iterator[None]:
-        """Have what is asked for in the block wait; behind it one is handed out per thread, and takes others along."""
+        """Build up a backlog of the jobs that the block enqueues, in a queue with one slot; then start to dispatch it.
+
+        Each job that is dispatched then takes others from the backlog along in its batch.
+        """
         self.kill("relay")
         self.start("relay", variables={"JOB_SLOTS": f"{queue}=1"})
-        with self.paused_queue(queue):
+        with self.pause_queue(queue):
             yield
 
     def restore(self) -> None:
-        """Bring back what a test took away: servers, the usual processes and no others, no work left over.
+        """Restore the usual state after a test: both servers run, only the usual processes run, and no work is left.
 
-        Nothing is asked for by the clock: what it would ask for, every few minutes, would fall into any test.
+        The scheduler enqueues nothing, since jobs of its ticks could disturb any test.
         """
         server_pair.start(self.home, durable=True)
         self.valkey().config_set("maxmemory", 0)
         self.valkey().delete("finderfee:clicks")
-        for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
-            self.valkey().delete(buried)
+        for key in self.valkey().scan_iter("finderfee:*.XQ*"):
+            self.valkey().delete(key)
         for name, process in list(self.processes.items()):
-            if process.has_ended or process.is_paused or name not in COMMANDS or name in self._unusual:
+            if process.has_ended or process.is_paused or name not in COMMANDS or name in self._started_with_variables:
                 self.processes.pop(name).kill()
         self.shorten_leases()
         self.execute(_NO_TICKS, [entry.job.name for entry in SCHEDULE])
-        for leftover in ("job", "queue_pause", "delivery"):
-            self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))
-        # Those that an earlier test killed would be promised work, beside those that are there, until they are missed.
-        self.forget_other_processes({self._announced_as.get(name, "") for name in self.processes})
+        for table in ("job", "queue_pause", "delivery"):
+            self.execute(f"delete from {table}" + (" where status = 'Pending'" if table == "delivery" else ""))
+        # Jobs would be dispatched to processes that an earlier test killed, until the service misses them.
+        self.forget_other_processes({self._process_id_by_name.get(name, "") for name in self.processes})
         self.start(*(name for name in COMMANDS if name not in self.processes))
 
     def _remember(self, names: Sequence[str], process_ids: Sequence[str]) -> None:
-        """Remember what fleets are called that were just started."""
+        """Store the ids that the fleets which were just started have announced."""
         new = self.rows("select id::text, queues from worker_process where id::text <> all(%s)", process_ids)
-        self._known.update(process_id for process_id, _ in new)
+        self._known_process_ids.update(process_id for process_id, _ in new)
         expected = {name: _queues(name) for name in names if name.startswith(_FLEETS)}
         for name, queues in expected.items():
-            self._announced_as.pop(name, None)
-            samples = [process_id for process_id, served in new if set(served) == queues]
-            if len(samples) == 1:
-                self._announced_as[name] = samples[0]
+            self._process_id_by_name.pop(name, None)
+            matches = [process_id for process_id, served in new if set(served) == queues]
+            if len(matches) == 1:
+                self._process_id_by_name[name] = matches[0]
 
     def shut_down(self) -> None:
         """Kill every process, stop both servers and remove every file."""
@@ -193,14 +196,14 @@ class Machine(Ground):
         return (self.home / f"{name}.out").read_text(errors="replace")
 
     def sum_metric(self, *parts: str) -> int:
-        """Return the sum of the metrics page's samples whose names and labels contain all `parts`."""
+        """Return the sum of the metric samples whose names and labels contain all `parts`."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/metrics")
             lines = connection.getresponse().read().decode().splitlines()
         samples = [line for line in lines if not line.startswith("#") and all(part in line for part in parts)]
         return sum(int(float(line.rpartition(" ")[2])) for line in samples)
 
-    def _web_answers(self) -> bool:
+    def _is_web_up(self) -> bool:
         try:
             with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
                 connection.request("GET", "/healthz")
@@ -209,7 +212,7 @@ class Machine(Ground):
             return False
 
     def environment(self) -> dict[str, str]:
-        """Return what its processes are told."""
+        """Return the environment variables of the processes."""
         return {
             "PATH": os.environ["PATH"],
             "PYTHONUNBUFFERED": "1",
@@ -237,9 +240,9 @@ class Machine(Ground):
                 for name in names
             ),
             "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
-            # In milliseconds: how long a consumer waits that has lost the broker.
+            # The milliseconds after which a consumer reconnects that has lost the broker.
             "dramatiq_restart_delay": "500",
-            **self.carried_by,
+            **self.broker_variables,
         }
 
 

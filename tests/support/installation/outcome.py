@@ -1,4 +1,4 @@
-"""The one question at the end of every fault: did everything that was promised happen, once?"""
+"""The check at the end of every fault test: everything that the service accepted has happened, exactly once."""
 
 from collections import defaultdict
 
@@ -8,18 +8,18 @@ from tests.support.installation.shop import Shop
 
 
 def check(machine: Machine, shop: Shop) -> None:
-    """Wait until nothing is left to do, then hold the database, the broker, the client and the receiver together."""
+    """Wait until no work is left, then compare the database and the broker with the client and the receiver."""
     machine.wait_until_settled()
     assert [name for name, process in machine.processes.items() if process.has_ended] == []
     assert invariants.list_violations(machine.rows, organization_id=shop.id) == []
-    assert _dead_letters_of_dramatiq(machine) == []
+    assert _list_dramatiq_dead_letters(machine) == []
     assert 500 not in shop.statuses
-    _check_promises(machine, shop)
+    _check_accepted_requests(machine, shop)
     _check_receiver(machine, shop)
 
 
-def _check_promises(machine: Machine, shop: Shop) -> None:
-    """What the client was told is what the database says, no more and no less."""
+def _check_accepted_requests(machine: Machine, shop: Shop) -> None:
+    """Assert that the database has exactly the sales and refunds that the client received a response for."""
     sales = machine.rows(
         "select external_event_id, id::text, refunded_cents from conversion"
         " where organization_id = %s and parent_id is null",
@@ -32,21 +32,21 @@ def _check_promises(machine: Machine, shop: Shop) -> None:
 
 
 def _check_receiver(machine: Machine, shop: Shop) -> None:
-    """Every event arrived at every endpoint, and what arrived again had the same delivery id and the same bytes."""
-    seen: defaultdict[tuple[str, str], set[tuple[str, bytes]]] = defaultdict(set)
+    """Assert that each endpoint received every event, and each repetition with the same delivery id and bytes."""
+    received_versions: defaultdict[tuple[str, str], set[tuple[str, bytes]]] = defaultdict(set)
     for received in list(shop.receiver.received):
         key = (received.path, received.event["id"])
-        seen[key].add((received.headers["x-service-delivery-id"], received.body))
-    assert [key for key, versions in seen.items() if len(versions) > 1] == []
+        received_versions[key].add((received.headers["x-service-delivery-id"], received.body))
+    assert [key for key, versions in received_versions.items() if len(versions) > 1] == []
     deliveries = machine.rows(
         "select regexp_replace(w.url, '^https://[^/]*', ''), 'evt_' || replace(d.event_id::text, '-', ''), d.id::text,"
         " d.status from delivery d join webhook_endpoint w on w.id = d.endpoint_id where d.organization_id = %s",
         shop.id,
     )
     assert {status for _, _, _, status in deliveries} <= {"Delivered"}
-    arrived = {(path, event_id, delivery_id) for (path, event_id), ((delivery_id, _),) in seen.items()}
+    arrived = {(path, event_id, delivery_id) for (path, event_id), ((delivery_id, _),) in received_versions.items()}
     assert {(path, event_id, delivery_id) for path, event_id, delivery_id, _ in deliveries} == arrived
 
 
-def _dead_letters_of_dramatiq(machine: Machine) -> list[bytes]:
+def _list_dramatiq_dead_letters(machine: Machine) -> list[bytes]:
     return list(machine.valkey().scan_iter("finderfee:*.XQ*"))

@@ -1,32 +1,32 @@
-"""Kills a process in a moment that only a proxy before its server sees."""
+"""Kills a process at a point that only a proxy between it and its server can see."""
 
 import threading
 from collections.abc import Callable
 
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate
+from tests.support.installation.proxy import Action
 
 
 class ProcessKiller:
-    """What a proxy asks about bytes: at the first of which `is_now` says so, the process is killed and cut off.
+    """A callback of a proxy: kills the process and disconnects it at the first bytes for which `should_kill` is true.
 
-    Others of its connections may have bytes on their way then. They are nobody's, and the process that is started in
-    its place has nothing to do with them: it is killed once.
+    After that all bytes are cut off, also those of the process's other connections. It kills only once: a process that
+    is started again must connect to the server directly.
     """
 
-    def __init__(self, machine: Machine, name: str, *, is_now: Callable[[bytes], bool]) -> None:
-        self._machine, self._name, self._is_now = machine, name, is_now
-        self._is_dead = threading.Event()
+    def __init__(self, machine: Machine, name: str, *, should_kill: Callable[[bytes], bool]) -> None:
+        self._machine, self._name, self._should_kill = machine, name, should_kill
+        self._is_killed = threading.Event()
 
-    def __call__(self, read: bytes) -> Fate:
-        if self._is_dead.is_set():
-            return Fate.IS_CUT
-        if not self._is_now(read):
-            return Fate.PASSES
+    def __call__(self, read: bytes) -> Action:
+        if self._is_killed.is_set():
+            return Action.DISCONNECT
+        if not self._should_kill(read):
+            return Action.FORWARD
         self._machine.kill(self._name)
-        self._is_dead.set()
-        return Fate.IS_CUT
+        self._is_killed.set()
+        return Action.DISCONNECT
 
     def wait_until_dead(self) -> None:
-        """Return when it is killed and has ended."""
-        self._machine.wait_until(self._is_dead.is_set, f"{self._name} is killed")
+        """Wait until the process is killed."""
+        self._machine.wait_until(self._is_killed.is_set, f"{self._name} is killed")

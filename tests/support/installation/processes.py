@@ -1,4 +1,4 @@
-"""One process of the service as a test holds it: started in a group of its own, killed, paused or asked to end."""
+"""A process of the service, in its own process group, which a test can kill, pause or terminate."""
 
 import ctypes
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 _BIN = Path(sys.executable).parent
-# What a process may take to end when it is asked to, on any machine: it gives itself ten.
-_GRACE_S = 90
+# The limit for a process to exit after SIGTERM, on any machine; the service itself takes ten seconds at most.
+_EXIT_LIMIT_S = 90
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
 
 class Process:
-    """A running program. Its output goes to a file; when the tests die, it is told to end."""
+    """A running program. Its output goes to a file; it gets SIGTERM when the test process dies."""
 
     def __init__(self, name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path) -> None:
         self.name = name
@@ -37,33 +37,33 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Return whether its first process is gone."""
+        """Whether the first process of the group has exited."""
         return self._popen.poll() is not None
 
     @property
     def children(self) -> list[int]:
-        """The processes that its first process started and that live."""
+        """The ids of the living child processes of the first process."""
         pid = self._popen.pid
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def kill(self) -> None:
-        """SIGKILL the whole group and wait: nothing in it gets to say goodbye."""
+        """SIGKILL the whole group and wait until the first process has ended."""
         self._signal_group(signal.SIGKILL)
         self._popen.wait()
 
-    def ask_to_end(self, by: signal.Signals = signal.SIGTERM) -> None:
-        """Send a signal, as a supervisor does, to the first process alone."""
-        self._popen.send_signal(by)
+    def terminate(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Send a signal to the first process only, as a supervisor does."""
+        self._popen.send_signal(number)
 
     def wait(self) -> int:
-        """Wait for its end and return its exit code; what is left of its group is killed."""
+        """Wait until the first process exits, kill the rest of the group, and return the exit code."""
         try:
-            return self._popen.wait(timeout=_GRACE_S)
+            return self._popen.wait(timeout=_EXIT_LIMIT_S)
         finally:
             self.kill()
 
     def pause(self) -> None:
-        """SIGSTOP the group: alive to everybody who looks, and doing nothing."""
+        """SIGSTOP the group: its processes still exist, and do nothing."""
         self.is_paused = True
         self._signal_group(signal.SIGSTOP)
 

@@ -1,4 +1,4 @@
-"""Stands between a process and a server on a Unix socket: sees what is asked and answered, and loses some of it."""
+"""A proxy between a process and a server on a Unix socket: it sees requests and replies, and can drop them."""
 
 import enum
 import select
@@ -13,29 +13,31 @@ from shutil import rmtree
 _READ_BYTES = 1 << 20
 
 
-class Fate(enum.Enum):
-    """What becomes of some bytes on their way: lost alone, or the connection is cut there as well."""
+class Action(enum.Enum):
+    """An action of the proxy: forward bytes, drop them, or drop them and close the connection."""
 
-    PASSES = enum.auto()
-    IS_LOST = enum.auto()
-    IS_CUT = enum.auto()
-
-
-# Says what becomes of bytes as they were read from a socket; those of a small command or answer come together. It is
-# asked of one connection's at a time, and waits for no other's.
-_Look = Callable[[bytes], Fate]
+    FORWARD = enum.auto()
+    DROP = enum.auto()
+    DISCONNECT = enum.auto()
 
 
-def _all_pass(_: bytes) -> Fate:
-    return Fate.PASSES
+# Decides about bytes as they were read from a socket; those of a small command or reply come together. It is called for
+# one connection at a time, and must not wait for another one.
+_Decision = Callable[[bytes], Action]
+
+
+def _forward_all(_: bytes) -> Action:
+    return Action.FORWARD
 
 
 class Proxy:
-    """A socket of the server's own name in a folder of its own, until it is closed."""
+    """A socket with the same name as the server's, in its own folder, until it is closed."""
 
-    def __init__(self, server: Path, *, request_fate: _Look = _all_pass, answered: _Look = _all_pass) -> None:
-        self._server, self._asked, self._answered = server, request_fate, answered
-        self._looking = threading.Lock()
+    def __init__(
+        self, server: Path, *, on_request: _Decision = _forward_all, on_reply: _Decision = _forward_all
+    ) -> None:
+        self._server, self._on_request, self._on_reply = server, on_request, on_reply
+        self._lock = threading.Lock()
         self._folder = Path(tempfile.mkdtemp(prefix="ff-proxy-"))
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self._folder / server.name))
@@ -43,11 +45,11 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def url(self, url: str) -> str:
-        """Return the server's URL, led through here."""
+        """Return a URL of the server, changed to lead through the proxy."""
         return url.replace(str(self._server.parent), str(self._folder))
 
     def close(self) -> None:
-        """Take no more connections; those that are led through stay until a side hangs up."""
+        """Accept no more connections; open ones stay until a side closes them."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         rmtree(self._folder)
@@ -56,20 +58,20 @@ class Proxy:
         with suppress(OSError):  # closed
             while True:
                 near, _ = self._listener.accept()
-                threading.Thread(target=self._lead_through, args=(near,), daemon=True).start()
+                threading.Thread(target=self._forward, args=(near,), daemon=True).start()
 
-    def _lead_through(self, near: socket.socket) -> None:
-        with near, socket.socket(socket.AF_UNIX) as far, suppress(OSError):  # either side hangs up
+    def _forward(self, near: socket.socket) -> None:
+        with near, socket.socket(socket.AF_UNIX) as far, suppress(OSError):  # either side closes the connection
             far.connect(str(self._server))
-            ways = {near: (far, self._asked), far: (near, self._answered)}
+            directions = {near: (far, self._on_request), far: (near, self._on_reply)}
             while True:
-                ready, _, _ = select.select(list(ways), [], [])
+                ready, _, _ = select.select(list(directions), [], [])
                 for source in ready:
-                    sink, look = ways[source]
+                    sink, decide = directions[source]
                     read = source.recv(_READ_BYTES)
-                    with self._looking:
-                        fate = look(read)
-                    if not read or fate is Fate.IS_CUT:
+                    with self._lock:
+                        action = decide(read)
+                    if not read or action is Action.DISCONNECT:
                         return
-                    if fate is Fate.PASSES:
+                    if action is Action.FORWARD:
                         sink.sendall(read)

@@ -1,7 +1,7 @@
-"""Breaks the embedded servers of a data folder on purpose: crash, forget, come back.
+"""Crashes, wipes and restarts the embedded servers of a data folder.
 
-Start them with durable=True where a test says that committed work survives: without it a crashing PostgreSQL may lose
-the last moments by design.
+Start them with durable=True if a test asserts that committed transactions survive: otherwise PostgreSQL may lose the
+last ones in a crash by design.
 """
 
 import shutil
@@ -14,7 +14,7 @@ _MODES = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SI
 
 
 def restart_postgres(data_dir: Path, mode: str = "immediate", *, durable: bool = True) -> None:
-    """Stop PostgreSQL as `pg_ctl -m MODE stop` would and start it again; 'immediate' is a crash with recovery."""
+    """Stop PostgreSQL as `pg_ctl -m MODE stop` does and start it again; 'immediate' is a crash with recovery."""
     place = data_folder.resolve(data_dir)
     with data_folder.exclusive_lock(place.lock):
         postgres_server.stop(place, signal_number=_MODES[mode])
@@ -22,7 +22,7 @@ def restart_postgres(data_dir: Path, mode: str = "immediate", *, durable: bool =
 
 
 def stop_valkey(data_dir: Path, save: bool) -> None:
-    """Stop Valkey; with `save` False it forgets what its append-only file does not hold yet."""
+    """Stop Valkey; with `save` False it loses what is not in its append-only file yet."""
     place = data_folder.resolve(data_dir)
     with data_folder.exclusive_lock(place.lock):
         if valkey_server.is_running(place):
@@ -31,17 +31,14 @@ def stop_valkey(data_dir: Path, save: bool) -> None:
 
 
 def kill_valkey(data_dir: Path) -> None:
-    """Kill Valkey with SIGKILL and wait for its end."""
+    """SIGKILL Valkey and wait until it has ended."""
     place = data_folder.resolve(data_dir)
     with data_folder.exclusive_lock(place.lock):
         valkey_server.stop(place, signal_number=signal.SIGKILL)
 
 
 def wipe_valkey(data_dir: Path) -> None:
-    """Remove everything that Valkey would load at its next start; it must be stopped.
-
-    Raises RuntimeError while it runs.
-    """
+    """Remove the files that Valkey loads when it starts. Raises RuntimeError if it is running."""
     place = data_folder.resolve(data_dir)
     with data_folder.exclusive_lock(place.lock):
         if valkey_server.is_running(place):

@@ -1,4 +1,4 @@
-"""A brand as a stubborn client: it posts over real HTTP, repeats what got no answer, and remembers what it was told."""
+"""A brand as a persistent client: it posts over real HTTP, retries until it gets a response, and records responses."""
 
 import http.client
 import itertools
@@ -20,64 +20,64 @@ from uuid import UUID
 from adapters import sealing
 from models import db
 from models.webhooks import endpoints
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
 from tests.support.running import row_ids
 
 _NUMBERS = itertools.count(1)
-# Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.
-_REPEAT_AFTER_S = 0.05
+# Shorter than the service's Retry-After, so that a test sees as soon as possible that the service responds again.
+_RETRY_AFTER_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer that ended the repeating."""
+    """The response that ended the retries."""
 
     status: int
     body: dict[str, Any]
 
 
 class Gate:
-    """How a receiver answers: 200 at once, or while it is shut not at all; counts the requests in its hands by path."""
+    """A receiver's script: responds 200 at once, or not at all while a path is shut; counts open requests by path."""
 
     def __init__(self) -> None:
-        self.most: Counter[str] = Counter()
-        self.held: Counter[str] = Counter()
+        self.max_open: Counter[str] = Counter()
+        self.open_requests: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._shut: set[str] = set()
 
     def shut(self, path: str) -> None:
-        """Answer nothing at this path from now on."""
+        """Stop responding at this path."""
         self._shut.add(path)
 
     def open(self) -> None:
-        """Answer everybody, also who waits already."""
+        """Respond at all paths again, also to the requests that wait."""
         self._shut.clear()
 
     def __call__(self, handler: Handler) -> None:
         path = handler.path
         self._count(path, 1)
-        while path in self._shut and not _has_gone(handler):
+        while path in self._shut and not _is_disconnected(handler):
             pass
         self._count(path, -1)
-        with suppress(OSError):  # who waited too long has gone
+        with suppress(OSError):  # the client has timed out
             status(200)(handler)
 
     def _count(self, path: str, by: int) -> None:
         with self._lock:
-            self.held[path] += by
-            self.most[path] = max(self.most[path], self.held[path])
+            self.open_requests[path] += by
+            self.max_open[path] = max(self.max_open[path], self.open_requests[path])
 
 
-def _has_gone(handler: Handler) -> bool:
-    """Look for a moment whether the caller hangs up: nothing else can be read from one that waits for an answer."""
+def _is_disconnected(handler: Handler) -> bool:
+    """Return whether the client closes the connection soon: a client that waits for a response sends nothing."""
     return bool(select.select([handler.connection], [], [], 0.02)[0])
 
 
 class Shop:
-    """One organization with a campaign: ben sells at 20 %, rita recruited him and gets 10 % of that."""
+    """An organization with a campaign: ben earns 20 % of a sale, and rita, who recruited him, 10 % of that."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -86,7 +86,7 @@ class Shop:
         self.refunded_cents: Counter[str] = Counter()
         self.gate = Gate()
         self._signatures: set[str] = set()
-        self._turn = threading.Lock()  # several threads of a test post at once, and each remembers what it was told
+        self._lock = threading.Lock()  # for the records of responses, which several threads write
         self.receiver = Receiver(machine.certificate.parent)
         self.receiver.answers = [self.gate]
         with machine.use_models():
@@ -97,11 +97,11 @@ class Shop:
 
     @property
     def id(self) -> UUID:
-        """The organization."""
+        """The id of the organization."""
         return self.brand.id
 
     def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
-        """Let a path of the receiver be told about events; a new shop tells nobody."""
+        """Create a webhook endpoint for a path of the receiver; a new shop has none."""
         endpoint_id = row_ids.new_id()
         with self.machine.use_models(), db.unit_of_work(self.id):
             endpoints.insert(
@@ -115,13 +115,13 @@ class Shop:
         return endpoint_id
 
     def sell(self, event_id: str | None = None, *, amount_cents: int = 10_000, **fields: Any) -> str:
-        """Post a signed sale until it is answered and return its external id; anything but 200 is a failure."""
+        """Post a signed sale until there is a response, which must be 200; return its external id."""
         event_id = event_id or f"order-{next(_NUMBERS)}"
         sale = {"externalEventId": event_id, "affiliateSlug": "ben", "amountCents": amount_cents, "currency": "USD"}
         answer = self.post("/api/tracking/s2s", sale | fields)
         assert answer.status == 200, answer
         conversion_id = answer.body.get("conversionId")
-        with self._turn:
+        with self._lock:
             previous = self.sold.get(event_id)
             assert conversion_id is None or previous is None, f"{event_id} was created twice"
             self.sold[event_id] = conversion_id or previous
@@ -133,18 +133,18 @@ class Shop:
             return list(pool.map(lambda _: self.sell(**fields), range(count)))
 
     def refund(self, event_id: str, amount_cents: int | None = None) -> Answer:
-        """Post a signed refund until it is answered, with an Idempotency-Key of its own."""
+        """Post a signed refund, with a new Idempotency-Key, until there is a response."""
         body: dict[str, Any] = {"externalEventId": event_id}
         if amount_cents is not None:
             body["refundAmountCents"] = amount_cents
         answer = self.post("/api/tracking/refund", body, **{"Idempotency-Key": f"refund-{next(_NUMBERS)}"})
         if answer.status == 200:
-            with self._turn:
+            with self._lock:
                 self.refunded_cents[event_id] += answer.body["refundedAmountCents"]
         return answer
 
     def post(self, path: str, body: dict[str, Any], **headers: str) -> Answer:
-        """POST until there is an answer other than 503, the same bytes and headers every time."""
+        """POST the same bytes and headers until there is a response other than 503."""
         raw = json.dumps(body).encode()
         signed = {
             "Authorization": f"Bearer {self.brand.api_key}",
@@ -157,13 +157,13 @@ class Shop:
             if answer is not None and answer[0] != 503:
                 status, text = answer
                 return Answer(status, json.loads(text or b"{}"))
-            assert time.monotonic() < deadline, f"no answer in {PATIENCE_S} s: {dict(self.statuses)}"
-            time.sleep(_REPEAT_AFTER_S)
+            assert time.monotonic() < deadline, f"no response in {PATIENCE_S} s: {dict(self.statuses)}"
+            time.sleep(_RETRY_AFTER_S)
 
     def _signature(self, raw: bytes) -> str:
-        # A signature is good for one effect, and two equal refunds in one second would have the same one.
+        # A signature is accepted once, and two equal refunds in one second would have the same one.
         at = int(time.time())
-        with self._turn:
+        with self._lock:
             while (signature := self.brand.signature(raw, at=at)) in self._signatures:
                 at -= 1
             self._signatures.add(signature)
@@ -172,29 +172,29 @@ class Shop:
     def send_once(
         self, path: str, raw: bytes, headers: Mapping[str, str], method: str = "POST"
     ) -> tuple[int, bytes] | None:
-        """Send a request; return status and body of its answer, None when there is none."""
+        """Send a request; return the status and body of the response, or None if the connection failed."""
         connection = http.client.HTTPConnection("127.0.0.1", self.machine.port, timeout=PATIENCE_S)
         try:
             connection.request(method, path, raw, dict(headers))
             response = connection.getresponse()
             text = response.read()
         except (OSError, http.client.HTTPException):
-            self._count("cut off")
+            self._count("no response")
             return None
         finally:
             connection.close()
         self._count(response.status)
         if response.status == 503:
-            assert response.headers["Retry-After"], "a 503 says when to come back"
+            assert response.headers["Retry-After"], "a 503 without Retry-After"
         return response.status, text
 
     def _count(self, status: int | str) -> None:
-        with self._turn:
+        with self._lock:
             self.statuses[status] += 1
 
     @contextmanager
     def sell_continuously(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:
-        """Sell and refund from several threads, by chance, while the block runs."""
+        """Post random sales and refunds from several threads while the block runs."""
         is_over = threading.Event()
         with ThreadPoolExecutor(threads) as pool:
             loads = [pool.submit(self._sell_until, is_over, pause_s, number) for number in range(threads)]
@@ -204,23 +204,23 @@ class Shop:
                 is_over.set()
             for load in loads:
                 load.result()
-        self.machine.note(f"sold {len(self.sold)}, answers {dict(self.statuses)}")
+        self.machine.note(f"sold {len(self.sold)}, responses {dict(self.statuses)}")
 
     def wait_until_sold(self, count: int) -> None:
-        """Wait until `selling` has sold so many more."""
+        """Wait until `sell_continuously` has posted this many more sales."""
         expected = len(self.sold) + count
         self.machine.wait_until(lambda: len(self.sold) >= expected, f"{count} more sales are accepted")
 
     def _sell_until(self, is_over: threading.Event, pause_s: float, number: int) -> None:
         chance = random.Random(f"{self.machine.seed} {number}")
-        mine: list[str] = []
+        event_ids: list[str] = []
         while not is_over.wait(pause_s):
-            mine.append(self.sell(amount_cents=chance.randint(1, 50_000), **_customer(chance)))
+            event_ids.append(self.sell(amount_cents=chance.randint(1, 50_000), **_customer(chance)))
             if chance.random() < 0.3:
-                self.refund(chance.choice(mine), chance.choice([None, 1, chance.randint(1, 20_000)]))
+                self.refund(chance.choice(event_ids), chance.choice([None, 1, chance.randint(1, 20_000)]))
 
     def close(self) -> None:
-        """Let go of everybody who waits, and stop the receiver."""
+        """Respond to the requests that wait, and stop the receiver."""
         self.gate.open()
         self.receiver.stop()
 

@@ -1,4 +1,4 @@
-"""An operator, as the pages of the console pass them on to the operations of the API; and what operators look at."""
+"""An operator's API client, with the access that the console pages have; and audit entries and failed jobs."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from tests.support.rows.brands import Brand
 
 
 class Console:
-    """Calls operations as an operator who signed in at the pages: over the network nobody is one."""
+    """Calls operator routes as an operator who signed in to the console; they cannot be called over the network."""
 
     def __init__(self, app: Any, *, email: str = "ops@example.com") -> None:
         now = datetime.now(UTC)
@@ -34,26 +34,26 @@ class Console:
 
     @property
     def environ(self) -> dict[str, Any]:
-        """What a page puts into the environment of a request that it makes for the operator."""
+        """The WSGI environment entry with which a page passes the operator to a route."""
         return {persons.ENVIRON_KEY: self._person}
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
         """Send a request."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
         answer: TestResponse = self._client.open(
-            f"/api/operator/{path}", method=method, json=body, headers=named, environ_overrides=self.environ
+            f"/api/operator/{path}", method=method, json=body, headers=header_names, environ_overrides=self.environ
         )
         return answer
 
     def get(self, path: str, **query: object) -> Any:
-        """Return what a GET answers with 200."""
-        expected = "&".join(f"{name}={value}" for name, value in query.items())
-        answer = self.call("GET", f"{path}?{expected}")
+        """GET a path, which must respond 200, and return the JSON."""
+        query_string = "&".join(f"{name}={value}" for name, value in query.items())
+        answer = self.call("GET", f"{path}?{query_string}")
         assert answer.status_code == 200, answer.get_data(as_text=True)
         return answer.json
 
     def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
-        """POST."""
+        """Send a POST request."""
         return self.call("POST", path, body, **headers)
 
     def with_kind(self, kind: Any) -> "Console":
@@ -61,7 +61,7 @@ class Console:
         return self._copy(kind=kind)
 
     def with_login_age(self, *, minutes: int) -> "Console":
-        """Return the same operator, who logged in so long ago."""
+        """Return the same operator with a login of some minutes ago."""
         return self._copy(signed_in_at=datetime.now(UTC) - timedelta(minutes=minutes))
 
     def _copy(self, **changes: Any) -> "Console":
@@ -72,7 +72,7 @@ class Console:
 
 
 def list_audit_entries(action: str, entity_id: object) -> list[tuple[Any, ...]]:
-    """Return who did something to a thing, in whose log it is, and what it says."""
+    """Return actor, organization and new values of the audit entries about an entity."""
     with db.any_org_work():
         return db.db.run(
             "select actor_type, actor_label, organization_id, after from audit_entry"
@@ -81,18 +81,18 @@ def list_audit_entries(action: str, entity_id: object) -> list[tuple[Any, ...]]:
         )
 
 
-#: The error of what is buried.
+#: The error of a failed job.
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no <such> sale\n'
 
 
 def stage_job(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
-    """Stage a job of a brand and return its number."""
+    """Enqueue a job of a brand and return its id."""
     with db.unit_of_work(brand.id):
         return work.enqueue_with_id(job, organization_id=brand.id, sale_id="a-sale")
 
 
 def stage_failed_job(brand: Brand, *, job: Job = jobs.SALE_SETTLE) -> int:
-    """Stage a job of a brand that gave up and return its number."""
+    """Insert a failed job of a brand and return its id."""
     number = stage_job(brand, job=job)
     with db.any_org_work():
         db.db.run(

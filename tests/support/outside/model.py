@@ -1,4 +1,4 @@
-"""A model's endpoint for the tests: real HTTP on this machine, answers by a script, keeps what it is sent."""
+"""A language model's endpoint: a real HTTP server with scripted responses that records its requests."""
 
 import http.server
 import json
@@ -15,19 +15,19 @@ Scripted = tuple[int, bytes | dict[str, Any]]
 
 
 def build_reply(text: str, *calls: tuple[str, Any], tokens: Any = 100) -> Scripted:
-    """Return an answer with a text and calls (tool, arguments: an object, or the text that the model sent instead)."""
+    """Return a response with a text and tool calls (tool, arguments: an object, or invalid text instead)."""
     return 200, build_completion(
         {
             "role": "assistant",
             "content": text,
-            "tool_calls": [_call(number, *message) for number, message in enumerate(calls)],
+            "tool_calls": [_call(number, *call) for number, call in enumerate(calls)],
         },
         tokens,
     )
 
 
 def build_completion(message: Any, tokens: Any = 100) -> dict[str, Any]:
-    """Return the body of an answer around a message."""
+    """Return the body of a response with a message."""
     return {"choices": [{"index": 0, "message": message}], "usage": {"total_tokens": tokens}}
 
 
@@ -38,7 +38,7 @@ def _call(number: int, tool: str, arguments: Any) -> dict[str, Any]:
 
 @dataclass
 class ScriptedModel:
-    """What it was asked (bodies and headers), and what it answers: one a request, the last again and again."""
+    """Records requests (bodies and headers) and responds with `answers`, one per request; the last one repeats."""
 
     url: str
     answers: list[Scripted | Callable[[Mapping[str, Any]], Scripted]] = field(default_factory=list)
@@ -46,17 +46,17 @@ class ScriptedModel:
     headers: list[dict[str, str]] = field(default_factory=list)
 
     def script(self, *answers: Scripted | Callable[[Mapping[str, Any]], Scripted]) -> None:
-        """Answer so from now on."""
+        """Respond with these answers from now on."""
         self.answers[:] = answers
 
     def list_tool_results(self) -> list[dict[str, Any]]:
-        """Return what the tools gave back in the last request, the first first."""
+        """Return the tool results in the last request, in order."""
         return [
             json.loads(message["content"]) for message in self.requests[-1]["messages"] if message["role"] == "tool"
         ]
 
     def answer(self, body: dict[str, Any]) -> Scripted:
-        """Return the next answer."""
+        """Record a request and return its response."""
         self.requests.append(body)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return answer(body) if callable(answer) else answer
@@ -64,7 +64,7 @@ class ScriptedModel:
 
 @contextmanager
 def play_model() -> Iterator[ScriptedModel]:
-    """Play a model until the block ends."""
+    """Run a scripted model while the block runs."""
 
     class Handler(PromptHandler):
         def do_POST(self) -> None:
@@ -72,7 +72,7 @@ def play_model() -> Iterator[ScriptedModel]:
             model.headers.append(dict(self.headers))
             status, reply = model.answer(body)
             raw = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
-            with suppress(OSError):  # whoever asked has given up
+            with suppress(OSError):  # the client has timed out
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(raw)))
                 self.end_headers()

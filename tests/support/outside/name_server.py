@@ -1,4 +1,4 @@
-"""A name server of the tests' own, on UDP at 127.0.0.1."""
+"""A DNS server for the tests, on UDP at 127.0.0.1."""
 
 import socket
 import threading
@@ -10,18 +10,18 @@ import dns.rrset
 
 
 class NameServer:
-    """Answers from `zone`, which maps (name, type) to the texts of its records; other names there are not.
+    """Answers from `zone`, which maps (name, type) to the texts of the records; other names do not exist (NXDOMAIN).
 
-    A name with a type of its own and no records exists without any. `silent` names get no answer, `broken` ones
-    SERVFAIL. `asked` holds every question, and once what was asked again because the answer was late.
+    A name with an empty list of records exists without records. `silent` names get no answer, `broken` ones SERVFAIL.
+    `queries` has every query once, even if a client repeated it because the answer was late.
     """
 
     def __init__(self) -> None:
         self.zone: dict[tuple[str, str], list[str]] = {}
         self.silent: set[str] = set()
         self.broken: set[str] = set()
-        self.asked: list[tuple[str, str]] = []
-        self._heard: set[tuple[int, str, str]] = set()
+        self.queries: list[tuple[str, str]] = []
+        self._seen_queries: set[tuple[int, str, str]] = set()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
@@ -42,9 +42,9 @@ class NameServer:
             query = dns.message.from_wire(wire)
             name = query.question[0].name.to_text(omit_final_dot=True)
             kind = query.question[0].rdtype.name
-            if (query.id, name, kind) not in self._heard:
-                self._heard.add((query.id, name, kind))
-                self.asked.append((name, kind))
+            if (query.id, name, kind) not in self._seen_queries:
+                self._seen_queries.add((query.id, name, kind))
+                self.queries.append((name, kind))
             if name not in self.silent:
                 self._socket.sendto(self._answer(query, name, kind).to_wire(), sender)
 

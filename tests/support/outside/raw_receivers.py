@@ -1,4 +1,4 @@
-"""Servers on loopback that answer byte by byte as a test says, well and badly; real sockets, real TLS."""
+"""Servers on loopback whose responses are scripted byte by byte, valid or not; real sockets, real TLS."""
 
 import datetime
 import ipaddress
@@ -21,7 +21,9 @@ from adapters.embedded.data_folder import wait_until
 from adapters.safe_http.client import Client, Response
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-Script = Callable[[ssl.SSLSocket, int, bytes], bool]  # answers request number n with this body; True keeps on
+Script = Callable[
+    [ssl.SSLSocket, int, bytes], bool
+]  # responds to request number n with this body; True keeps the connection open
 
 
 def _name(common: str) -> x509.Name:
@@ -29,7 +31,7 @@ def _name(common: str) -> x509.Name:
 
 
 def write_authority(folder: Path) -> None:
-    """Write ca.pem, and leaf.pem for localhost, hook.test and 127.0.0.1."""
+    """Write ca.pem, and leaf.pem for localhost, hook.test and 127.0.0.1, into a folder."""
     now, ca_key, key = datetime.datetime.now(datetime.UTC), *(ec.generate_private_key(ec.SECP256R1()) for _ in "ab")
     day = datetime.timedelta(days=1)
     names = [x509.DNSName("localhost"), x509.DNSName("hook.test"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
@@ -48,7 +50,7 @@ def write_authority(folder: Path) -> None:
 
 
 class RawReceiver:
-    """A TLS server on loopback; counts connections and keeps the requests as (head, body)."""
+    """A TLS server on loopback; counts connections and records requests as (head, body)."""
 
     def __init__(self, leaf: Path, script: Script, address: str = "127.0.0.1", port: int = 0) -> None:
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -87,7 +89,7 @@ StartReceiver = Callable[..., RawReceiver]
 
 
 class PlainReceiver:
-    """A server on loopback without TLS that answers `OK` while the block runs."""
+    """A server on loopback without TLS that responds `OK` while the block runs."""
 
     def __enter__(self) -> "PlainReceiver":
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -123,7 +125,9 @@ def _head(stream: BinaryIO) -> bytes:
     return b"".join(lines)
 
 
-def answering(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
+def answer_with(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
+    """Return a script that sends these pieces with pauses, and keeps the connection open or closes it."""
+
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         for piece in pieces:
             conn.sendall(piece)
@@ -133,16 +137,17 @@ def answering(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
     return script
 
 
-def dribbling(head: bytes) -> Script:
-    return answering(head, *[b"a"] * 60, pause_s=0.2)
+def dribble(head: bytes) -> Script:
+    """Return a script that sends a head and then a byte at a time."""
+    return answer_with(head, *[b"a"] * 60, pause_s=0.2)
 
 
-def until_stirred(client: Client) -> None:
-    """Wait until the receiver ended or said something over every connection that a client keeps."""
-    received = list(client._own_idle()._by_age)
-    assert wait_until(lambda: not any(wire.is_quiet() for wire in received), timeout_s=60)
+def wait_for_socket_activity(client: Client) -> None:
+    """Wait until the receiver has closed, or sent bytes on, every idle connection of a client."""
+    connections = list(client._own_idle()._by_age)
+    assert wait_until(lambda: not any(connection.is_quiet() for connection in connections), timeout_s=60)
 
 
 def post(client: Client, url: str, body: bytes = b"{}") -> Response:
-    """Send JSON to a URL."""
+    """Post JSON to a URL."""
     return client.post(url, body=body, headers={"Content-Type": "application/json"})

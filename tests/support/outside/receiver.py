@@ -1,4 +1,4 @@
-"""A customer's server for the tests: real HTTPS on this machine, scriptable, keeps everything it is sent."""
+"""A customer's webhook receiver: a real HTTPS server with scripted responses that records its requests."""
 
 import http.server
 import json
@@ -16,14 +16,14 @@ from commands.demo.prompt_handler import PromptHandler
 Script = Callable[["Handler"], None]
 
 
-def certificate(folder: Path) -> Path:
-    """Make a certificate for localhost in `folder` and return the bundle that trusts it."""
+def write_certificate(folder: Path) -> Path:
+    """Write a certificate for localhost into `folder` and return the path of the bundle that trusts it."""
     return write_bundle(folder)
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it arrived."""
+    """A request as it arrived."""
 
     path: str
     headers: dict[str, str]
@@ -32,21 +32,21 @@ class Received:
 
     @property
     def event(self) -> dict[str, Any]:
-        """The envelope."""
+        """The body as a parsed event."""
         parsed: dict[str, Any] = json.loads(self.body)
         return parsed
 
 
 class Receiver:
-    """Answers 200 until told otherwise by `answers` (one script per request, the last repeats)."""
+    """Responds 200, or as `answers` say: one script per request, the last one repeats."""
 
     def __init__(self, folder: Path) -> None:
         self.received: list[Received] = []
         self.answers: list[Script] = []
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._server.owner = self  # type: ignore[attr-defined]  # how the handler finds its way back
+        self._server.owner = self  # type: ignore[attr-defined]  # for the handler
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
@@ -54,21 +54,21 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        """The address to subscribe."""
+        """The URL to subscribe."""
         return f"https://localhost:{self._server.server_port}/hook"
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """The envelopes that arrived, in order."""
+        """The received events, in order."""
         return [received.event for received in self.received]
 
     def of_type(self, event_type: str) -> list[dict[str, Any]]:
-        """The `data` of every event of a type, in order of arrival."""
+        """Return the `data` of every received event of a type, in order."""
         return [event["data"] for event in self.events if event["type"] == event_type]
 
     def next_answer(self) -> Script:
-        """Return the script of the request that has come, and keep the last for those to come."""
-        with self._turn:
+        """Return the script for the next request; the last script stays."""
+        with self._lock:
             return self.answers.pop(0) if len(self.answers) > 1 else (self.answers or [status(200)])[0]
 
     def stop(self) -> None:
@@ -78,7 +78,7 @@ class Receiver:
 
 
 class Handler(PromptHandler):
-    """Keeps the request and answers as the script says."""
+    """Records a request and responds with the next script."""
 
     protocol_version = "HTTP/1.1"
 
@@ -91,7 +91,7 @@ class Handler(PromptHandler):
 
 
 def status(code: int, body: bytes = b"ok", **headers: str) -> Script:
-    """Answer with a status, a body and headers (underscores become hyphens)."""
+    """Return a script that responds with a status, a body and headers (underscores become hyphens)."""
 
     def answer(handler: Handler) -> None:
         handler.send_response(code)
@@ -105,7 +105,7 @@ def status(code: int, body: bytes = b"ok", **headers: str) -> Script:
 
 
 def hang(seconds: float) -> Script:
-    """Say nothing for a while, then close."""
+    """Return a script that sends nothing for a while, then closes the connection."""
 
     def answer(handler: Handler) -> None:
         time.sleep(seconds)

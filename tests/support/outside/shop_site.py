@@ -1,16 +1,16 @@
-"""A brand's site in the browser, on another origin than the service's."""
+"""A brand's web site in the browser, on another origin than the service."""
 
 import json
 import time
 
 SHOP = "https://www.shop.co.uk"
 STUB = "<script>window.Finderfee=window.Finderfee||function(){(Finderfee.q=Finderfee.q||[]).push(arguments)}</script>"
-# What a page has begun by now shows up within this.
+# Within this time, requests that a page has begun arrive.
 SOON_MS = 500
 
 
 class ShopSite:
-    """A brand's site: every address of it shows the same page, with the script's tag on it. Keeps what is sent."""
+    """A brand's site: every URL shows the same page, with the script's tag. Records what the script sends."""
 
     def __init__(self, page, service, program_id):
         self.page, self.service, self.program_id = page, service, program_id
@@ -31,35 +31,35 @@ class ShopSite:
         self.html = f'<!doctype html><link rel="icon" href="data:,">{before}{tag}</script><body>{body}'
 
     def visit(self, address="/"):
-        """Go to an address of the site and wait until it is known who sent the visitor. Returns the slug."""
+        """Open a path of the site, wait until the script knows who referred the visitor, and return the slug."""
         self.page.goto(f"{self.origin}{address}")
         return self.wait_for_slug()
 
     def wait_for_slug(self):
-        """Wait until it is known who sent the visitor. Returns the slug."""
+        """Wait until the script knows who referred the visitor, and return the slug."""
         self.page.wait_for_function("window.Finderfee && Finderfee.isLoaded")
         return self.page.evaluate("new Promise(done => Finderfee.ready(() => done(Finderfee.slug())))")
 
     def call_script(self, *arguments):
         """Call the script's function as a page does."""
-        return self.page.evaluate("given => Finderfee(...given)", list(arguments))
+        return self.page.evaluate("args => Finderfee(...args)", list(arguments))
 
     def reset_visitor(self):
-        """Forget everything that the browser keeps; the page to come is loaded anew whatever its address."""
+        """Delete the site's cookies and storage, and leave the page, so that the next one is loaded again."""
         self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
         self.page.context.clear_cookies()
         self.page.goto("about:blank")
 
     def wait_for_leads(self, number):
-        """Wait for this many leads, and a moment for one too many. Returns the emails."""
+        """Wait for this many leads, and briefly for one too many; return the emails."""
         self.wait_until(lambda: len(self.leads) >= number)
         self.page.wait_for_timeout(60)
         return [lead["email"] for lead in self.leads]
 
-    def wait_until(self, is_so):
-        """Wait until it is so, for half a minute at most: what comes of that, the test itself says."""
+    def wait_until(self, condition):
+        """Wait until the condition is true, for at most half a minute; the test itself asserts it."""
         deadline = time.monotonic() + 30
-        while not is_so() and time.monotonic() < deadline:
+        while not condition() and time.monotonic() < deadline:
             self.page.wait_for_timeout(20)
 
     def cookies(self):
@@ -67,7 +67,7 @@ class ShopSite:
         return {cookie["name"]: cookie for cookie in self.page.context.cookies(self.origin)}
 
     def count_stored(self):
-        """Return how many entries the browser's two storages hold for the site."""
+        """Return how many entries the site has in local and session storage."""
         return self.page.evaluate("localStorage.length + sessionStorage.length")
 
     def _answer(self, route):

@@ -1,7 +1,7 @@
-"""A mail server for the tests: real SMTP on this machine, scriptable, keeps every message it takes.
+"""A mail server: real SMTP on this machine, with scripted replies, that records every message it accepts.
 
-A script maps a command to the answer it gets instead of the usual one; `MESSAGE` is the end of the message itself,
-and HANG_UP closes the connection without an answer. One script per connection, the last repeats.
+A script maps a command to its reply instead of the usual one; `MESSAGE` is the end of the message itself, and HANG_UP
+closes the connection without a reply. One script per connection, the last one repeats.
 """
 
 import email
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 HANG_UP = ""
-_USUAL = {
+_DEFAULT_REPLIES = {
     "MAIL": "250 ok",
     "RCPT": "250 ok",
     "DATA": "354 go on",
@@ -30,8 +30,8 @@ _USUAL = {
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A message as it arrived, with its envelope; `is_encrypted` is how it came."""
+class ReceivedMessage:
+    """A message as it arrived, with its envelope; `is_encrypted`: over TLS."""
 
     sender: str
     recipients: list[str]
@@ -40,23 +40,23 @@ class Taken:
 
     @property
     def text(self) -> str:
-        """The text body, with line feeds and without the one at the end."""
+        """The text body, with line feeds, without one at the end."""
         part = self.message.get_body(("plain",))
         assert part is not None
         return str(part.get_content()).replace("\r\n", "\n").rstrip("\n")
 
     @property
     def message(self) -> EmailMessage:
-        """The message, parsed."""
+        """The parsed message."""
         return cast(EmailMessage, email.message_from_bytes(self.raw, policy=email.policy.default))
 
 
 class Sink:
-    """Takes mail until told otherwise by `scripts`; `folder` has the certificate for TLS (cert.pem, key.pem)."""
+    """Accepts mail, or replies as `scripts` say; `folder` has the certificate for TLS (cert.pem, key.pem)."""
 
     def __init__(self, folder: Path | None = None, *, is_tls: bool = False) -> None:
-        self.taken: list[Taken] = []
-        self.said: list[str] = []
+        self.messages: list[ReceivedMessage] = []
+        self.commands: list[str] = []
         self.scripts: list[Mapping[str, str]] = []
         self.extensions = ["8BITMIME", "SMTPUTF8", "AUTH PLAIN", *(["STARTTLS"] if folder and not is_tls else [])]
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -69,7 +69,7 @@ class Sink:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         return int(self._server.server_address[1])
 
     def script(self) -> Mapping[str, str]:
@@ -88,7 +88,7 @@ class _Server(socketserver.ThreadingTCPServer):
     owner: Sink
 
     def handle_error(self, *_: object) -> None:
-        """A client that refuses our certificate is what the test wants."""
+        """Ignore errors: some tests refuse the certificate."""
 
 
 class _Conversation(socketserver.BaseRequestHandler):
@@ -104,12 +104,12 @@ class _Conversation(socketserver.BaseRequestHandler):
         self._say("220 sink")
         while line := self.lines.readline().decode().rstrip("\r\n"):
             verb = line.split(" ")[0].upper()
-            self.owner.said.append(line)
+            self.owner.commands.append(line)
             if not self._answer(verb, line):
                 return
 
     def finish(self) -> None:
-        """Close what TLS has put around the connection too."""
+        """Close the connection, also the TLS socket around it."""
         self.lines.close()
         self.request.close()
 
@@ -117,27 +117,27 @@ class _Conversation(socketserver.BaseRequestHandler):
         if verb == "EHLO" and verb not in self.script:
             names = ["sink", *self.owner.extensions]
             return self._say("\r\n".join(f"250{'-' if name != names[-1] else ' '}{name}" for name in names))
-        reply = self.script.get(verb, _USUAL.get(verb, "502 what?"))
+        reply = self.script.get(verb, _DEFAULT_REPLIES.get(verb, "502 what?"))
         if verb == "MAIL":
             self.sender, self.recipients = _mailbox(line), []
         elif verb == "RCPT" and reply.startswith("2"):
             self.recipients.append(_mailbox(line))
         elif verb == "DATA" and reply.startswith("354"):
             self._say(reply)
-            reply = self._take()
+            reply = self._receive_message()
         if not self._say(reply):
             return False
         if verb == "STARTTLS" and reply.startswith("2"):
             self._encrypt()
         return verb != "QUIT"
 
-    def _take(self) -> str:
+    def _receive_message(self) -> str:
         raw = b""
         while (line := self.lines.readline()) not in (b".\r\n", b""):
             raw += line.removeprefix(b".") if line.startswith(b"..") else line
-        reply = self.script.get("MESSAGE", _USUAL["MESSAGE"])
+        reply = self.script.get("MESSAGE", _DEFAULT_REPLIES["MESSAGE"])
         if reply == HANG_UP or reply.startswith("2"):
-            self.owner.taken.append(Taken(self.sender, self.recipients, raw, self.is_encrypted))
+            self.owner.messages.append(ReceivedMessage(self.sender, self.recipients, raw, self.is_encrypted))
         return reply
 
     def _encrypt(self) -> None:

@@ -1,4 +1,4 @@
-"""Somebody with a browser, as far as a test needs none: cookies are kept, and forms are sent from our own pages."""
+"""A browser without JavaScript: it keeps cookies and submits forms as from pages of the service."""
 
 import io
 from typing import Any
@@ -9,13 +9,13 @@ from werkzeug.test import TestResponse, encode_multipart
 
 
 class Visitor:
-    """A browser without a window. What it sends to a page says that it comes from a page of ours."""
+    """A browser without JavaScript; its forms are sent with the same-origin header of the service's pages."""
 
     def __init__(self, app: Any) -> None:
         self.client = app.test_client()
 
     def open(self, url: str, **headers: str) -> TestResponse:
-        """GET an address or a path."""
+        """GET a URL or a path."""
         parts = urlsplit(url)
         return self.client.get(f"{parts.path}?{parts.query}", headers=_header_names(headers))
 
@@ -27,15 +27,15 @@ class Visitor:
 
     def upload(self, path: str, form: dict[str, str], content: bytes, file_name: str) -> TestResponse:
         """POST a form with a file in its field `file`."""
-        chosen = FileStorage(io.BytesIO(content), file_name, "file")
-        # The client would leave a large one in a file on the disk.
-        boundary, body = encode_multipart(form | {"file": chosen})
+        file = FileStorage(io.BytesIO(content), file_name, "file")
+        # The test client itself would write a large file to the disk.
+        boundary, body = encode_multipart(form | {"file": file})
         headers = {"Sec-Fetch-Site": "same-origin", "Content-Type": f"multipart/form-data; boundary={boundary}"}
         return self.client.post(path, data=body, headers=headers)
 
     @property
     def cookie(self) -> str | None:
-        """The cookie of the session."""
+        """The value of the session cookie."""
         cookie = self.client.get_cookie("finderfee")
         return cookie.value if cookie else None
 

@@ -1,8 +1,8 @@
-"""What leads from one page to another in a browser, and is over when the other page is there.
+"""Clicks and keys that lead to another page in a browser, and wait until that page has loaded.
 
-A click is done when it is clicked: the old page may still stand then. What is read at once is read there, what is
-pressed at once is pressed there, and whoever goes elsewhere cuts off the form that is being sent. So whatever
-leads to another page is pressed by `press`, or within `arriving`; `tests/rules/pages/test_page_waits.py` holds that.
+A click returns while the old page may still be there: then the next assertion or click would apply to the old page, and
+a navigation would abort the form that is being sent. So tests use `press` or `expect_page_load` for anything that leads
+to another page; `tests/rules/pages/test_page_waits.py` holds that.
 """
 
 from collections.abc import Iterator
@@ -12,25 +12,25 @@ from playwright.sync_api import Locator, Page
 
 
 @contextmanager
-def arriving(page: Page) -> Iterator[None]:
-    """Wait after the block until the page that it leads to has loaded, behind all redirects.
+def expect_page_load(page: Page) -> Iterator[None]:
+    """After the block, wait until the page that it leads to has loaded, after all redirects.
 
-    A new entry of the history, or the same one again, is a navigation as well, but no page.
+    A new history entry of the same page would be a navigation, but not a page load.
     """
     with page.expect_event("load"):
         yield
 
 
-def press(pressed: Locator, key: str | None = None) -> None:
-    """Click something that leads to another page, or press a key on it, and be there."""
-    with arriving(pressed.page):
+def press(target: Locator, key: str | None = None) -> None:
+    """Click something that leads to another page, or press a key on it, and wait for the page."""
+    with expect_page_load(target.page):
         if key is None:
-            pressed.click()
+            target.click()
         else:
-            pressed.press(key)
+            target.press(key)
 
 
 def press_enter(page: Page) -> None:
-    """Press Enter where the focus is, which leads to another page, and be there."""
-    with arriving(page):
+    """Press Enter in the focused element, which leads to another page, and wait for the page."""
+    with expect_page_load(page):
         page.keyboard.press("Enter")

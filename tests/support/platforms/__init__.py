@@ -1,1 +1,1 @@
-"""The platforms of the tests: each speaks one platform's language over HTTP, on a port of this machine."""
+"""Fake newsletter and CRM platforms: each serves the API of one platform over HTTP, on a port of this machine."""

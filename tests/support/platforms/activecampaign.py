@@ -1,4 +1,4 @@
-"""activecampaign for the tests: contacts, then the values of their numbered fields, then what the fields are called."""
+"""A fake ActiveCampaign: contacts, the values of their numbered fields, and the names of the fields."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ KEY = "ac_fake"
 
 
 class ActiveCampaignStage(PlatformStage):
-    """Fields get their numbers in the order in which they are first used."""
+    """A fake ActiveCampaign that numbers fields in the order of their first use."""
 
     platform = PLATFORM
     credentials = {"apiUrl": "https://ada.api-us1.example", "apiKey": KEY}
-    cannot = frozenset({"tags", "page", "marks"})
+    unsupported = frozenset({"tags", "page", "marks"})
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
@@ -43,8 +43,8 @@ class ActiveCampaignStage(PlatformStage):
                 stored = people[int(number)].fields.items()
                 return 200, {"fieldValues": [{"field": self._number(name), "value": value} for name, value in stored]}
             case ["fields"]:
-                matching = [{"id": number, "perstag": name.upper()} for name, number in self.numbers.items()]
-                return 200, {"fields": matching}
+                fields = [{"id": number, "perstag": name.upper()} for name, number in self.numbers.items()]
+                return 200, {"fields": fields}
         return 404, {"message": "No Result found"}
 
     def _number(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""beehiiv for the tests: subscriptions of one publication, found by their email in the path."""
+"""A fake beehiiv: subscriptions of one publication, looked up by the email in the path."""
 
 from typing import Any
 from urllib.parse import unquote
@@ -12,7 +12,7 @@ _BY_EMAIL = f"/v2/publications/{PUBLICATION}/subscriptions/by_email/"
 
 
 class BeehiivStage(PlatformStage):
-    """A path with anything but strict encoding finds nobody."""
+    """A fake beehiiv that finds no one if the email in the path is not percent-encoded strictly."""
 
     platform = PLATFORM
     credentials = {"apiKey": KEY, "publicationId": PUBLICATION}
@@ -26,9 +26,9 @@ class BeehiivStage(PlatformStage):
     def answer(self, call: ApiCall) -> tuple[int, Any]:
         if call.path == "/v2/publications":
             return 200, {"data": [{"id": PUBLICATION, "name": "Ada's"}], "page": 1, "total_results": 1}
-        notification = call.path.removeprefix(_BY_EMAIL)
-        person = self.people.get(unquote(notification).lower())
-        if not call.path.startswith(_BY_EMAIL) or person is None or {"+", "@"} & set(notification):
+        encoded_email = call.path.removeprefix(_BY_EMAIL)
+        person = self.people.get(unquote(encoded_email).lower())
+        if not call.path.startswith(_BY_EMAIL) or person is None or {"+", "@"} & set(encoded_email):
             return 404, {"errors": [{"message": "Subscription not found", "code": "NOT_FOUND"}]}
         blank = {"utm_source": "", "utm_medium": "", "utm_campaign": "", "utm_channel": "website"}
         view = {"id": "sub_1", "email": person.email, "status": "active", **blank, **person.marks}

@@ -1,4 +1,4 @@
-"""hubspot for the tests: contacts, found by their email; properties that are not asked for are left out."""
+"""A fake HubSpot: contacts, looked up by email, with the requested properties only."""
 
 from typing import Any
 from urllib.parse import unquote
@@ -7,16 +7,16 @@ from adapters.platforms.hubspot import PLATFORM
 from tests.support.gateways.stage import ApiCall
 from tests.support.platforms.stage import PlatformStage
 
-TOKEN = "pat-na1-fake"  # nobody's
+TOKEN = "pat-na1-fake"  # not a real token
 _CONTACTS = "/crm/v3/objects/contacts/"
 
 
 class HubSpotStage(PlatformStage):
-    """A token that may read contacts and nothing else is `narrow`."""
+    """A fake HubSpot; with `is_narrow` its token may read contacts only."""
 
     platform = PLATFORM
     credentials = {"accessToken": TOKEN}
-    cannot = frozenset({"tags", "marks"})
+    unsupported = frozenset({"tags", "marks"})
     is_narrow = False
 
     def is_authorized(self, call: ApiCall) -> bool:
@@ -27,8 +27,11 @@ class HubSpotStage(PlatformStage):
 
     def answer(self, call: ApiCall) -> tuple[int, Any]:
         if call.path == "/account-info/v3/details":
-            narrow = 403, {"status": "error", "message": "This token has no such scope.", "category": "MISSING_SCOPES"}
-            return narrow if self.is_narrow else (200, {"portalId": 62515})
+            missing_scope = (
+                403,
+                {"status": "error", "message": "This token has no such scope.", "category": "MISSING_SCOPES"},
+            )
+            return missing_scope if self.is_narrow else (200, {"portalId": 62515})
         if f"{call.path}/" == _CONTACTS:
             return 200, {"results": []}
         person = self.people.get(unquote(call.path.removeprefix(_CONTACTS)).lower())

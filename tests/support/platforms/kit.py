@@ -1,4 +1,4 @@
-"""kit for the tests: subscribers, found by their email."""
+"""A fake Kit: subscribers, looked up by email."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ KEY = "kit_fake"
 
 
 class KitStage(PlatformStage):
-    """Its lists answer 200 with nothing in them for somebody who is not there."""
+    """A fake Kit that responds to a lookup of an unknown email with 200 and an empty list."""
 
     platform = PLATFORM
     credentials = {"apiKey": KEY}

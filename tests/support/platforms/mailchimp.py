@@ -1,4 +1,4 @@
-"""mailchimp for the tests: members of one audience, found by the hash of their email."""
+"""A fake Mailchimp: members of one audience, looked up by the hash of their email."""
 
 import base64
 import hashlib
@@ -13,15 +13,15 @@ _MEMBERS = f"/3.0/lists/{AUDIENCE}/members/"
 
 
 class MailchimpStage(PlatformStage):
-    """An archived member answers as every other."""
+    """A fake Mailchimp whose members are all archived, which the service must treat like others."""
 
     platform = PLATFORM
     credentials = {"apiKey": KEY, "listId": AUDIENCE}
-    cannot = frozenset({"page", "marks"})
+    unsupported = frozenset({"page", "marks"})
 
     def is_authorized(self, call: ApiCall) -> bool:
-        reply = base64.b64decode(call.headers.get("Authorization", "").removeprefix("Basic ")).decode()
-        return reply.partition(":")[2] == KEY
+        login = base64.b64decode(call.headers.get("Authorization", "").removeprefix("Basic ")).decode()
+        return login.partition(":")[2] == KEY
 
     def is_lookup(self, call: ApiCall) -> bool:
         return "/members/" in call.path

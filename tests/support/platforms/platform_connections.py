@@ -1,4 +1,4 @@
-"""A platform played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
+"""Runs a fake platform that the service's settings lead to, and connects it to a brand."""
 
 import functools
 from collections.abc import Iterator
@@ -27,42 +27,42 @@ _STAGE_CLASSES: tuple[type[PlatformStage], ...] = (
     ActiveCampaignStage,
 )
 _PATIENCE_S = 60.0
-#: How long the service waits for one look-up.
+#: How long the service waits for a lookup.
 USUAL_BUDGET_S = schedule.BUDGET_S
 STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _STAGE_CLASSES}
 
 
 @contextmanager
 def play_platform(name: str = "kit") -> Iterator[PlatformStage]:
-    """Play a platform on a port of this machine, and have the service call it there, beside those played already.
+    """Run a fake platform that the service calls while the block runs, in addition to fakes that run already.
 
-    Look-ups wait longer for it than the service does: on a busy machine it may not get to answer for seconds.
+    Lookups wait longer for it than usual: on a busy machine it may respond after seconds.
     """
-    playing = STAGES[name]()
+    platform = STAGES[name]()
     with pytest.MonkeyPatch.context() as patch, _close_connections(patch):
         patch.setattr(schedule, "BUDGET_S", _PATIENCE_S)
-        override_settings(patch, addresses={"apis": {**settings.current().addresses.apis, name: playing.url}})
-        yield playing
-    playing.stop()
+        override_settings(patch, addresses={"apis": {**settings.current().addresses.apis, name: platform.url}})
+        yield platform
+    platform.stop()
 
 
 @contextmanager
 def _close_connections(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have the connections that are kept to hosts that a brand typed end with the block, and not with the process."""
-    with ExitStack() as created:
-        usual = brand_hosts._client.__wrapped__
-        ending = functools.cache(lambda policy: created.enter_context(closing(usual(policy))))
-        patch.setattr(brand_hosts, "_client", ending)
+    """Close cached connections to hosts that a brand configured when the block ends, not when the process ends."""
+    with ExitStack() as clients:
+        create_client = brand_hosts._client.__wrapped__
+        cached_client = functools.cache(lambda policy: clients.enter_context(closing(create_client(policy))))
+        patch.setattr(brand_hosts, "_client", cached_client)
         yield
 
 
 def build_platform_body(platform: PlatformStage, **fields: Any) -> dict[str, Any]:
-    """Return the body that connects a played platform."""
+    """Return the request body that connects a fake platform."""
     return {"platform": platform.platform.name, "credentials": dict(platform.credentials)} | fields
 
 
 def connect_platform(owner: Brand, platform: PlatformStage, **fields: Any) -> dict[str, Any]:
-    """Connect a played platform and return the answer."""
+    """Connect a fake platform and return the response body."""
     answer = owner.post("/api/v1/platforms", build_platform_body(platform, **fields))
     assert answer.status_code == 201, answer.get_data(as_text=True)
     return dict(answer.json or {})

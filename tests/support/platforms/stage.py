@@ -1,4 +1,4 @@
-"""What every platform of the tests can do: answer its API over HTTP, misbehave when told, and know people."""
+"""The base of the fake platforms: it serves an API over HTTP, returns faults on request, and stores people."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from tests.support.gateways.stage import ApiCall, PlayedApi
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who signed up; `fields` are custom fields, `page` where they signed up, `marks` utm fields."""
+    """A person who signed up; `fields` are custom fields, `page` the URL of the sign-up, `marks` UTM parameters."""
 
     email: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -21,27 +21,27 @@ class Person:
 
 
 class PlatformStage(PlayedApi):
-    """A platform on a port of this machine, from creation to `stop`. Faults as those of every played API."""
+    """A fake platform on a port of this machine, from creation to `stop`. Its faults are those of `PlayedApi`."""
 
     platform: PlatformAdapter
     credentials: Mapping[str, str]
-    #: What this platform keeps nothing of: tags, page, marks.
-    cannot: frozenset[str] = frozenset()
+    #: The data that this platform does not store: tags, page, marks.
+    unsupported: frozenset[str] = frozenset()
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
         self.people: dict[str, Person] = {}
 
     def add_person(self, email: str, *, slug: str | None = None, **more: Any) -> Person:
-        """Let somebody sign up; a slug stands in the custom field that this platform usually has for it."""
+        """Add a person; the slug is stored in the custom field that this platform usually has for it."""
         fields = {self.platform.slugs.fields[0]: slug} if slug else {}
         self.people[email.lower()] = person = Person(email, **{"fields": fields, **more})
         return person
 
     def count_lookups(self) -> int:
-        """Return how often the platform was asked for a person."""
+        """Return how many calls looked up a person."""
         return sum(map(self.is_lookup, self.calls))
 
     @abstractmethod
     def is_lookup(self, call: ApiCall) -> bool:
-        """Return whether a call asks for a person."""
+        """Return whether a call looks up a person."""

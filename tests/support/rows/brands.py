@@ -1,4 +1,4 @@
-"""A brand to test with: an organization, its key, and what a backend engineer would write around them."""
+"""A brand: an organization with an API key, its rows, and a client that sends its requests."""
 
 import hashlib
 import hmac
@@ -27,7 +27,7 @@ _NUMBERS = itertools.count(1)
 
 @dataclass(slots=True)
 class Brand:
-    """An organization with one caller. `get`, `post` … send its bearer value; `signed` adds the key's signature."""
+    """An organization with one caller. `get`, `post` … send its bearer token; `post_signed` also signs with its key."""
 
     app: Flask
     id: UUID
@@ -46,7 +46,7 @@ class Brand:
         scope: str = "read_write",
         is_test: bool = False,
     ) -> "Brand":
-        """Make an organization with a key."""
+        """Create an organization with a key."""
         now = datetime.now(UTC)
         with db.any_org_work():
             organization_id = tenancy.create(
@@ -59,7 +59,7 @@ class Brand:
         return cls(app, organization_id, key.api_key, key.signing_secret)
 
     def other_key(self, *, scope: str = "read_write", is_test: bool = False) -> "Brand":
-        """Return the same organization behind another key."""
+        """Return the same organization with another key."""
         with db.any_org_work():
             key = key_creation.create(
                 organization_id=self.id, scope=scope, is_test=is_test, name="", user_email=None, now=datetime.now(UTC)
@@ -67,7 +67,7 @@ class Brand:
         return Brand(self.app, self.id, key.api_key, key.signing_secret)
 
     def person(self, role: str = "Owner", *, email: str | None = None, is_email_verified: bool = True) -> "Brand":
-        """Return the same organization through the dashboard session of a member with this role."""
+        """Return the same organization with the dashboard session of a member who has this role."""
         token = tokens.issue_dashboard(
             organization_id=self.id,
             role=role,
@@ -78,9 +78,9 @@ class Brand:
         return Brand(self.app, self.id, token, "", self.programs)
 
     def member_id(self) -> UUID:
-        """Return the id of its first member."""
-        rows: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
-        return rows
+        """Return the id of the organization's first member."""
+        member_id: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
+        return member_id
 
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
@@ -89,9 +89,10 @@ class Brand:
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
         """Send a request with the bearer key; a body is sent as JSON, bytes as they are."""
-        sent = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        auth_headers = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
         raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
-        return self.app.test_client().open(path, method=method, data=raw, headers={**sent, **_header_names(headers)})
+        all_headers = auth_headers | _header_names(headers)
+        return self.app.test_client().open(path, method=method, data=raw, headers=all_headers)
 
     def get(self, path: str, **headers: str) -> TestResponse:
         """GET with the bearer key."""
@@ -102,7 +103,7 @@ class Brand:
         return self.call("POST", path, body, **headers)
 
     def post_signed(self, path: str, body: Any, *, at: int | None = None, **headers: str) -> TestResponse:
-        """POST with the bearer key and a good signature made `at` unix seconds (now)."""
+        """POST with the bearer key and a valid signature of the Unix time `at` (by default now)."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.call("POST", path, raw, **{"X_Service_Signature": self.signature(raw, at=at), **headers})
 
@@ -113,7 +114,7 @@ class Brand:
         return f"t={t},sig={digest}"
 
     def sale(self, **fields: Any) -> TestResponse:
-        """Post a signed sale; what is not given has a default, a field given as `...` is left out."""
+        """Post a signed sale; `fields` override the defaults, a field given as `...` is left out."""
         body: dict[str, Any] = {
             "externalEventId": f"order-{next(_NUMBERS)}",
             "affiliateSlug": "ben",
@@ -127,11 +128,11 @@ class Brand:
         body: dict[str, Any] = {"externalEventId": external_event_id}
         if amount_cents is not None:
             body["refundAmountCents"] = amount_cents
-        # The refund has no id of its own: two equal ones in a second would be one signature, so tests vary the time.
+        # A refund has no id: two equal ones in one second would have the same signature, so the signed time varies.
         return self.post_signed("/api/tracking/refund", body, at=int(time.time()) + next(_NUMBERS) % 200, **headers)
 
     def program(self, **columns: Any) -> UUID:
-        """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
+        """Insert a program that pays 20 % of every sale, in USD; `columns` override the defaults."""
         program_id = row_ids.new_id()
         values = {
             "id": program_id,
@@ -144,7 +145,7 @@ class Brand:
             "created_at": datetime.now(UTC),
             "updated_at": datetime.now(UTC),
         } | columns
-        if values.get("network_visibility") == "Networked":  # it waits for its review, unless the columns say otherwise
+        if values.get("network_visibility") == "Networked":  # by default its review is pending
             values = {
                 "network_review": "Pending",
                 "network_asked_at": datetime.now(UTC).replace(microsecond=0),
@@ -155,7 +156,7 @@ class Brand:
         return program_id
 
     def affiliate(self, slug: str, *, program_id: UUID | None = None, **columns: Any) -> UUID:
-        """Insert an Approved affiliate with a default link, in the last program that was made."""
+        """Insert an Approved affiliate with a default link, by default in the program inserted last."""
         affiliate_id = row_ids.new_id()
         now = datetime.now(UTC)
         values = {
@@ -187,7 +188,7 @@ class Brand:
         return affiliate_id
 
     def endpoint(self, url: str, events: list[str] | None = None) -> dict[str, Any]:
-        """Create a webhook endpoint through the API and return its record with the secret."""
+        """Create a webhook endpoint through the API and return the response body, with the secret."""
         answer = self.post("/api/v1/webhooks", {"url": url, "events": events or ["*"]})
         assert answer.status_code == 201, answer.get_data(as_text=True)
         return dict(answer.json or {})
@@ -199,7 +200,7 @@ class Brand:
 
 
 class Partner:
-    """An affiliate who signed in with their own token."""
+    """An affiliate who signed in, with their token."""
 
     def __init__(self, app: Any, email: str, *, is_email_verified: bool = True) -> None:
         self.app = app
@@ -207,8 +208,8 @@ class Partner:
 
     def get(self, path: str, **headers: str) -> TestResponse:
         """GET with the affiliate's token."""
-        sent = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
-        return self.app.test_client().get(path, headers=sent)
+        all_headers = {"Authorization": f"Bearer {self.token}", **_header_names(headers)}
+        return self.app.test_client().get(path, headers=all_headers)
 
     def put(self, path: str, body: Any) -> TestResponse:
         """PUT JSON, or bytes as they are, with the affiliate's token."""
@@ -221,8 +222,9 @@ class Partner:
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> TestResponse:
         """Send JSON, or bytes as they are, with the affiliate's token."""
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **_header_names(headers)}
-        return self.app.test_client().open(path, method=method, data=raw, headers=sent)
+        auth_headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        all_headers = auth_headers | _header_names(headers)
+        return self.app.test_client().open(path, method=method, data=raw, headers=all_headers)
 
 
 def _header_names(headers: dict[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Clicks as the web processes send them, and the consumer that writes them, in the test's own process."""
+"""Clicks as the web processes send them, and the consumer that writes them, run in the process of the test."""
 
 import hashlib
 import json
@@ -24,15 +24,15 @@ HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
-def hash_text(who: object) -> str:
-    """Return a keyed hash as one is sent, in hex."""
-    return hashlib.sha256(str(who).encode()).hexdigest()[:32]
+def hash_text(text: object) -> str:
+    """Return a hash in hex, of the form that clicks have."""
+    return hashlib.sha256(str(text).encode()).hexdigest()[:32]
 
 
 def build_click(
     brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any
 ) -> RawClick:
-    """Return a click of now by somebody new, from a network of their own; fields override."""
+    """Return a click of now, by a new visitor from a new network; `fields` override the defaults."""
     click_id = str(row_ids.new_id())
     at = fields.pop("at", None) or datetime.now(UTC)
     values: dict[str, Any] = {
@@ -58,7 +58,7 @@ def write(brand: Brand, *batch: RawClick) -> clicks.WrittenClicks:
 
 
 def send(*entries: RawClick | bytes, age: timedelta | None = None) -> None:
-    """Put clicks, or anything else, on the stream; with an age, as if they were sent that long ago."""
+    """Add clicks, or any bytes, to the stream; with `age`, as if they were sent that long ago."""
     client = broker.client(os.environ["REDIS_URL"])
     seconds, _ = client.time()
     for number, entry in enumerate(entries):
@@ -67,33 +67,33 @@ def send(*entries: RawClick | bytes, age: timedelta | None = None) -> None:
 
 
 def consume_stream() -> int:
-    """Write all that lies on the stream; returns how many entries that was."""
+    """Write all clicks on the stream; return how many entries it had."""
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once()
 
 
 @contextmanager
 def hold_click_lock(brand: Brand) -> Iterator[None]:
-    """Let nobody write clicks of a brand meanwhile."""
+    """Hold the lock under which a brand's clicks are written, while the block runs."""
 
     @contextmanager
-    def turn() -> Iterator[None]:
+    def lock() -> Iterator[None]:
         with db.unit_of_work(brand.id):
             advisory_locks.stage_clicks_lock(brand.id)
             db.db.run("select 1")
             yield
 
-    with hold_in_thread(turn()):
+    with hold_in_thread(lock()):
         yield
 
 
 def list_outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:
-    """Return what became of clicks, in their order."""
+    """Return the outcomes of clicks, in their order."""
     outcome_by_id = dict(brand.rows("select id::text, outcome from click where organization_id = %s", brand.id))
     return [outcome_by_id[click.id] for click in batch]
 
 
 def list_aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
-    """Return the rows that gather paid clicks: external id, commission, currency, status."""
+    """Return external id, commission, currency and status of the rows that aggregate paid clicks."""
     return brand.rows(
         "select external_event_id, commission_cents, currency, status from conversion"
         " where source = 'cpc' and external_event_id like 'cpc:%%' order by external_event_id"
@@ -101,7 +101,7 @@ def list_aggregates(brand: Brand) -> list[tuple[str, int, str, str]]:
 
 
 def minutes_after_hour(minutes: float) -> datetime:
-    """Return so many minutes after HOUR."""
+    """Return the time this many minutes after HOUR."""
     return HOUR + timedelta(minutes=minutes)
 
 
@@ -117,7 +117,7 @@ def list_event_data(brand: Brand, event_type: str) -> list[Any]:
 
 
 def write_on_own_connection(brand: Brand, *batch: RawClick) -> None:
-    """Write clicks on a connection of this thread's own."""
+    """Write clicks on a database connection of this thread, and close it."""
     try:
         write(brand, *batch)
     finally:

@@ -1,4 +1,4 @@
-"""A brand that makes deals, and a creator who works for it: both ends of a deal, through HTTP."""
+"""A brand that makes deals and a creator who works for it: both sides of a deal, through HTTP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ REASON = {"reason": "It is not what we agreed on.", "proposedResolution": "Half 
 
 @dataclass
 class DealScene:
-    """A verified brand whose sandbox behaves as it is told, and its Approved affiliate with an account."""
+    """A verified brand that pays through the sandbox rail, and its Approved affiliate, who has a payout account."""
 
     brand: Brand
     owner: Brand
@@ -31,12 +31,12 @@ class DealScene:
 
     @classmethod
     def create(cls, app: Any, *, rail: str = "ok") -> "DealScene":
-        """Make the two of them."""
+        """Create a brand and its creator; `rail` is the behavior of the sandbox rail."""
         return cls.for_brand(Brand.create(app), rail=rail)
 
     @classmethod
     def for_brand(cls, brand: Brand, *, rail: str = "ok") -> "DealScene":
-        """Make a brand that is there one of the two."""
+        """Create a creator for an existing brand; `rail` is the behavior of the sandbox rail."""
         with db.any_org_work():
             db.db.run(VERIFIED, (rail, brand.id))
         program_id = brand.program()
@@ -46,18 +46,18 @@ class DealScene:
         )
         return cls(brand, brand.person("Owner"), Partner(brand.app, email), program_id, affiliate_id)
 
-    def tick(self) -> None:
-        """Release what has lain long enough, as the schedule does, and let it be paid."""
+    def release_due(self) -> None:
+        """Release the milestones that are due, as the schedule does, and pay them."""
         with db.any_org_work():
             release.any_org_start(now=clock.now())
         drain("payouts")
 
     def payouts(self) -> list[tuple[Any, ...]]:
-        """Return the state and amount of each payout, in the order in which they were made."""
+        """Return status and amount of each payout, oldest first."""
         return self.brand.rows("select status, amount_cents from payout order by created_at, id")
 
     def body(self, *cents: int, **more: Any) -> dict[str, Any]:
-        """Return what drafts a deal of these milestones."""
+        """Return the request body that drafts a deal with a milestone for each of these amounts."""
         parts = [{"title": f"Part {n}", "amountCents": part} for n, part in enumerate(cents or (50_000,), start=1)]
         return {
             "affiliateId": str(self.affiliate_id),
@@ -74,24 +74,24 @@ class DealScene:
         return str((answer.json or {})["id"])
 
     def act(self, deal_id: str, verb: str, body: Any = None, *, who: Any = None) -> Any:
-        """Let a side do something to a deal, the Owner unless `who` says otherwise, and return the answer."""
+        """Post an action on a deal as `who` (by default the Owner) and return the response."""
         who = who or self.owner
         return who.post(f"{OWN if who is self.creator else URL}/{deal_id}/{verb}", body)
 
     def create_offered(self, *cents: int, **more: Any) -> str:
-        """Offer a deal and return its id."""
+        """Create a deal that is offered, and return its id."""
         deal_id = self.draft(*cents, **more)
         assert self.act(deal_id, "offer").status_code == 200
         return deal_id
 
     def create_accepted(self, *cents: int, **more: Any) -> str:
-        """Offer a deal, have it accepted, and return its id."""
+        """Create a deal that the creator has accepted, and return its id."""
         deal_id = self.create_offered(*cents, **more)
         assert self.act(deal_id, "accept", who=self.creator).status_code == 200
         return deal_id
 
     def create_funded(self, *cents: int, **more: Any) -> str:
-        """Bring a deal to its money and return its id."""
+        """Create a deal that is funded, and return its id."""
         deal_id = self.create_accepted(*cents, **more)
         answer = self.act(deal_id, "fund")
         assert answer.status_code == 200, answer.get_data(as_text=True)
@@ -100,15 +100,15 @@ class DealScene:
         return deal_id
 
     def submit(self, deal_id: str, seq: int = 1, urls: Any = URLS) -> Any:
-        """Submit a milestone and return the answer."""
+        """Submit a milestone and return the response."""
         return self.act(deal_id, f"milestones/{seq}/submit", {"urls": urls}, who=self.creator)
 
     def approve(self, deal_id: str, seq: int = 1) -> Any:
-        """Approve a milestone and return the answer."""
+        """Approve a milestone and return the response."""
         return self.act(deal_id, f"milestones/{seq}/approve")
 
     def dispute(self, deal_id: str, seq: int = 1, *, who: Any = None) -> Any:
-        """Open a dispute and return the answer."""
+        """Open a dispute and return the response."""
         return self.act(deal_id, f"milestones/{seq}/dispute", REASON, who=who)
 
     def get_deal(self, deal_id: str) -> dict[str, Any]:
@@ -118,35 +118,35 @@ class DealScene:
         return dict(answer.json or {})
 
     def list_statuses(self, deal_id: str) -> list[str]:
-        """Return where a deal's milestones stand."""
+        """Return the statuses of a deal's milestones."""
         return [row["status"] for row in self.get_deal(deal_id)["milestones"]]
 
     def list_event_data(self, kind: str) -> list[dict[str, Any]]:
-        """Return the data of the events of a type, the first first."""
+        """Return the data of the events of a type, oldest first."""
         rows = self.brand.rows("select body::jsonb->'data' from event where type = %s order by created_at, id", kind)
         return [data for (data,) in rows]
 
     def entries(self) -> list[tuple[str, int]]:
-        """Return the kinds and amounts of what the ledger holds, in order."""
+        """Return kind and amount of each ledger entry, oldest first."""
         return self.brand.rows("select kind, amount_cents from ledger_entry order by created_at, kind, amount_cents")
 
     def execute(self, sql: str, *params: object) -> None:
-        """Change the organization's rows."""
+        """Run a statement on the organization's rows."""
         with db.unit_of_work(self.brand.id):
             db.db.run(sql, params)
 
     def release_at(self, deal_id: str, at: datetime) -> None:
-        """Say when what was submitted is released by itself."""
+        """Set when the submitted milestones of a deal are released automatically."""
         self.execute(
             "update deal_milestone set auto_release_at = %s where deal_id = %s and status = 'Submitted' returning 1",
             at,
             deal_id,
         )
 
-    def wait(self) -> None:
-        """Let the time come at which whoever has not said is asked again, and ask."""
-        for late in ("sandbox_charge", "sandbox_transfer"):
-            self.execute(f"update {late} set created_at = created_at - interval '1 hour' returning 1")
+    def pass_retry_delay(self) -> None:
+        """Make charges and transfers an hour old and all jobs due, and run the jobs that ask for their outcome."""
+        for table in ("sandbox_charge", "sandbox_transfer"):
+            self.execute(f"update {table} set created_at = created_at - interval '1 hour' returning 1")
         self.execute("update job set run_at = now() - interval '1 second', deadline = null returning 1")
         drain("payouts")
 
@@ -161,14 +161,14 @@ class DealScene:
 
 
 def _create_submitted_milestone(owner: Brand) -> str:
-    """Return where a milestone is that was handed in."""
+    """Create a deal with a submitted milestone and return the milestone's URL."""
     dealing = DealScene.for_brand(owner)
     deal_id = dealing.create_funded()
     dealing.submit(deal_id)
     return f"{URL}/{deal_id}/milestones/1"
 
 
-#: A valid call of every route with which a brand writes about deals: the path and the body to send.
+#: A valid call of every route with which a brand writes deals, as its path and body.
 WRITES: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
     f"POST {URL}": lambda owner: (URL, DealScene.for_brand(owner).body()),
     f"POST {URL}/<deal_id>/offer": lambda owner: (f"{URL}/{DealScene.for_brand(owner).draft()}/offer", None),

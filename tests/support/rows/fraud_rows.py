@@ -1,4 +1,4 @@
-"""Clicks and leads that the rules stopped, written as whoever stores them does."""
+"""Fraud events about blocked clicks, recorded by the pipeline itself."""
 
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from tests.support.running import row_ids
 
 
 def record_blocked_click(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
-    """Record that a click of an hour ago in the last program was blocked, and return the event's id."""
+    """Record that a click of an hour ago in the last program was blocked; return the fraud event's id."""
     values: dict[str, Any] = {
         "organization_id": brand.id,
         "program_id": brand.programs[-1],

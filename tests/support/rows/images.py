@@ -1,4 +1,4 @@
-"""The first bytes of images, as programs write them: what a service reads to know their kind and size."""
+"""The first bytes of image files, from which the service reads their type and size."""
 
 import struct
 
@@ -14,7 +14,7 @@ def gif(width: int, height: int) -> bytes:
 
 
 def jpeg(width: int, height: int, *, frame: int = 0xC0, before: bytes = b"") -> bytes:
-    """Return a JPEG up to its frame header; `before` stands between the JFIF segment and the frame."""
+    """Return a JPEG up to its frame header; `before` comes between the JFIF segment and the frame."""
     jfif = b"\xff\xe0" + struct.pack(">H5sBBBHHBB", 16, b"JFIF\0", 1, 1, 0, 1, 1, 0, 0)
     return b"\xff\xd8" + jfif + before + struct.pack(">BBHBHHB", 0xFF, frame, 17, 8, height, width, 3) + b"\0" * 9
 

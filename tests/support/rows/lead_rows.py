@@ -1,4 +1,4 @@
-"""Leads that are recorded by the pipeline itself, and time that passes for them."""
+"""Leads recorded by the pipeline itself, and their expiry."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 def record_lead(
     brand, affiliate_id, email="ada@example.com", *, occurred_at=None, event_id=None, sub_id=None, **options
 ):
-    """Record a lead; options are those of `lifecycle.record`, and is_test and method."""
+    """Record a lead and return its id; `options` are those of `lifecycle.record`, and is_test and method."""
     signup = lifecycle.NewLead(
         email=email,
         name=None,
@@ -33,6 +33,6 @@ def record_lead(
 
 
 def expire_leads():
-    """Let the leads expire whose time is over."""
+    """Expire the leads that are due."""
     with db.any_org_work():
         lifecycle.any_org_expire(now=clock.now())

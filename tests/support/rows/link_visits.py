@@ -1,4 +1,4 @@
-"""Visitors of a brand's links, and what of them is on the stream of clicks."""
+"""Visits of a brand's links, and the clicks that they put on the stream."""
 
 import os
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ from domain.clicks.raw_click import RawClick
 from models import db
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-AWAY = "unix:///nowhere/valkey.sock?db=0"
+UNREACHABLE_REDIS_URL = "unix:///nowhere/valkey.sock?db=0"
 CLICK = "/api/v1/track/click"
 SHOP = "https://shop.test/a?x=1&y=%20#top"
-#: What chats, mail programs and templates put around and behind a slug, as it stands in a text; `{}` is the slug.
-TEXTS = (
+#: What chats, mail programs and templates put before and after a slug, written `{}` here.
+SLUG_IN_TEXT = (
     "{}/",
     "{}.",
     "{})",
@@ -40,53 +40,55 @@ TEXTS = (
     "{}_",
 )
 
-in_every_form = pytest.mark.parametrize("written", TEXTS, ids=ascii)
+with_every_text_around = pytest.mark.parametrize("written", SLUG_IN_TEXT, ids=ascii)
 
 
 def new_slug() -> str:
-    """Return a slug that no other test has: a slug alone is looked for in the whole service."""
+    """Return a slug that no other test has: slugs are looked up in the whole service."""
     return f"s-{uuid4().hex[:12]}"
 
 
-def visit(app: Any, path: str, *, method: str = "GET", ip: str = "203.0.113.7", **sent: Any) -> Any:
+def visit(app: Any, path: str, *, method: str = "GET", ip: str = "203.0.113.7", **options: Any) -> Any:
     """Send a request as a browser does; `headers` add to its own."""
-    headers = {"User-Agent": BROWSER, "Accept-Language": "de-CH, en;q=0.8"} | sent.pop("headers", {})
-    return app.test_client().open(path, method=method, headers=headers, environ_overrides={"REMOTE_ADDR": ip}, **sent)
+    headers = {"User-Agent": BROWSER, "Accept-Language": "de-CH, en;q=0.8"} | options.pop("headers", {})
+    return app.test_client().open(
+        path, method=method, headers=headers, environ_overrides={"REMOTE_ADDR": ip}, **options
+    )
 
 
 def post_click(
     app: Any, slug: str, *, headers: dict[str, str] | None = None, ip: str = "203.0.113.7", **fields: Any
 ) -> Any:
-    """Tell of a visit as the script in a page does."""
+    """Report a click as the script in a page does."""
     return visit(app, CLICK, method="POST", json={"slug": slug} | fields, headers=headers or {}, ip=ip)
 
 
-def follow(app: Any, path: str, **sent: Any) -> Any:
+def follow(app: Any, path: str, **options: Any) -> Any:
     """Follow a short link as a browser does."""
-    return visit(app, f"/r/{path}", **sent)
+    return visit(app, f"/r/{path}", **options)
 
 
 def list_stream_clicks() -> list[RawClick]:
-    """Return the clicks that wait on the stream."""
+    """Return the clicks on the stream."""
     client = broker.client(servers.urls().redis_url)
     return [serialization.from_bytes(fields[stream.FIELD]) for _, fields in client.xrange(stream.KEY)]
 
 
 def create_limiter(**per_minute: int) -> Limiter:
-    """Return a limiter that knows nothing yet, with these limits."""
+    """Return a new rate limiter with these limits."""
     limits = settings.current().web.limits_per_min | per_minute  # type: ignore[operator]  # it is a dict
     return Limiter(servers.urls().redis_url, limits)
 
 
 def lose_stream(app: Any, monkeypatch: Any) -> None:
-    """Take the stream's server away from an application."""
-    monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(AWAY))
+    """Make the server of the click stream unreachable for an application."""
+    monkeypatch.setitem(app.extensions, "click_stream", stream.ClickStream(UNREACHABLE_REDIS_URL))
     monkeypatch.setitem(app.extensions, "limiter", create_limiter())
 
 
 @contextmanager
 def point_at_missing_database(folder: Any) -> Any:
-    """Point this process at a database server that is not there."""
+    """Point this process at a database server that does not exist, while the block runs."""
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={folder}")
     try:

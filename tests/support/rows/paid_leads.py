@@ -1,4 +1,4 @@
-"""A campaign that pays for leads, and people who fill in its form."""
+"""Campaigns that pay for leads, and leads sent to them."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,32 +21,32 @@ _NUMBERS = itertools.count(1)
 
 @contextmanager
 def configure_human_check(**variables: str) -> Iterator[None]:
-    """Verify people as these HUMAN_CHECK_ variables say."""
+    """Set these HUMAN_CHECK_ variables while the block runs."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(f"HUMAN_CHECK_{name}", value)
-        _start_over()
+        _clear_caches()
         try:
             yield
         finally:
             patch.undo()
-            _start_over()
+            _clear_caches()
 
 
-def _start_over() -> None:
+def _clear_caches() -> None:
     settings.current.cache_clear()
     human_check.clear_caches()
 
 
 def create_human_token() -> str:
-    """Return a token that a person got just now, while HUMAN_CHECK_URL is `local`."""
+    """Return a new human verification token; HUMAN_CHECK_URL must be `local`."""
     local = human_check.find_local_issuer()
     assert local is not None
     return local.issue(now=datetime.now(UTC))
 
 
 def create_campaign(brand: Brand, **columns: Any) -> str:
-    """Make a campaign that pays 5 USD per lead, with an affiliate; columns override. Returns the affiliate's slug."""
+    """Create a campaign that pays 5 USD per lead, with an affiliate; return the affiliate's slug."""
     brand.set(leadPreview="on")
     per_lead = {
         "default_commission_model": "Cpl",
@@ -60,19 +60,21 @@ def create_campaign(brand: Brand, **columns: Any) -> str:
 
 
 def unique_person_email() -> str:
-    """Return the address of somebody new."""
+    """Return an email address that no other lead has."""
     return f"person-{next(_NUMBERS)}@inbox.example.org"
 
 
 def send_lead(brand: Brand, to: str, *, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
-    """Send a lead of a slug as a browser does; what is not given has a default, a field given as `...` is left out."""
+    """Send a lead for a slug as a browser does; `fields` override, a field given as `...` is left out."""
     body = (
         {"slug": to, "email": unique_person_email()}
         | ({} if "token" in fields else {"token": create_human_token()})
         | fields
     )
-    sent = {name: value for name, value in body.items() if value is not ...}
-    return brand.app.test_client().post("/api/v1/lead", json=sent, headers={"User-Agent": BROWSER} | (headers or {}))
+    json_body = {name: value for name, value in body.items() if value is not ...}
+    return brand.app.test_client().post(
+        "/api/v1/lead", json=json_body, headers={"User-Agent": BROWSER} | (headers or {})
+    )
 
 
 def list_lead_conversions(brand: Brand) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Rows of a program's past, written straight: conversions of any kind and moment, clicks, rates."""
+"""Past conversions, clicks and exchange rates, inserted directly into the database."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,12 +16,12 @@ _NUMBERS = count(1)
 
 
 def time_ago(**span: float) -> datetime:
-    """Return a moment that long before the test began: of a day that follows from today's."""
+    """Return the time that long before the test began."""
     return start_of_test() - timedelta(**span)
 
 
 def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
-    """Insert a Pending, held sale of yesterday that earned 1000 USD cents; columns override."""
+    """Insert a Pending, held sale of yesterday that earned 1000 USD cents; `columns` override the defaults."""
     conversion_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": conversion_id,
@@ -49,7 +49,7 @@ def insert_conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
 
 
 def insert_click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
-    """Insert a click of an hour ago; columns override."""
+    """Insert a click of an hour ago; `columns` override the defaults."""
     click_id = row_ids.new_id()
     values: dict[str, Any] = {
         "id": click_id,
@@ -61,13 +61,13 @@ def insert_click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "created_at": start_of_test(),
     }
     with db.unit_of_work(brand.id):
-        names, marks = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))
-        db.db.stage(f"insert into click ({names}) values ({marks})", tuple((values | columns).values()))
+        names, placeholders = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))
+        db.db.stage(f"insert into click ({names}) values ({placeholders})", tuple((values | columns).values()))
     return click_id
 
 
 def store_rate(currency: str, per_usd: str, published: datetime) -> None:
-    """Store a rate for everybody; tests keep to currencies and years of their own."""
+    """Store an exchange rate, which all tests see: use a currency or a year that no other test uses."""
     with db.any_org_work():
         db.db.stage(
             "insert into fx_rate (currency, published_on, per_usd) values (%s, %s, %s)"

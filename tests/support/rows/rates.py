@@ -1,4 +1,4 @@
-"""Rates as they are stored, and a feed that publishes them."""
+"""Stored exchange rates, and an HTTP server that publishes a feed of them."""
 
 import http.server
 import threading
@@ -11,7 +11,7 @@ from models import db
 
 
 def list_rates(*currencies: str) -> list[tuple[Any, ...]]:
-    """Return currency, day and rate of everything that is stored for some currencies."""
+    """Return currency, day and rate of all stored rates of these currencies."""
     with db.any_org_work():
         return db.db.run(
             "select currency, published_on, per_usd from fx_rate where currency = any(%s) order by 1, 2",
@@ -21,7 +21,7 @@ def list_rates(*currencies: str) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def serve_feed(content: bytes, status: int = 200) -> Iterator[str]:
-    """Serve a file for as long as the block runs, and give its address."""
+    """Serve a file over HTTP while the block runs; yield its URL."""
 
     class Answer(PromptHandler):
         def do_GET(self) -> None:

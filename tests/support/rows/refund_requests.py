@@ -1,4 +1,4 @@
-"""Sends signed refunds, every one with a signature of its own."""
+"""Posts signed refunds, each with a different signature."""
 
 import itertools
 import time
@@ -12,7 +12,7 @@ _NUMBERS = itertools.count(1)
 
 
 def post_refund(brand: Brand, external_event_id: str, amount_cents: int | None = None, **headers: str) -> TestResponse:
-    """Post a refund. Two equal ones in a second would be one signature, so the time signed moves on with each."""
+    """Post a refund. Equal refunds in one second would have the same signature, so the signed time varies."""
     body: dict[str, Any] = {"externalEventId": external_event_id}
     if amount_cents is not None:
         body["refundAmountCents"] = amount_cents

@@ -1,34 +1,34 @@
-"""What is old enough to end, and the ending of it."""
+"""Rows old enough to be deleted by retention, and calls that delete them."""
 
 from models import db
 from pipelines import retention
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.program_rows import time_ago
 from tests.support.running.hours import start_of_test
 
 
 def end_due(*kinds: str) -> dict[str, int]:
-    """End all that is due of these kinds, slice by slice; returns how many rows of each."""
-    ended = {}
+    """Delete the due rows of these kinds, slice by slice; return how many rows of each kind."""
+    deleted = {}
     for kind in kinds:
-        ended[kind] = 0
+        deleted[kind] = 0
         while True:
             with db.any_org_work():
-                of_slice = retention.any_org_slice(kind, now=start_of_test())
-            ended[kind] += of_slice
-            if of_slice < retention.SLICE:
+                slice_count = retention.any_org_slice(kind, now=start_of_test())
+            deleted[kind] += slice_count
+            if slice_count < retention.SLICE:
                 break
-    return ended
+    return deleted
 
 
 def count_brand_rows(brand, table, condition="true"):
-    """Return how many rows of a table the brand has."""
+    """Return how many rows the brand has in a table."""
     return brand.rows(f"select count(*) from {table} where organization_id = %s and {condition}", brand.id)[0][0]
 
 
 def insert_old_clicks(brand, affiliate_id, number, *, days=100):
-    """Insert clicks of so many days ago, a second apart."""
-    alter(
+    """Insert this many clicks of `days` ago, a second apart."""
+    run_as_brand(
         brand,
         "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at)"
         " select gen_random_uuid(), %s, %s, %s, 'ben', now() - %s * interval '1 day' - n * interval '1 s'"
@@ -42,9 +42,9 @@ def insert_old_clicks(brand, affiliate_id, number, *, days=100):
 
 
 def insert_event(brand, kind="conversion.created", *, days=100, body="{}"):
-    """Insert an event that nobody is told of; returns its id."""
+    """Insert an event without deliveries; return its id."""
     event_id = brand.rows("select gen_random_uuid()")[0][0]
-    alter(
+    run_as_brand(
         brand,
         "insert into event (id, organization_id, type, body, created_at) values (%s, %s, %s, %s, %s)",
         event_id,
@@ -57,8 +57,8 @@ def insert_event(brand, kind="conversion.created", *, days=100, body="{}"):
 
 
 def insert_dead_letter(brand, queue, *, days, name="webhook.deliver"):
-    """Insert a job that failed for good so many days ago."""
-    alter(
+    """Insert a job that failed permanently `days` ago."""
+    run_as_brand(
         brand,
         "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at)"
         " values (%s, %s, %s, '{}', 'x', 1, 1, %s)",

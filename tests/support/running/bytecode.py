@@ -1,7 +1,7 @@
-"""Bytecode of the service and of its tests, made once before a run: its processes would each make all of it, at once.
+"""Compiles the service and its tests to bytecode before a run: otherwise each process of the run would compile all.
 
-Rewriting the assertions of the tests is most of that. How that is done and where it is kept is pytest's own, whose
-version is exact; what is missing here, or kept wrongly, its processes make as usual.
+Most of the work is rewriting the assertions of the tests. That uses internals of pytest, whose version is pinned; the
+processes compile as usual whatever is missing or stale.
 """
 
 import compileall
@@ -14,12 +14,12 @@ import pytest
 from _pytest.assertion import rewrite
 
 _ROOT = Path(__file__).parents[3]
-# One process makes these while another would start.
+# For so few files it is not worth starting processes.
 _FEW = 20
 
 
 def compile_sources(config: pytest.Config) -> None:
-    """Make what is not there yet, with a process for each core."""
+    """Compile the files whose bytecode is missing or stale, with a process for each core."""
     if sys.dont_write_bytecode:
         return
     sources = [path for package in sorted(_ROOT.glob("*/__init__.py")) for path in sorted(package.parent.rglob("*.py"))]
@@ -27,7 +27,7 @@ def compile_sources(config: pytest.Config) -> None:
     if len(stale) < _FEW:
         return
     cores = os.cpu_count() or 1
-    fork = multiprocessing.get_context("fork")  # a configuration cannot be sent, but inherited
+    fork = multiprocessing.get_context("fork")  # the configuration cannot be pickled, only inherited
     processes = [fork.Process(target=_compile_all, args=(config, stale[number::cores])) for number in range(cores)]
     for process in processes:
         process.start()

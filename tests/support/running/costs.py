@@ -1,4 +1,4 @@
-"""Processor time of hostile input, compared with that of reading plain JSON of the same length in the same run."""
+"""Processor time of hostile input, compared with reading plain JSON of the same length in the same run."""
 
 import functools
 import json
@@ -6,27 +6,27 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# The standard library reads a list of one-digit numbers at 15 to 20 ms per megabyte: the most that a refusal may cost.
+# The standard library parses a list of one-digit numbers at 15 to 20 ms per megabyte: the limit for a rejection.
 _YARDSTICK_BYTES = 1_000_000
-# Another process on the same core slows down one reading more than another.
+# Other processes on the same core slow down some measurements more than others.
 _NOISE = 1.5
 _TRIES = 6
 
 
 def least_cost(act: Callable[[], Any], *, enough_s: float = 0.0) -> tuple[float, Any]:
-    """Return the least processor time of some tries, and the last result; a try of at most `enough_s` is the last."""
+    """Return the least processor time of several tries, and the last result; stop at a try of at most `enough_s`."""
     least = float("inf")
     for _ in range(_TRIES):
-        began = time.thread_time()
+        started_s = time.thread_time()
         result = act()
-        least = min(least, time.thread_time() - began)
+        least = min(least, time.thread_time() - started_s)
         if least <= enough_s:
             break
     return least, result
 
 
 def yardstick_s(length: int) -> float:
-    """Return the seconds in which plain JSON of so many bytes is read, with room for the noise of a busy machine."""
+    """Return the seconds in which plain JSON of this length is parsed, plus a margin for a busy machine."""
     return _NOISE * _yardstick_s() * length / _YARDSTICK_BYTES
 
 

@@ -1,7 +1,7 @@
-"""Which tests of a run share a process, one after the other in their order.
+"""Decides which tests of a run share a process, in which they run in their order.
 
-Those of a file do: what a fixture of a module makes is made once. Whole installations and browsers are kept for the
-process, so that each test of them goes to whoever is free.
+The tests of a file share one, so that fixtures of a module are created once. Installations and browsers live as long as
+their process, so each of their tests may run in any process that is free.
 """
 
 import functools
@@ -10,25 +10,25 @@ from pathlib import Path
 from xdist.scheduler import LoadScopeScheduling
 
 _TESTS = Path(__file__).parents[2]
-# Folders that share something dear in their process (the parsed description, a broker), and those of single tests.
-_TOGETHER = ("tests/contracts/", "tests/faults/brokers/")
-_SINGLY = ("tests/faults/", "tests/browser/")
+# Folders whose tests share something expensive (the parsed API description, a broker), and folders of single tests.
+_SHARED_FOLDERS = ("tests/contracts/", "tests/faults/brokers/")
+_SINGLE_TEST_FOLDERS = ("tests/faults/", "tests/browser/")
 
 
 class ByFile(LoadScopeScheduling):
-    """Hands out files in their order; those that read the syntax trees of the repository as one."""
+    """Schedules files in their order, and the files that read the syntax trees of the repository together."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        for folder in _TOGETHER:
+        for folder in _SHARED_FOLDERS:
             if file.startswith(folder):
                 return folder
-        if file.startswith(_SINGLY):
+        if file.startswith(_SINGLE_TEST_FOLDERS):
             return nodeid
         return "trees" if reads_trees(file) else file
 
 
 @functools.cache
 def reads_trees(file: str) -> bool:
-    """Return whether a file of tests reads the syntax trees of the whole repository, which a process parses once."""
+    """Return whether a test file reads the syntax trees of the whole repository, which a process parses once."""
     return "from tests.support import trees\n" in (_TESTS.parent / file).read_text()

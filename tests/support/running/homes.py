@@ -1,6 +1,6 @@
-"""The data folder of a run: held by a lock while the run lasts, and removed by the next run if it was left behind.
+"""The data folder of a test run: locked while the run lasts, and removed by the next run if it is left behind.
 
-A run that is killed removes nothing. The kernel lets go of its lock, whichever way it ended and in whichever container.
+A run that is killed removes nothing, but the kernel releases its lock however it ended, also in another container.
 """
 
 import fcntl
@@ -14,13 +14,13 @@ PREFIX = "finderfee-tests-"
 _LOCK = "run.lock"
 
 
-def hold(home: Path) -> TextIOWrapper:
+def lock_home(home: Path) -> TextIOWrapper:
     """Create the folder of a run and return its lock, which is held until it is closed or the process ends."""
     while True:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (home / _LOCK).open("a")
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if (home / _LOCK).exists():  # not removed between the two lines above, when it was not locked yet
+        if (home / _LOCK).exists():  # not removed after it was opened and before it was locked
             return lock
         lock.close()
 
@@ -34,7 +34,7 @@ def remove_abandoned(folder: Path) -> list[Path]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 server_pair.stop(lock.parent)
                 shutil.rmtree(lock.parent, ignore_errors=True)
-        except OSError:  # it is held, another run removes it too, or it belongs to another user
+        except OSError:  # the run still lasts, another run removes it, or it belongs to another user
             continue
         removed.append(lock.parent)
     return removed

@@ -1,29 +1,29 @@
-"""Hours and days change while tests run. None begins so late in an hour that it could end in the next.
+"""Delays tests so late in an hour that the hour could change while they run.
 
-What it said of today would be of yesterday by then: a day's numbers, a rate that is three days old, the month of a row.
-Paid clicks of one hour are one row, and somewhere a day begins with every hour.
+A change of day would break tests about numbers of today, rates of three days ago, or the month of a row. It is every
+hour because paid clicks are aggregated by hour, and because a day begins somewhere every hour.
 """
 
 import time
 from datetime import UTC, datetime
 
-# Hardly a test takes longer; those that do say nothing of hours.
+# Few tests take longer, and those do not depend on the hour.
 _LATE_S = 20
 
-_began = datetime.now(UTC)
+_started_at = datetime.now(UTC)
 
 
 def note_test_start() -> None:
-    """Note that a test begins now; if the hour ends within seconds, then at its end."""
-    global _began
-    while (left_s := _left_s()) < _LATE_S:  # once more, where the clock was put right meanwhile
+    """Record that a test begins now; if the hour is about to end, wait for its end first."""
+    global _started_at
+    while (left_s := _left_s()) < _LATE_S:  # again, in case the clock was adjusted meanwhile
         time.sleep(left_s)
-    _began = datetime.now(UTC)
+    _started_at = datetime.now(UTC)
 
 
 def start_of_test() -> datetime:
-    """Return when the test began; before the first one, when tests were collected."""
-    return _began
+    """Return when the test began; before the first test, when this module was imported."""
+    return _started_at
 
 
 def _left_s() -> float:

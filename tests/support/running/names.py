@@ -1,4 +1,4 @@
-"""No test asks a name server: whether one answers, and how soon, differs from machine to machine."""
+"""Blocks name lookups in tests, because their results and times differ from machine to machine."""
 
 import socket
 from typing import Any
@@ -7,7 +7,7 @@ _OWN = {None, "", "localhost", socket.gethostname()}
 
 
 def forbid_name_lookups() -> None:
-    """Let this process know addresses and its own machine, and no other name."""
+    """Make this process resolve only addresses and the names of this machine."""
     look_up = socket.getaddrinfo
 
     def resolve_local(host: Any, port: Any, *kind: int, **options: int) -> Any:

@@ -1,6 +1,6 @@
-"""Ports of this machine that are kept for whoever is to listen there later.
+"""Reserves free ports of this machine for servers that a test starts later.
 
-A port that was found free and let go of is anybody's: the next server of another test may be given it.
+Without a reservation the server of another test could get the same port.
 """
 
 import socket
@@ -8,9 +8,10 @@ from contextlib import ExitStack
 
 
 def hold_port(port: int = 0) -> socket.socket:
-    """Return what keeps a port: nobody is given it by chance, and who asks for it by its number may listen there.
+    """Reserve a port and return its socket, which releases it with `close`. Raises OSError if `port` is in use.
 
-    Until somebody does, whoever calls is refused. It is given back with `close`. Raises OSError where `port` is taken.
+    The system gives a reserved port to no one, but a server may listen on it by its number. Until then connections are
+    refused.
     """
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -23,20 +24,20 @@ def hold_port(port: int = 0) -> socket.socket:
 
 
 def hold_ports(count: int) -> list[socket.socket]:
-    """Return what keeps so many ports that follow one another."""
+    """Reserve `count` consecutive ports and return their sockets."""
     while True:
         with ExitStack() as stack:
-            listener = [stack.enter_context(hold_port())]
+            listeners = [stack.enter_context(hold_port())]
             try:
-                listener += [
-                    stack.enter_context(hold_port(port_number(listener[0]) + place)) for place in range(1, count)
+                listeners += [
+                    stack.enter_context(hold_port(port_number(listeners[0]) + place)) for place in range(1, count)
                 ]
             except (OSError, OverflowError):
                 continue
             stack.pop_all()
-            return listener
+            return listeners
 
 
 def port_number(listener: socket.socket) -> int:
-    """Return the number of a port that is held."""
+    """Return the number of a reserved port."""
     return int(listener.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Records what a run of tests did: the seconds of each file and the text of each failure."""
+"""Records the results of a test run: the seconds of each file and the text of each failure."""
 
 import json
 import sys
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-#: The environment variable that names the file in which a run leaves its results.
+#: The environment variable with the file to which a run writes its results.
 RESULTS_FILE = "FINDERFEE_RESULTS"
 _SHOWN_FILES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A test or a check that failed, and the command that runs it alone."""
+    """A test or a check that failed, and the command that runs only it."""
 
     name: str
     text: str
@@ -67,6 +67,6 @@ class Recorder:
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Save the results of a run that reached its end; one that was interrupted or broke has none."""
         if self._save_to and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            alone = [sys.executable, "-m", "tests.reaper", sys.executable, "-m", "pytest"]
-            failures = [Failure(name, text, [*alone, name]) for name, text in self._failures.items()]
+            command = [sys.executable, "-m", "tests.reaper", sys.executable, "-m", "pytest"]
+            failures = [Failure(name, text, [*command, name]) for name, text in self._failures.items()]
             SuiteResults(dict(self._seconds), failures).save(self._save_to)

@@ -1,7 +1,7 @@
-"""Ids of rows that tests make one after the other, each above the one before it.
+"""Row ids for tests, each greater than the one before.
 
-The product's are in order from one millisecond to the next, and within one by chance. A row of a test takes a third of
-a millisecond, and rows of one moment are listed by their ids.
+Ids of the product are ordered by millisecond, and random within one. A test inserts several rows in a millisecond, and
+rows with the same time are listed by their ids.
 """
 
 import threading
@@ -14,7 +14,7 @@ _last = UUID(int=0)
 
 
 def new_id() -> UUID:
-    """Return an id like the product's, above every one that was returned before."""
+    """Return an id like the product's, greater than every id that was returned before."""
     global _last
     with _lock:
         _last = max(ids.new_id(), UUID(int=_last.int + 1))

@@ -1,17 +1,17 @@
-"""Sockets for TLS that are closed when the other side goes away before it has said a word."""
+"""TLS sockets that are closed when the peer resets the connection before the handshake."""
 
 import ssl
 
 
 class ClosedWhenReset(ssl.SSLSocket):
-    """An SSLSocket of which nothing is left to the garbage collector.
+    """An SSLSocket that is closed when a read fails because the connection was reset.
 
-    Python looks for unread bytes on a connection that was reset before it is wrapped, and leaves the socket open when
-    that fails. Nobody has it then: what the collector says of it, whenever it comes by, is said of some other test.
+    Python reads from the socket while it wraps it, and leaves it open and without an owner if that fails. Then the
+    garbage collector warns about it later, during some other test.
     """
 
     def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
-        """Read as ever; a socket that was reset is closed."""
+        """Read, and close the socket if the connection was reset."""
         try:
             return super().recv(buflen, flags)
         except ConnectionResetError:
@@ -20,5 +20,5 @@ class ClosedWhenReset(ssl.SSLSocket):
 
 
 def close_when_reset() -> None:
-    """Let every context of this process make such sockets, whoever serves or calls."""
+    """Make all SSL contexts of this process create such sockets."""
     ssl.SSLContext.sslsocket_class = ClosedWhenReset

@@ -1,4 +1,4 @@
-"""What this thread sends to the database."""
+"""Records the statements that a thread sends to the database."""
 
 import threading
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ PAUSED = "select queue from queue_pause order by queue"
 
 @contextmanager
 def record_round_trips() -> Iterator[list[bytes]]:
-    """Give the list of what is sent meanwhile, round trip by round trip; what other threads send is not counted."""
+    """Yield the list of this thread's round trips to the database while the block runs, one entry for each."""
     statements: list[bytes] = []
-    mine = threading.get_ident()
+    thread_id = threading.get_ident()
 
-    def keep(trip: bytes) -> None:
-        if threading.get_ident() == mine:
+    def record(trip: bytes) -> None:
+        if threading.get_ident() == thread_id:
             statements.append(trip)
 
-    db.db.trip_hooks.append(keep)
+    db.db.trip_hooks.append(record)
     try:
         yield statements
     finally:
-        db.db.trip_hooks.remove(keep)
+        db.db.trip_hooks.remove(record)
 
 
 def paused_queues() -> list[str]:
-    """Return what stands in a small table that belongs to no tenant and is emptied before every test, in order."""
+    """Return the paused queues: rows of a small table without a tenant, which is emptied before every test."""
     with db.any_org_work():
         return [queue for (queue,) in db.db.run(PAUSED)]

@@ -1,1 +1,1 @@
-"""Who is told about spans."""
+"""A collector of trace spans."""

@@ -1,4 +1,4 @@
-"""A receiver of spans as OpenTelemetry's own is: OTLP over HTTP with protobuf; it can refuse, or answer nothing."""
+"""A collector of trace spans, as OpenTelemetry's: OTLP over HTTP with protobuf. It can refuse, or not respond."""
 
 import gzip
 import threading
@@ -11,14 +11,14 @@ from commands.demo.prompt_handler import PromptHandler
 
 
 class Collector:
-    """`spans` are those that came, in protobuf's shape; `status` is what it answers, None nothing until `close`."""
+    """Records the received `spans` as protobuf messages, and responds with `status`; None: not until `close`."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
         self.services: set[str] = set()
-        self.asked = threading.Event()
+        self.request_arrived = threading.Event()
         self.status: int | None = 200
-        self._over = threading.Event()
+        self._is_closed = threading.Event()
         collector = self
 
         class Handler(PromptHandler):
@@ -26,9 +26,9 @@ class Collector:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if self.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
-                collector.take(self.path, body)
+                collector.receive(self.path, body)
                 if collector.status is None:
-                    collector._over.wait(30)
+                    collector._is_closed.wait(30)
                     return
                 self.send_response(collector.status)
                 self.send_header("Content-Length", "0")
@@ -39,23 +39,25 @@ class Collector:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def take(self, path: str, body: bytes) -> None:
-        """Keep what came in one request."""
+    def receive(self, path: str, body: bytes) -> None:
+        """Record the spans of a request."""
         assert path == "/v1/traces"
-        self.asked.set()
+        self.request_arrived.set()
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             self.services |= {
-                each.value.string_value for each in resource.resource.attributes if each.key == "service.name"
+                attribute.value.string_value
+                for attribute in resource.resource.attributes
+                if attribute.key == "service.name"
             }
             self.spans += [span for scope in resource.scope_spans for span in scope.spans]
 
     def close(self) -> None:
-        """Stop, and let go of who waits."""
-        self._over.set()
+        """Stop the server, also for clients that wait."""
+        self._is_closed.set()
         self._server.shutdown()
         self._server.server_close()
 
 
 def attributes(span: Any) -> dict[str, str | int]:
     """Return a span's attributes by name."""
-    return {each.key: each.value.string_value or each.value.int_value for each in span.attributes}
+    return {attribute.key: attribute.value.string_value or attribute.value.int_value for attribute in span.attributes}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from models import db
 from pipelines.imports import undo
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due
@@ -88,7 +88,7 @@ def test_affiliate_with_former_clicks_is_kept_when_an_import_is_undone(brand, be
         " created_at) values (gen_random_uuid(), %s, 'Affiliates', 'Completed', 1, 1, 0, 0, '{}', now()) returning id",
         brand.id,
     )[0]
-    alter(brand, "update affiliate set import_job_id = %s where id = %s", import_id, ben)
+    run_as_brand(brand, "update affiliate set import_job_id = %s where id = %s", import_id, ben)
     insert_click(brand, ben, occurred_at=time_ago(days=100))
 
     end_due("clicks")

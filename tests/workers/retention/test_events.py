@@ -4,7 +4,7 @@ from domain import jobs
 from models import db
 from models.jobs import losses
 from models.ledger import rules
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.program_rows import insert_conversion, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_dead_letter, insert_event
 
@@ -84,7 +84,7 @@ def test_delivery_of_a_deleted_dead_letter_is_failed(brand, drain, receiver):
     for _ in range(2):
         brand.sale()
     drain("sales")
-    alter(brand, "update job set failed_at = %s where id = (select min(id) from job)", time_ago(days=100))
+    run_as_brand(brand, "update job set failed_at = %s where id = (select min(id) from job)", time_ago(days=100))
 
     end_due("dead_letters")
 

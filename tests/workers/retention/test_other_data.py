@@ -3,7 +3,7 @@
 from models import db
 from models.upkeep import expiry
 from pipelines import retention
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.program_rows import time_ago
@@ -15,7 +15,7 @@ def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
     record_blocked_click(brand, ben, at=time_ago(days=366))
     record_blocked_click(brand, ben, at=time_ago(days=364))
     for status, days in (("Sent", 91), ("Failed", 91), ("Sent", 89), ("Queued", 91)):
-        alter(
+        run_as_brand(
             brand,
             "insert into mail_message (id, organization_id, kind, recipient, subject, status, body_sealed, created_at,"
             " sent_at) values (gen_random_uuid(), %s, 'x', 'a@example.com', 's', %s, %s, %s, %s)",
@@ -26,7 +26,7 @@ def test_mail_invites_and_fraud_events_are_deleted_when_expired(brand, ben):
             start_of_test() if status == "Sent" else None,
         )
     for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
-        alter(
+        run_as_brand(
             brand,
             "insert into affiliate_invite (id, organization_id, program_id, email, auto_approve, state, token_hash,"
             " expires_at, created_at) values (gen_random_uuid(), %s, %s, %s, false, %s, sha256(%s), %s, %s)",
@@ -50,7 +50,7 @@ def test_gateway_payloads_are_deleted_and_their_facts_kept(brand):
     with play_gateway() as stage:
         connection = connect_gateway(brand.person(), stage)
     for status, days in (("Processed", 91), ("Failed", 91), ("Processed", 89), ("Received", 91)):
-        alter(
+        run_as_brand(
             brand,
             "insert into gateway_event (id, organization_id, connection_id, event_key, type, status, raw, facts,"
             " received_at) values (gen_random_uuid(), %s, %s, %s, 'x', %s, 'sent', '[]', %s)",
@@ -74,7 +74,7 @@ def test_gateway_payloads_are_deleted_and_their_facts_kept(brand):
 
 def test_door_visit_is_deleted_a_week_after_its_expiry(brand, ben):
     for days in (8, 6, -1):
-        alter(
+        run_as_brand(
             brand,
             "insert into door_visit (organization_id, program_id, affiliate_id, slug, email_normalized, is_test,"
             " first_at, last_at, expires_at) values (%s, %s, %s, 'ben', %s, false, %s, %s, %s)",
@@ -93,7 +93,7 @@ def test_door_visit_is_deleted_a_week_after_its_expiry(brand, ben):
 
 def test_pixel_checkout_is_deleted_after_a_month(brand):
     for days in (31, 29):
-        alter(
+        run_as_brand(
             brand,
             "insert into pixel_checkout (organization_id, token_hash, slug, told_at)"
             " values (%s, sha256(%s), 'ben', %s)",
@@ -127,8 +127,8 @@ def test_inactive_members_are_deleted_except_the_last_owner(brand):
     for role in ("Owner", "Viewer", "Admin"):
         assert brand.person(role, email=f"{role}@example.org").get("/api/v1/programs").status_code == 200
     brand.person("Owner", email="second@example.org").get("/api/v1/programs")
-    alter(brand, "update member set seen_at = %s", time_ago(days=400))
-    alter(brand, "update member set seen_at = %s where email = 'second@example.org'", time_ago(days=399))
+    run_as_brand(brand, "update member set seen_at = %s", time_ago(days=400))
+    run_as_brand(brand, "update member set seen_at = %s where email = 'second@example.org'", time_ago(days=399))
     assert brand.person("Admin", email="Admin@example.org").get("/api/v1/programs").status_code == 200, "still comes"
 
     end_due("members")
@@ -141,7 +141,7 @@ def test_inactive_members_are_deleted_except_the_last_owner(brand):
 def test_member_visit_is_recorded_daily(brand):
     viewer = brand.person("Viewer")
     viewer.get("/api/v1/programs")
-    alter(brand, "update member set seen_at = %s where role = 'Viewer'", time_ago(days=2))
+    run_as_brand(brand, "update member set seen_at = %s where role = 'Viewer'", time_ago(days=2))
 
     viewer.get("/api/v1/programs")
 
@@ -150,7 +150,7 @@ def test_member_visit_is_recorded_daily(brand):
 
 def test_empty_or_undone_imports_are_deleted(brand, ben):
     for status, imported in (("Undone", 1), ("Completed", 0), ("Completed", 1)):
-        alter(
+        run_as_brand(
             brand,
             "insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons,"
             " created_at, undone_at) values (gen_random_uuid(), %s, 'Affiliates', %s, 1, %s, %s, 0, '{}', %s, %s)",
@@ -161,7 +161,7 @@ def test_empty_or_undone_imports_are_deleted(brand, ben):
             time_ago(days=400),
             start_of_test() if status == "Undone" else None,
         )
-    alter(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
+    run_as_brand(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
 
     end_due("imports")
 
@@ -181,7 +181,7 @@ def test_repeated_sale_is_recognized_forever(brand, ben, drain):
     brand.sale(externalEventId="order-1")
     drain()
     for table, column in (("sale", "accepted_at"), ("conversion", "occurred_at"), ("event", "created_at")):
-        alter(brand, f"update {table} set {column} = %s", time_ago(days=4000))
+        run_as_brand(brand, f"update {table} set {column} = %s", time_ago(days=4000))
 
     end_due(*retention.list_kinds())
     response = brand.sale(externalEventId="order-1")

@@ -11,7 +11,7 @@ from adapters import sealing
 from adapters.fraud import human_check
 from models import db
 from tests.support.api.audit_entries import insert_entry
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows import leads, paid_leads
 from tests.support.rows.program_rows import time_ago
 from tests.support.rows.retention_rows import end_due, insert_dead_letter
@@ -29,7 +29,7 @@ def expired_lead(brand, ben):
 
 
 def _expire(brand, *, days, state="Expired"):
-    alter(brand, "update lead set state = %s, expires_at = %s", state, time_ago(days=days))
+    run_as_brand(brand, "update lead set state = %s, expires_at = %s", state, time_ago(days=days))
 
 
 def _person(brand):

@@ -5,7 +5,7 @@ from models import db
 from models.upkeep import expiry
 from pipelines import retention, schedule, upkeep, work
 from tests.support.api.concurrency import run_concurrently, start_call
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.program_rows import insert_click, time_ago
 from tests.support.rows.retention_rows import count_brand_rows, end_due, insert_old_clicks
 from tests.support.running.hours import start_of_test
@@ -120,13 +120,13 @@ def test_unlimited_retention_deletes_nothing(brand, ben, set_retention):
 
 def test_stored_answers_are_deleted_in_batches_after_an_hour(brand, drain, monkeypatch):
     monkeypatch.setattr(upkeep, "_BATCH", 10)
-    alter(
+    run_as_brand(
         brand,
         "insert into stored_answer (organization_id, scope, key, request_hash, created_at) select %s, 's', n::text,"
         " 'x', now() - interval '2 hours' from generate_series(1, 25) n",
         brand.id,
     )
-    alter(brand, "update stored_answer set created_at = now() where key = '7'")
+    run_as_brand(brand, "update stored_answer set created_at = now() where key = '7'")
 
     with db.any_org_work():
         work.enqueue(jobs.FORGET, organization_id=None)

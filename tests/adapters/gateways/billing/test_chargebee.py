@@ -20,7 +20,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import find_tag, list_claims
 from tests.support.gateways.billing.chargebee import PASSWORD, USER, authenticate
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Purchase
 
 CUSTOMER = {"id": "cb_c1", "email": "ann@example.com", "first_name": "Ann"}
@@ -55,7 +55,7 @@ PAID = {"transaction": TRANSACTION, "invoice": INVOICE, "customer": CUSTOMER, "s
 
 def _read_payment(stage, transaction=None, invoice=None, **others):
     content = {**PAID, "transaction": {**TRANSACTION, **(transaction or {})}, "invoice": {**INVOICE, **(invoice or {})}}
-    (fact,) = facts(stage, stage.event("payment_succeeded", {**content, **others}))
+    (fact,) = read_facts(stage, stage.event("payment_succeeded", {**content, **others}))
     return fact
 
 
@@ -106,7 +106,7 @@ def test_refund_is_read(stage):
     transaction = {**TRANSACTION, "id": "txn_C3", "type": "refund", "amount": 4356, "refunded_txn_id": "txn_C1"}
     note = {"id": "CN-1", "reference_invoice_id": "inv_C1", "reason_code": "other", "total": 4356}
     content = {"transaction": transaction, "credit_note": note, "invoice": {"id": "inv_C1"}}
-    (refund,) = facts(stage, stage.event("payment_refunded", content, occurred_at=1767409200))
+    (refund,) = read_facts(stage, stage.event("payment_refunded", content, occurred_at=1767409200))
 
     at = datetime(2026, 1, 3, 3, tzinfo=UTC)
     assert refund == RefundFact(
@@ -116,47 +116,51 @@ def test_refund_is_read(stage):
 
 def test_unfinished_refund_moves_no_money(stage):
     unfinished = {**TRANSACTION, "id": "txn_C3", "type": "refund", "status": "in_progress"}
-    assert facts(stage, stage.event("payment_refunded", {"transaction": unfinished})) == [IgnoredFact("no_money_moved")]
+    assert read_facts(stage, stage.event("payment_refunded", {"transaction": unfinished})) == [
+        IgnoredFact("no_money_moved")
+    ]
 
 
 def test_chargeback_reverses_each_payment_of_its_invoice_once(stage):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", "total": 6534}
     notification = stage.event("credit_note_created", {"credit_note": note})
-    (dispute,) = facts(stage, notification)
+    (dispute,) = read_facts(stage, notification)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("inv_C1", ("inv_C1",), DisputeState.Lost)
 
     linked_payments = [{"txn_id": name, "txn_status": status} for name, status in (("a", "success"), ("b", "failure"))]
     linked_payments.append({"txn_id": "c", "txn_status": "success"})
     stage.objects["/invoices/inv_C1"] = {"invoice": {**INVOICE, "linked_payments": linked_payments}}
-    assert [fact.sale_ids for fact in facts(stage, notification)] == [("a",), ("c",)]
+    assert [fact.sale_ids for fact in read_facts(stage, notification)] == [("a",), ("c",)]
 
 
 @pytest.mark.parametrize("change", [{"reason_code": "waiver"}, {"status": "voided"}])
 def test_other_credit_notes_are_not_chargebacks(stage, change):
     note = {"id": "CN-2", "reference_invoice_id": "inv_C1", "reason_code": "chargeback", **change}
     notification = stage.event("credit_note_updated", {"credit_note": note})
-    assert facts(stage, notification) == [IgnoredFact("no_money_moved")]
+    assert read_facts(stage, notification) == [IgnoredFact("no_money_moved")]
 
 
 def test_chargeback_events_share_one_id(stage):
     late_failure = {**TRANSACTION, "status": "late_failure"}
     reversal = {**TRANSACTION, "id": "txn_C9", "type": "payment_reversal", "linked_payments": [{"id": "txn_C1"}]}
     notifications = [stage.event("transaction_updated", {"transaction": each}) for each in (late_failure, reversal)]
-    assert {(fact.dispute_id, fact.sale_ids) for fact in facts(stage, *notifications)} == {("txn_C1", ("txn_C1",))}
+    assert {(fact.dispute_id, fact.sale_ids) for fact in read_facts(stage, *notifications)} == {("txn_C1", ("txn_C1",))}
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.event("transaction_created", {"transaction": {**reversal, "linked_payments": []}}))
-    assert facts(stage, stage.event("transaction_created", PAID)) == [IgnoredFact("no_money_moved")]
+        read_facts(stage, stage.event("transaction_created", {"transaction": {**reversal, "linked_payments": []}}))
+    assert read_facts(stage, stage.event("transaction_created", PAID)) == [IgnoredFact("no_money_moved")]
 
 
 def test_trial_is_a_start_and_paid_subscription_is_a_referral(stage):
     trial = {"subscription": {"id": "cb_s5", "status": "in_trial", "cf_affiliate_slug": "jane"}, "customer": CUSTOMER}
-    (start,) = facts(stage, stage.event("subscription_created", trial))
+    (start,) = read_facts(stage, stage.event("subscription_created", trial))
     assert isinstance(start, StartFact)
     assert (start.external_id, start.origin.carriers) == (
         "cb_s5",
         (Carrier("chargebee_custom_field", {"affiliate_slug": "jane"}),),
     )
-    (referral,) = facts(stage, stage.event("subscription_created", {"subscription": SUBSCRIPTION, "invoice": INVOICE}))
+    (referral,) = read_facts(
+        stage, stage.event("subscription_created", {"subscription": SUBSCRIPTION, "invoice": INVOICE})
+    )
     assert isinstance(referral, ReferralFact)
 
 
@@ -164,13 +168,13 @@ def test_only_the_event_read_again_counts(stage):
     sale = stage.pay(Purchase(cents=10_890))
     event = json.loads(sale.notifications[0].body)
     event["content"]["transaction"]["amount"] = 99_999_900
-    (payment,) = facts(stage, authenticate(json.dumps(event).encode()))
+    (payment,) = read_facts(stage, authenticate(json.dumps(event).encode()))
     assert payment.amount_cents == 10_890
 
     event["id"] = "ev_made_up"
-    assert facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert read_facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
     event["id"] = "../events"
-    assert facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
+    assert read_facts(stage, authenticate(json.dumps(event).encode())) == [IgnoredFact("unknown_at_gateway")]
 
 
 def test_event_read_under_another_id_is_unreadable(stage):
@@ -178,7 +182,7 @@ def test_event_read_under_another_id_is_unreadable(stage):
     event = json.loads(sale.notifications[0].body)
     stage.objects["/events/ev_x"] = {"event": event}
     with pytest.raises(UnreadableEvent):
-        facts(stage, authenticate(json.dumps({**event, "id": "ev_x"}).encode()))
+        read_facts(stage, authenticate(json.dumps({**event, "id": "ev_x"}).encode()))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,7 @@ def test_malformed_payment_is_unreadable(stage, change):
 def test_malformed_authorization_header_is_rejected(stage, header):
     notification = replace(stage.pay(Purchase()).notifications[0], headers={"Authorization": header})
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(notification))
+        GATEWAY.prove(build_account(stage), build_inbound(notification))
 
 
 def test_user_and_password_must_match_as_a_pair(stage):
@@ -217,10 +221,10 @@ def test_user_and_password_must_match_as_a_pair(stage):
         former=({"webhookUser": "old", "webhookPassword": "b"},),
     )
     for user, password in ((USER, "new"), ("old", "b")):
-        assert GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password))).deliveries
+        assert GATEWAY.prove(rotated, build_inbound(authenticate(b"{}", user=user, password=password))).deliveries
     for user, password in (("old", "new"), (USER, "b"), (USER, PASSWORD), (USER, "")):
         with pytest.raises(NotProved):
-            GATEWAY.prove(rotated, inbound(authenticate(b"{}", user=user, password=password)))
+            GATEWAY.prove(rotated, build_inbound(authenticate(b"{}", user=user, password=password)))
 
 
 def test_generated_webhook_pair_is_valid_until_the_brand_enters_a_pair(stage):
@@ -230,24 +234,24 @@ def test_generated_webhook_pair_is_valid_until_the_brand_enters_a_pair(stage):
     assert set(generated) == {"webhookUser", "webhookPassword"}
     assert generated.items() <= dict(subscribed.setup.values).items()
     notification = authenticate(b"{}", user=generated["webhookUser"], password=generated["webhookPassword"])
-    assert GATEWAY.prove(replace(bare, made=generated), inbound(notification)).deliveries
+    assert GATEWAY.prove(replace(bare, made=generated), build_inbound(notification)).deliveries
 
-    with_own_pair = replace(account(stage), made=generated)
-    assert GATEWAY.prove(with_own_pair, inbound(authenticate(b"{}"))).deliveries
+    with_own_pair = replace(build_account(stage), made=generated)
+    assert GATEWAY.prove(with_own_pair, build_inbound(authenticate(b"{}"))).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(with_own_pair, inbound(notification))
-    assert GATEWAY.subscribe(account(stage), "https://finderfee.example/x").made == {}
+        GATEWAY.prove(with_own_pair, build_inbound(notification))
+    assert GATEWAY.subscribe(build_account(stage), "https://finderfee.example/x").made == {}
 
 
 @pytest.mark.parametrize("site", ["acme", "acme.chargebee.com", "https://Acme.chargebee.com/"])
 def test_site_is_accepted_as_name_or_address(stage, site):
-    assert GATEWAY.check(account(stage, site=site)).account == "acme"
+    assert GATEWAY.check(build_account(stage, site=site)).account == "acme"
 
 
 @pytest.mark.parametrize("site", ["", "acme.example.com", "evil.com/", "a b", "acme@evil", "x" * 500])
 def test_malformed_site_is_never_called(stage, site):
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage, site=site))
+        GATEWAY.check(build_account(stage, site=site))
     assert stage.calls == []
 
 

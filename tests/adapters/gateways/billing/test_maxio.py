@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.billing.maxio import SHARED, SIGNATURE, sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Notification
 
 ADDRESS = "https://finderfee.example/api/gateways/maxio/token"
@@ -65,19 +65,19 @@ def _read_payment(stage, transaction=None, subscription=None):
         "subscription": {**SUBSCRIPTION, **(subscription or {})},
         "transaction": {**TRANSACTION, **(transaction or {})},
     }
-    (fact,) = facts(stage, stage.webhook("payment_success", payload))
+    (fact,) = read_facts(stage, stage.webhook("payment_success", payload))
     return fact
 
 
 def _read_refunds(stage, *invoice_refunds, payload=None, **invoice):
     stage.add_invoice({**INVOICE, "refunds": list(invoice_refunds), **invoice})
-    return facts(stage, stage.webhook("refund_success", {**REFUND, **(payload or {})}))
+    return read_facts(stage, stage.webhook("refund_success", {**REFUND, **(payload or {})}))
 
 
 def test_signature_of_the_test_vector_is_valid_and_is_a_ping(stage):
     header = "e44a03445368e84abc4f064181374eee36460a1b348e29ab8adf5e4ffc314210"
     notification = Notification(b"id=1&event=test&payload[chargify]=testing", {SIGNATURE: header})
-    assert facts(stage, notification) == [IgnoredFact("ping")]
+    assert read_facts(stage, notification) == [IgnoredFact("ping")]
     assert [delivery.key for delivery in list_deliveries(stage, notification)] == ["1"]
 
 
@@ -86,7 +86,7 @@ def test_md5_signature_is_rejected(stage):
     digest = hashlib.md5(SHARED.encode() + body).hexdigest()
     for headers in ({"X-Chargify-Webhook-Signature": digest}, {SIGNATURE: digest}, {SIGNATURE: ""}, {}):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Notification(body, headers)))
+            GATEWAY.prove(build_account(stage), build_inbound(Notification(body, headers)))
 
 
 def test_first_payment_is_read(stage):
@@ -195,13 +195,13 @@ def test_trial_is_a_start(stage):
         "customer": {"id": "305", "email": "eve@example.com"},
     }
     stage.objects["/subscriptions/505.json"] = {"subscription": {**trial, "created_at": "2026-01-01T22:00:00-05:00"}}
-    (start,) = facts(stage, stage.webhook("signup_success", {"subscription": trial}))
+    (start,) = read_facts(stage, stage.webhook("signup_success", {"subscription": trial}))
     assert isinstance(start, StartFact)
     assert (start.external_id, start.started_at) == ("505", datetime(2026, 1, 2, 3, tzinfo=UTC))
     assert [code.text for code in start.origin.codes] == ["JANE10"]
     payment = {**trial, "state": "active", "signup_revenue": "64.00"}
     notification = stage.webhook("signup_success", {"subscription": payment})
-    assert facts(stage, notification) == [IgnoredFact("duplicate_of_another_event")]
+    assert read_facts(stage, notification) == [IgnoredFact("duplicate_of_another_event")]
 
 
 def test_refund_is_matched_by_its_id_on_the_invoice(stage):
@@ -257,7 +257,7 @@ def test_yen_refund_is_matched_only_by_id(stage):
 def test_refund_at_a_site_without_invoices_is_unclear(stage):
     notification = stage.webhook("refund_success", REFUND)
     stage.answer = lambda request: (404, {"errors": ["Not found"]})
-    assert facts(stage, notification) == [UnclearFact("not_confirmed")]
+    assert read_facts(stage, notification) == [UnclearFact("not_confirmed")]
 
 
 def test_missed_payments_and_refunds_are_listed_once(stage):
@@ -292,7 +292,7 @@ def test_chargebacks_are_found_in_invoice_events(stage, status, state):
 
 
 def test_endpoint_is_created_and_disabled(stage):
-    own_account = account(stage)
+    own_account = build_account(stage)
     subscribed = GATEWAY.subscribe(own_account, ADDRESS)
     path = f"/endpoints/{subscribed.made['endpoint']}.json"
     expected_events = ["payment_success", "refund_success", "signup_success"]
@@ -308,14 +308,14 @@ def test_endpoint_is_created_and_disabled(stage):
 @pytest.mark.parametrize(("faults", "is_made", "steps"), [(["forbid"], False, 2), (["", "forbid"], True, 1)])
 def test_actions_forbidden_to_the_key_become_setup_steps(stage, faults, is_made, steps):
     stage.faults.extend(faults)
-    subscribed = GATEWAY.subscribe(account(stage), ADDRESS)
+    subscribed = GATEWAY.subscribe(build_account(stage), ADDRESS)
     assert (bool(subscribed.made), len(subscribed.setup.steps)) == (is_made, steps)
 
 
 def test_endpoint_is_disabled_when_enabling_fails(stage):
     stage.faults.extend(["", "fail"])
     with pytest.raises(GatewayUnreachable):
-        GATEWAY.subscribe(account(stage), ADDRESS)
+        GATEWAY.subscribe(build_account(stage), ADDRESS)
     assert stage.objects["/endpoints/1.json"]["endpoint"]["webhook_subscriptions"] == []
 
 
@@ -324,9 +324,9 @@ def test_endpoint_is_disabled_when_enabling_fails(stage):
 )
 def test_malformed_site_or_region_is_never_called(stage, credentials):
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage, **credentials))
+        GATEWAY.check(build_account(stage, **credentials))
     assert stage.calls == []
-    assert GATEWAY.check(account(stage, subdomain="https://Acme.chargify.com/", region="EU")).account == "acme"
+    assert GATEWAY.check(build_account(stage, subdomain="https://Acme.chargify.com/", region="EU")).account == "acme"
 
 
 def test_malformed_form_is_stored_unchanged(stage):
@@ -334,4 +334,4 @@ def test_malformed_form_is_stored_unchanged(stage):
         (delivery,) = list_deliveries(stage, sign(body))
         assert delivery.raw == body
         with pytest.raises(UnreadableEvent):
-            GATEWAY.facts(account(stage), delivery)
+            GATEWAY.facts(build_account(stage), delivery)

@@ -18,7 +18,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.billing.paddle import sign
-from tests.support.gateways.deliveries import account, facts
+from tests.support.gateways.deliveries import build_account
+from tests.support.gateways.deliveries import read_facts as facts
 
 TOTALS = {
     "subtotal": "10000",
@@ -201,7 +202,7 @@ def test_trial_is_a_start_and_other_subscriptions_are_referrals(stage):
 
 def test_customer_lookup_adds_email_and_slugs_after_the_payments(stage):
     payment = _read_event(stage, "transaction.completed", TRANSACTION)
-    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    detailed_origin = GATEWAY.look_closer(build_account(stage), payment.origin)
     assert (detailed_origin.email, detailed_origin.name) == ("ann@example.com", "Ann")
     assert [slug for slug, _ in _slugs(detailed_origin)] == ["jane", "anna"]
 
@@ -217,4 +218,4 @@ def test_revoked_own_key_raises_and_another_key_is_ignored(stage):
 def test_key_without_an_account_is_rejected(stage):
     stage.objects["/"] = {"caller": {"account": None}}
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage))
+        GATEWAY.check(build_account(stage))

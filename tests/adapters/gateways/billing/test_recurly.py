@@ -21,7 +21,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from tests.support.gateways.billing.recurly import SECRET, sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Purchase
 
 AT = datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -65,14 +65,14 @@ def stage(stage):
 
 def _read_payment(stage, **changes):
     stage.add_invoice({**INVOICE, **changes})
-    (fact,) = facts(stage, stage.notice("charge_invoice", "paid", **PAID))
+    (fact,) = read_facts(stage, stage.notice("charge_invoice", "paid", **PAID))
     return fact
 
 
 def _read_refund(stage, **changes):
     transaction = {**REFUND, **changes}
     stage.add_transaction(transaction)
-    (fact,) = facts(stage, stage.notice("payment", "refunded", id=transaction["id"], uuid=transaction["uuid"]))
+    (fact,) = read_facts(stage, stage.notice("payment", "refunded", id=transaction["id"], uuid=transaction["uuid"]))
     return fact
 
 
@@ -148,9 +148,9 @@ def test_malformed_payment_is_unreadable(stage, change):
 
 def test_notification_of_a_missing_object_raises(stage):
     with pytest.raises(GatewayRejected):
-        facts(stage, stage.notice("charge_invoice", "paid", **PAID))
+        read_facts(stage, stage.notice("charge_invoice", "paid", **PAID))
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.notice("charge_invoice", "paid", id="x" * 500))
+        read_facts(stage, stage.notice("charge_invoice", "paid", id="x" * 500))
 
 
 def test_refund_is_read(stage):
@@ -178,7 +178,7 @@ def test_refund_without_a_payment_is_unreadable(stage, change):
 @pytest.mark.parametrize("event", ["charged_back", "chargeback", "updated"])
 def test_chargeback_is_recognized_by_its_transaction(stage, event):
     stage.add_transaction({**REFUND, "id": "rtx1", "uuid": "u-rtx1", "type": "purchase", "status": "chargeback"})
-    (dispute,) = facts(stage, stage.notice("payment", event, id="rtx1", uuid="u-rtx1"))
+    (dispute,) = read_facts(stage, stage.notice("payment", event, id="rtx1", uuid="u-rtx1"))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.sale_ids, dispute.state) == (("rtx1",), DisputeState.Lost)
 
@@ -191,7 +191,7 @@ def test_chargeback_is_recognized_by_its_transaction(stage, event):
     ],
 )
 def test_duplicate_notifications_are_ignored_without_a_request(stage, kind, event):
-    assert facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
+    assert read_facts(stage, stage.notice(kind, event, id="x1", uuid="x1")) == [IgnoredFact("unknown_type")]
     assert stage.calls == []
 
 
@@ -200,29 +200,33 @@ def test_subscription_with_a_trial_is_a_start(stage, trial_ends_at, kind):
     subscription = {"id": "rsub5", "account": {"id": "racc1"}, "trial_ends_at": trial_ends_at, "custom_fields": []}
     stage.objects["/subscriptions/uuid-u-rsub5"] = subscription
     notice = {"id": "rsub5", "uuid": "u-rsub5", "event_time": "2026-01-02T03:00:00Z"}
-    (fact,) = facts(stage, stage.notice("subscription", "created", **notice))
+    (fact,) = read_facts(stage, stage.notice("subscription", "created", **notice))
     assert isinstance(fact, kind)
     assert (fact.origin.email, fact.origin.subscription_id) == ("ann@example.com", "rsub5")
 
 
 def test_digest_of_either_rotated_secret_is_valid(stage):
     for secrets in ((SECRET, "other"), ("other", SECRET)):
-        assert GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets))).deliveries
+        assert GATEWAY.prove(build_account(stage), build_inbound(sign(b"{}", secrets=secrets))).deliveries
     for secrets in (("other", "another"), ()):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(sign(b"{}", secrets=secrets)))
+            GATEWAY.prove(build_account(stage), build_inbound(sign(b"{}", secrets=secrets)))
 
 
 @pytest.mark.parametrize("header", ["", ",", "now,ab", "-1,ab", "1700000000000", "9" * 40 + ",ab", "\xe9,\xe9"])
 def test_malformed_signature_header_is_rejected(stage, header):
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), Inbound("POST", {"recurly-signature": header}, {}, b"{}", datetime.now(UTC)))
+        GATEWAY.prove(
+            build_account(stage), Inbound("POST", {"recurly-signature": header}, {}, b"{}", datetime.now(UTC))
+        )
 
 
 def test_unsigned_xml_is_rejected(stage):
     body = b'<?xml version="1.0"?><successful_payment_notification/>'
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), Inbound("POST", {"Content-Type": "application/xml"}, {}, body, datetime.now(UTC)))
+        GATEWAY.prove(
+            build_account(stage), Inbound("POST", {"Content-Type": "application/xml"}, {}, body, datetime.now(UTC))
+        )
 
 
 def test_delivery_key_depends_on_object_event_and_time(stage):
@@ -238,9 +242,9 @@ def test_delivery_key_depends_on_object_event_and_time(stage):
 
 
 def test_region_selects_the_host_and_unknown_region_is_never_called(stage):
-    assert GATEWAY.check(account(stage, region="EU")).account == "acme"
+    assert GATEWAY.check(build_account(stage, region="EU")).account == "acme"
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage, region="evil.example/"))
+        GATEWAY.check(build_account(stage, region="evil.example/"))
     assert len(stage.calls) == 1
 
 
@@ -253,15 +257,17 @@ def test_all_pages_of_returned_money_are_listed(stage):
     listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     assert len(listed_facts) == 1 + 250 + 1
     assert "reconcile:v:void" in listed_facts
-    raw = json.loads(next(delivery.raw for page in GATEWAY.list_payments(account(stage), AT) for delivery in page))
+    raw = json.loads(
+        next(delivery.raw for page in GATEWAY.list_payments(build_account(stage), AT) for delivery in page)
+    )
     assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")
 
 
 def test_listed_object_without_a_time_is_unreadable(stage):
     stage.create_malformed_event()
-    ((delivery,),) = GATEWAY.list_payments(account(stage), stage.now)
+    ((delivery,),) = GATEWAY.list_payments(build_account(stage), stage.now)
     with pytest.raises(UnreadableEvent):
-        GATEWAY.facts(account(stage), delivery)
+        GATEWAY.facts(build_account(stage), delivery)
 
 
 def test_invoice_paid_earlier_is_not_listed_after_a_change(stage):

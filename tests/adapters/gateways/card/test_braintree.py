@@ -20,7 +20,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.braintree import sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 
 CHARGED = (
@@ -61,7 +61,7 @@ def _credit(**other: str) -> dict[str, str]:
 
 def test_known_challenge_is_answered():
     request = Notification(b"", method="GET", query={"bt_challenge": "20f9f8ed05f77439fe955c977e4c8a53"})
-    proved = GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
+    proved = GATEWAY.prove(GatewayAccount("live", _KEYS), build_inbound(request))
     assert proved.body == b"pub|5d50acea216b983cf6c6d424dbaa95d601aed729"
     assert (proved.deliveries, proved.status) == ((), 200)
 
@@ -70,11 +70,11 @@ def test_known_challenge_is_answered():
 def test_malformed_challenge_is_rejected(challenge):
     request = Notification(b"", method="GET", query={"bt_challenge": challenge})
     with pytest.raises(NotProved):
-        GATEWAY.prove(GatewayAccount("live", _KEYS), inbound(request))
+        GATEWAY.prove(GatewayAccount("live", _KEYS), build_inbound(request))
 
 
 def test_subscription_charge_is_a_payment(stage):
-    (payment,) = facts(stage, sign(CHARGED))
+    (payment,) = read_facts(stage, sign(CHARGED))
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("bt_tx1", 4999, "USD")
     assert payment.paid_at == datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -87,7 +87,7 @@ def test_subscription_charge_is_a_payment(stage):
 
 def test_later_cycle_is_another_payment_of_the_same_customer(stage):
     cycle = CHARGED.replace(b'"integer">1<', b'"integer">2<')
-    (payment,) = facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>bt_tx2</id>", cycle))
+    (payment,) = read_facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>bt_tx2</id>", cycle))
     assert (payment.external_id, payment.amount_cents, payment.origin.customer_id) == ("bt_tx2", 4999, "bt_c1")
 
 
@@ -96,18 +96,18 @@ def test_newest_transaction_of_a_subscription_is_the_payment(stage):
         b"<transaction><id>bt_tx0</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code>"
         b'<created-at type="datetime">2025-12-02T03:00:00Z</created-at></transaction></transactions>'
     )
-    (payment,) = facts(stage, _signed_with(b"</transactions>", older))
+    (payment,) = read_facts(stage, _signed_with(b"</transactions>", older))
     assert payment.external_id == "bt_tx1"
 
 
 def test_charge_without_a_currency_is_read_again(stage):
-    stage.make({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
-    (payment,) = facts(stage, _signed_with(b"<currency-iso-code>USD</currency-iso-code>", b""))
+    stage.store({"id": "bt_tx1", "type": "sale", "amount": "49.99", "currency-iso-code": "EUR"})
+    (payment,) = read_facts(stage, _signed_with(b"<currency-iso-code>USD</currency-iso-code>", b""))
     assert payment.currency == "EUR"
 
 
 def test_tax_is_included_in_the_amount(stage):
-    (payment,) = facts(stage, _signed_with(b'<tax-amount nil="true"/>', b"<tax-amount>7.99</tax-amount>"))
+    (payment,) = read_facts(stage, _signed_with(b'<tax-amount nil="true"/>', b"<tax-amount>7.99</tax-amount>"))
     assert (payment.amount_cents, payment.net_cents) == (4999, 4200)
 
 
@@ -116,15 +116,15 @@ def test_tax_is_included_in_the_amount(stage):
 )
 def test_order_id_gives_a_slug_only_as_a_query(stage, order, slugs):
     fields = b"<custom-fields><affiliate-slug>jane</affiliate-slug></custom-fields>"
-    (payment,) = facts(stage, _signed_with(fields, b"<order-id>%b</order-id>" % order))
+    (payment,) = read_facts(stage, _signed_with(fields, b"<order-id>%b</order-id>" % order))
     assert [claim.slug for claim in list_claims(payment.origin.carriers, ["via"])] == slugs
 
 
 def test_customer_fields_are_looked_up(stage):
     sale = stage.pay(Purchase(slug=None, email=None))
     stage.customers["bt_c1"] |= {"email": "ann@example.com", "custom-fields": {"affiliate-slug": "jane"}}
-    (payment,) = facts(stage, *sale.notifications)
-    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    (payment,) = read_facts(stage, *sale.notifications)
+    detailed_origin = GATEWAY.look_closer(build_account(stage), payment.origin)
     assert (detailed_origin.email, [claim.slug for claim in list_claims(detailed_origin.carriers, [])]) == (
         "ann@example.com",
         ["jane"],
@@ -132,33 +132,33 @@ def test_customer_fields_are_looked_up(stage):
 
 
 def test_chargeback_is_a_dispute_and_retrieval_is_ignored(stage):
-    (dispute,) = facts(stage, sign(CHARGEBACK))
+    (dispute,) = read_facts(stage, sign(CHARGEBACK))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("bt_d1", ("bt_tx1",), DisputeState.Opened)
     request = _signed_with(b"<kind>chargeback<", b"<kind>retrieval<", CHARGEBACK)
-    assert facts(stage, request) == [IgnoredFact("no_money_moved")]
-    (accepted,) = facts(stage, _signed_with(b"dispute_opened", b"dispute_auto_accepted", CHARGEBACK))
+    assert read_facts(stage, request) == [IgnoredFact("no_money_moved")]
+    (accepted,) = read_facts(stage, _signed_with(b"dispute_opened", b"dispute_auto_accepted", CHARGEBACK))
     assert accepted.state == DisputeState.Lost
 
 
 def test_ping_is_ignored(stage):
-    assert facts(stage, sign(PING)) == [IgnoredFact("ping")]
+    assert read_facts(stage, sign(PING)) == [IgnoredFact("ping")]
 
 
 @pytest.mark.parametrize("amount", [b"-49.99", b"x", b"", b"1e30", b"9" * 30])
 def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _signed_with(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))
+        read_facts(stage, _signed_with(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))
 
 
 def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>%b</id>" % (b"x" * 500)))
+        read_facts(stage, _signed_with(b"<id>bt_tx1</id>", b"<id>%b</id>" % (b"x" * 500)))
 
 
 @pytest.mark.parametrize("status", [b"processor_declined", b"voided", b"settlement_declined", b"failed"])
 def test_declined_charge_is_ignored(stage, status):
-    assert facts(stage, _signed_with(b"submitted_for_settlement", status)) == [IgnoredFact("not_paid")]
+    assert read_facts(stage, _signed_with(b"submitted_for_settlement", status)) == [IgnoredFact("not_paid")]
 
 
 def test_key_is_the_hash_of_the_payload(stage):
@@ -197,7 +197,7 @@ def test_former_key_pair_is_valid_as_a_pair(stage):
     former = {**stage.credentials, "publicKey": "old", "privateKey": "old private"}
     rotated = GatewayAccount("live", stage.credentials, former=(former,))
     for public, private in (("public_fake", "private_fake"), ("old", "old private")):
-        assert GATEWAY.prove(rotated, inbound(sign(CHARGED, public, private))).deliveries
+        assert GATEWAY.prove(rotated, build_inbound(sign(CHARGED, public, private))).deliveries
 
 
 _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
@@ -219,7 +219,7 @@ _ENTITY = b'<!DOCTYPE x [<!ENTITY a "49.99">]>'
 def test_malformed_or_declaring_document_is_unreadable(stage, document):
     (delivery,) = list_deliveries(stage, sign(document))
     with pytest.raises(UnreadableEvent):
-        GATEWAY.facts(account(stage), delivery)
+        GATEWAY.facts(build_account(stage), delivery)
 
 
 def test_xml_is_parsed_like_json():
@@ -231,31 +231,31 @@ def test_xml_is_parsed_like_json():
 
 def test_failed_refund_is_restored(stage):
     notification = stage.notify("refund_failed", {"transaction": _credit(status="settlement_declined")})
-    (restored,) = facts(stage, notification)
+    (restored,) = read_facts(stage, notification)
     assert isinstance(restored, RestoredFact)
     assert (restored.refund_id, restored.sale_ids) == ("bt_tx4", ("bt_tx1",))
 
 
 def test_failed_subscription_debit_is_cancelled(stage):
     sale = {"id": "bt_tx1", "type": "sale", "status": "settlement_declined"}
-    assert facts(stage, stage.notify("transaction_settlement_declined", {"transaction": sale})) == [
+    assert read_facts(stage, stage.notify("transaction_settlement_declined", {"transaction": sale})) == [
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    read_facts = facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
-    assert read_facts == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
+    charge_facts = read_facts(stage, stage.notify("transaction_settlement_declined", {"transaction": charge}))
+    assert charge_facts == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
 def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
     for number in range(120):
-        stage.make({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
-    stage.make(_credit())
-    stage.make(_credit(**{"id": "to-nobody", "refunded-transaction-id": ""}))
+        stage.store({"id": f"sale{number}", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"})
+    stage.store(_credit())
+    stage.store(_credit(**{"id": "to-nobody", "refunded-transaction-id": ""}))
     long_ago = "2020-01-01T00:00:00Z"
-    stage.make({"id": "old", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"}, **{"settled-at": long_ago})
+    stage.store({"id": "old", "type": "sale", "amount": "1.00", "currency-iso-code": "USD"}, **{"settled-at": long_ago})
     voided = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "status": "voided"}
-    stage.make({**voided, "id": "void"}, **{"voided-at": stage.time()})
-    stage.make({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
+    stage.store({**voided, "id": "void"}, **{"voided-at": stage.time()})
+    stage.store({**voided, "id": "charge", "subscription-id": "bt_sub1"}, **{"voided-at": stage.time()})
 
     listed_facts = list_facts(stage, stage.now - timedelta(hours=1))
     kinds = [type(fact) for page_facts in listed_facts.values() for fact in page_facts]
@@ -268,8 +268,8 @@ def test_sales_refunds_and_voids_are_listed_over_all_pages(stage):
 
 def _order_id_of_part(stage, number, **other):
     sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
-    part = stage.make({"id": f"p{number}", **sale, **other})
-    (payment,) = facts(stage, stage.notify("transaction_settled", {"transaction": part}))
+    part = stage.store({"id": f"p{number}", **sale, **other})
+    (payment,) = read_facts(stage, stage.notify("transaction_settled", {"transaction": part}))
     return payment.order_id
 
 
@@ -297,7 +297,7 @@ def test_malformed_page_raises_gateway_unreachable(stage):
     for fault in ("html", "cut"):
         stage.faults.append(fault)
         with pytest.raises(GatewayUnreachable):
-            GATEWAY.check(account(stage))
+            GATEWAY.check(build_account(stage))
         stage.faults.append(fault)
         with pytest.raises(GatewayUnreachable):
             list_facts(stage, stage.now)

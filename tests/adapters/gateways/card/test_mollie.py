@@ -19,7 +19,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.mollie import build_classic_call, sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 
 PAID = datetime(2026, 1, 2, 3, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_known_signature_is_valid():
     body = b'{"id":"evt_1","object":"event"}'
     header = "sha256=f695efb2ae3a54d64edfc29516621dcc33ea1ecc9d1b0e695cb6045b654a96ed"
     known_account = GatewayAccount("live", {"apiKey": "live_1", "webhookSecret": "msecret"})
-    proved = GATEWAY.prove(known_account, inbound(Notification(body, {"X-Mollie-Signature": header})))
+    proved = GATEWAY.prove(known_account, build_inbound(Notification(body, {"X-Mollie-Signature": header})))
     assert [delivery.key for delivery in proved.deliveries] == ["evt_1"]
 
 
@@ -84,11 +84,11 @@ def test_event_without_a_signature_is_rejected(stage):
 
 
 def test_webhook_call_is_verified_by_reading_the_payment(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
     assert stage.calls == []  # the webhook request itself makes no call
 
-    (payment,) = GATEWAY.facts(account(stage), delivery)
+    (payment,) = GATEWAY.facts(build_account(stage), delivery)
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M1", 2495, "EUR")
     assert (payment.paid_at, payment.origin.customer_id) == (PAID, "cst_M1")
@@ -96,19 +96,19 @@ def test_webhook_call_is_verified_by_reading_the_payment(stage):
 
 
 def test_each_webhook_call_gives_all_facts_so_far(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     (first_delivery,), (second_delivery,) = (
         GATEWAY.prove(
-            account(stage), inbound(build_classic_call("tr_M1"), PAID + timedelta(milliseconds=later))
+            build_account(stage), build_inbound(build_classic_call("tr_M1"), PAID + timedelta(milliseconds=later))
         ).deliveries
         for later in (0, 1)
     )
     assert first_delivery.key != second_delivery.key
 
-    stage.make(REFUND)
-    stage.make(CHARGEBACK)
-    _, refund, chargeback = GATEWAY.facts(account(stage), second_delivery)
-    (refund_event,) = facts(stage, _event("refund.refunded", REFUND))
+    stage.store(REFUND)
+    stage.store(CHARGEBACK)
+    _, refund, chargeback = GATEWAY.facts(build_account(stage), second_delivery)
+    (refund_event,) = read_facts(stage, _event("refund.refunded", REFUND))
     assert isinstance(refund, RefundFact)
     assert isinstance(refund_event, RefundFact)
     assert (refund.refund_id, refund.amount_cents, refund.is_cumulative) == ("re_M1", 1000, False)
@@ -118,8 +118,8 @@ def test_each_webhook_call_gives_all_facts_so_far(stage):
 
 
 def test_call_for_an_unknown_object_is_ignored(stage):
-    assert facts(stage, build_classic_call("tr_Nobody")) == [IgnoredFact("unknown_there")]
-    assert facts(stage, build_classic_call("ord_1")) == [IgnoredFact("unknown_type")]
+    assert read_facts(stage, build_classic_call("tr_Nobody")) == [IgnoredFact("unknown_there")]
+    assert read_facts(stage, build_classic_call("ord_1")) == [IgnoredFact("unknown_type")]
 
 
 @pytest.mark.parametrize(
@@ -134,22 +134,22 @@ def test_call_raises_while_the_gateway_is_unreachable(stage):
     (delivery,) = list_deliveries(stage, build_classic_call("tr_M1"))
     stage.faults.append("fail")
     with pytest.raises(GatewayUnreachable):
-        GATEWAY.facts(account(stage), delivery)
+        GATEWAY.facts(build_account(stage), delivery)
 
 
 def test_event_without_its_object_is_completed_by_a_request(stage):
-    stage.make(PAYMENT)
+    stage.store(PAYMENT)
     stage.objects["/v2/events/event_M3"] = {"id": "event_M3", "_embedded": {"entity": REFUND}}
-    (payment,) = facts(stage, _event("payment.paid", PAYMENT, _embedded=None))
-    (refund,) = facts(stage, _event("refund.refunded", REFUND, _embedded=None))
+    (payment,) = read_facts(stage, _event("payment.paid", PAYMENT, _embedded=None))
+    (refund,) = read_facts(stage, _event("refund.refunded", REFUND, _embedded=None))
     assert isinstance(payment, PaymentFact)
     assert isinstance(refund, RefundFact)
     assert refund.amount_cents == 1000
 
 
 def test_failed_refund_and_reversed_chargeback_are_reported(stage):
-    (restored,) = facts(stage, _event("refund.failed", {**REFUND, "status": "failed"}))
-    (won_dispute,) = facts(
+    (restored,) = read_facts(stage, _event("refund.failed", {**REFUND, "status": "failed"}))
+    (won_dispute,) = read_facts(
         stage, _event("chargeback.reversed", {**CHARGEBACK, "reversedAt": "2026-02-01T00:00:00+00:00"})
     )
     assert isinstance(restored, RestoredFact)
@@ -160,42 +160,42 @@ def test_failed_refund_and_reversed_chargeback_are_reported(stage):
 
 @pytest.mark.parametrize("status", ["open", "pending", "authorized", "failed", "canceled", "expired"])
 def test_unpaid_payment_is_ignored(stage, status):
-    assert facts(stage, _event("payment.paid", {**PAYMENT, "status": status})) == [IgnoredFact("not_paid")]
+    assert read_facts(stage, _event("payment.paid", {**PAYMENT, "status": status})) == [IgnoredFact("not_paid")]
 
 
 @pytest.mark.parametrize("value", ["-1.00", "x", "", None, True, "1e30", "NaN", "9" * 30])
 def test_malformed_amount_is_unreadable(stage, value):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _event("payment.paid", {**PAYMENT, "amount": {"currency": "EUR", "value": value}}))
+        read_facts(stage, _event("payment.paid", {**PAYMENT, "amount": {"currency": "EUR", "value": value}}))
 
 
 @pytest.mark.parametrize("entity", [REFUND, CHARGEBACK], ids=["refund", "chargeback"])
 def test_unreadable_refund_is_unclear_while_its_payment_counts(stage, entity):
-    stage.make({**PAYMENT})
-    stage.make({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
-    payment, unclear = facts(stage, build_classic_call("tr_M1"))
+    stage.store({**PAYMENT})
+    stage.store({**entity, "amount": {"currency": "EUR", "value": "a lot"}})
+    payment, unclear = read_facts(stage, build_classic_call("tr_M1"))
     assert (payment.amount_cents, unclear) == (2_495, UnclearFact("refund_amount_unknown"))
 
 
 def test_oversized_id_is_unreadable(stage):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _event("payment.paid", {**PAYMENT, "id": "x" * 500}))
+        read_facts(stage, _event("payment.paid", {**PAYMENT, "id": "x" * 500}))
 
 
 def test_yen_have_no_decimals(stage):
-    (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "amount": {"currency": "JPY", "value": "500"}}))
+    (payment,) = read_facts(stage, _event("payment.paid", {**PAYMENT, "amount": {"currency": "JPY", "value": "500"}}))
     assert payment.amount_cents == 500
 
 
 @pytest.mark.parametrize("metadata", ['{"affiliate_slug": "jane"}', "affiliate_slug=jane&order=1"])
 def test_metadata_may_be_text(stage, metadata):
-    (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
+    (payment,) = read_facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
     assert [claim.slug for claim in list_claims(payment.origin.carriers, [])] == ["jane"]
 
 
 @pytest.mark.parametrize("metadata", [None, [], 7, "{", "order 17", {"order": {"id": 1}}])
 def test_malformed_metadata_claims_nothing(stage, metadata):
-    (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
+    (payment,) = read_facts(stage, _event("payment.paid", {**PAYMENT, "metadata": metadata}))
     assert list(list_claims(payment.origin.carriers, ["via"])) == []
 
 
@@ -204,7 +204,7 @@ def test_tax_and_shipping_are_read_from_the_lines(stage):
         {"totalAmount": {"value": "18.15"}, "vatAmount": {"value": "3.15"}},
         {"type": "shipping_fee", "totalAmount": {"value": "6.80"}, "vatAmount": {"value": "1.18"}},
     ]
-    (payment,) = facts(stage, _event("payment.paid", {**PAYMENT, "lines": lines}))
+    (payment,) = read_facts(stage, _event("payment.paid", {**PAYMENT, "lines": lines}))
     assert payment.net_cents == 1500
 
 
@@ -213,16 +213,16 @@ def test_all_relevant_pages_are_read(stage):
     since = stage.now - timedelta(hours=1)
     long_ago, recent = stage.now - timedelta(days=40), stage.now - timedelta(days=3)
     for number, created_at in enumerate([long_ago, long_ago, long_ago, recent, recent]):
-        stage.make(
+        stage.store(
             {**PAYMENT, "id": f"tr_{number}", "createdAt": created_at.isoformat(), "paidAt": created_at.isoformat()}
         )
     # A bank transfer that was created earlier and has been paid since.
-    stage.make({**PAYMENT, "id": "tr_late", "createdAt": recent.isoformat(), "paidAt": stage.now.isoformat()})
-    stage.make({**PAYMENT, "id": "tr_open", "createdAt": stage.now.isoformat(), "status": "open"})
-    stage.make({**REFUND, "id": "re_late", "createdAt": recent.isoformat()})
-    stage.make({**REFUND, "id": "re_open", "createdAt": stage.now.isoformat(), "status": "pending"})
-    stage.make({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
-    stage.make({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
+    stage.store({**PAYMENT, "id": "tr_late", "createdAt": recent.isoformat(), "paidAt": stage.now.isoformat()})
+    stage.store({**PAYMENT, "id": "tr_open", "createdAt": stage.now.isoformat(), "status": "open"})
+    stage.store({**REFUND, "id": "re_late", "createdAt": recent.isoformat()})
+    stage.store({**REFUND, "id": "re_open", "createdAt": stage.now.isoformat(), "status": "pending"})
+    stage.store({**CHARGEBACK, "id": "chb_old", "createdAt": long_ago.isoformat()})
+    stage.store({**CHARGEBACK, "createdAt": long_ago.isoformat(), "reversedAt": stage.now.isoformat()})
 
     listed_facts = list_facts(stage, since)
     assert list(listed_facts) == ["reconcile:tr_late", "reconcile:re_late", "reconcile:chb_M1:reversed"]
@@ -252,8 +252,8 @@ def test_failed_list_raises_gateway_unreachable(stage):
 
 def test_renewal_is_another_payment_of_the_subscription(stage):
     second_delivery = {"id": "tr_M2", "sequenceType": "recurring", "subscriptionId": "sub_M1"}
-    stage.make({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
-    (payment,) = [fact for fact in facts(stage, build_classic_call("tr_M2")) if isinstance(fact, PaymentFact)]
+    stage.store({**PAYMENT, **second_delivery, "paidAt": "2026-02-02T03:01:00+00:00"})
+    (payment,) = [fact for fact in read_facts(stage, build_classic_call("tr_M2")) if isinstance(fact, PaymentFact)]
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("tr_M2", 2495, "EUR")
     assert (payment.origin.customer_id, payment.origin.subscription_id) == ("cst_M1", "sub_M1")
     assert payment.paid_at == datetime(2026, 2, 2, 3, 1, tzinfo=UTC)

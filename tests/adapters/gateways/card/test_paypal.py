@@ -25,7 +25,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.paypal import sign
-from tests.support.gateways.deliveries import account, facts, inbound, list_deliveries, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_deliveries, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 
 _UP = {"rel": "up", "method": "GET", "href": "https://api.paypal.com/v2/payments/captures/PPCAP1"}
@@ -82,7 +82,7 @@ SUBSCRIPTION = {
 
 
 def _read_event(stage, kind: str, resource: dict) -> list:
-    return facts(stage, stage.event(kind, resource))
+    return read_facts(stage, stage.event(kind, resource))
 
 
 def _slugs(fact) -> list[str]:
@@ -251,11 +251,11 @@ def test_token_that_expires_soon_is_not_cached(stage):
 def test_missing_webhook_raises_credentials_refused(stage):
     stage.objects.clear()
     with pytest.raises(CredentialsRefused, match="webhook"):
-        GATEWAY.check(account(stage))
+        GATEWAY.check(build_account(stage))
 
 
 def test_subscribing_again_reuses_the_existing_webhook(stage):
-    own_account, address = account(stage), "https://finderfee.example/api/gateways/paypal/token"
+    own_account, address = build_account(stage), "https://finderfee.example/api/gateways/paypal/token"
     first, second = (GATEWAY.subscribe(own_account, address) for _ in range(2))
     assert first.made == second.made != {}
     for _ in range(2):
@@ -308,4 +308,4 @@ def test_missing_search_permission_raises_gateway_rejected(stage):
 def test_proof_with_the_former_app_is_valid(stage):
     former = {**stage.credentials, **stage.subscription}
     rotated = GatewayAccount("live", {"clientId": "new", "clientSecret": "new"}, stage.subscription, (former,))
-    assert GATEWAY.prove(rotated, inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries
+    assert GATEWAY.prove(rotated, build_inbound(sign(json.dumps({"id": "WH-1"}).encode()))).deliveries

@@ -19,7 +19,8 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import list_claims
 from tests.support.gateways.card.stripe import sign
-from tests.support.gateways.deliveries import account, facts, inbound
+from tests.support.gateways.deliveries import build_account, build_inbound
+from tests.support.gateways.deliveries import read_facts as facts
 from tests.support.gateways.stage import Purchase
 
 _PAID, _CREATED = 1_767_322_799, 1_767_322_800
@@ -304,11 +305,11 @@ def test_customer_metadata_is_looked_up(stage):
     customer = {"id": "cus_1", "email": "ann@example.com", "metadata": {"affiliate_slug": "anna"}}
     stage.objects["/v1/customers/cus_1"] = customer
     (payment,) = [fact for fact in facts(stage, *sale.notifications) if isinstance(fact, PaymentFact)]
-    detailed_origin = GATEWAY.look_closer(account(stage), payment.origin)
+    detailed_origin = GATEWAY.look_closer(build_account(stage), payment.origin)
     assert [claim.slug for claim in list_claims(detailed_origin.carriers, ["via"])] == ["anna"]
 
 
 def test_event_id_is_the_delivery_key(stage):
     body = json.dumps({"id": "evt_A4", "type": "invoice.paid", "data": {"object": INVOICE}}).encode()
-    (delivery,) = GATEWAY.prove(account(stage), inbound(sign(body))).deliveries
+    (delivery,) = GATEWAY.prove(build_account(stage), build_inbound(sign(body))).deliveries
     assert (delivery.key, delivery.id, delivery.type) == ("evt_A4", "evt_A4", "invoice.paid")

@@ -21,7 +21,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.bigcommerce import WORD, sign
 
@@ -76,13 +76,13 @@ def stage(stage):
 
 def _read_order(stage, **other):
     stage.objects["/v2/orders/250"].update(other)
-    return facts(stage, stage.notify("store/order/statusUpdated", _HOOK["data"]))
+    return read_facts(stage, stage.notify("store/order/statusUpdated", _HOOK["data"]))
 
 
 def _read_refund(stage, **other):
     stage.objects["/v3/orders/payment_actions/refunds/3"]["data"].update(other)
     data = {"type": "order", "id": 250, "refund": {"refund_id": 3}}
-    return facts(stage, stage.notify("store/order/refund/created", data))
+    return read_facts(stage, stage.notify("store/order/refund/created", data))
 
 
 class TestProof:
@@ -94,34 +94,36 @@ class TestProof:
             "webhook-signature": "v1,BwbYGLAnM4qt54SHYMW3BjbHohDM+jWgY3TPn2E96MY=",
         }
         body, at = b'{"id":1001,"total_price":"118.00"}', datetime.fromtimestamp(1790000000, UTC)
-        assert GATEWAY.prove(known_account, inbound(Notification(body, headers), at)).deliveries
+        assert GATEWAY.prove(known_account, build_inbound(Notification(body, headers), at)).deliveries
         for offset in (timedelta(seconds=301), timedelta(seconds=-301)):
             with pytest.raises(NotProved):
-                GATEWAY.prove(known_account, inbound(Notification(body, headers), at + offset))
+                GATEWAY.prove(known_account, build_inbound(Notification(body, headers), at + offset))
         with pytest.raises(NotProved):
-            GATEWAY.prove(known_account, inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
+            GATEWAY.prove(known_account, build_inbound(Notification(body, {**headers, "webhook-id": "msg_2"}), at))
 
     def test_signature_without_the_hook_token_is_rejected(self, stage):
         notification = sign(json.dumps(_HOOK).encode())
         for word in ("", "another"):
             with pytest.raises(NotProved):
                 GATEWAY.prove(
-                    account(stage),
-                    inbound(Notification(notification.body, {**notification.headers, "X-Hook-Token": word})),
+                    build_account(stage),
+                    build_inbound(Notification(notification.body, {**notification.headers, "X-Hook-Token": word})),
                 )
 
     def test_unsigned_legacy_callback_needs_only_the_hook_token(self, stage):
         body = json.dumps(_HOOK).encode()
-        (delivery,) = GATEWAY.prove(account(stage), inbound(Notification(body, {"X-Hook-Token": WORD}))).deliveries
+        (delivery,) = GATEWAY.prove(
+            build_account(stage), build_inbound(Notification(body, {"X-Hook-Token": WORD}))
+        ).deliveries
         assert delivery.key == _HOOK["hash"]
         account_without_token = GatewayAccount("live", stage.credentials)
         with pytest.raises(NotProved):
-            GATEWAY.prove(account_without_token, inbound(Notification(body, {"X-Hook-Token": WORD})))
+            GATEWAY.prove(account_without_token, build_inbound(Notification(body, {"X-Hook-Token": WORD})))
 
     def test_hook_token_does_not_replace_an_invalid_signature(self, stage):
         headers = {"X-Hook-Token": WORD, "webhook-signature": "v1,x"}
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Notification(b"{}", headers)))
+            GATEWAY.prove(build_account(stage), build_inbound(Notification(b"{}", headers)))
 
 
 def test_paid_order_is_a_payment(stage):
@@ -130,7 +132,7 @@ def test_paid_order_is_a_payment(stage):
     assert (payment.external_id, payment.amount_cents, payment.currency) == ("250", 11_800, "USD")
     assert payment.net_cents == 9_000
     assert payment.paid_at == stage.now.replace(microsecond=0)  # it became paid with the callback
-    (shipped,) = facts(stage, stage.notify_status_change(250, before=11))
+    (shipped,) = read_facts(stage, stage.notify_status_change(250, before=11))
     assert shipped.paid_at == datetime(2026, 11, 20, 15, tzinfo=UTC)
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
@@ -179,7 +181,7 @@ def test_cancelled_declined_or_deleted_order_is_reported_as_cancelled(stage, oth
 
 def test_updated_order_reports_its_total_with_one_request(stage):
     stage.objects["/v2/orders/250"] |= {"total_inc_tax": "60.0000", "total_tax": "0.0000"}
-    (total,) = facts(stage, stage.notify("store/order/updated", {"type": "order", "id": 250}))
+    (total,) = read_facts(stage, stage.notify("store/order/updated", {"type": "order", "id": 250}))
     assert isinstance(total, TotalFact)
     assert (total.sale_ids, total.amount_cents, total.total_cents) == (("250",), 6_000, 6_000)
     assert len(stage.calls) == 1
@@ -239,7 +241,7 @@ class TestRefunds:
         del stage.objects["/v3/orders/payment_actions/refunds/3"]
         data = {"id": 250, "refund": {"refund_id": 3}}
         with pytest.raises(UnreadableEvent, match="refund 3"):
-            facts(stage, stage.notify("store/order/refund/created", data))
+            read_facts(stage, stage.notify("store/order/refund/created", data))
 
 
 def test_dispute_opens_and_is_won_with_the_order_status(stage):
@@ -248,13 +250,13 @@ def test_dispute_opens_and_is_won_with_the_order_status(stage):
     assert isinstance(dispute, DisputeFact)
     assert (dispute.state, dispute.sale_ids) == (DisputeState.Opened, ("250",))
     stage.objects["/v2/orders/250"]["status_id"] = 11
-    _, won_dispute = facts(stage, stage.notify_status_change(250, before=13))
+    _, won_dispute = read_facts(stage, stage.notify_status_change(250, before=13))
     assert (won_dispute.state, won_dispute.dispute_id) == (DisputeState.Won, dispute.dispute_id)
 
 
 def test_uninstalled_app_is_disconnected(stage):
     event = stage.notify("store/app/uninstalled", {"type": "app", "id": None})
-    assert isinstance(facts(stage, event)[0], DisconnectedFact)
+    assert isinstance(read_facts(stage, event)[0], DisconnectedFact)
 
 
 @pytest.mark.parametrize("amount", ["-1.0000", "1e30", "", None, [], True])
@@ -278,7 +280,7 @@ def test_unreadable_refund_is_unclear_while_the_order_counts(stage):
 @pytest.mark.parametrize("order_id", ["7" * 500, "../store", "1/coupons", None, {}, "x"])
 def test_malformed_order_id_is_unreadable_without_a_request(stage, order_id):
     with pytest.raises(UnreadableEvent):
-        facts(stage, stage.notify("store/order/statusUpdated", {"type": "order", "id": order_id}))
+        read_facts(stage, stage.notify("store/order/statusUpdated", {"type": "order", "id": order_id}))
     assert stage.calls == []
 
 
@@ -291,7 +293,7 @@ def test_unreachable_store_raises_gateway_unreachable(stage):
 @pytest.mark.parametrize("store_hash", ["", "abc/../v2", "abc 123", "stores/abc"])
 def test_malformed_store_hash_is_rejected(stage, store_hash):
     with pytest.raises(CredentialsRefused):
-        GATEWAY.check(account(stage, storeHash=store_hash))
+        GATEWAY.check(build_account(stage, storeHash=store_hash))
 
 
 class TestWebhooks:
@@ -301,7 +303,7 @@ class TestWebhooks:
     def test_webhooks_share_one_token_and_are_removed(self, stage, has_uninstalled, count):
         stage.hooks.clear()
         stage.has_uninstalled = has_uninstalled
-        subscribed = GATEWAY.subscribe(account(stage), self.ADDRESS)
+        subscribed = GATEWAY.subscribe(build_account(stage), self.ADDRESS)
         assert len(stage.hooks) == count
         words = {hook["headers"]["X-Hook-Token"] for hook in stage.hooks.values()}
         assert words == {subscribed.made["hookToken"]}
@@ -312,7 +314,7 @@ class TestWebhooks:
         stage.hooks.clear()
         stage.faults.extend(["", "fail"])
         with pytest.raises(GatewayUnreachable):
-            GATEWAY.subscribe(account(stage), self.ADDRESS)
+            GATEWAY.subscribe(build_account(stage), self.ADDRESS)
         assert stage.hooks == {}
 
     def test_listing_reactivates_disabled_webhooks(self, stage):

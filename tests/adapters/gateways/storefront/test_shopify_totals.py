@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.gateways.facts import CancelledFact, TotalFact
-from tests.support.gateways.deliveries import facts
+from tests.support.gateways.deliveries import read_facts
 from tests.support.gateways.stage import Notification
 from tests.support.gateways.storefront.shopify import sign
 
@@ -36,13 +36,13 @@ def _order(topic="orders/paid", **other):
 )
 def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
     at = datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+    assert read_facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
     notification = stage.notify("orders/delete", {"id": 5678901234567})
     at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
-    (cancelled,) = facts(stage, Notification(notification.body, {**notification.headers, **at}))
+    (cancelled,) = read_facts(stage, Notification(notification.body, {**notification.headers, **at}))
     told_at = datetime(2026, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
     assert cancelled == CancelledFact(sale_ids=("5678901234567",), told_at=told_at)
 
@@ -60,7 +60,7 @@ def test_deleted_order_is_cancelled_at_its_send_time(stage):
 def test_updated_order_reports_paid_and_total_amounts(stage, total, current, refunded, amounts):
     parts = [{"kind": "refund", "status": "success", "amount": refunded, "currency": "USD"}] if refunded else []
     other = {"total_price": total, "current_total_price": current, "refunds": [{"transactions": parts}]}
-    (total_fact,) = facts(stage, _order("orders/updated", **other))
+    (total_fact,) = read_facts(stage, _order("orders/updated", **other))
     assert isinstance(total_fact, TotalFact)
     assert (total_fact.amount_cents, total_fact.total_cents) == amounts
     assert stage.calls == []

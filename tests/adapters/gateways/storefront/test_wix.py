@@ -24,7 +24,7 @@ from domain.gateways.facts import (
     RefundFact,
     UnreadableEvent,
 )
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.wix import INSTANCE, KEY, PAID, REFUND, SITE, sign
 
@@ -69,7 +69,7 @@ def stage(stage):
 
 
 def _read_payment_event(stage, **other):
-    return facts(stage, stage.notify(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
+    return read_facts(stage, stage.notify(PAID, {"previousPaymentStatus": "NOT_PAID", "order": {**_ORDER, **other}}))
 
 
 def _claims(**other):
@@ -85,7 +85,7 @@ def _encode_segment(value):
 class TestProof:
     def _assert_rejected(self, stage, body):
         with pytest.raises(NotProved):
-            GATEWAY.prove(account(stage), inbound(Notification(body)))
+            GATEWAY.prove(build_account(stage), build_inbound(Notification(body)))
 
     def test_token_without_an_algorithm_is_rejected(self, stage):
         for header in ({"alg": "none"}, {"alg": "None", "typ": "JWT"}, {}, {"alg": None}, []):
@@ -120,20 +120,20 @@ class TestProof:
         lines = [{"id": str(number), "name": "x" * 200} for number in range(2_000)]
         notification = stage.notify(PAID, {"order": {**_ORDER, "lineItems": lines}})
         assert len(notification.body) > 500_000
-        (delivery,) = GATEWAY.prove(account(stage), inbound(notification)).deliveries
+        (delivery,) = GATEWAY.prove(build_account(stage), build_inbound(notification)).deliveries
         assert stage.calls == []
-        assert isinstance(GATEWAY.facts(account(stage), delivery)[0], PaymentFact)
+        assert isinstance(GATEWAY.facts(build_account(stage), delivery)[0], PaymentFact)
 
     def test_stored_event_does_not_contain_the_token(self, stage):
         notification = stage.notify(PAID, {"order": _ORDER})
-        (delivery,) = GATEWAY.prove(account(stage), inbound(notification)).deliveries
+        (delivery,) = GATEWAY.prove(build_account(stage), build_inbound(notification)).deliveries
         assert delivery.type == PAID
         assert json.loads(delivery.raw)["data"]["id"] == delivery.id == delivery.key
         assert notification.body not in delivery.raw
 
     def test_public_key_pasted_on_one_line_is_read(self, stage):
-        one_line_account = account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
-        assert GATEWAY.prove(one_line_account, inbound(stage.notify(PAID, {"order": _ORDER}))).deliveries
+        one_line_account = build_account(stage, publicKey=stage.credentials["publicKey"].replace("\n", "\\n"))
+        assert GATEWAY.prove(one_line_account, build_inbound(stage.notify(PAID, {"order": _ORDER}))).deliveries
 
 
 def test_paid_order_is_a_payment(stage):
@@ -159,7 +159,7 @@ def test_alternative_field_names_and_text_bodies_are_read(stage):
     for name in ("id", "createdDate", "purchasedDate"):
         order.pop(name)
     event = {"id": "e1", "actionEvent": {"bodyAsJson": json.dumps({"order": order})}}
-    (payment,) = facts(stage, sign(_claims(data=json.dumps(event))))
+    (payment,) = read_facts(stage, sign(_claims(data=json.dumps(event))))
     assert (payment.external_id, payment.amount_cents) == ("0d-3", 11_800)
 
 
@@ -188,7 +188,7 @@ def test_cancelled_or_declined_order_is_reported_as_cancelled(stage, other):
 def test_imported_and_anonymized_orders_are_ignored(stage):
     assert _read_payment_event(stage, imported=True) == [IgnoredFact("imported")]
     event = stage.notify(PAID, {"order": _ORDER}, triggeredByAnonymizeRequest=True)
-    assert facts(stage, event) == [IgnoredFact("anonymized")]
+    assert read_facts(stage, event) == [IgnoredFact("anonymized")]
 
 
 def test_amount_without_decimals_is_read(stage):
@@ -210,7 +210,7 @@ def test_oversized_id_is_unreadable(stage):
 
 class TestRefunds:
     def _read_refund(self, stage, **other):
-        return facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
+        return read_facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": {**_REFUND, **other}}))
 
     def test_refund_is_cumulative(self, stage):
         (refund,) = self._read_refund(stage)
@@ -235,33 +235,33 @@ class TestRefunds:
     @pytest.mark.parametrize("order_id", ["unknown", "../search", "7" * 300, None])
     def test_refund_of_an_unknown_order_is_unreadable(self, stage, order_id):
         with pytest.raises(UnreadableEvent):
-            facts(stage, stage.notify(REFUND, {"orderId": order_id, "refund": _REFUND}))
+            read_facts(stage, stage.notify(REFUND, {"orderId": order_id, "refund": _REFUND}))
 
 
 def test_approved_chargeback_is_a_lost_dispute(stage):
     chargeback = {"id": "c4", "amount": {"amount": "118.00"}, "status": "APPROVED"}
     kind = "wix.ecom.v1.order_transactions_chargeback_approved"
-    (dispute,) = facts(stage, stage.notify(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
+    (dispute,) = read_facts(stage, stage.notify(kind, {"orderId": _ID, "paymentId": "7a", "chargeback": chargeback}))
     assert isinstance(dispute, DisputeFact)
     assert (dispute.dispute_id, dispute.sale_ids, dispute.state) == ("c4", (_ID,), DisputeState.Lost)
 
 
 class TestCredentials:
     def test_token_is_requested_once_and_replaced_when_rejected(self, stage):
-        assert GATEWAY.check(account(stage)).account == SITE
+        assert GATEWAY.check(build_account(stage)).account == SITE
         stage.token = "another"
         for _ in range(3):
-            facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": _REFUND}))
+            read_facts(stage, stage.notify(REFUND, {"orderId": _ID, "refund": _REFUND}))
         assert stage.tokens_given == 2
 
     @pytest.mark.parametrize("typed", ["", "a key", KEY.as_pem(private=True).decode()])
     def test_malformed_public_key_is_rejected_without_a_request(self, stage, typed):
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, publicKey=typed))
+            GATEWAY.check(build_account(stage, publicKey=typed))
         assert stage.calls == []
 
     def test_webhooks_are_created_manually(self, stage):
-        values = dict(GATEWAY.subscribe(account(stage), "https://finderfee.example/x").setup.values)
+        values = dict(GATEWAY.subscribe(build_account(stage), "https://finderfee.example/x").setup.values)
         assert values["webhookUrl"] == "https://finderfee.example/x"
         assert {PAID, REFUND, "AppRemoved"} <= set(values["events"].split(", "))
 
@@ -270,7 +270,7 @@ class TestCredentials:
         new_credentials = {**stage.credentials, "publicKey": new_key.as_pem(private=False).decode()}
         rotated = GatewayAccount("live", new_credentials, {}, (stage.credentials,))
         for key in (new_key, KEY):
-            assert GATEWAY.prove(rotated, inbound(sign(_claims(), key=key))).deliveries
+            assert GATEWAY.prove(rotated, build_inbound(sign(_claims(), key=key))).deliveries
 
 
 def test_all_pages_of_changed_orders_are_read(stage):
@@ -291,5 +291,5 @@ def test_unreadable_order_does_not_end_the_list(stage):
     sales = [stage.pay(Purchase(customer=str(number))) for number in range(3)]
     stage.orders[sales[0].id]["purchasedDate"] = "some day"
     stage.orders[sales[1].id].update(currency="XTS", paymentStatus="FULLY_REFUNDED")
-    pages = list(GATEWAY.list_payments(account(stage), stage.now - timedelta(hours=1)))
+    pages = list(GATEWAY.list_payments(build_account(stage), stage.now - timedelta(hours=1)))
     assert [delivery.key for page in pages for delivery in page] == [f"reconcile:{sale.id}" for sale in sales]

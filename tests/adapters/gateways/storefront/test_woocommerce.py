@@ -20,7 +20,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import list_claims
-from tests.support.gateways.deliveries import account, facts, inbound, list_facts
+from tests.support.gateways.deliveries import build_account, build_inbound, list_facts, read_facts
 from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.woocommerce import sign
 from tests.support.settings_overrides import override_settings
@@ -67,21 +67,21 @@ def test_known_signature_is_valid():
     known_account = GatewayAccount("live", {}, {"webhookSecret": "test_wc_secret"})
     headers = {"X-WC-Webhook-Signature": "d7VuSwFsq6AxzIpBWtEqL1+mPzyeGPfIDv9i+Dqpzy8="}
     assert GATEWAY.prove(
-        known_account, inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))
+        known_account, build_inbound(Notification(b'{"id":1001,"total_price":"118.00"}', headers))
     ).deliveries
     with pytest.raises(NotProved):
-        GATEWAY.prove(known_account, inbound(Notification(b'{"id":1002,"total_price":"118.00"}', headers)))
+        GATEWAY.prove(known_account, build_inbound(Notification(b'{"id":1002,"total_price":"118.00"}', headers)))
 
 
 def test_ping_of_a_saved_webhook_gets_200(stage):
-    proved = GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12")))
+    proved = GATEWAY.prove(build_account(stage), build_inbound(Notification(b"webhook_id=12")))
     assert (proved.status, proved.deliveries) == (200, ())
     with pytest.raises(NotProved):
-        GATEWAY.prove(account(stage), inbound(Notification(b"webhook_id=12&id=727")))
+        GATEWAY.prove(build_account(stage), build_inbound(Notification(b"webhook_id=12&id=727")))
 
 
 def test_paid_order_is_a_payment(stage):
-    (payment,) = facts(stage, _order())
+    (payment,) = read_facts(stage, _order())
     assert isinstance(payment, PaymentFact)
     assert (payment.external_id, payment.amount_cents, payment.net_cents) == ("727", 11_800, 9_000)
     assert payment.paid_at == datetime(2026, 11, 20, 15, 0, 3, tzinfo=UTC)
@@ -108,24 +108,24 @@ def test_paid_order_is_a_payment(stage):
     ],
 )
 def test_coupon_line_has_the_id_of_its_coupon(stage, meta, id):
-    (payment,) = facts(stage, _order(coupon_lines=[{"id": 5, "code": "anna10", "meta_data": meta}]))
+    (payment,) = read_facts(stage, _order(coupon_lines=[{"id": 5, "code": "anna10", "meta_data": meta}]))
     assert payment.origin.codes == (RedeemedCode("anna10", "woocommerce_coupon_code", id),)
 
 
 def test_renewal_names_its_subscription(stage):
     meta = [{"id": 9, "key": "_subscription_renewal", "value": "740"}]
-    (payment,) = facts(stage, _order(id=790, status="completed", total="29.00", total_tax="0.00", meta_data=meta))
+    (payment,) = read_facts(stage, _order(id=790, status="completed", total="29.00", total_tax="0.00", meta_data=meta))
     assert (payment.origin.subscription_id, payment.origin.customer_id) == ("740", "11")
 
 
 def test_zero_order_is_a_zero_payment(stage):
-    (payment,) = facts(stage, _order(id=741, total="0.00", total_tax=None))
+    (payment,) = read_facts(stage, _order(id=741, total="0.00", total_tax=None))
     assert (payment.amount_cents, payment.net_cents) == (0, None)
 
 
 def test_partial_refund_is_reported_with_its_sale(stage):
     event = _order(refunds=[{"id": 731, "reason": "", "total": "-47.20"}], date_modified_gmt="2026-11-22T09:00:00")
-    payment, refund = facts(stage, event)
+    payment, refund = read_facts(stage, event)
     assert payment.external_id == "727"
     assert refund == RefundFact(
         refund_id="731",
@@ -138,25 +138,25 @@ def test_partial_refund_is_reported_with_its_sale(stage):
 
 @pytest.mark.parametrize("status", ["cancelled", "failed", "trash"])
 def test_cancelled_paid_order_is_reported_with_its_refunds(stage, status):
-    cancelled, refund = facts(stage, _order(status=status, refunds=[{"id": 731, "total": "-40.00"}]))
+    cancelled, refund = read_facts(stage, _order(status=status, refunds=[{"id": 731, "total": "-40.00"}]))
     at = datetime(2026, 11, 20, 15, 0, 4, tzinfo=UTC)
     assert cancelled == CancelledFact(sale_ids=("727",), told_at=at)
     assert (refund.refund_id, refund.amount_cents) == ("731", 4_000)
 
 
 def test_unpaid_cancelled_order_is_ignored(stage):
-    assert facts(stage, _order(status="cancelled", date_paid_gmt=None)) == [IgnoredFact("not_paid")]
+    assert read_facts(stage, _order(status="cancelled", date_paid_gmt=None)) == [IgnoredFact("not_paid")]
 
 
 def test_deleted_order_is_cancelled_at_arrival(stage):
-    (cancelled,) = facts(stage, stage.notify({"id": 727}, topic="order.deleted"))
+    (cancelled,) = read_facts(stage, stage.notify({"id": 727}, topic="order.deleted"))
     assert isinstance(cancelled, CancelledFact)
     assert cancelled.sale_ids == ("727",)
     assert cancelled.told_at > stage.now
 
 
 def test_restored_order_is_newer_than_its_deletion(stage):
-    (payment,) = facts(stage, sign(_order().body, topic="order.restored"))
+    (payment,) = read_facts(stage, sign(_order().body, topic="order.restored"))
     assert payment.told_at > stage.now
 
 
@@ -164,24 +164,24 @@ def test_restored_order_is_newer_than_its_deletion(stage):
     "other", [{"date_paid_gmt": None}, {"status": "on-hold"}, {"status": "pending"}, {"status": "checkout-draft"}]
 )
 def test_unpaid_order_is_ignored(stage, other):
-    assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
+    assert read_facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
 
 
 def test_guest_has_no_customer_id(stage):
-    (payment,) = facts(stage, _order(customer_id=0, meta_data="none", coupon_lines=None))
+    (payment,) = read_facts(stage, _order(customer_id=0, meta_data="none", coupon_lines=None))
     assert (payment.origin.customer_id, payment.origin.carriers, payment.origin.codes) == (None, (), ())
 
 
 @pytest.mark.parametrize("amount", ["-1.00", "1e30", "", None, [], "9" * 40])
 def test_malformed_amount_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _order(total=amount))
+        read_facts(stage, _order(total=amount))
 
 
 @pytest.mark.parametrize("amount", ["-1.00", "1e30", "", None, [], "9" * 40])
 def test_unreadable_refund_is_unclear_while_its_sale_counts(stage, amount):
     refunds = [{"id": 1, "total": f"-{amount}"}, {"id": 2, "total": "-33.3333"}]
-    payment, unclear, refund = facts(stage, _order(refunds=refunds))
+    payment, unclear, refund = read_facts(stage, _order(refunds=refunds))
     assert (payment.amount_cents, unclear) == (11_800, UnclearFact("refund_amount_unknown"))
     assert (refund.refund_id, refund.amount_cents) == ("2", 3_333)
 
@@ -189,12 +189,12 @@ def test_unreadable_refund_is_unclear_while_its_sale_counts(stage, amount):
 @pytest.mark.parametrize("other", [{"id": "7" * 500}, {"date_paid_gmt": "yesterday"}, {"total": "x"}])
 def test_oversized_id_or_malformed_field_is_unreadable(stage, other):
     with pytest.raises(UnreadableEvent):
-        facts(stage, _order(**other))
+        read_facts(stage, _order(**other))
 
 
 def test_changes_within_a_second_have_distinct_keys(stage):
     keys = {
-        GATEWAY.prove(account(stage), inbound(_order(**other))).deliveries[0].key
+        GATEWAY.prove(build_account(stage), build_inbound(_order(**other))).deliveries[0].key
         for other in ({}, {}, {"refunds": [{"id": 731, "total": "-1.00"}]})
     }
     assert len(keys) == 2
@@ -203,24 +203,24 @@ def test_changes_within_a_second_have_distinct_keys(stage):
 class TestShop:
     def test_shop_without_permalinks_is_called_by_query(self, stage):
         stage.has_permalinks = False
-        assert GATEWAY.check(account(stage)).account == "shop.example.com"
+        assert GATEWAY.check(build_account(stage)).account == "shop.example.com"
         assert stage.calls[-1].params["rest_route"] == ["/wc/v3/orders"]
 
     def test_keys_are_in_the_query_if_the_header_is_stripped(self, stage):
         stage.strips_header = True
-        assert GATEWAY.check(account(stage)).account
+        assert GATEWAY.check(build_account(stage)).account
         assert "Authorization" not in stage.calls[-1].headers
 
     def test_page_of_a_security_plugin_raises_gateway_unreachable(self, stage):
         stage.faults.append("html")
         with pytest.raises(GatewayUnreachable):
-            GATEWAY.check(account(stage))
+            GATEWAY.check(build_account(stage))
 
     @pytest.mark.parametrize("store_url", ["", "  ", "ftp://shop.example.com", "https://[::1", "https://a b", "a\nb"])
     def test_malformed_address_is_rejected(self, stage, store_url, monkeypatch):
         _call_entered_host(monkeypatch)
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, storeUrl=store_url))
+            GATEWAY.check(build_account(stage, storeUrl=store_url))
 
     @pytest.mark.parametrize(
         "store_url",
@@ -229,12 +229,12 @@ class TestShop:
     def test_private_address_is_never_called(self, stage, store_url, monkeypatch):
         _call_entered_host(monkeypatch)
         with pytest.raises(CredentialsRefused):
-            GATEWAY.check(account(stage, storeUrl=store_url))
+            GATEWAY.check(build_account(stage, storeUrl=store_url))
         assert stage.calls == []
 
     def test_entered_host_is_called(self, stage, monkeypatch):
         _call_entered_host(monkeypatch, allow_private=True)
-        shop_account = account(stage, storeUrl=f"{stage.url}/shop/")
+        shop_account = build_account(stage, storeUrl=f"{stage.url}/shop/")
         assert GATEWAY.check(shop_account).account == stage.url.removeprefix("http://")
         created = GATEWAY.subscribe(shop_account, _ADDRESS).made
         GATEWAY.unsubscribe(dataclasses.replace(shop_account, made=created))
@@ -250,10 +250,10 @@ class TestShop:
     def test_unreachable_host_raises_gateway_unreachable(self, stage, monkeypatch):
         _call_entered_host(monkeypatch, allow_private=True)
         with pytest.raises(GatewayUnreachable):
-            GATEWAY.check(account(stage, storeUrl="https://127.0.0.1:1"))
+            GATEWAY.check(build_account(stage, storeUrl="https://127.0.0.1:1"))
 
     def test_shop_in_a_folder_is_called_there(self, stage):
-        assert GATEWAY.check(account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
+        assert GATEWAY.check(build_account(stage, storeUrl="shop.example.com/en/?x=1")).account == "shop.example.com"
         assert stage.calls[0].path == "/en/wp-json/wc/v3/orders"
 
 
@@ -265,7 +265,7 @@ def _call_entered_host(monkeypatch, *, allow_private=False):
 class TestWebhooks:
     def test_webhooks_share_one_secret_and_are_removed(self, stage):
         stage.hooks.clear()
-        subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
+        subscribed = GATEWAY.subscribe(build_account(stage), _ADDRESS)
         assert {hook["topic"] for hook in stage.hooks.values()} == {
             "order.created",
             "order.updated",
@@ -278,7 +278,7 @@ class TestWebhooks:
 
     def test_read_only_key_gives_setup_steps(self, stage):
         stage.may_write = False
-        subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
+        subscribed = GATEWAY.subscribe(build_account(stage), _ADDRESS)
         assert ("secret", subscribed.made["webhookSecret"]) in subscribed.setup.values
         assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
 
@@ -286,7 +286,7 @@ class TestWebhooks:
         stage.hooks.clear()
         stage.faults.extend(["", "fail"])
         with pytest.raises(GatewayUnreachable):
-            GATEWAY.subscribe(account(stage), _ADDRESS)
+            GATEWAY.subscribe(build_account(stage), _ADDRESS)
         assert stage.hooks == {}
 
     def test_listing_reactivates_disabled_webhooks(self, stage):
@@ -310,5 +310,5 @@ def test_all_pages_of_changed_orders_are_read(stage, monkeypatch):
 
 def test_meta_data_of_any_json_type_is_read(stage):
     meta = [{"key": "_x", "value": {"a": 1}}, {"key": None, "value": "x"}, "x", {"key": "ref", "value": 7}]
-    (payment,) = facts(stage, _order(meta_data=meta))
+    (payment,) = read_facts(stage, _order(meta_data=meta))
     assert payment.origin.carriers == (Carrier("woocommerce_metadata", {"ref": "7"}),)

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 import settings
-from tests.support.api.recruiting import LINK, RECRUITS, run_statement, update
+from tests.support.api.recruiting import LINK, RECRUITS, run_for_all_tenants, update
 from tests.support.rows.brands import Partner
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
@@ -28,12 +28,12 @@ class TestLink:
     def test_contains_the_account_slug_without_a_default_link(self, scene):
         scene.recruits()  # signs in
         slug = f"ann-{uuid4().hex}"
-        run_statement("update affiliate_account set slug = %s where email = %s", slug, scene.email)
+        run_for_all_tenants("update affiliate_account set slug = %s where email = %s", slug, scene.email)
 
         assert scene.link().json["url"].endswith(f"?recruited_by={slug}")
 
     def test_contains_the_affiliate_id_without_any_slug(self, scene):
-        run_statement("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+        run_for_all_tenants("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
 
         assert scene.link().json["url"].endswith(f"?recruited_by={scene.ann_id}")
 
@@ -41,9 +41,11 @@ class TestLink:
     def test_token_binds_an_applicant(self, scene, token):
         scene.recruits()
         if token == "account":
-            run_statement("update affiliate_account set slug = %s where email = %s", f"ann-{uuid4().hex}", scene.email)
+            run_for_all_tenants(
+                "update affiliate_account set slug = %s where email = %s", f"ann-{uuid4().hex}", scene.email
+            )
         if token == "id":
-            run_statement("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
+            run_for_all_tenants("update tracking_link set deleted_at = now() where affiliate_id = %s", scene.ann_id)
         shared = scene.link().json["url"].partition("recruited_by=")[2]
 
         client = scene.brand.app.test_client()
@@ -59,7 +61,7 @@ class TestLink:
         monkeypatch.setenv("PORTAL_DOMAIN", "partners.example.com")
         settings.current.cache_clear()
         domain = f"{uuid4().hex[:12]}.shop.test"
-        run_statement(
+        run_for_all_tenants(
             "update program set custom_domain = %s, custom_domain_verified = true where id = %s",
             domain,
             scene.program_id,
@@ -69,7 +71,7 @@ class TestLink:
         hosts = [self._host(scene)]
         update(scene.brand, portal_host=None)
         hosts.append(self._host(scene))
-        run_statement("update program set custom_domain_verified = false where id = %s", scene.program_id)
+        run_for_all_tenants("update program set custom_domain_verified = false where id = %s", scene.program_id)
         hosts.append(self._host(scene))
         monkeypatch.undo()
         settings.current.cache_clear()
@@ -85,7 +87,7 @@ class TestLink:
         assert (answer.status_code, answer.json["error"]) == (409, "portal_not_configured")
 
     def test_campaign_without_recruiting_is_refused(self, scene):
-        run_statement("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+        run_for_all_tenants("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
 
         answer = scene.link()
 
@@ -93,8 +95,8 @@ class TestLink:
 
     @pytest.mark.parametrize("status", ["Pending", "Rejected", "Paused", "Banned"])
     def test_caller_who_is_not_approved_gets_an_empty_response(self, scene, status):
-        run_statement("update affiliate set status = %s where id = %s", status, scene.ann_id)
-        run_statement("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
+        run_for_all_tenants("update affiliate set status = %s where id = %s", status, scene.ann_id)
+        run_for_all_tenants("update program set sub_affiliate_enabled = false where id = %s", scene.program_id)
 
         answer = scene.link()
 
@@ -104,9 +106,9 @@ class TestLink:
     def test_campaign_of_another_affiliate_returns_an_empty_404(self, scene, rival, case):
         program_id = {"unknown": UNKNOWN_ID, "a campaign without the caller": rival.program(sub_affiliate_enabled=True)}
         if case == "archived":
-            run_statement("update program set archived_at = now() where id = %s", scene.program_id)
+            run_for_all_tenants("update program set archived_at = now() where id = %s", scene.program_id)
         if case == "caller deleted":
-            run_statement("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+            run_for_all_tenants("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
         answer = scene.link(program_id.get(case))
 
@@ -148,7 +150,7 @@ class TestLink:
 
     def test_later_holder_of_the_email_gets_no_link(self, scene):
         scene.recruits()
-        run_statement("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
+        run_for_all_tenants("update affiliate_account set subject = %s where email = %s", uuid4().hex, scene.email)
 
         answer = scene.link()
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.recruiting import RECRUITS, run_statement, update
+from tests.support.api.recruiting import RECRUITS, run_for_all_tenants, update
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
 
@@ -283,7 +283,7 @@ class TestDrilldown:
             "malformed": "x%00",
         }
         if case == "deleted":
-            run_statement("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
+            run_for_all_tenants("update affiliate set deleted_at = now() where id = %s", scene.ann_id)
 
         answer = scene.drilldown(ids[case])
 

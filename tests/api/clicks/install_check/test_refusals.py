@@ -84,12 +84,12 @@ def test_redirects_are_followed_to_the_final_page(brand, address, site, tag):
     check = brand.post(address, {"url": f"{site.url}/moved"}).json["check"]
 
     assert (check["finding"], check["pageUrl"]) == ("Newest", f"{site.url}/shop/en")
-    assert site.asked == ["/moved", "/shop/", "/shop/en?x=1"]
+    assert site.requested_paths == ["/moved", "/shop/", "/shop/en?x=1"]
 
 
 def test_endless_redirects_are_stopped(brand, address, site):
     assert _refusal(brand.post(address, {"url": site.move("/", "/")})) == (422, "page_not_read", "url")
-    assert len(site.asked) == 6
+    assert len(site.requested_paths) == 6
 
 
 def _send_slowly(handler):
@@ -114,10 +114,10 @@ def _send_raw(raw):
         SitePage("", 302, {"Location": "http://["}),
         SitePage("{}", headers={"Content-Type": "application/json"}),
         SitePage("\x1f\x8b", headers={"Content-Type": "text/html", "Content-Encoding": "gzip"}),
-        SitePage(answering=_send_raw(b"")),
-        SitePage(answering=_send_raw(b"SSH-2.0-OpenSSH\r\n")),
-        SitePage(answering=_send_raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<p>")),
-        SitePage(answering=_send_slowly),
+        SitePage(handler=_send_raw(b"")),
+        SitePage(handler=_send_raw(b"SSH-2.0-OpenSSH\r\n")),
+        SitePage(handler=_send_raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<p>")),
+        SitePage(handler=_send_slowly),
     ],
     ids=["404", "500", "204", "nowhere", "no address", "json", "gzip", "silent", "ssh", "cut short", "dripping"],
 )
@@ -159,7 +159,7 @@ def test_concurrent_checks_are_limited(brand, address, site, tag):
     url = site.show(tag)
     with pages._fetch_slot(), pages._fetch_slot():
         assert _refusal(brand.post(address, {"url": url})) == (503, "page_check_busy", "url")
-    assert site.asked == []
+    assert site.requested_paths == []
 
     assert brand.post(address, {"url": url}).status_code == 200
 
@@ -181,7 +181,7 @@ def test_repeated_idempotency_key_checks_once(brand, address, site, tag):
     again = brand.post(address, {"url": url}, **key)
 
     assert (again.json, again.headers["Idempotency-Replayed"]) == (first.json, "true")
-    assert site.asked == ["/"]
+    assert site.requested_paths == ["/"]
 
 
 @pytest.mark.parametrize("program_id", ["17", "0192f0c1-0000-7000-8000-000000000001", "%00", "x" * 300])
@@ -197,7 +197,7 @@ def test_other_tenants_program_returns_404(brand, rival, site):
 
     assert _refusal(brand.post(address, {"url": site.url}))[:2] == (404, "not_found")
     assert brand.get(address).status_code == 404
-    assert site.asked == []
+    assert site.requested_paths == []
 
 
 def test_archived_program_can_be_checked(brand, site):
@@ -210,4 +210,4 @@ def test_reader_sees_lights_but_cannot_check(brand, address, site):
     for caller in (brand.other_key(scope="read"), brand.person("Viewer")):
         assert caller.get(address).status_code == 200
         assert caller.post(address, {"url": site.url}).status_code == 403
-    assert site.asked == []
+    assert site.requested_paths == []

@@ -45,7 +45,7 @@ def test_page_with_the_tag_turns_on_two_lights(brand, address, site, tag):
     assert check["pageBytes"] == len(site.pages["/knives"].html)
     assert check["tookMs"] >= 0
     assert abs(datetime.fromisoformat(check["checkedAt"]) - datetime.now(UTC)) < timedelta(minutes=1)
-    assert site.asked == ["/knives?token=secret"]
+    assert site.requested_paths == ["/knives?token=secret"]
     assert brand.get(address).json == answer.json
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from models import db
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.link_visits import (
     create_limiter,
     follow,
@@ -131,7 +131,7 @@ def test_unknown_link_returns_a_neutral_page(app, path):
     ],
 )
 def test_ended_link_returns_the_same_page(app, brand, slug, change):
-    alter(brand, f"update {change}")
+    run_as_brand(brand, f"update {change}")
 
     answer = follow(app, slug)
 
@@ -145,7 +145,7 @@ def test_ended_link_returns_the_same_page(app, brand, slug, change):
      "program set is_active = false", "program set suspended_at = now()"],
 )  # fmt: skip
 def test_visitor_is_redirected_although_no_affiliate_earns(app, brand, slug, change):
-    alter(brand, f"update {change}")
+    run_as_brand(brand, f"update {change}")
 
     assert follow(app, slug).status_code == 302
     assert list_stream_clicks() == []

@@ -12,7 +12,7 @@ import settings
 from models import db
 from pipelines.clicks import public_links
 from tests.support.api.concurrency import run_concurrently, start_call
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.link_visits import follow, new_slug
 
 
@@ -57,11 +57,11 @@ def test_first_link_is_shared_by_slug_and_later_ones_with_campaign(app, brand, r
 def test_first_link_is_not_redirected_elsewhere_while_it_earns_nothing(app, brand, rival, slug):
     rival.program(referral_destination_url="https://rival.test/")
     rival.affiliate(slug)
-    alter(brand, "update affiliate set status = 'Paused'")
+    run_as_brand(brand, "update affiliate set status = 'Paused'")
 
     assert follow(app, slug).headers["Location"].startswith("https://shop.test/")
     assert follow(app, _get_shared_path(rival, slug)).headers["Location"].startswith("https://rival.test/")
-    alter(brand, "update program set archived_at = now()")
+    run_as_brand(brand, "update program set archived_at = now()")
     assert follow(app, slug).status_code == 404
 
 
@@ -70,13 +70,13 @@ def test_campaign_slug_is_not_redirected_elsewhere_while_it_earns_nothing(app, b
     for tenant, site in ((brand, "https://shop.test/"), (rival, "https://rival.test/")):
         tenant.program(referral_destination_url=site, slug=name)
         tenant.affiliate(slug)
-    alter(brand, "update affiliate set status = 'Paused'")
+    run_as_brand(brand, "update affiliate set status = 'Paused'")
 
     assert follow(app, f"{name}/{slug}").headers["Location"].startswith("https://shop.test/")
 
 
 def _delete_link(brand, slug):
-    alter(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
+    run_as_brand(brand, f"update tracking_link set deleted_at = now() where slug = '{slug}'")
     public_links.clear_cache()
 
 
@@ -118,7 +118,7 @@ def test_brand_may_reuse_its_slug_after_parking(app, brand, rival, slug):
 def test_another_affiliate_of_the_brand_does_not_inherit_a_slug(app, brand, slug):
     second = brand.program(referral_destination_url="https://second.test/")
     brand.affiliate(slug, email="second@example.com")
-    alter(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
+    run_as_brand(brand, f"update tracking_link set deleted_at = now() where program_id <> '{second}'")
 
     assert follow(app, slug).status_code == 404
     assert follow(app, f"{second}/{slug}").headers["Location"] == f"https://second.test/?via={slug}"
@@ -156,12 +156,12 @@ def test_slug_pair_stays_with_its_brand_after_its_link_ended(app, brand, rival, 
 def test_slug_pair_stays_with_its_brand_when_its_campaign_is_renamed(app, brand, rival, slug_pair):
     name, _, slug = slug_pair.partition("/")
     other = new_slug()
-    alter(brand, f"update program set slug = '{other}'")
+    run_as_brand(brand, f"update program set slug = '{other}'")
 
     assert [_get_site(app, path) for path in (slug_pair, f"{other}/{slug}")] == ["nowhere", "https://shop.test/"]
-    alter(rival, f"update program set slug = '{other}'")
+    run_as_brand(rival, f"update program set slug = '{other}'")
     assert _get_site(app, f"{other}/{slug}") == "https://shop.test/"
-    alter(brand, f"update program set slug = '{name}'")
+    run_as_brand(brand, f"update program set slug = '{name}'")
     assert [_get_site(app, path) for path in (slug_pair, f"{other}/{slug}")] == ["https://shop.test/", "nowhere"]
 
 

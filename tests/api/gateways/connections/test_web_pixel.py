@@ -6,7 +6,7 @@ from adapters import clock
 from models import db
 from pipelines.gateways import web_pixel
 from pipelines.work import TryAgain
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.gateways.gateway_connections import build_connection_body, connect_gateway
 from tests.support.job_queues import drain
 
@@ -51,7 +51,7 @@ def test_connecting_creates_the_pixel_named_in_the_snippet(shop):
     assert settings["accountID"] == pixel["publicKey"]
     assert settings["endpoint"] == "http://127.0.0.1:8000"
     assert settings["params"].startswith("via,ref,")
-    assert shop.brand.rows("select external_id from web_pixel") == [(shop.stage.pixels.there["id"],)]
+    assert shop.brand.rows("select external_id from web_pixel") == [(shop.stage.pixels.pixel["id"],)]
     assert shop.stage.pixels.acts == ["webPixelCreate"]
     connection = shop.brand.get(URL).json["items"][0]
     assert connection["webPixel"] == pixel
@@ -59,7 +59,10 @@ def test_connecting_creates_the_pixel_named_in_the_snippet(shop):
 
 @pytest.mark.parametrize(
     ("missing", "message"),
-    [("has_extension", "integrations/shopify-pixel"), ("may", "write_pixels, read_pixels and read_customer_events")],
+    [
+        ("has_extension", "integrations/shopify-pixel"),
+        ("has_scopes", "write_pixels, read_pixels and read_customer_events"),
+    ],
 )
 def test_missing_app_feature_is_reported_and_a_check_retries(shop, missing, message):
     setattr(shop.stage.pixels, missing, False)
@@ -86,7 +89,7 @@ def test_lost_response_creates_no_second_pixel(shop, fault):
     assert _get_pixel(shop)["status"] == "failed"
     assert _get_pixel(shop)["error"]
 
-    alter(shop.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(shop.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     assert _get_pixel(shop)["status"] == "active"
@@ -95,13 +98,13 @@ def test_lost_response_creates_no_second_pixel(shop, fault):
 
 
 def test_checks_and_new_credentials_leave_a_correct_pixel_unchanged(store):
-    pixel_before = (_get_pixel(store), store.stage.pixels.there)
+    pixel_before = (_get_pixel(store), store.stage.pixels.pixel)
 
     store.brand.person("Owner").post(f"{_build_path(store)}/check")
     store.brand.person("Owner").call("PATCH", _build_path(store), {"credentials": dict(store.stage.credentials)})
     drain()
 
-    assert (_get_pixel(store), store.stage.pixels.there) == pixel_before
+    assert (_get_pixel(store), store.stage.pixels.pixel) == pixel_before
     assert store.stage.pixels.acts == ["webPixelCreate"]
 
 
@@ -134,7 +137,7 @@ def test_pixel_created_concurrently_is_found_by_the_retry(shop):
     result = web_pixel.apply(run)
 
     assert (result.external_id, result.is_away) == (None, True)
-    assert web_pixel.apply(run).external_id == shop.stage.pixels.there["id"]
+    assert web_pixel.apply(run).external_id == shop.stage.pixels.pixel["id"]
 
 
 def _prepare_run(shop):
@@ -144,8 +147,8 @@ def _prepare_run(shop):
 
 
 def test_deleted_or_changed_pixel_is_restored(store):
-    for change in (lambda: None, lambda: {**store.stage.pixels.there, "settings": {"accountID": "another"}}):
-        store.stage.pixels.there = change()
+    for change in (lambda: None, lambda: {**store.stage.pixels.pixel, "settings": {"accountID": "another"}}):
+        store.stage.pixels.pixel = change()
         store.brand.person("Owner").post(f"{_build_path(store)}/check")
         drain()
         assert store.stage.pixels.settings["accountID"] == _get_pixel(store)["publicKey"]
@@ -166,7 +169,7 @@ def test_disconnecting_deletes_the_pixel_and_ends_its_key(store):
     assert _get_snippet(store) == "pixel_not_provisioned"
     assert store.brand.get(_build_path(store)).json["webPixel"] is None
     drain()
-    assert store.stage.pixels.there is None
+    assert store.stage.pixels.pixel is None
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
 
 
@@ -177,8 +180,8 @@ def test_deletion_at_unavailable_store_is_retried_for_a_week(store):
     drain()
     assert store.brand.rows("select state, credentials_sealed is not null from web_pixel") == [("ending", True)]
 
-    alter(store.brand, "update web_pixel set ended_at = ended_at - interval '8 days'")
-    alter(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(store.brand, "update web_pixel set ended_at = ended_at - interval '8 days'")
+    run_as_brand(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     assert store.brand.rows("select state, credentials_sealed from web_pixel") == [("ended", None)]
@@ -201,7 +204,7 @@ def test_reconnecting_gets_a_new_key_once_the_former_pixel_is_deleted(store):
     with pytest.raises(TryAgain):
         _prepare_run(store)
     drain()
-    alter(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
+    run_as_brand(store.brand, "update job set run_at = now() where name = 'web_pixel.settle'")
     drain()
 
     pixel = store.brand.get(f"{URL}/{new_connection['id']}").json["webPixel"]
@@ -218,7 +221,7 @@ def test_disconnection_during_pixel_creation_leaves_no_pixel(shop):
         assert web_pixel.record(run, result, now=clock.now()) is None
     drain()
 
-    assert shop.stage.pixels.there is None
+    assert shop.stage.pixels.pixel is None
     assert _get_snippet(shop) == "pixel_not_provisioned"
 
 
@@ -238,10 +241,10 @@ def test_test_connection_has_no_pixel(brand, stage):
     connection = brand.person("Owner").post(URL, build_connection_body(stage, mode="test")).json
     drain()
 
-    assert (connection["webPixel"], stage.pixels.there) == (None, None)
+    assert (connection["webPixel"], stage.pixels.pixel) == (None, None)
 
 
 def test_repeated_job_creates_no_second_pixel(store):
     run = _prepare_run(store)
-    assert web_pixel.apply(run).external_id == store.stage.pixels.there["id"]
+    assert web_pixel.apply(run).external_id == store.stage.pixels.pixel["id"]
     assert store.stage.pixels.acts == ["webPixelCreate"]

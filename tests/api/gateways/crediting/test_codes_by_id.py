@@ -18,7 +18,7 @@ from tests.support.job_queues import drain
 
 #: Gateways whose payments contain only the text of a code.
 _TEXT_ONLY = ("shopify", "gumroad", "thrivecart")
-_REDEEMING = [name for name, stage in STAGES.items() if "code" not in stage.cannot]
+_REDEEMING = [name for name, stage in STAGES.items() if "code" not in stage.unsupported]
 _MINTING = [str(name) for name in registry.MINTABLE]
 _REPORTING_IDS = [name for name in _MINTING if name not in _TEXT_ONLY]
 # Gateways at which a redeemed code's text cannot be used again.

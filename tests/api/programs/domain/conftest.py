@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 
 @pytest.fixture
 def dns(monkeypatch):
     """Yield a real name server on loopback that the service queries."""
-    with answering(monkeypatch) as server:
+    with run_name_server(monkeypatch) as server:
         yield server
 
 

@@ -7,7 +7,7 @@ import pytest
 from adapters import name_servers
 from pipelines.host_proofs import checks
 from tests.api.programs.domain.conftest import Campaign, point_cname, write_txt
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 from tests.support.rows.link_visits import create_limiter
 
 
@@ -18,7 +18,7 @@ def test_steps_list_the_records_before_the_first_check(campaign, dns):
     assert (state["domain"], state["state"], state["provedBy"]) == (name, "Pending", None)
     assert state["steps"][0] == {"type": "CNAME", "name": name, "value": TARGET, "found": None}
     assert state["steps"][1]["name"] == f"_finderfee.{name}"
-    assert dns.asked == []
+    assert dns.queries == []
 
 
 def test_cname_to_the_service_verifies_the_domain(campaign, dns):
@@ -96,12 +96,12 @@ def test_binary_txt_record_is_skipped_and_split_one_joined(campaign, dns):
 def test_repeated_idempotency_key_queries_dns_once(campaign, dns):
     key = {"Idempotency_Key": uuid4().hex}
     first = campaign.check(**key)
-    query_count = len(dns.asked)
+    query_count = len(dns.queries)
 
     repeated = campaign.check(**key)
 
     assert (repeated.json, repeated.headers["Idempotency-Replayed"]) == (first.json, "true")
-    assert len(dns.asked) == query_count
+    assert len(dns.queries) == query_count
 
 
 def test_checks_are_limited_per_minute_and_in_concurrency(campaign, dns, monkeypatch):
@@ -110,7 +110,7 @@ def test_checks_are_limited_per_minute_and_in_concurrency(campaign, dns, monkeyp
     monkeypatch.setitem(campaign.brand.app.extensions, "limiter", create_limiter(domain_check=1))
 
     assert (busy.status_code, busy.json["error"]) == (503, "domain_check_busy")
-    assert dns.asked == []
+    assert dns.queries == []
     assert [campaign.check().status_code for _ in range(2)] == [200, 429]
 
 
@@ -129,7 +129,7 @@ def test_checks_are_limited_per_minute_and_in_concurrency(campaign, dns, monkeyp
     ],
 )
 def test_reserved_or_invalid_host_is_refused(campaign, monkeypatch, host):
-    with answering(monkeypatch, domain_target="leads.example.org"):
+    with run_name_server(monkeypatch, domain_target="leads.example.org"):
         answer = campaign.change(customDomain=host)
 
     assert answer.status_code == 400
@@ -137,7 +137,7 @@ def test_reserved_or_invalid_host_is_refused(campaign, monkeypatch, host):
 
 
 def test_service_without_a_host_name_offers_only_the_txt_record(campaign, monkeypatch):
-    with answering(monkeypatch, public_base_url="http://127.0.0.1:8000") as dns:
+    with run_name_server(monkeypatch, public_base_url="http://127.0.0.1:8000") as dns:
         write_txt(dns, campaign)
         answer = campaign.check().json
 

@@ -153,4 +153,4 @@ def test_unauthorized_callers_and_unknown_programs_are_refused(brand, rival, cam
     archived = brand.program(custom_domain=f"old.{brand.id.hex}.example", archived_at=datetime.now(UTC))
     refused = brand.post(f"/api/v1/programs/{archived}/domain/check")
     assert (refused.status_code, refused.json["error"]) == (409, "invalid_status_transition")
-    assert dns.asked == []
+    assert dns.queries == []

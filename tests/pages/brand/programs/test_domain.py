@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 
 from adapters import name_servers
-from tests.support.outside.brand_dns import TARGET, answering
+from tests.support.outside.brand_dns import TARGET, run_name_server
 
 
 @pytest.fixture
 def dns(monkeypatch):
     # A form must come from the service's own origin, so the base URL stays as in the other tests.
-    with answering(monkeypatch, public_base_url=None, domain_target=TARGET) as server:
+    with run_name_server(monkeypatch, public_base_url=None, domain_target=TARGET) as server:
         yield server
 
 
@@ -122,7 +122,7 @@ def test_viewer_sees_records_and_changes_nothing(brand, people, page_path, domai
     assert "Check now" not in answer.text
     assert visitor.send(page_path, {"customDomain": ""}).status_code == 403
     assert visitor.send(f"{page_path}/check", {}).status_code == 403
-    assert dns.asked == []
+    assert dns.queries == []
 
 
 def test_unknown_or_other_brands_program_returns_404(rival, people):

@@ -133,7 +133,7 @@ def test_viewer_cannot_check_a_page(people, page_path, site):
 
     assert "Page to check" not in visitor.open(page_path).text
     assert visitor.send(page_path, {"url": site.url}).status_code == 403
-    assert site.asked == []
+    assert site.requested_paths == []
 
 
 def test_unknown_or_other_brands_program_returns_404(rival, people):

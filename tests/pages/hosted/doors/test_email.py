@@ -16,7 +16,7 @@ from tests.support.api.doors import (
     token_from_page,
     visit_door,
 )
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.link_visits import create_limiter, list_stream_clicks, visit
 
 _ADA = "ada@example.org"
@@ -33,7 +33,7 @@ def slug(brand):
 
 
 def test_door_page_asks_for_the_email_with_the_purpose(brand, slug):
-    alter(brand, "update organization set name = '<i>Acme</i>'")
+    run_as_brand(brand, "update organization set name = '<i>Acme</i>'")
 
     answer = visit_door(brand, slug)
 
@@ -62,7 +62,7 @@ def test_door_page_runs_no_script_and_stores_nothing(brand, slug):
 
 @pytest.mark.parametrize("color", ["#ffff00", "#101030", "#777777", "#ff0000"])
 def test_brand_colour_has_readable_text(brand, slug, color):
-    alter(brand, "update organization set primary_brand_color = %s", color)
+    run_as_brand(brand, "update organization set primary_brand_color = %s", color)
 
     button_style = re.search(r"button\{background:(#\w{6});color:(#\w{6})\}", visit_door(brand, slug).text)
 
@@ -72,14 +72,14 @@ def test_brand_colour_has_readable_text(brand, slug, color):
 
 
 def test_door_page_loads_only_the_brands_logo(brand, slug):
-    alter(
+    run_as_brand(
         brand,
         "insert into stored_file (id, organization_id, kind, content_type, content, created_at)"
         " values (%s, %s, 'logo', 'image/png', 'x', now())",
         file_id := str(uuid4()),
         brand.id,
     )
-    alter(brand, "update organization set logo_file_id = %s", file_id)
+    run_as_brand(brand, "update organization set logo_file_id = %s", file_id)
 
     answer = visit_door(brand, slug)
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.api.doors import create_door_program, door_path, list_door_visits, visit_door
-from tests.support.databases import alter
+from tests.support.databases import run_as_brand
 from tests.support.rows.link_visits import (
     create_limiter,
     list_stream_clicks,
@@ -63,7 +63,7 @@ def test_visit_is_a_click_and_remembered_once_for_the_cookie_window(brand):
 )
 def test_each_checkout_gets_its_own_parameter(brand, site, gateways, added):
     slug = create_door_program(brand, site=site)
-    alter(brand, "update organization set connected_gateways = %s", gateways)
+    run_as_brand(brand, "update organization set connected_gateways = %s", gateways)
 
     target_query = dict(parse_qsl(urlsplit(visit_door(brand, slug).headers["Location"]).query))
 
@@ -73,7 +73,7 @@ def test_each_checkout_gets_its_own_parameter(brand, site, gateways, added):
 
 def test_slug_with_a_dot_is_not_sent_as_client_reference_id(brand):
     create_door_program(brand)
-    alter(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
+    run_as_brand(brand, "update tracking_link set slug = %s", slug := f"{new_slug()}.x")
 
     assert visit_door(brand, slug).headers["Location"] == f"https://buy.stripe.com/test_1?quantity=2&via={slug}#pay"
 
@@ -110,7 +110,7 @@ def test_channel_tag_is_added_to_the_target(brand):
 @pytest.mark.parametrize("mode", ["redirect", "email"])
 def test_closed_door_looks_like_an_unknown_one(brand, change, mode):
     slug = create_door_program(brand, mode=mode)
-    alter(brand, f"update {change}")
+    run_as_brand(brand, f"update {change}")
 
     for method in ("GET", "POST"):
         answer = visit_door(brand, slug, method=method)
@@ -136,7 +136,7 @@ def test_unique_slug_identifies_the_door(brand, rival):
     assert visit(brand.app, path).data == _visit_unknown_door(brand).data
     assert visit_door(brand, slug).status_code == 302
 
-    alter(rival, "update program set hosted_checkout_door_enabled = false")
+    run_as_brand(rival, "update program set hosted_checkout_door_enabled = false")
     assert visit(brand.app, path).status_code == 302
 
 
@@ -197,7 +197,7 @@ def test_buyers_are_thanked_on_the_brands_own_page(brand):
 )
 def test_missing_thank_you_page_returns_404(brand, change):
     create_door_program(brand, hosted_checkout_thank_you_url=_THANKS)
-    alter(brand, f"update program set {change}")
+    run_as_brand(brand, f"update program set {change}")
 
     answer = visit(brand.app, f"/door/{brand.programs[-1]}/thanks")
     assert (answer.status_code, answer.data) == (404, _visit_unknown_door(brand).data)

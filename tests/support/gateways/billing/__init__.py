@@ -1,1 +1,1 @@
-"""The platforms that bill subscriptions."""
+"""Fake subscription billing platforms."""

@@ -1,4 +1,4 @@
-"""chargebee for the tests: a site's events, read one by one or as a list."""
+"""A fake Chargebee: the events of a site, read one by one or as a list."""
 
 import base64
 import json
@@ -14,18 +14,18 @@ KEY, USER, PASSWORD = "live_fake", "finderfee", "pass:word"
 
 
 class ChargebeeStage(Stage):
-    """Every purchase is an invoice of a subscription."""
+    """A fake Chargebee; every purchase is an invoice of a subscription."""
 
     gateway = GATEWAY
     credentials = {"site": "acme", "apiKey": KEY, "webhookUser": USER, "webhookPassword": PASSWORD}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "dispute_opened": missing_acts.GONE,
-        "dispute_won": missing_acts.ONLY_GONE,
-        "time": missing_acts.TIMELESS,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "dispute_won": missing_acts.NO_DISPUTE_WON_EVENTS,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class ChargebeeStage(Stage):
         return (self.event("payment_refunded", content),)
 
     def cancel(self, sale: Sale) -> tuple[Notification, ...]:
-        """Remove a payment that somebody had recorded by hand."""
+        """Delete a payment that was recorded by hand."""
         transaction = {"id": sale.id, "type": "payment", "status": "success", "amount": sale.purchase.cents}
         return (self.event("transaction_deleted", {"transaction": transaction}),)
 
@@ -137,7 +137,7 @@ class ChargebeeStage(Stage):
         return replace(notification, headers=authenticate(b"", password="guessed").headers)
 
     def event(self, kind: str, content: dict[str, Any], **others: Any) -> Notification:
-        """Let something happen at the site, and return what is sent about it."""
+        """Store an event of the site and return its notification."""
         event = {
             "id": f"ev_{self.number():06}",
             "occurred_at": int(self.now.timestamp()),

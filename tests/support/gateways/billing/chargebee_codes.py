@@ -1,4 +1,4 @@
-"""chargebee's coupons for the tests: forms with numbered fields, and keys that are remembered."""
+"""Coupons of the fake Chargebee: forms with numbered fields, and stored idempotency keys."""
 
 import json
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ def _refuse(code: str, message: str) -> Answer:
 
 
 class ChargebeeCodes(CodeBooks):
-    """The books of coupons; one that was redeemed is archived when it is deleted, and keeps its id."""
+    """Stored coupons; deleting a redeemed one archives it, and its id stays taken."""
 
     product = "gold-USD-monthly"
     other_product = "setup-USD"

@@ -1,4 +1,4 @@
-"""maxio for the tests: forms that are signed, and the site's subscriptions, invoices and webhooks."""
+"""A fake Maxio: signed forms, and the subscriptions, invoices and webhooks of a site."""
 
 import base64
 import hashlib
@@ -18,17 +18,17 @@ SIGNATURE = "X-Chargify-Webhook-Signature-Hmac-Sha-256"
 
 
 class MaxioStage(Stage):
-    """Every purchase is a payment of a subscription, with an invoice of its own."""
+    """A fake Maxio; every purchase is a payment of a subscription, with its own invoice."""
 
     gateway = GATEWAY
     credentials = {"subdomain": "acme", "apiKey": KEY, "sharedKey": SHARED}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:
@@ -154,12 +154,12 @@ class MaxioStage(Stage):
         return Notification(notification.body + b"&x=1", notification.headers)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
-        """Let there be an invoice."""
+        """Store an invoice."""
         self.invoices.append(invoice)
         self.objects[f"/invoices/{invoice['uid']}.json"] = invoice
 
     def change_field(self, resource: str, holder_id: str, name: str, value: str) -> None:
-        """Write a metafield of a subscription or a customer: only the list of events says so."""
+        """Change a metafield of a subscription or a customer; only the list of events reports it."""
         path = f"/{resource.lower()}s/{holder_id}/metadata.json"
         self.objects[path] = {"metadata": [{"name": name, "value": value}]}
         change = {"event_type": "updated", "metafield_name": name, "new_value": value, "resource_type": resource}
@@ -175,7 +175,7 @@ class MaxioStage(Stage):
         )
 
     def webhook(self, kind: str, payload: dict[str, Any]) -> Notification:
-        """Return what is sent about something, and keep it in the list of webhooks."""
+        """Store a webhook in the list of webhooks and return its notification."""
         number = 9000 + self.number()
         fields = [("id", number), ("event", kind), *_fields("payload", {**payload, "event_id": number - 1000})]
         body = urlencode(fields)
@@ -209,7 +209,7 @@ class MaxioStage(Stage):
 
 
 def sign(body: bytes, *, key: str = SHARED) -> Notification:
-    """Return a form with the signature of a site's shared key."""
+    """Return a form signed with the site's shared key."""
     digest = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
     return Notification(body, {SIGNATURE: digest, "Content-Type": "application/x-www-form-urlencoded"})
 

@@ -1,4 +1,4 @@
-"""maxio's coupons for the tests: each of a product family, archived when they end."""
+"""Coupons of the fake Maxio: each belongs to a product family, and is archived when it ends."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ _CODE = re.compile(r"[A-Z0-9%@+_.-]+")
 
 
 class MaxioCodes(CodeBooks):
-    """The books of coupons; `families` are product families with their products."""
+    """Stored coupons; `families` are product families with their products."""
 
     def __init__(self, number: Any) -> None:
         super().__init__(number)

@@ -1,4 +1,4 @@
-"""paddle for the tests: transactions, adjustments, subscriptions, and the calls that we make."""
+"""A fake Paddle: transactions, adjustments, subscriptions, and the API calls of the service."""
 
 import hashlib
 import hmac
@@ -16,18 +16,18 @@ _ACTIONS = {"lost": "chargeback", "won": "chargeback_reverse"}
 
 
 class PaddleStage(Stage):
-    """Every purchase is a subscription's transaction."""
+    """A fake Paddle; every purchase is a transaction of a subscription."""
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
-        "dispute_opened": missing_acts.GONE,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": "A revoked key is refused: the connection breaks until it has a new key.",
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -72,8 +72,7 @@ class PaddleStage(Stage):
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         adjustment = self._adjustment(sale, "refund", cents)
-        waiting = self.event("adjustment.created", {**adjustment, "status": "pending_approval"})
-        del waiting  # told first, and means nothing
+        self.event("adjustment.created", {**adjustment, "status": "pending_approval"})  # sent first, has no effect
         return (self.event("adjustment.updated", adjustment),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
@@ -119,7 +118,7 @@ class PaddleStage(Stage):
         }
 
     def event(self, kind: str, payload: dict[str, Any]) -> Notification:
-        """Return an event about an object, and keep it in the list of events."""
+        """Store an event about an object and return its notification."""
         event = {
             "event_id": f"evt_{self.number():06}",
             "event_type": kind,

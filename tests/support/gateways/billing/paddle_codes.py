@@ -1,4 +1,4 @@
-"""paddle's discounts for the tests."""
+"""Discounts of the fake Paddle."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ def _refuse(status: int, code: str, detail: str) -> Answer:
 
 
 class PaddleCodes(CodeBooks):
-    """The books of discounts; an archived one lets go of its text."""
+    """Stored discounts; the code of an archived one is free again."""
 
     product = "pro_01"
     other_product = "pro_02"

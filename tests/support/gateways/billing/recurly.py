@@ -1,4 +1,4 @@
-"""recurly for the tests: invoices, transactions, subscriptions and accounts, and notifications that only name them."""
+"""A fake Recurly: invoices, transactions, subscriptions and accounts; notifications only contain their ids."""
 
 import base64
 import hashlib
@@ -19,18 +19,18 @@ _MINI = ("id", "code", "email", "first_name")
 
 
 class RecurlyStage(Stage):
-    """Every purchase is a charge invoice of a subscription."""
+    """A fake Recurly; every purchase is a charge invoice of a subscription."""
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "test_flag": missing_acts.APART,
-        "uninstall": missing_acts.SILENT,
-        "dispute_opened": missing_acts.GONE,
-        "dispute_won": missing_acts.ONLY_GONE,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "dispute_won": missing_acts.NO_DISPUTE_WON_EVENTS,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:
@@ -138,18 +138,18 @@ class RecurlyStage(Stage):
         return sign(notification.body, at=int(time.time() * 1000) - 301_000)
 
     def add_invoice(self, invoice: dict[str, Any]) -> None:
-        """Let there be an invoice."""
+        """Store an invoice."""
         self.invoices.append(invoice)
         self.objects[f"/invoices/number-{invoice['number']}"] = invoice
 
     def add_transaction(self, transaction: dict[str, Any]) -> None:
-        """Let there be a transaction."""
+        """Store a transaction."""
         transaction.setdefault("updated_at", self._time())
         self.transactions.append(transaction)
         self.objects[f"/transactions/uuid-{transaction['uuid']}"] = transaction
 
     def notice(self, object_type: str, event_type: str, **matching: Any) -> Notification:
-        """Return what is sent about an object."""
+        """Return the notification about an object."""
         payload = {
             "object_type": object_type,
             "site_id": "site1",
@@ -200,14 +200,14 @@ class RecurlyStage(Stage):
 
 
 def sign(body: bytes, *, at: int | None = None, secrets: tuple[str, ...] = (SECRET,)) -> Notification:
-    """Return a body with recurly's signature at a time (Unix milliseconds; None: now), by one secret or by two."""
+    """Return a body with recurly's signature at a time (Unix milliseconds; None: now), with one secret or two."""
     at = int(time.time() * 1000) if at is None else at
     digests = [hmac.new(key.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest() for key in secrets]
     return Notification(body, {"recurly-signature": ",".join([str(at), *digests]), "Content-Type": "application/json"})
 
 
 def exact_json(value: Any) -> bytes:
-    """Return JSON whose numbers stand as their decimals are written."""
+    """Return JSON with exact decimal numbers."""
     return json.dumps(value, default=lambda payload: f"={payload}=").replace('"=', "").replace('="', "").encode()
 
 

@@ -1,4 +1,4 @@
-"""recurly's coupons for the tests: one that is deleted is expired, and its code is free."""
+"""Coupons of the fake Recurly: deleting one expires it, and frees its code."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -16,7 +16,7 @@ def _refuse(param: str, message: str) -> Answer:
 
 
 class RecurlyCodes(CodeBooks):
-    """The books of coupons."""
+    """Stored coupons."""
 
     product = "gold"
     other_product = "silver"

@@ -1,1 +1,1 @@
-"""The gateways that take cards and payments."""
+"""Fake card and payment gateways."""

@@ -1,4 +1,4 @@
-"""braintree for the tests: notifications as signed forms of XML, and the search for transactions."""
+"""A fake Braintree: notifications as signed XML forms, and the search for transactions."""
 
 import base64
 import hashlib
@@ -21,17 +21,17 @@ _SETTLED = "transaction_settled"
 
 
 class BraintreeStage(Stage):
-    """Every purchase is a subscription's charge, by direct debit: of its refunds notifications come too."""
+    """A fake Braintree; every purchase is a direct debit of a subscription, whose refunds send notifications, too."""
 
     gateway = GATEWAY
     credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
-    cannot = {
+    unsupported = {
         "trial": "Trials are not reported.",
         "code": "Braintree's discounts are not codes.",
-        "test_flag": missing_acts.APART,
-        "time": missing_acts.TIMELESS,
-        "pay_again": missing_acts.VOID,
-        "change_total": missing_acts.FIXED,
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_again": missing_acts.VOID_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class BraintreeStage(Stage):
         return 404, b""
 
     def pay(self, purchase: Purchase) -> Sale:
-        transaction = self.make(
+        transaction = self.store(
             {
                 "id": f"bt_tx{self.number()}",
                 "type": "sale",
@@ -81,22 +81,22 @@ class BraintreeStage(Stage):
         return Sale(purchase, transaction["id"], (notification,))
 
     def pay_part(self, sale: Sale, cents: int) -> Sale:
-        """Settle more of what was authorized, under an id of its own; `sale` becomes such a part as well."""
+        """Settle another part of an authorized amount, with its own id; `sale` becomes a part, too."""
         part = {
-            **{name: reply for name, reply in self.transactions[sale.id].items() if name not in ("settled-at",)},
+            **{name: value for name, value in self.transactions[sale.id].items() if name not in ("settled-at",)},
             "id": f"bt_tx{self.number()}",
             "amount": _value(cents),
             "created-at": self.time(),
         }
-        transaction = self.make(part)
+        transaction = self.store(part)
         return Sale(
             replace(sale.purchase, cents=cents), part["id"], (self.notify(_SETTLED, {"transaction": transaction}),)
         )
 
     def pay_first_part(self, purchase: Purchase) -> Sale:
-        """Settle a part of what was authorized."""
+        """Settle a part of an authorized amount."""
         number = self.number()
-        transaction = self.make(
+        transaction = self.store(
             {
                 "id": f"bt_tx{number}",
                 "type": "sale",
@@ -116,7 +116,7 @@ class BraintreeStage(Stage):
         return (self.notify("transaction_settlement_declined", {"transaction": transaction}),)
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        refund = self.make(
+        refund = self.store(
             {
                 "id": f"bt_tx{self.number()}",
                 "type": "credit",
@@ -135,14 +135,14 @@ class BraintreeStage(Stage):
     def uninstall(self) -> tuple[Notification, ...]:
         return (self.notify("oauth_access_revoked", {"oauth-application-revocation": {"merchant-id": MERCHANT}}),)
 
-    def make(self, transaction: dict[str, Any], **happened: str) -> dict[str, Any]:
-        """Keep a transaction; by default it was settled now."""
+    def store(self, transaction: dict[str, Any], **times: str) -> dict[str, Any]:
+        """Store a transaction; by default it was settled now."""
         created = {"created-at": self.time(), "status": "settled", **transaction}
-        self.transactions[created["id"]] = {**created, **(happened or {"settled-at": self.time()})}
+        self.transactions[created["id"]] = {**created, **(times or {"settled-at": self.time()})}
         return created
 
     def time(self) -> str:
-        """Return the time as braintree writes it."""
+        """Return the current time in Braintree's format."""
         return self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def notify(self, kind: str, subject: dict[str, Any]) -> Notification:
@@ -163,14 +163,14 @@ class BraintreeStage(Stage):
         return Notification(notification.body + b"AAAA", notification.headers)
 
     def _search(self, call: ApiCall) -> list[dict[str, Any]]:
-        """Return what a search is for: since when what happened to it."""
+        """Return the transactions that match a search by the time of a status."""
         reply = re.search(r'<([a-z-]+)><min type="datetime">(.*?)</min>', call.body.decode())
         assert reply is not None, call.body
         return [item for item in self.transactions.values() if item.get(reply[1], "") >= reply[2]]
 
 
 def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notification:
-    """Return the form with a payload and its signature, among that of another pair of keys."""
+    """Return a form with a payload and two signatures: one of these keys, and one of another pair."""
     payload = base64.encodebytes(content).decode()
     digest = hmac.new(hashlib.sha1(private.encode()).digest(), payload.encode(), hashlib.sha1).hexdigest()
     form = {"bt_signature": f"another|{'0' * 40}&{public}|{digest}", "bt_payload": payload}
@@ -178,7 +178,7 @@ def sign(content: bytes, public: str = PUBLIC, private: str = PRIVATE) -> Notifi
 
 
 def xml(value: Any, name: str = "") -> bytes:
-    """Return a value as braintree's XML: lists are arrays of what their name is the plural of."""
+    """Return a value as Braintree's XML: the items of a list are named by the singular of its name."""
     if isinstance(value, dict):
         inside, attributes = b"".join(xml(row, key) for key, row in value.items()), ""
     elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""mollie for the tests: payments, refunds, chargebacks and their signed events, classic calls, and the lists."""
+"""A fake Mollie: payments, refunds and chargebacks with signed events, classic webhook calls, and lists."""
 
 import hashlib
 import hmac
@@ -15,24 +15,24 @@ _LISTS = {"/v2/payments": "tr_", "/v2/refunds": "re_", "/v2/chargebacks": "chb_"
 
 
 class MollieStage(Stage):
-    """What happens is told by signed events; `called` is the classic call about the same payment."""
+    """A fake Mollie that sends signed events; `build_classic_call` returns the classic webhook call about a payment."""
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "code": "Mollie has no discount codes.",
-        "dispute_opened": missing_acts.GONE,
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
     }
 
     def __init__(self) -> None:
         super().__init__()
         self.objects: dict[str, dict[str, Any]] = {"/v2/profiles/me": {"id": "pfl_1", "name": "Acme", "mode": "live"}}
-        #: Of any kind, in the order in which they were made.
+        #: Objects of all kinds, oldest first.
         self.made_there: list[dict[str, Any]] = []
         self.page = 250
 
@@ -73,17 +73,17 @@ class MollieStage(Stage):
             "createdAt": self.now.isoformat(),
             "paidAt": self.now.isoformat(),
         }
-        return Sale(purchase, payment["id"], (self._notify("payment.paid", self.make(payment)),))
+        return Sale(purchase, payment["id"], (self._notify("payment.paid", self.store(payment)),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
         refund = self._build_entity(sale, "refund", f"re_{self.number()}", cents)
-        return (self._notify("refund.refunded", self.make({**refund, "status": "refunded"})),)
+        return (self._notify("refund.refunded", self.store({**refund, "status": "refunded"})),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
-        return self.pay(purchase).notifications  # the first one of nothing, for the mandate
+        return self.pay(purchase).notifications  # a first payment of zero, for the mandate
 
     def restore(self) -> tuple[Notification, ...]:
-        """Let the last refund fail after all: its money comes back."""
+        """Fail the last refund, so that its money comes back, and return the notifications."""
         refund = next(created for created in reversed(self.made_there) if created["resource"] == "refund")
         refund["status"] = "failed"
         return (self._notify("refund.failed", refund),)
@@ -92,10 +92,10 @@ class MollieStage(Stage):
         back = self.now.isoformat() if state == "won" else None
         chargeback = self._build_entity(sale, "chargeback", f"chb_{self.number()}", sale.purchase.cents)
         kind = "chargeback.received" if state == "lost" else "chargeback.reversed"
-        return (self._notify(kind, self.make({**chargeback, "reversedAt": back})),)
+        return (self._notify(kind, self.store({**chargeback, "reversedAt": back})),)
 
-    def make(self, created: dict[str, Any]) -> dict[str, Any]:
-        """Keep a payment, refund or chargeback."""
+    def store(self, created: dict[str, Any]) -> dict[str, Any]:
+        """Store a payment, refund or chargeback."""
         self.made_there.append(created)
         if created["resource"] == "payment":
             self.objects[f"/v2/payments/{created['id']}"] = created
@@ -111,10 +111,10 @@ class MollieStage(Stage):
     def sign_body(self, body: bytes) -> Notification:
         return sign(body)
 
-    def _build_entity(self, sale: Sale, resource: str, made_id: str, cents: int) -> dict[str, Any]:
+    def _build_entity(self, sale: Sale, resource: str, object_id: str, cents: int) -> dict[str, Any]:
         return {
             "resource": resource,
-            "id": made_id,
+            "id": object_id,
             "paymentId": sale.id,
             "amount": _amount(sale.purchase, cents),
             "createdAt": self.now.isoformat(),
@@ -149,12 +149,12 @@ class MollieStage(Stage):
 
 
 def build_classic_call(payment_id: str) -> Notification:
-    """Return the classic call about a payment."""
+    """Return the classic webhook call about a payment."""
     return Notification(f"id={payment_id}".encode(), {"Content-Type": "application/x-www-form-urlencoded"})
 
 
 def sign(body: bytes, *secrets: str) -> Notification:
-    """Return a body with mollie's signature by each of some secrets, by default its own."""
+    """Return a body signed with each of these secrets, by default with the stage's."""
     digests = (hmac.new(secret.encode(), body, hashlib.sha256).hexdigest() for secret in secrets or (SECRET,))
     return Notification(body, {"X-Mollie-Signature": ",".join(f"sha256={digest}" for digest in digests)})
 

@@ -1,4 +1,4 @@
-"""paypal for the tests: captures, sales of subscriptions, refunds, disputes, the verdict, and the report."""
+"""A fake PayPal: captures, sales of subscriptions, refunds, disputes, signature verification, and reports."""
 
 import base64
 import hashlib
@@ -18,20 +18,20 @@ _SPLICED = b'"webhook_event":'
 
 
 class PaypalStage(Stage):
-    """A first purchase is a capture of an order, a renewal the sale of a subscription."""
+    """A fake PayPal; a first purchase is a capture of an order, a renewal a sale of a subscription."""
 
     gateway = GATEWAY
     credentials = {"clientId": CLIENT, "clientSecret": SECRET}
     subscription = {"webhook": WEBHOOK}
-    cannot = {
+    unsupported = {
         "code": "PayPal has no discount codes.",
-        "test_flag": missing_acts.APART,
+        "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
         "dispute_opened": "A dispute is reported only when it is decided.",
-        "uninstall": missing_acts.SILENT,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "time": "PayPal judges its proofs itself, and takes old ones.",
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "time": "PayPal verifies signatures itself, and accepts old ones.",
     }
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class PaypalStage(Stage):
         self.report: list[dict[str, Any]] = []
         self.tokens: set[str] = set()
         self.lives_s = 32_400
-        #: The one that events are signed for: the newest.
+        #: The newest webhook, for which events are signed.
         self.webhook = WEBHOOK
 
     def is_authorized(self, call: ApiCall) -> bool:
@@ -126,7 +126,7 @@ class PaypalStage(Stage):
         return sign(body)
 
     def event(self, kind: str, resource: dict[str, Any]) -> Notification:
-        """Return an event about a resource, as paypal writes and signs it."""
+        """Return a signed event about a resource."""
         event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
         return sign(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
 
@@ -195,7 +195,7 @@ class PaypalStage(Stage):
 
 
 def sign(body: bytes, webhook: str = WEBHOOK) -> Notification:
-    """Return a body with the proof that paypal's verdict finds good for a webhook. Ours is no certificate's."""
+    """Return a body with a signature that the fake accepts for a webhook; unlike PayPal's it has no certificate."""
     at = "2026-01-02T03:00:06Z"
     headers = {
         "Paypal-Transmission-Id": "tid-1",
@@ -213,7 +213,7 @@ def _signature(transmission: str, at: str, webhook: str, body: bytes) -> str:
 
 
 def _is_ours(call: bytes) -> bool:
-    """Judge by the bytes of the event as they stand in the question."""
+    """Return whether the event in a verification call has a valid signature, by its exact bytes."""
     payload, raw = json.loads(call), call[call.index(_SPLICED) + len(_SPLICED) : -1]
     expected = _signature(payload["transmission_id"], payload["transmission_time"], payload["webhook_id"], raw)
     return payload["transmission_sig"] == expected and payload["auth_algo"] == "SHA256withRSA"

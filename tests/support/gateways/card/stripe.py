@@ -1,6 +1,6 @@
-"""stripe for the tests: invoices, sessions, charges, refunds, disputes, subscriptions, and the calls that we make.
+"""A fake Stripe: invoices, sessions, charges, refunds, disputes, subscriptions, and the API calls of the service.
 
-What it says of invoices, charges and events is worded as by the demo's gateway.
+Its invoices, charges and events are built by the code of the demo's gateway.
 """
 
 import json
@@ -18,15 +18,15 @@ KEY, TEST_KEY, SECRET = "sk_live_fake", "sk_test_fake", "whsec_fake"
 
 
 class StripeStage(Stage):
-    """Every purchase is a subscription's invoice; `charge` of a sale is named after its number."""
+    """A fake Stripe; every purchase is an invoice of a subscription, and the id of its charge has the same number."""
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
-    cannot = {
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -89,11 +89,11 @@ class StripeStage(Stage):
         return Sale(purchase, f"in_{number}", notification)
 
     def refund(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        return (self._event("charge.refunded", self._given_back(sale, cents)),)
+        return (self._event("charge.refunded", self._refund_charge(sale, cents)),)
 
     def restore(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        """Let a refund fail after the event: so much of what was refunded comes back."""
-        charge = self._given_back(sale, -cents)
+        """Fail a refund of this amount after its event, and return the notifications."""
+        charge = self._refund_charge(sale, -cents)
         failed = {"id": f"re_{self.number()}", "object": "refund", "status": "failed", "charge": charge["id"]}
         return (self._event("refund.failed", failed),)
 
@@ -149,7 +149,7 @@ class StripeStage(Stage):
         self.events.append(event)
         return sign(json.dumps(event).encode())
 
-    def _given_back(self, sale: Sale, cents: int) -> dict[str, Any]:
+    def _refund_charge(self, sale: Sale, cents: int) -> dict[str, Any]:
         path = f"/v1/charges/ch_{sale.id.removeprefix('in_')}"
         charge = self.objects[path] | {"currency": sale.purchase.currency.lower()}
         self.objects[path] = stripe_objects.with_refund(charge, charge["amount_refunded"] + cents)
@@ -161,7 +161,7 @@ def _page(newest_first: list[dict[str, Any]], call: ApiCall) -> dict[str, Any]:
 
 
 def sign(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Notification:
-    """Return a body with stripe's signature at a time (Unix seconds; None: now)."""
+    """Return a body with Stripe's signature at a time (Unix seconds; None: now)."""
     header = stripe_objects.sign(body, secret=secret, at=int(time.time()) if at is None else at)
     return Notification(body, {"Stripe-Signature": header, "Content-Type": "application/json"})
 

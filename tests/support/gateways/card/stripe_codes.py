@@ -1,4 +1,4 @@
-"""stripe's coupons and promotion codes for the tests, by the rules of the demo's gateway."""
+"""Coupons and promotion codes of the fake Stripe, with the rules of the demo's gateway."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _MISSING = stripe_objects.build_error("No such object.")
 
 
 class StripeCodes(CodeBooks):
-    """The books of coupons and promotion codes, oldest first."""
+    """Stored coupons and promotion codes, oldest first."""
 
     product = "prod_11"
     other_product = "prod_12"
@@ -30,7 +30,7 @@ class StripeCodes(CodeBooks):
         self.may_answer.set()
 
     def answer(self, call: ApiCall) -> Answer | None:
-        """Act on a call about coupons or promotion codes; None for any other."""
+        """Handle a call about coupons or promotion codes; return None for any other call."""
         _, _, kind, *rest = call.path.split("/")
         if kind not in ("coupons", "promotion_codes"):
             return None
@@ -53,7 +53,7 @@ class StripeCodes(CodeBooks):
         return 200, matches
 
     def active(self, code: str) -> list[dict[str, Any]]:
-        """Return the promotion codes with this text that buyers can redeem."""
+        """Return the active promotion codes with this text."""
         return codes.filter_codes(self.promotion_codes, {"code": [code], "active": ["true"]})
 
     def list_live_ids(self, code: str) -> list[str]:
@@ -81,7 +81,7 @@ class StripeCodes(CodeBooks):
         )
 
     def forget_keys(self) -> None:
-        """Forget what was asked for by which key, as happens after a day."""
+        """Delete the stored idempotency keys, as Stripe does after a day."""
         self._by_key.clear()
 
     def _create_once(self, call: ApiCall, kind: str) -> Answer:

@@ -1,1 +1,1 @@
-"""Gateways of digital goods for the tests."""
+"""Fake gateways for digital goods."""

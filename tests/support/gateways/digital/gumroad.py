@@ -1,4 +1,4 @@
-"""gumroad for the tests: sales as its API knows them, what it posts about them, and the calls that we make."""
+"""A fake Gumroad: sales in its API, posts about them, and the API calls of the service."""
 
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -13,21 +13,21 @@ _PAGE = 10
 
 
 class GumroadStage(Stage):
-    """Every purchase is a subscription's sale, in US cents; nothing that is sent is signed."""
+    """A fake Gumroad; every purchase is a sale of a subscription, in US cents. Notifications are not signed."""
 
     gateway = GATEWAY
     credentials = {"accessToken": TOKEN}
     subscription = {"sellerId": SELLER}
-    cannot = {
-        "dispute_opened": missing_acts.GONE,
-        "uninstall": missing_acts.SILENT,
+    unsupported = {
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "proof": "Nothing is signed.",
-        "time": missing_acts.TIMELESS,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
         "currency": "All money is US cents.",
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.ALONE,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.PAYMENT_NAMES_NO_ORDER,
     }
 
     def __init__(self) -> None:
@@ -87,10 +87,10 @@ class GumroadStage(Stage):
         return Notification(body, {"Content-Type": "application/x-www-form-urlencoded"})
 
     def forge_signature(self, notification: Notification) -> Notification:
-        raise CannotPlay(self.cannot["proof"])
+        raise CannotPlay(self.unsupported["proof"])
 
     def sale(self, purchase: Purchase, **other: Any) -> dict[str, Any]:
-        """Keep a sale as the API tells it."""
+        """Store a sale for the API."""
         number = self.number()
         sale = {
             "id": f"SALE{number}==",
@@ -120,7 +120,7 @@ class GumroadStage(Stage):
         return sale
 
     def ping(self, name: str, sale: dict[str, Any], purchase: Purchase, **other: str) -> Notification:
-        """Return what is posted about a sale: a form, whose brackets are encoded twice."""
+        """Return the notification about a sale: a form in which brackets are encoded twice."""
         payload = {
             "resource_name": name,
             "seller_id": SELLER,
@@ -155,5 +155,5 @@ class GumroadStage(Stage):
 
 
 def form(fields: dict[str, Any]) -> Notification:
-    """Return a form as it is posted."""
+    """Return a notification with a form."""
     return Notification(urlencode(fields).encode(), {"Content-Type": "application/x-www-form-urlencoded"})

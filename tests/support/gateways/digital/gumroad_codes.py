@@ -1,4 +1,4 @@
-"""gumroad's products and offer codes for the tests: refusals come with 200."""
+"""Products and offer codes of the fake Gumroad, which refuses with status 200."""
 
 from typing import Any
 from urllib.parse import unquote
@@ -6,15 +6,15 @@ from urllib.parse import unquote
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
 from tests.support.gateways.stage import ApiCall
 
-_MOST = 2**31 - 1  # what its column holds
+_MAX_INTEGER = 2**31 - 1  # the limit of its column
 
 
-def _no(message: str) -> Answer:
+def _refuse(message: str) -> Answer:
     return 200, {"success": False, "message": message}
 
 
 class GumroadCodes(CodeBooks):
-    """The books of offer codes; one is of a product, or of all."""
+    """Stored offer codes; each applies to one product or to all."""
 
     product = "A-m3CDDC5dlrSdKZp0RFhA=="
     other_product = "B-m3CDDC5dlrSdKZp0RFhA=="
@@ -34,7 +34,7 @@ class GumroadCodes(CodeBooks):
             return self._page(call)
         product = next((row for row in self.products if row["id"] == parts[1]), None)
         if product is None:
-            return _no("The product was not found.")
+            return _refuse("The product was not found.")
         if len(parts) == 2:
             return 200, {"success": True, "product": product}
         if call.method == "POST":
@@ -44,7 +44,7 @@ class GumroadCodes(CodeBooks):
             return 200, {"success": True, "offer_codes": matches}
         gone = [row for row in matches if row["id"] == parts[3]]
         if not gone:
-            return _no("The offer_code was not found.")
+            return _refuse("The offer_code was not found.")
         self.rows.remove(gone[0])
         return 200, {"success": True, "message": "The offer_code was deleted successfully."}
 
@@ -61,7 +61,7 @@ class GumroadCodes(CodeBooks):
             percent=payload.get("percent_off"),
             cents=payload.get("amount_cents"),
             currency=None if "percent_off" in payload else self.currency,
-            # It is off every payment of a membership, and nothing else has a second one.
+            # It applies to every payment of a membership; no other product has a second payment.
             duration="forever" if self.products[0]["is_tiered_membership"] else "once",
             cap=payload["max_purchase_count"] if payload["max_purchase_count"] < 10**9 else None,
             products=(payload["product"],) if payload["product"] else (),
@@ -72,20 +72,20 @@ class GumroadCodes(CodeBooks):
         more = {"next_page_key": str(first + 1)} if len(self.products) > first + 1 else {}
         return 200, {"success": True, "products": self.products[first : first + 1], **more}
 
-    def _create(self, product: dict[str, Any], notification: dict[str, str]) -> Answer:
-        if self.list_by_code(notification["name"], "name"):
-            return _no("Discount code must be unique.")
-        if not 0 < int(notification["max_purchase_count"]) <= _MOST:
-            return _no("Max purchase count is out of range.")
-        off = "percent_off" if notification["offer_type"] == "percent" else "amount_cents"
+    def _create(self, product: dict[str, Any], fields: dict[str, str]) -> Answer:
+        if self.list_by_code(fields["name"], "name"):
+            return _refuse("Discount code must be unique.")
+        if not 0 < int(fields["max_purchase_count"]) <= _MAX_INTEGER:
+            return _refuse("Max purchase count is out of range.")
+        off = "percent_off" if fields["offer_type"] == "percent" else "amount_cents"
         offer = {
             "id": f"OC{self.number()}==",
-            "name": notification["name"],
-            off: int(notification["amount_off"]),
-            "max_purchase_count": int(notification["max_purchase_count"]),
-            "universal": notification["universal"] == "true",
+            "name": fields["name"],
+            off: int(fields["amount_off"]),
+            "max_purchase_count": int(fields["max_purchase_count"]),
+            "universal": fields["universal"] == "true",
             "times_used": 0,
-            "product": None if notification["universal"] == "true" else product["id"],
+            "product": None if fields["universal"] == "true" else product["id"],
         }
         self.rows.append(offer)
         return 200, {"success": True, "offer_code": offer}

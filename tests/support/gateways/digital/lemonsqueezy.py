@@ -1,4 +1,4 @@
-"""lemonsqueezy for the tests: orders, invoices, subscriptions, and the calls that we make."""
+"""A fake Lemon Squeezy: orders, invoices, subscriptions, and the API calls of the service."""
 
 import hashlib
 import hmac
@@ -14,21 +14,21 @@ KEY, SECRET = "ls_live_fake", "test_ls_secret"
 
 
 class LemonSqueezyStage(Stage):
-    """A first purchase is a subscription's order with its first invoice, one that renews is an invoice."""
+    """A fake Lemon Squeezy; a first purchase is an order with a subscription's first invoice, a renewal an invoice."""
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "storeId": "1"}
     subscription = {"webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "dispute_opened": "Chargebacks are not reported as such.",
         "dispute_lost": "Chargebacks are not reported as such.",
         "dispute_won": "Chargebacks are not reported as such.",
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.WHOLE,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class LemonSqueezyStage(Stage):
         return sign(body, self.secret)
 
     def event(self, name: str, payload: dict[str, Any], purchase: Purchase) -> Notification:
-        """Return an event about an object as it is now."""
+        """Return an event about the current state of an object."""
         custom = {"custom_data": {"affiliate_slug": purchase.slug}} if purchase.slug else {}
         meta = {"event_name": name, "test_mode": purchase.is_test, "webhook_id": f"a{self.number()}", **custom}
         return sign(json.dumps({"meta": meta, "data": payload}).encode(), self.secret)
@@ -120,7 +120,7 @@ class LemonSqueezyStage(Stage):
         return self.event("subscription_payment_success", invoice, purchase)
 
     def _order(self, purchase: Purchase) -> dict[str, Any]:
-        order = self._keep("orders", {**self._money(purchase), "identifier": "b1", "order_number": 12})
+        order = self._store("orders", {**self._money(purchase), "identifier": "b1", "order_number": 12})
         if purchase.code:
             order["attributes"]["discount_total"] = 1_000
             discount_id = int(self.codes.redeemed_id(purchase) or 0)
@@ -129,11 +129,11 @@ class LemonSqueezyStage(Stage):
 
     def _subscription(self, purchase: Purchase, order: dict[str, Any], status: str) -> dict[str, Any]:
         payload = {**self._buyer(purchase), "order_id": int(order["id"]), "status": status}
-        return self._keep("subscriptions", payload, f"3{purchase.customer}")
+        return self._store("subscriptions", payload, f"3{purchase.customer}")
 
     def _invoice(self, purchase: Purchase, reason: str) -> dict[str, Any]:
         payload = {**self._money(purchase), "billing_reason": reason, "subscription_id": int(f"3{purchase.customer}")}
-        return self._keep("subscription-invoices", payload)
+        return self._store("subscription-invoices", payload)
 
     def _buyer(self, purchase: Purchase) -> dict[str, Any]:
         return {
@@ -160,7 +160,7 @@ class LemonSqueezyStage(Stage):
             "refunded_amount": 0,
         }
 
-    def _keep(self, kind: str, payload: dict[str, Any], number: str | None = None) -> dict[str, Any]:
+    def _store(self, kind: str, payload: dict[str, Any], number: str | None = None) -> dict[str, Any]:
         matches = {"type": kind, "id": number or str(self.number()), "attributes": payload}
         self.objects[f"/v1/{kind}/{matches['id']}"] = matches
         return matches
@@ -177,7 +177,7 @@ class LemonSqueezyStage(Stage):
 
 
 def sign(body: bytes, secret: str = SECRET) -> Notification:
-    """Return a body with lemonsqueezy's signature."""
+    """Return a body with Lemon Squeezy's signature."""
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     return Notification(body, {"X-Signature": digest, "Content-Type": "application/json"})
 

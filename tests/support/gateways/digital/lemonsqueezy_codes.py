@@ -1,4 +1,4 @@
-"""lemonsqueezy's discounts for the tests."""
+"""Discounts of the fake Lemon Squeezy."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ def _refuse(field: str, detail: str) -> Answer:
 
 
 class LemonSqueezyCodes(CodeBooks):
-    """The books of discounts."""
+    """Stored discounts."""
 
     def answer(self, call: ApiCall) -> Answer | None:
         if not call.path.startswith("/v1/discounts"):

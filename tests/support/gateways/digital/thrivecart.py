@@ -1,4 +1,4 @@
-"""thrivecart for the tests: its list of transactions, what it posts about them, and the calls that we make."""
+"""A fake ThriveCart: the list of transactions, posts about them, and the API calls of the service."""
 
 import json
 from typing import Any
@@ -12,21 +12,21 @@ TOKEN, WORD = "tc_fake", "SECRETWORD"
 
 
 class ThriveCartStage(Stage):
-    """A first purchase is an order and told by a form, one that renews is a rebill and told by JSON."""
+    """A fake ThriveCart; a first purchase is an order, reported by a form, a renewal a rebill, reported by JSON."""
 
     gateway = GATEWAY
     credentials = {"apiKey": TOKEN, "secretWord": WORD}
-    cannot = {
+    unsupported = {
         "dispute_opened": "Chargebacks are not reported: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not reported: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not reported: refund the order when one is lost.",
-        "uninstall": missing_acts.SILENT,
-        "time": missing_acts.TIMELESS,
-        "any_body": "The proof is a word inside of the event.",
-        "cancel": missing_acts.FINAL,
-        "pay_again": missing_acts.FINAL,
-        "change_total": missing_acts.FIXED,
-        "pay_part": missing_acts.ALONE,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "any_body": "The proof is a secret word in the event.",
+        "cancel": missing_acts.PAYMENT_IS_FINAL,
+        "pay_again": missing_acts.PAYMENT_IS_FINAL,
+        "change_total": missing_acts.TOTAL_IS_FIXED,
+        "pay_part": missing_acts.PAYMENT_NAMES_NO_ORDER,
     }
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class ThriveCartStage(Stage):
         return Notification(notification.body.replace(WORD.encode(), b"SECRETWORM"), notification.headers)
 
     def transact(self, kind: str, order_id: str, invoice_id: str, cents: int, purchase: Purchase) -> str:
-        """Keep a transaction; return the id of its event."""
+        """Store a transaction and return the id of its event."""
         event_id = f"13250{self.number():05}"
         created = {"event_id": event_id, "transaction_type": kind, "item_type": "product", "item_id": 7}
         created |= {"order_id": order_id, "invoice_id": invoice_id, "amount": cents, "currency": purchase.currency}
@@ -106,7 +106,7 @@ class ThriveCartStage(Stage):
         return event_id
 
     def build_event(self, kind: str, order_id: str, invoice_id: str, purchase: Purchase) -> dict[str, Any]:
-        """Return what every event tells, secret word and all."""
+        """Return the fields that every event has, including the secret word."""
         return {
             "event": kind,
             "mode": "test" if purchase.is_test else "live",
@@ -126,7 +126,7 @@ class ThriveCartStage(Stage):
 
 
 def form(payload: dict[str, Any]) -> Notification:
-    """Return a form as it is posted, with brackets."""
+    """Return a notification with a form, with brackets in its field names."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return Notification(urlencode(list(_fields("", payload))).encode(), headers)
 

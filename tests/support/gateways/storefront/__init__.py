@@ -1,1 +1,1 @@
-"""The shop systems."""
+"""Fake shop systems."""

@@ -1,4 +1,4 @@
-"""bigcommerce for the tests: a store's orders, refunds, metafields and webhooks; its callbacks hold ids only."""
+"""A fake BigCommerce: orders, refunds, metafields and webhooks of a store; callbacks contain ids only."""
 
 import base64
 import hashlib
@@ -18,18 +18,18 @@ _PAID, _PART, _WHOLE, _DISPUTED, _CANCELLED = 11, 14, 4, 13, 5
 
 
 class BigCommerceStage(Stage):
-    """Every purchase is an order with a metafield that carries the slug."""
+    """A fake BigCommerce; every purchase is an order with a metafield for the slug."""
 
     gateway = GATEWAY
     credentials = {"storeHash": STORE, "accessToken": TOKEN, "clientId": "client_fake", "clientSecret": SECRET}
     subscription = {"webhooks": "21 22 23", "hookToken": WORD}
-    cannot = {
+    unsupported = {
         "trial": "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         "dispute_lost": (
             "Disputes are reported for PayPal only, without their result: an order that leaves the status Disputed is"
             " released."
         ),
-        "pay_part": missing_acts.WHOLE,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class BigCommerceStage(Stage):
         return sign(notification.body, at=int(time.time()) - 301, word=self.word)
 
     def notify_status_change(self, order_id: int, *, before: int) -> Notification:
-        """Return the callback of an order whose status changed."""
+        """Return the callback about a changed status of an order."""
         now = self.objects.get(f"/v2/orders/{order_id}", {}).get("status_id", _PAID)
         status = {"previous_status_id": before, "new_status_id": now}
         return self.notify("store/order/statusUpdated", {"type": "order", "id": order_id, "status": status})
@@ -184,7 +184,7 @@ class BigCommerceStage(Stage):
 def sign(
     body: bytes, webhook_id: str = "msg_0", *, at: int | None = None, secret: str = SECRET, word: str = WORD
 ) -> Notification:
-    """Return a body with the store's signature at a time (Unix seconds; None: now), and our word."""
+    """Return a body with the store's signature at a time (Unix seconds; None: now), and the secret header."""
     at = int(time.time()) if at is None else at
     digest = hmac.new(secret.encode(), f"{webhook_id}.{at}.".encode() + body, hashlib.sha256).digest()
     signature = f"v1,{base64.b64encode(digest).decode()}"

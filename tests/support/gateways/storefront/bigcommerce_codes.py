@@ -1,4 +1,4 @@
-"""bigcommerce's promotions and their codes for the tests."""
+"""Promotions and their codes of the fake BigCommerce."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ def _refuse(title: str) -> Answer:
 
 
 class BigCommerceCodes(CodeBooks):
-    """The books of codes, one row each with its promotion's id; and of promotions."""
+    """Stored codes, each with the id of its promotion, and promotions."""
 
     def __init__(self, number: Any) -> None:
         super().__init__(number)

@@ -1,4 +1,4 @@
-"""shopify for the tests: orders, refunds, disputes, its token and its GraphQL as far as we ask it."""
+"""A fake Shopify: orders, refunds, disputes, the access token, and the GraphQL queries of the service."""
 
 import base64
 import hashlib
@@ -13,20 +13,20 @@ from tests.support.gateways.storefront.shopify_codes import ShopifyCodes
 from tests.support.gateways.storefront.shopify_pixels import ShopifyPixels
 
 SHOP, CLIENT, SECRET, TOKEN = "mugs.myshopify.com", "client_fake", "shpss_fake", "shpca_fake"
-_FIRST_ORDER = 9_007_199_254_740_993  # a number that a float does not hold
+_FIRST_ORDER = 9_007_199_254_740_993  # a float cannot represent this number
 _STATUSES = {"opened": "needs_response", "lost": "lost", "won": "won"}
 _TAKEN = {"field": ["uri"], "message": "Address for this topic has already been taken"}
 
 
 class ShopifyStage(Stage):
-    """Every purchase is an order whose cart carries the slug, a renewal one that a subscription app made."""
+    """A fake Shopify; a purchase is an order with the slug in its cart, a renewal an order of a subscription app."""
 
     gateway = GATEWAY
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
-    cannot = {
+    unsupported = {
         "trial": "Trials of subscription apps are not reported.",
-        "time": missing_acts.TIMELESS,
-        "pay_part": missing_acts.WHOLE,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -58,7 +58,7 @@ class ShopifyStage(Stage):
         if (payload := self.pixels.answer(call)) is not None:
             return payload
         name = call.json["query"].split("(")[0].split("{")[0].split()[1]
-        reply = getattr(self, f"_said_{name.lower()}")(call.json["variables"])
+        reply = getattr(self, f"_reply_to_{name.lower()}")(call.json["variables"])
         return 200, {"data": reply, "extensions": {"cost": {"requestedQueryCost": 3}}}
 
     def pay(self, purchase: Purchase) -> Sale:
@@ -112,7 +112,7 @@ class ShopifyStage(Stage):
         return self._change_order(sale, financial_status="paid", cancelled_at=None)
 
     def change_total(self, sale: Sale, cents: int) -> tuple[Notification, ...]:
-        # The first total stays where lines are removed; the one of now has refunds taken off as well.
+        # total_price stays when lines are removed; current_total_price also subtracts refunds.
         total = max(cents, sale.purchase.cents)
         return self._change_order(sale, total_price=_money(total), current_total_price=_money(cents))
 
@@ -146,23 +146,23 @@ class ShopifyStage(Stage):
         return sign("orders/paid", body)
 
     def notify(self, topic: str, payload: dict[str, Any]) -> Notification:
-        """Return a webhook of a topic."""
+        """Return a webhook with a topic."""
         return sign(topic, json.dumps(payload).encode(), webhook_id=f"b54557e4-{self.number()}")
 
     def _format_now(self) -> str:
         return self.now.isoformat(timespec="seconds")
 
-    def _said_check(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_check(self, variables: dict[str, Any]) -> dict[str, Any]:
         scopes = [{"handle": scope} for scope in self.scopes]
         return {
             "shop": {"myshopifyDomain": SHOP, "currencyCode": "USD"},
             "currentAppInstallation": {"accessScopes": scopes},
         }
 
-    def _said_hooks(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_hooks(self, variables: dict[str, Any]) -> dict[str, Any]:
         return {"webhookSubscriptions": {"nodes": list(self.hooks.values())}}
 
-    def _said_hook(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_hook(self, variables: dict[str, Any]) -> dict[str, Any]:
         created = {"id": f"gid://shopify/WebhookSubscription/{self.number()}", **variables}
         errors = []
         if any((hook["topic"], hook["uri"]) == (created["topic"], created["uri"]) for hook in self.hooks.values()):
@@ -173,17 +173,17 @@ class ShopifyStage(Stage):
             self.hooks[created["id"]] = created
         return {"webhookSubscriptionCreate": {"webhookSubscription": None if errors else created, "userErrors": errors}}
 
-    def _said_unhook(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_unhook(self, variables: dict[str, Any]) -> dict[str, Any]:
         gone = self.hooks.pop(variables["id"], None)
         errors = [] if gone else [{"message": "Webhook subscription does not exist"}]
         return {"webhookSubscriptionDelete": {"deletedWebhookSubscriptionId": None, "userErrors": errors}}
 
-    def _said_journey(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_journey(self, variables: dict[str, Any]) -> dict[str, Any]:
         order_id = variables["id"].rpartition("/")[2]
         summary = self.journeys.get(order_id, {"ready": True, "firstVisit": None, "lastVisit": None})
         return {"order": {"customerJourneySummary": summary} if order_id in self.orders else None}
 
-    def _said_refunded(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_refunded(self, variables: dict[str, Any]) -> dict[str, Any]:
         order_id = variables["id"].rpartition("/")[2]
         existing = order_id in self.orders and order_id not in self.unreadable
         return {
@@ -191,7 +191,7 @@ class ShopifyStage(Stage):
             "order": {"totalRefundedSet": self._refunded_amount(order_id)} if existing else None,
         }
 
-    def _said_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
+    def _reply_to_orders(self, variables: dict[str, Any]) -> dict[str, Any]:
         matches = [self._node(order_id) for order_id in self.orders]
         first = int(variables["after"] or 0)
         page = {"hasNextPage": len(matches) > first + 2, "endCursor": str(first + 2)}
@@ -229,7 +229,7 @@ class ShopifyStage(Stage):
 def sign(
     topic: str, body: bytes, *, webhook_id: str | None = None, secret: str = SECRET, shop: str = SHOP
 ) -> Notification:
-    """Return a body with shopify's signature."""
+    """Return a body with Shopify's signature."""
     digest = base64.b64encode(hmac.new(secret.encode(), body, hashlib.sha256).digest()).decode()
     headers = {"X-Shopify-Topic": topic, "X-Shopify-Hmac-Sha256": digest, "X-Shopify-Shop-Domain": shop}
     if webhook_id:

@@ -1,4 +1,4 @@
-"""shopify's discount codes for the tests: what its GraphQL refuses inside of an answer with 200."""
+"""Discount codes of the fake Shopify, whose GraphQL refuses with status 200."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ _NEEDED = ("title", "code", "context", "customerGets", "startsAt")
 
 
 class ShopifyCodes(CodeBooks):
-    """The books of discounts. `may` says whether the app has the scope."""
+    """Stored discounts. `has_scope`: whether the app has the scope for discounts."""
 
-    may = True
+    has_scope = True
 
     def answer(self, call: ApiCall) -> Answer | None:
         query, variables = call.json["query"], call.json["variables"]
@@ -22,7 +22,7 @@ class ShopifyCodes(CodeBooks):
         }
         for name, act in acts.items():
             if name in query:
-                if not self.may:
+                if not self.has_scope:
                     denied = {"message": f"Access denied for {name} field.", "extensions": {"code": "ACCESS_DENIED"}}
                     return 200, {"data": {name: None}, "errors": [denied]}
                 return 200, {"data": {name: act(variables)}}

@@ -1,4 +1,4 @@
-"""wix for the tests: a site's orders and their payments, its token, and events as signed tokens."""
+"""A fake Wix: orders and payments of a site, the access token, and events as signed tokens."""
 
 import json
 import time
@@ -21,7 +21,7 @@ _CHARGEBACKS = {"lost": "chargeback_approved", "won": "chargeback_reversed"}
 
 
 class WixStage(Stage):
-    """Every purchase is an order with a custom field that carries the slug, a renewal another cycle's."""
+    """A fake Wix; a purchase is an order with a custom field for the slug, a renewal an order of a later cycle."""
 
     gateway = GATEWAY
     credentials = {
@@ -30,9 +30,9 @@ class WixStage(Stage):
         "instanceId": INSTANCE,
         "publicKey": KEY.as_pem(private=False).decode(),
     }
-    cannot = {
-        "dispute_opened": missing_acts.GONE,
-        "pay_part": missing_acts.WHOLE,
+    unsupported = {
+        "dispute_opened": missing_acts.NO_DISPUTE_EVENTS,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class WixStage(Stage):
         return (self.notify(UPDATED, {}, actionEvent=None, updatedEvent={"currentEntity": order}),)
 
     def _change_order(self, sale: Sale, **fields: Any) -> dict[str, Any]:
-        """Return an order as it is now: what was sent of it stays as it was."""
+        """Change an order and return a copy, so that sent events keep the earlier state."""
         self.orders[sale.id] = self.orders[sale.id] | {"updatedDate": self._format_now(), **fields}
         return self.orders[sale.id]
 
@@ -140,7 +140,7 @@ class WixStage(Stage):
         return sign({"data": _pack_event(PAID, {})}, until=int(time.time()) - 301)
 
     def notify(self, kind: str, body: dict[str, Any], **other: Any) -> Notification:
-        """Return an event of a kind about something."""
+        """Return an event of a kind."""
         event = {
             "id": f"e0000000-0000-4000-8000-{self.number():012}",
             "entityFqdn": "wix.ecom.v1.order",
@@ -176,7 +176,7 @@ class WixStage(Stage):
         return order
 
     def _page(self, search: dict[str, Any]) -> dict[str, Any]:
-        assert ("filter" in search) != ("cursor" in search["cursorPaging"])  # a cursor holds its filter
+        assert ("filter" in search) != ("cursor" in search["cursorPaging"])  # a cursor contains its filter
         first = int(search["cursorPaging"].get("cursor", "0"))
         matches = list(self.orders.values())
         following = str(first + 2) if len(matches) > first + 2 else None
@@ -184,7 +184,7 @@ class WixStage(Stage):
 
 
 def sign(claims: dict[str, Any], *, until: int | None = None, key: RSAKey = KEY) -> Notification:
-    """Return claims as the token that wix sends; it is good until a time (Unix seconds; None: in an hour)."""
+    """Return claims as Wix's signed token, valid until a time (Unix seconds; None: in an hour)."""
     now = int(time.time())
     payload = json.dumps({**claims, "iat": now, "exp": now + 3600 if until is None else until}).encode()
     token = jws.serialize_compact({"alg": "RS256", "kid": "k1"}, payload, key)

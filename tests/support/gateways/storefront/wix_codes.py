@@ -1,4 +1,4 @@
-"""wix's coupons for the tests."""
+"""Coupons of the fake Wix."""
 
 import json
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ def _refuse(message: str) -> Answer:
 
 
 class WixCodes(CodeBooks):
-    """The books of coupons."""
+    """Stored coupons."""
 
     def answer(self, call: ApiCall) -> Answer | None:
         if not call.path.startswith(_COUPONS):

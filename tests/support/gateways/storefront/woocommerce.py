@@ -1,4 +1,4 @@
-"""woocommerce for the tests: a shop's orders and webhooks, with or without permalinks."""
+"""A fake WooCommerce: orders and webhooks of a shop, with or without permalinks."""
 
 import base64
 import hashlib
@@ -15,19 +15,19 @@ KEY, CONSUMER_SECRET, SECRET = "ck_fake", "cs_fake", "our_secret_fake"
 
 
 class WooCommerceStage(Stage):
-    """Every purchase is an order that our plugin stamped, a renewal one that the subscriptions plugin made."""
+    """A fake WooCommerce; a purchase is an order marked by our plugin, a renewal one of the subscriptions plugin."""
 
     gateway = GATEWAY
     credentials = {"storeUrl": "https://shop.example.com", "consumerKey": KEY, "consumerSecret": CONSUMER_SECRET}
     subscription = {"webhooks": "12 13", "webhookSecret": SECRET}
-    cannot = {
+    unsupported = {
         "test_flag": "Orders have no test flag.",
         "dispute_opened": "Chargebacks are not reported: refund the order when one is lost.",
         "dispute_lost": "Chargebacks are not reported: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not reported: refund the order when one is lost.",
-        "uninstall": missing_acts.SILENT,
-        "pay_part": missing_acts.WHOLE,
-        "time": missing_acts.TIMELESS,
+        "uninstall": missing_acts.UNINSTALL_IS_SILENT,
+        "pay_part": missing_acts.ONE_SALE_PER_ORDER,
+        "time": missing_acts.PROOF_HAS_NO_TIME,
     }
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class WooCommerceStage(Stage):
 
     def is_authorized(self, call: ApiCall) -> bool:
         keys = base64.b64encode(f"{KEY}:{CONSUMER_SECRET}".encode()).decode()
-        if self.strips_header:  # answered by `answer`, as to anybody
+        if self.strips_header:  # `answer` responds as to a call without credentials
             return True
         return call.headers.get("Authorization") == f"Basic {keys}"
 
@@ -116,7 +116,7 @@ class WooCommerceStage(Stage):
         return self._change_order(sale, total=_money(cents))
 
     def delete(self, sale: Sale) -> Notification:
-        """Move an order to the trash: what is sent has its id alone."""
+        """Move an order to the trash; the notification contains only its id."""
         return self.notify({"id": int(sale.id)}, topic="order.deleted")
 
     def start_trial(self, purchase: Purchase) -> tuple[Notification, ...]:
@@ -139,7 +139,7 @@ class WooCommerceStage(Stage):
         return sign(body, secret=self.secret)
 
     def notify(self, order: dict[str, Any], *, topic: str = "order.updated") -> Notification:
-        """Return a webhook about an order as it is."""
+        """Return a webhook about the current state of an order."""
         return sign(json.dumps(order).encode(), topic=topic, secret=self.secret)
 
     def _change_order(self, sale: Sale, **fields: Any) -> tuple[Notification, ...]:

@@ -1,4 +1,4 @@
-"""woocommerce's coupons for the tests: a shop keeps their codes in lower case."""
+"""Coupons of the fake WooCommerce, which stores codes in lower case."""
 
 from typing import Any
 
@@ -7,11 +7,14 @@ from tests.support.gateways.stage import ApiCall
 
 _TAKEN = {"code": "woocommerce_rest_coupon_code_already_exists", "message": "The coupon code already exists"}
 _MISSING = {"code": "woocommerce_rest_shop_coupon_invalid_id", "message": "Invalid ID."}
-_READS_ONLY = {"code": "woocommerce_rest_cannot_create", "message": "Sorry, you are not allowed to create resources."}
+_READ_ONLY_KEY = {
+    "code": "woocommerce_rest_cannot_create",
+    "message": "Sorry, you are not allowed to create resources.",
+}
 
 
 class WooCommerceCodes(CodeBooks):
-    """The books of coupons. `may_write` says whether the key is more than a reader's."""
+    """Stored coupons. `may_write`: whether the key may write."""
 
     may_write = True
 
@@ -24,7 +27,7 @@ class WooCommerceCodes(CodeBooks):
         if call.method == "GET":
             return 200, self.list_by_code(call.params["code"][0])
         if not self.may_write:
-            return 401, _READS_ONLY
+            return 401, _READ_ONLY_KEY
         if call.method == "POST":
             return self._create(call.json)
         matches = [row for row in self.rows if str(row["id"]) == path.rpartition("/")[2]]

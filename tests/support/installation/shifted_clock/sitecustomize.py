@@ -1,7 +1,7 @@
-"""Shift the wall clock of a Python process by CLOCK_SHIFT_S seconds, as a machine whose clock is wrong would have it.
+"""Shifts the wall clock of a Python process by CLOCK_SHIFT_S seconds, like a machine with a wrong clock.
 
-Python loads this at its start where the folder is on PYTHONPATH. Clocks that only measure spans stay as they are, as
-they do on a real machine. What makes a datetime still makes a plain one: libraries compare the type itself.
+Python loads this module at start if its folder is on PYTHONPATH. Monotonic clocks are not shifted, as on a real
+machine. The constructors still return plain datetime objects, because libraries compare the type itself.
 """
 
 import datetime
@@ -14,7 +14,7 @@ _Plain = datetime.datetime
 _time, _time_ns = time.time, time.time_ns
 
 
-class _Kind(type(_Plain)):
+class _PlainInstanceCheck(type(_Plain)):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, _Plain)
 
@@ -22,11 +22,11 @@ class _Kind(type(_Plain)):
         return issubclass(kind, _Plain)
 
 
-class _Shifted(_Plain, metaclass=_Kind):
+class _Shifted(_Plain, metaclass=_PlainInstanceCheck):
     """The class `datetime` of this process: its current time is shifted."""
 
-    def __new__(cls, *parts: object, **named: object) -> _Plain:
-        return _Plain(*parts, **named)  # type: ignore[arg-type]  # whatever was given
+    def __new__(cls, *parts: object, **keywords: object) -> _Plain:
+        return _Plain(*parts, **keywords)  # type: ignore[arg-type]  # any valid arguments
 
     @classmethod
     def now(cls, tz: datetime.tzinfo | None = None) -> _Plain:
@@ -44,4 +44,4 @@ class _Shifted(_Plain, metaclass=_Kind):
 if _SHIFT_S:
     time.time = lambda: _time() + _SHIFT_S
     time.time_ns = lambda: _time_ns() + _SHIFT_S * _NS
-    datetime.datetime = _Shifted  # type: ignore[misc]  # that is what this file is for
+    datetime.datetime = _Shifted  # type: ignore[misc]  # the purpose of this module

@@ -1,1 +1,1 @@
-"""What a web server of the tests is configured with, around gunicorn.conf.py."""
+"""Variants of gunicorn.conf.py for web servers of the tests."""

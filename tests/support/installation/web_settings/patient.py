@@ -1,4 +1,4 @@
-"""gunicorn's settings for a web server to which a broker's server that is slow to answer is not away."""
+"""gunicorn's settings for a web server that waits long for a slow broker before it treats it as unavailable."""
 
 import runpy
 from pathlib import Path

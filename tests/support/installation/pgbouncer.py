@@ -1,4 +1,4 @@
-"""A PgBouncer that lends its few connections by the transaction, before a machine's PostgreSQL."""
+"""A PgBouncer with few connections, in transaction mode, in front of an installation's PostgreSQL."""
 
 import os
 import shutil
@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.embedded import data_folder, runners
-from tests.support.installation.ground import PATIENCE_S
+from tests.support.installation.backing_servers import PATIENCE_S
 
-#: Where Debian's package has it; None where it is not installed.
+#: The path of the program; None if it is not installed.
 PROGRAM = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 
 _SETTINGS = """
@@ -30,20 +30,20 @@ logfile = {folder}/log
 """
 
 
-class Pool:
-    """One running PgBouncer: `environment` is what a process is told to work behind it."""
+class PgBouncer:
+    """A running PgBouncer; `environment` has the variables of processes that use it."""
 
     def __init__(self, home: Path, database_url: str, *, size: int, wait_s: int = 120) -> None:
-        # It refuses to be root as PostgreSQL does, and has to reach that one's socket.
+        # Like PostgreSQL it refuses to run as root, and it needs access to the socket of PostgreSQL.
         self._runner = runners.choose_runner(data_folder.resolve(home))
         url = urlsplit(database_url)
-        asked = parse_qs(url.query)
+        query = parse_qs(url.query)
         self._folder = Path(tempfile.mkdtemp(prefix="ff-pool-", dir="/tmp"))
         settings = self._folder / "pgbouncer.ini"
-        databases = {"database": url.path[1:], "login": url.username, "port": asked.get("port", ["5432"])[0]}
+        databases = {"database": url.path[1:], "login": url.username, "port": query.get("port", ["5432"])[0]}
         limits = {"size": size, "wait_s": wait_s}
         settings.write_text(
-            _SETTINGS.format(folder=self._folder, sockets=asked["host"][0], **limits, **databases), encoding="utf-8"
+            _SETTINGS.format(folder=self._folder, sockets=query["host"][0], **limits, **databases), encoding="utf-8"
         )
         self.environment = {
             "DATABASE_URL": f"postgresql://{url.username}@{url.path}?host={self._folder}&port=6432",
@@ -52,13 +52,13 @@ class Pool:
         self._process = self._start()
 
     def crash(self) -> None:
-        """Kill it, with every connection to it and from it, and start it again."""
+        """Kill it with all its connections, and start it again."""
         self._process.kill()
         self._process.wait()
         self._process = self._start()
 
     def close(self) -> None:
-        """Stop it and remove its files."""
+        """Stop PgBouncer and remove its files."""
         self._process.send_signal(signal.SIGTERM)
         self._process.wait()
         shutil.rmtree(self._folder)
@@ -75,5 +75,5 @@ class Pool:
             env={"PATH": os.environ["PATH"]},
             preexec_fn=self._runner.enter,
         )
-        assert data_folder.wait_until(socket.exists, timeout_s=PATIENCE_S), "PgBouncer does not start"
+        assert data_folder.wait_until(socket.exists, timeout_s=PATIENCE_S), "PgBouncer did not start"
         return process

@@ -1,4 +1,4 @@
-"""How long deliveries wait for an answer where a test is about those that are given up."""
+"""A short timeout of webhook deliveries, for tests of deliveries that time out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ from tests.support.settings_overrides import override_settings
 
 
 @contextmanager
-def hasty() -> Iterator[None]:
-    """Have deliveries given up after two seconds, while nothing is sent that is to arrive.
+def short_delivery_timeout() -> Iterator[None]:
+    """Shorten the timeout of webhook deliveries to two seconds while the block runs.
 
-    Before and after it they have longer than a busy machine takes to answer.
+    Deliveries that must succeed do not belong into the block: a busy machine may take longer to respond.
     """
     with pytest.MonkeyPatch.context() as patch:
         override_settings(patch, webhooks={"timeout_s": 2})

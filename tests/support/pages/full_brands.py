@@ -1,4 +1,4 @@
-"""A brand with something of everything, so that every screen has something to show."""
+"""A brand with rows of every kind, so that every screen has something to show."""
 
 import base64
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ _BANNER = base64.b64encode(png(1200, 630)).decode()
 
 @dataclass
 class FullBrand:
-    """A brand, the affiliate to look through the portal of, and what stands for each name in a screen's address."""
+    """A brand, the email of its affiliate rita, and a value for each parameter in the URLs of screens."""
 
     brand: Brand
     email: str
@@ -38,7 +38,7 @@ class FullBrand:
 
 
 def create_full_brand(app: Any) -> FullBrand:
-    """Make the brand: its names hold a mark that tells what is escaped."""
+    """Create the brand; its names contain markup, which pages must escape."""
     payroll = Payroll.create(app)
     brand, owner = payroll.brand, payroll.brand.person("Owner")
     email = f"rita-{uuid4().hex}@example.com"
@@ -57,9 +57,9 @@ def create_full_brand(app: Any) -> FullBrand:
     )
     names |= {"gateway": "stripe", "platform": "kit", "event_id": str(uuid4())}
     group = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
-    names["group_id"] = _ask(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
+    names["group_id"] = _call_api(brand, f"/api/v1/programs/{names['program_id']}/partner-groups", group)["id"]
     names |= {"organization_id": str(brand.id), "seq": "1"}
-    _ask(owner, f"/api/v1/programs/{names['program_id']}", {"landingPageConfig": _PAGE}, "PATCH")
+    _call_api(owner, f"/api/v1/programs/{names['program_id']}", {"landingPageConfig": _PAGE}, "PATCH")
     brand.affiliate("new", status="Pending", approved_at=None, full_name="Ada Ek")
     brand.affiliate("paused", status="Paused")
     payroll.rate("EUR", "0.9")
@@ -69,17 +69,19 @@ def create_full_brand(app: Any) -> FullBrand:
     payroll.pay()
     _sell(payroll, names)
     drain("webhooks")
-    _ask(owner, "/api/affiliate-invites", {"email": f"ina-{uuid4().hex}@example.com", "programId": names["program_id"]})
-    _ask(owner, "/api/v1/api-keys", {"name": "Shop", "scope": "read_write"})
-    _ask(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
-    names["asset_id"] = _ask(owner, "/api/v1/assets", {"name": "Banner <b>1</b>", "dataBase64": _BANNER})["id"]
-    _ask(owner, "/api/v1/assets", {"name": "Words", "text": "Try it <b>for</b> a month.\nIt is good."})
+    _call_api(
+        owner, "/api/affiliate-invites", {"email": f"ina-{uuid4().hex}@example.com", "programId": names["program_id"]}
+    )
+    _call_api(owner, "/api/v1/api-keys", {"name": "Shop", "scope": "read_write"})
+    _call_api(brand, f"/api/v1/affiliates/{rita}/coupons", {"code": "TRAIL20", "external": True})
+    names["asset_id"] = _call_api(owner, "/api/v1/assets", {"name": "Banner <b>1</b>", "dataBase64": _BANNER})["id"]
+    _call_api(owner, "/api/v1/assets", {"name": "Words", "text": "Try it <b>for</b> a month.\nIt is good."})
     embed_tokens.issue_token(brand, rita)
-    dealing = DealScene.for_brand(brand)
-    _ask(brand, "/api/v1/deals", dealing.body(20_000))
+    deal_scene = DealScene.for_brand(brand)
+    _call_api(brand, "/api/v1/deals", deal_scene.body(20_000))
     import_sales(brand, build_past_sale(affiliateSlug="rita"))
     with play_gateway() as stage:
-        switch_to_test_mode(stage)  # a live one would keep signed sales out
+        switch_to_test_mode(stage)  # a live gateway would block signed sales
         connect_gateway(owner, stage)
         create_coupon(brand, name="Partner <b>15</b>")
     with play_platform() as platform:
@@ -91,7 +93,7 @@ def create_full_brand(app: Any) -> FullBrand:
 
 
 def _create_applications(brand: Brand, email: str, names: dict[str, str]) -> None:
-    """Let there be a program to apply to by a form, and one whose second step is still asked."""
+    """Create a program with an application form, and an application whose second step is open."""
     kinds = [
         build_question(
             type, type, label=f"Your <b>{type}</b>?", options=["One", "<i>Two</i>"] if type == "choice" else []
@@ -101,17 +103,17 @@ def _create_applications(brand: Brand, email: str, names: dict[str, str]) -> Non
     names["offer_id"] = str(brand.program(name="Autumn <b>1</b>", application_form=build_form(*kinds)))
     brand.program(name="Winter <b>2</b>", application_form=build_two_step_form())
     assert apply(brand, email=email, fullName="Rita", answers={"team": "Tea <b>3</b>"}).status_code == 200
-    ((applied,),) = brand.rows("select id from affiliate where source = 'Public'")
-    names["application_id"] = str(applied)
+    ((application_id,),) = brand.rows("select id from affiliate where source = 'Public'")
+    names["application_id"] = str(application_id)
 
 
 def _sell(payroll: Payroll, names: dict[str, str]) -> None:
     for cents, currency in ((1_234_567_89, "USD"), (4_900, "EUR"), (10_000, "USD")):
         names["conversion_id"] = payroll.sell("rita", cents, currency)
-    payroll.brand.sale(affiliateSlug="paused", amountCents=700)  # one that nobody may be credited with
+    payroll.brand.sale(affiliateSlug="paused", amountCents=700)  # one without a credited affiliate
 
 
-def _ask(caller: Brand, path: str, body: Any, method: str = "POST") -> dict[str, Any]:
+def _call_api(caller: Brand, path: str, body: Any, method: str = "POST") -> dict[str, Any]:
     answer = caller.call(method, path, body)
     assert answer.status_code < 300, answer.get_data(as_text=True)
     document = answer.get_json(silent=True)
