@@ -15,14 +15,14 @@ from models import db
 def create_app() -> Application:
     """Build the application from this process's settings. Opens no connection yet."""
     try:
-        chosen = settings.current()
-        logs.configure(chosen.monitoring)
+        config = settings.current()
+        logs.configure(config.monitoring)
         logs.report_old_settings(settings.old_name_warnings(os.environ))
-        export.configure(chosen.monitoring)
+        export.configure(config.monitoring)
         db.connect_to(
             servers.urls().database_url,
-            replica_url=chosen.servers.database_read_url,
-            is_pooled=chosen.servers.is_pooled,
+            replica_url=config.servers.database_read_url,
+            is_pooled=config.servers.is_pooled,
         )
         clock.use_database_clock(db.database_clock)
         app = Application("finderfee", static_folder=None)

@@ -1,4 +1,4 @@
-"""Calls the operator's model endpoint with the common chat completions API.
+"""Calls the operator's model endpoint over the chat completions API.
 
 The operator chose the host, which is often this machine, so it is called directly and not through the guard that keeps
 customers' URLs out of the private network (decision 38). It follows no redirect and uses no proxy.
@@ -6,7 +6,7 @@ customers' URLs out of the private network (decision 38). It follows no redirect
 
 import threading
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import TimeoutError as CallTimeout
 
 import settings
 from adapters import http_calls
@@ -17,7 +17,7 @@ _PATH = "/chat/completions"
 
 
 class ModelUnavailable(Exception):
-    """The endpoint gave no usable response: `failure` is the kind; the message has none of the endpoint's text."""
+    """The endpoint gave no usable response. `failure` is the kind; the message contains no text of the endpoint."""
 
     def __init__(self, failure: CopilotFailure, message: str) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ def complete(body_sent: bytes) -> bytes:
     threading.Thread(target=run, name="copilot", daemon=True).start()
     try:
         status, body = response.result(timeout_s)
-    except Late:
+    except CallTimeout:
         raise ModelUnavailable(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
     except NoAnswer as error:
         raise ModelUnavailable(CopilotFailure.Away, str(error)) from error
@@ -59,9 +59,9 @@ def complete(body_sent: bytes) -> bytes:
 
 
 def _request(body_sent: bytes, timeout_s: float) -> tuple[int, bytes]:
-    chosen = settings.current().copilot
+    config = settings.current().copilot
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if chosen.key is not None:
-        headers["Authorization"] = f"Bearer {chosen.key}"
-    status, _, body = http_calls.call("POST", f"{chosen.url}{_PATH}", headers, body_sent, timeout_s=timeout_s)
+    if config.key is not None:
+        headers["Authorization"] = f"Bearer {config.key}"
+    status, _, body = http_calls.call("POST", f"{config.url}{_PATH}", headers, body_sent, timeout_s=timeout_s)
     return status, body

@@ -1,7 +1,7 @@
 """Keys of 32 bytes derived from SECRET_KEY, one per use, so that a value of one use is invalid for another.
 
-New values are made with the current key; values of former keys are accepted while these are listed in
-SECRET_KEY_PREVIOUS. docs/decisions/0016 says what each use does with them.
+New values are made with the current key. Values of a former key are accepted as long as SECRET_KEY_PREVIOUS lists it;
+docs/decisions/0016 describes this for each use.
 """
 
 import functools
@@ -25,6 +25,6 @@ def accepted_keys(use: str) -> tuple[bytes, ...]:
 
 
 def clear_caches() -> None:
-    """Read the settings again; for tests."""
+    """Make the next call read the settings again; for tests."""
     current_key.cache_clear()
     accepted_keys.cache_clear()

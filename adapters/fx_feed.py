@@ -6,7 +6,7 @@ It follows no redirect, uses no proxy, netrc or cookie, and keeps limits of time
 import threading
 import time
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import TimeoutError as CallTimeout
 
 from adapters.http_calls import requests
 
@@ -41,7 +41,7 @@ def fetch(url: str, *, whole_call_s: float = WHOLE_CALL_S, max_bytes: int = MAX_
     threading.Thread(target=run, name="fx-feed", daemon=True).start()
     try:
         return answer.result(whole_call_s)
-    except Late:
+    except CallTimeout:
         raise FeedUnavailable(f"no complete response within {whole_call_s:g} s") from None
     except FeedUnavailable:
         raise

@@ -35,10 +35,10 @@ _CONTEXT_VARIABLES = ("request_id", "traceparent", "job_id", "job", "attempt")
 _QUOTES_A_VALUE = re.compile(r"(invalid input (?:syntax|value) for [\w ]+:) .*")
 
 
-def configure(chosen: Monitoring) -> None:
+def configure(config: Monitoring) -> None:
     """Send our log lines and libraries' warnings to standard error in the chosen format; call before threads start."""
     create_context_variables()
-    level = getattr(logging, chosen.log_level.upper())
+    level = getattr(logging, config.log_level.upper())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -46,7 +46,7 @@ def configure(chosen: Monitoring) -> None:
         structlog.processors.format_exc_info,
         _strip_row_values,
     ]
-    as_json = chosen.log_format == "json"
+    as_json = config.log_format == "json"
     render = structlog.processors.JSONRenderer(_dumps) if as_json else structlog.dev.ConsoleRenderer()
     structlog.configure(
         processors=[*shared, render],

@@ -12,14 +12,14 @@ def is_allowed(host: str) -> bool:
         name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     except ValueError:
         return False
-    chosen = settings.current()
-    if name in ("localhost", chosen.web.host) or name in chosen.monitoring.metrics_hosts:
+    config = settings.current()
+    if name in ("localhost", config.web.host) or name in config.monitoring.metrics_hosts:
         return bool(name)
     try:
         address = ipaddress.ip_address(name)
     except ValueError:
         return False
-    return address.is_loopback or any(_contains(network, address) for network in chosen.monitoring.metrics_hosts)
+    return address.is_loopback or any(_contains(network, address) for network in config.monitoring.metrics_hosts)
 
 
 def _contains(network: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

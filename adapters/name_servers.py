@@ -48,7 +48,7 @@ def reading_slot() -> Iterator[None]:
 
 
 def read(proof: ExpectedProof, *, limit_s: float) -> DnsReading:
-    """Read the records of a host name and of the text name below it, within `longest_s` seconds. Never raises.
+    """Read the records of a host name and of the text name below it, within `limit_s` seconds. Never raises.
 
     The servers are those of DNS_SERVERS, else the machine's own; without any the reply is Silent.
     """

@@ -29,21 +29,21 @@ def seal(secret: str, *, belongs_to: str) -> bytes:
 
 @functools.lru_cache(maxsize=10_000)
 def unseal(sealed: bytes, *, belongs_to: str) -> str:
-    """Return the secret of a sealed value, or raise CannotOpen."""
+    """Return the secret of a sealed value, or raise CannotUnseal."""
     return _open(sealed, belongs_to)[0]
 
 
 def reseal(sealed: bytes, *, belongs_to: str) -> bytes | None:
     """Return a value of a former key sealed with the current one; None if it is sealed with that already.
 
-    Raises CannotOpen. Caches nothing.
+    Raises CannotUnseal. Caches nothing.
     """
     secret, is_current = _open(sealed, belongs_to)
     return None if is_current else seal(secret, belongs_to=belongs_to)
 
 
 def is_current(sealed: bytes, *, belongs_to: str) -> bool:
-    """Return whether the current key sealed this, and not a former one. Raises CannotOpen. Caches nothing."""
+    """Return whether the current key sealed this, and not a former one. Raises CannotUnseal. Caches nothing."""
     return _open(sealed, belongs_to)[1]
 
 

@@ -21,29 +21,29 @@ class Urls:
 @functools.cache
 def urls() -> Urls:
     """Return this process's URLs, without connecting or starting anything."""
-    chosen = settings.current().servers
-    embedded = server_pair.build_urls(chosen.data_dir)
-    database_url = chosen.database_url or embedded.database_url
-    owner_url = chosen.database_owner_url or server_pair.find_owner_url(database_url) or chosen.database_url
+    config = settings.current().servers
+    embedded = server_pair.build_urls(config.data_dir)
+    database_url = config.database_url or embedded.database_url
+    owner_url = config.database_owner_url or server_pair.find_owner_url(database_url) or config.database_url
     return Urls(
         database_url,
         owner_url or embedded.database_owner_url,
-        chosen.redis_url or embedded.redis_url,
-        broker_url=chosen.broker_url,
+        config.redis_url or embedded.redis_url,
+        broker_url=config.broker_url,
     )
 
 
 def start() -> None:
     """Start the embedded servers that no URL replaces. Raises embedded.StartFailed."""
-    chosen = settings.current().servers
-    names = embedded_names(chosen)
+    config = settings.current().servers
+    names = embedded_names(config)
     if names:
-        server_pair.start(chosen.data_dir, postgres="postgres" in names, valkey="valkey" in names)
+        server_pair.start(config.data_dir, postgres="postgres" in names, valkey="valkey" in names)
 
 
-def embedded_names(chosen: Servers) -> list[str]:
+def embedded_names(config: Servers) -> list[str]:
     """Return which of 'postgres' and 'valkey' are the embedded ones."""
-    urls_by_name = {"postgres": chosen.database_url, "valkey": chosen.redis_url}
+    urls_by_name = {"postgres": config.database_url, "valkey": config.redis_url}
     return [name for name, url in urls_by_name.items() if url is None]
 
 

@@ -97,22 +97,22 @@ def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
     """
     if "limiter" in app.extensions:
         return
-    chosen, urls = settings.current(), servers.urls()
+    config, urls = settings.current(), servers.urls()
     networks.load_networks()  # an unusable file is reported now, not at the first click
     countries.load_map()
     app.json = _Json(app)
     # A doubled slash would be answered with a redirect to any host in the request.
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(
-        urls.redis_url, chosen.web.limits_per_min, slot_keys={visits.BUCKET: stream.KEY}
+        urls.redis_url, config.web.limits_per_min, slot_keys={visits.BUCKET: stream.KEY}
     )
     app.extensions["waker"] = relay_waker.Waker(urls.redis_url)
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
-    if chosen.servers.database_read_url:
-        app.extensions["reads"] = routing.ReadRouter(urls.redis_url, max_lag_s=chosen.servers.database_read_lag_s)
+    if config.servers.database_read_url:
+        app.extensions["reads"] = routing.ReadRouter(urls.redis_url, max_lag_s=config.servers.database_read_lag_s)
     parse: Any = partial(fast_path.parse, app)
-    if chosen.web.trusted_proxies:
-        hops = chosen.web.trusted_proxies
+    if config.web.trusted_proxies:
+        hops = config.web.trusted_proxies
         app.wsgi_app = behind_proxies(app.wsgi_app, hops)  # type: ignore[method-assign]  # Flask's documented way
         parse = behind_proxies(parse, hops)
     app.extensions["fast_path"] = FastPathEndpoint(

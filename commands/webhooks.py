@@ -115,9 +115,9 @@ def redeliver(
         count = redeliveries.count(window)
     if window.until <= window.since:
         raise click.UsageError("--until must be after --since.")
-    say = functools.partial(click.echo, err=as_json)
-    say(_describe_plan(endpoint, window, count))
-    queued, last_at = (0, None) if dry_run else _queue(window, count, say)
+    echo = functools.partial(click.echo, err=as_json)
+    echo(_describe_plan(endpoint, window, count))
+    queued, last_at = (0, None) if dry_run else _queue(window, count, echo)
     output.show(
         {
             "endpoint": str(endpoint.id),
@@ -132,7 +132,7 @@ def redeliver(
     )
 
 
-def _queue(window: DeliveryWindow, count: int, say: Callable[[str], None]) -> tuple[int, datetime | None]:
+def _queue(window: DeliveryWindow, count: int, echo: Callable[[str], None]) -> tuple[int, datetime | None]:
     """Queue the deliveries of the window in portions, one transaction each."""
     queued, last_at, after = 0, None, None
     while True:
@@ -147,7 +147,7 @@ def _queue(window: DeliveryWindow, count: int, say: Callable[[str], None]) -> tu
                 )
         queued, last_at, after = queued + portion.count, portion.last_at or last_at, portion.next_after
         if portion.last_at is not None:
-            say(f"Queued {queued} of {count}; the last one is due at {portion.last_at:%Y-%m-%d %H:%M:%S} UTC")
+            echo(f"Queued {queued} of {count}; the last one is due at {portion.last_at:%Y-%m-%d %H:%M:%S} UTC")
         if after is None:
             return queued, last_at
 

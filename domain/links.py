@@ -31,10 +31,10 @@ _SAFE_IN_QUERY = "%!$'()*+,;:@/?=-._~"
 
 
 def url(*, slug: str, format: str, destination_url: str | None, base_url: str, program_id: str | None = None) -> str:
-    """Return the URL to share: `base_url` is ours, `destination_url` the site that the campaign promotes.
+    """Return the URL to share. `base_url` is our own, `destination_url` the site that the campaign promotes.
 
-    `program_id` is for a short link whose slug alone leads to another campaign. Without a destination every format is
-    Short. Parameters and fragment of the destination stay, except its own `via`. Raises ValueError for an unknown
+    `program_id` is given if the slug alone would lead to another campaign. Without a destination every format becomes
+    Short. Parameters and fragment of the destination are kept, except its own `via`. Raises ValueError for an unknown
     format.
     """
     if format == LinkFormat.Short or not destination_url:
@@ -53,8 +53,9 @@ def url(*, slug: str, format: str, destination_url: str | None, base_url: str, p
 def landing_url(*, slug: str, destination_url: str, sub_id: str | None, forwarded: Iterable[str] = ()) -> str:
     """Return the destination of a short link: the campaign's site with the slug and, if given, the channel's tag.
 
-    Host, path, fragment and parameters are the destination's own; `forwarded` are the visitor's parameters
-    (`forwardable`), added where the destination does not have them. `sub_id` is normalized (`domain.clicks.subid`).
+    Host, path, fragment and parameters are the destination's own. `forwarded` are the visitor's parameters
+    (`list_forwardable`); those that the destination already has are not added. `sub_id` is normalized
+    (`domain.clicks.subid`).
     """
     parts = urlsplit(destination_url)
     own = {name for name, _ in _parameters(parts.query)}
@@ -90,7 +91,7 @@ def list_forwardable(query: str, *, reserved: Collection[str]) -> list[str]:
 def slugs_from_url(address: object, parameters: Iterable[str]) -> list[str]:
     """Return the slugs that a URL carries in order of priority, each once.
 
-    First those of the parameters, in the order of `parameters`, then that of a path `/via/SLUG`.
+    Those of the parameters come first, in the order of `parameters`, then that of a path `/via/SLUG`.
     """
     return list(dict.fromkeys(slugs_from_fields(fields_from_url(address), parameters)))
 
@@ -158,6 +159,6 @@ def _with_slug(parameters: str, slug: str) -> str:
 
 
 def _with_parameter(parameters: str, name: str, value: str) -> str:
-    # As text: parsing and serializing would change the brand's spelling.
+    # Edited as text: parsing and serializing would change the brand's spelling.
     others = [part for part in parameters.split("&") if part and part.partition("=")[0] != name]
     return "&".join([*others, f"{name}={value}"])

@@ -41,7 +41,7 @@ def normalize(text: str) -> str | None:
 def validate(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the valid origins, each once and in the order given.
 
-    Raises Refused 400: too_many_origins, invalid_origin (also for none at all).
+    Raises Refused 400: too_many_origins, invalid_origin (also if there is no origin).
     """
     if len(texts) > MAX_ORIGINS:
         raise refuse_too_many()

@@ -87,7 +87,7 @@ def unit_of_work(organization_id: UUID, *, is_single: bool = False) -> Iterator[
     """Open the one transaction of a request or a job, seeing `organization_id`'s rows only.
 
     Leaving the block commits; an exception rolls everything back. Only the HTTP edge and the workers open one.
-    One that `is_single` is for a single statement (`db.run_single`), which is committed in its own round trip.
+    With `is_single` it is for a single statement (`db.run_single`), which is committed in its own round trip.
     """
     with _transaction(f"select set_config('app.org', '{organization_id}', true)", organization_id, is_single=is_single):
         yield

@@ -1,8 +1,9 @@
-"""Brings the schema up to date: numbered SQL files, each applied once, in order (`models/schema/steps.py`: how).
+"""Brings the schema up to date: numbered SQL files, each applied once, in order. `models.schema.steps` applies one.
 
-There is no way down: a mistake is mended by the next number. Runs as the owner of the tables; the service
-itself runs as the role finderfee_app, which the first migration makes. The table `migration` keeps the checksum of
-each file as it was applied: one that says something else now would mean another schema elsewhere than here.
+There are no down migrations: a mistake is corrected by the next file. Migrations run as the owner of the tables; the
+service itself runs as the role finderfee_app, which the first migration creates. The table `migration` stores the
+checksum of each applied file: if a file was edited afterwards, this database and a new one would have different
+schemas.
 """
 
 import hashlib
@@ -17,9 +18,9 @@ from models.db import db
 from models.schema import owners, steps
 
 _FOLDER = Path(__file__).parent / "migrations"
-# The advisory lock of migrations: two starts at once run one after the other.
+# The key of the advisory lock under which processes migrate one after the other.
 _LOCK = 8_273_440_117
-_TURN_S = 0.2
+_LOCK_RETRY_S = 0.2
 _NO_UPGRADE = (
     "This database was created before the first release and cannot be upgraded: start again with an empty database or, "
     "if DATABASE_URL is not set, stop Finderfee and delete the data folder (DATA_DIR, by default .data)."
@@ -28,38 +29,38 @@ _NO_UPGRADE = (
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One numbered file, whether the database has it, and whether its text is another one since."""
+    """A numbered file: whether it was applied, and whether it was edited afterwards."""
 
     name: str
     is_applied: bool
     is_changed: bool
 
 
-def up(owner_url: str, tell: steps.Tell = lambda line: None) -> list[str]:
-    """Apply what is missing and return the names, in order. Safe to call from any number of processes.
+def up(owner_url: str, report: steps.Reporter = lambda line: None) -> list[str]:
+    """Apply the missing migrations in order and return their names. Any number of processes may call this at once.
 
-    `tell` gets a line about whatever takes long. Raises steps.MigrationHalted where an applied file was changed or no
-    longer exists, or tables stay locked by others.
+    `report` receives a line about each wait and each slow statement. Raises steps.MigrationHalted if an applied file
+    was changed or removed, or if other sessions keep a table locked.
     """
     applied = []
     with owners.connect(owner_url) as connection, connection.cursor() as cursor:
-        _take_turn(cursor, tell)
-        listed = _list_migrations(cursor)
+        _wait_for_lock(cursor, report)
+        migrations = _list_migrations(cursor)
         _prepare(cursor)
-        _refuse_changed([migration.name for migration in listed if migration.is_changed])
-        for migration in listed:
+        _refuse_changed([migration.name for migration in migrations if migration.is_changed])
+        for migration in migrations:
             if not migration.is_applied:
                 record = partial(_record, name=migration.name)
-                steps.apply(connection, _text(migration.name), name=migration.name, record=record, tell=tell)
+                steps.apply(connection, _text(migration.name), name=migration.name, record=record, report=report)
                 applied.append(migration.name)
         cursor.execute("select pg_advisory_unlock(%s)", (_LOCK,))
     return applied
 
 
 def status(owner_url: str) -> list[Migration]:
-    """Return every migration of this version, in order, and whether it was applied.
+    """Return every migration of this version, in order.
 
-    Raises steps.MigrationHalted where one was applied that no longer exists.
+    Raises steps.MigrationHalted if an applied file no longer exists.
     """
     with owners.connect(owner_url) as connection, connection.cursor() as cursor:
         return _list_migrations(cursor)
@@ -68,7 +69,7 @@ def status(owner_url: str) -> list[Migration]:
 def list_missing() -> list[str]:
     """Return this version's migrations that the database of the current unit of work does not have.
 
-    Raises steps.MigrationHalted where one was applied that no longer exists.
+    Raises steps.MigrationHalted if an applied file no longer exists.
     """
     if db.row("select to_regclass('public.migration')") == (None,):
         return names()
@@ -82,22 +83,25 @@ def names() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("[0-9]*.sql"))
 
 
-def _take_turn(cursor: Any, tell: steps.Tell) -> None:
-    """Wait until nobody else migrates; it asks again and again, since an index that is built concurrently waits for
-    every statement that is under way, and so for one that waits for the lock of its builder."""
-    is_told = False
+def _wait_for_lock(cursor: Any, report: steps.Reporter) -> None:
+    """Wait until no other process migrates, and take the lock.
+
+    It polls: a process that builds an index concurrently waits for all running statements to end, so one that blocked
+    on its lock would cause a deadlock.
+    """
+    is_reported = False
     while True:
         cursor.execute("select pg_try_advisory_lock(%s)", (_LOCK,))
         if cursor.fetchone() == (True,):
             return
-        if not is_told:
-            tell("Another process migrates this database; waiting for it")
-            is_told = True
-        time.sleep(_TURN_S)
+        if not is_reported:
+            report("Another process is migrating this database; waiting for it to finish")
+            is_reported = True
+        time.sleep(_LOCK_RETRY_S)
 
 
 def _prepare(cursor: Any) -> None:
-    """Create the table of applied files, and note the checksums that an operator has set to null."""
+    """Create the table of applied files, and store the checksums that an operator has set to null."""
     cursor.execute(
         "create table if not exists migration"
         " (name text primary key, applied_at timestamptz not null default now(), sha256 text)"
@@ -112,7 +116,7 @@ def _list_migrations(cursor: Any) -> list[Migration]:
     cursor.execute("select to_regclass('public.migration')")
     known: dict[str, str | None] = {}
     if cursor.fetchone() != (None,):
-        # The column is missing where the table is older than checksums; such a database is refused below.
+        # A table from before checksums has no such column; that database is refused below.
         cursor.execute("select name, to_jsonb(migration) ->> 'sha256' from migration")
         known = dict(cursor.fetchall())
         _refuse_removed(known)
@@ -123,7 +127,7 @@ def _list_migrations(cursor: Any) -> list[Migration]:
 
 
 def _refuse_removed(applied: Iterable[str]) -> None:
-    """Raise MigrationHalted if a file that was applied no longer exists. Later names are those of a later release."""
+    """Raise MigrationHalted if an applied file no longer exists. Names after our last one belong to a later release."""
     files = names()
     if any(name < files[-1] and name not in files for name in applied):
         raise steps.MigrationHalted(_NO_UPGRADE)
@@ -132,15 +136,15 @@ def _refuse_removed(applied: Iterable[str]) -> None:
 def _refuse_changed(changed: list[str]) -> None:
     if changed:
         raise steps.MigrationHalted(
-            f"Changed after it was applied: {', '.join(changed)}. Next: put the file back as its release had it, and "
-            "write what is to be changed as the next number. Where the database has what the file says now: "
+            f"Changed after it was applied: {', '.join(changed)}. Next: restore the file from its release, and put the "
+            "change into a new migration. If the database already matches the changed file, run: "
             f"update migration set sha256 = null where name = '{changed[0]}', and migrate again."
         )
 
 
 def _record(cursor: Any, *, name: str) -> None:
-    # One round trip, so one transaction, also where there is none around it. The service says in /readyz which
-    # migrations it sees.
+    # Sent in one round trip, which makes it one transaction even outside of one. The grant is for /readyz, which lists
+    # the applied migrations.
     cursor.execute(
         "insert into migration (name, sha256) values (%s, %s); grant select on migration to finderfee_app",
         (name, _sha256(name)),

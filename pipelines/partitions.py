@@ -62,7 +62,7 @@ def _is_expired(partition: MonthPartition, now: datetime) -> bool:
     """Return whether all rows of a partition are past their retention period, allowing a month for late rows."""
     days = (
         settings.current().retention.days[_RETENTION_SETTINGS[partition.table]]
-        if partition.table in partitions.ENDING
+        if partition.table in partitions.EXPIRING
         else 0
     )
     until = partition.until

@@ -21,7 +21,7 @@ class BadSetting(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Variable(Generic[T]):
-    """An environment variable. One that is empty counts as not set.
+    """An environment variable. An empty value counts as not set.
 
     `parse` raises ValueError with the rest of a sentence that begins with the variable's name.
     `default_text` is how the default is printed where its value alone does not explain it.

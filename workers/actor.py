@@ -58,7 +58,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
     """Register `work` as the function that runs `job`, wholly inside one transaction of the job's organization.
 
     `together` does several in one transaction, two at least, with the same result as `work` one after another in the
-    order in which they are due; for a kind with a maximum number (`Job.together`). If it raises, its transaction is
+    order in which they are due; for a kind with a maximum number (`Job.batch_size`). If it raises, its transaction is
     rolled back, and `work` does the job that was dispatched.
     """
     timeout_s = None if job.lease_s is None else idle_timeout_s(job.lease_s)
@@ -115,7 +115,7 @@ def register_calling_job(
     or None if the job is done. `why` returns the reason for another attempt, for operators. If the process dies in
     between, the job is dispatched again once the process has been silent for a while; a job that `keeps_lease`, at the
     end of its lease.
-    `together` prepares and records several, for a kind with a maximum number (`Job.together`).
+    `together` prepares and records a batch, for a job with a batch size (`Job.batch_size`).
     """
 
     _check_batch_size(job, together)

@@ -43,10 +43,10 @@ _UNLIMITED = 1_000_000
 class Relay:
     """The loop of one relay process."""
 
-    def __init__(self, *, redis_url: str, chosen: Jobs) -> None:
+    def __init__(self, *, redis_url: str, config: Jobs) -> None:
         self._client = broker.client(redis_url)
         self._broker = cast(PointerCarrier, dramatiq.get_broker())
-        self._chosen = chosen
+        self._config = config
         self._busy_until = 0.0
         self._watch = silence.SilenceWatch(self._broker)
 
@@ -88,9 +88,9 @@ class Relay:
     def _claim(self, queue: str) -> list[rows.Pointer]:
         return rows.any_org_dispatch(
             queue=queue,
-            per_thread=self._chosen.slots_per_thread(queue),
+            per_thread=self._config.slots_per_thread(queue),
             share=SHARE.get(queue, _UNLIMITED),
-            lease_s=self._chosen.lease_s,
+            lease_s=self._config.lease_s,
             is_long=thread_slots.has_long_jobs(queue),
         )
 

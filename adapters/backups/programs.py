@@ -26,7 +26,7 @@ def require_version(major: int) -> None:
         )
 
 
-def run(command: Sequence[str], *, tell: Callable[[str], None]) -> None:
+def run(command: Sequence[str], *, report: Callable[[str], None]) -> None:
     """Run one of the programs until it ends, as this user. Raises ProgramFailed, OSError."""
     name, *arguments = command
     output: list[str] = []
@@ -43,7 +43,7 @@ def run(command: Sequence[str], *, tell: Callable[[str], None]) -> None:
     try:
         for line in process.stdout:
             output.append(line.strip())
-            tell(line.strip())
+            report(line.strip())
     except BaseException:
         process.terminate()  # an abandoned backup is useless
         raise
@@ -54,9 +54,9 @@ def run(command: Sequence[str], *, tell: Callable[[str], None]) -> None:
 
 
 def _programs_folder() -> Path:
-    chosen = settings.current().servers.postgres_programs
-    if chosen is not None:
-        return chosen
+    folder = settings.current().servers.postgres_programs
+    if folder is not None:
+        return folder
     try:
         return runners.find_programs()
     except data_folder.ServerNotStarted as failure:

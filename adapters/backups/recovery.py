@@ -11,14 +11,14 @@ from adapters.backups.store import Backup
 from adapters.embedded import data_folder, postgres_server
 
 _SETTINGS = "postgresql.auto.conf"
-#: The original settings; the server restores them when it has replayed the log.
+#: A copy of the original settings, which the server puts back when it has replayed the log.
 _ORIGINAL_SETTINGS = "postgresql.auto.conf.before"
 
 
-def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callable[[str], None]) -> None:
+def restore(backup: Backup, data_dir: Path, *, to: datetime | None, report: Callable[[str], None]) -> None:
     """Restore a backup as a data folder's embedded PostgreSQL, up to a time (None: all of the log), and stop it.
 
-    Raises places.DidNotStart, also if the folder has a database; OSError.
+    Raises ServerNotStarted, also if the folder has a database; OSError.
     """
     place = data_folder.resolve(data_dir)
     if place.postgres.exists() and any(place.postgres.iterdir()):
@@ -28,10 +28,10 @@ def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callab
     with data_folder.exclusive_lock(place.lock):
         fresh = place.home / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        prepare(backup, fresh, to=to, tell=tell)
+        prepare(backup, fresh, to=to, report=report)
         fresh.rename(place.postgres)
-        place.owner_password.unlink(missing_ok=True)  # of another cluster; the next start creates one
-        tell("replaying the log")
+        place.owner_password.unlink(missing_ok=True)  # it belongs to another cluster; the next start creates one
+        report("replaying the log")
         try:
             postgres_server.recover(place)
         except BaseException:
@@ -40,15 +40,15 @@ def restore(backup: Backup, data_dir: Path, *, to: datetime | None, tell: Callab
             raise
 
 
-def prepare(backup: Backup, folder: Path, *, to: datetime | None, tell: Callable[[str], None]) -> None:
+def prepare(backup: Backup, folder: Path, *, to: datetime | None, report: Callable[[str], None]) -> None:
     """Copy a backup into an empty folder; a PostgreSQL started there replays the log up to a time (None: all of it).
 
-    The recovery settings are removed when it is done. If this runs as root, the files get the owner of the folder or of
+    It removes the recovery settings when it is done. If this runs as root, the files get the owner of the folder or of
     its parent. Raises OSError and leaves nothing behind.
     """
     owner = (folder if folder.exists() else folder.parent).stat()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    tell(f"copying {backup.name}, {backup.size_bytes >> 20} MB")
+    report(f"copying {backup.name}, {backup.size_bytes >> 20} MB")
     try:
         shutil.copytree(backup.path, folder, dirs_exist_ok=True)
         folder.chmod(0o700)
@@ -72,21 +72,21 @@ def _recovery_settings(backup: Backup, to: datetime | None) -> dict[str, str]:
         "recovery_target_timeline": "latest",
         "recovery_target_action": "promote",
         "recovery_end_command": f"mv {_ORIGINAL_SETTINGS} {_SETTINGS}",
-        # Reads meanwhile would need as many connections as the original server allowed.
+        # Serving reads during recovery would need max_connections to be at least the original server's.
         "hot_standby": "off",
     }
 
 
 def _restore_command(log: Path) -> str:
-    """Return the command that fetches a segment of the log: status 1 after the last, 126 if one is unreadable.
+    """Return the command that fetches a segment of the log. It exits with 1 after the last, with 126 on a failure.
 
-    PostgreSQL takes status 1 for the end of the log, and gives up at 126.
+    PostgreSQL treats 1 as the end of the log, and aborts recovery at 126.
     """
     if not log.is_dir():
         return "false"
     quoted_path = shlex.quote(str(log)).replace("%", "%%")
-    # The segment being received is named .partial and is valid up to its end. While the log is followed, it may be
-    # renamed between the first and the second attempt.
+    # The segment being received is named .partial and is valid up to its end. While `flask backup follow` runs, it may
+    # be renamed between the first and the second attempt.
     attempts = (f"cp {quoted_path}/%f %p", f"cp {quoted_path}/%f.partial %p", f"cp {quoted_path}/%f %p")
     is_missing = f"test -x {quoted_path} && ! test -e {quoted_path}/%f && ! test -e {quoted_path}/%f.partial"
     return f"{{ {' || '.join(attempts)}; }} 2>/dev/null || {{ {is_missing} && exit 1; exit 126; }}"

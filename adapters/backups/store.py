@@ -38,7 +38,7 @@ class Backup:
     path: Path
 
 
-def create(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> Backup:
+def create(folder: Path, owner_url: str, *, report: Callable[[str], None]) -> Backup:
     """Back up the whole server by its replication protocol while it runs.
 
     Raises ProgramFailed, WrongServer, OSError.
@@ -55,24 +55,24 @@ def create(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> Back
         try:
             programs.run(
                 ["pg_basebackup", "-d", owner_url, "-D", str(draft), "-X", "stream", "-c", "fast", "-P", "-v"],
-                tell=tell,
+                report=report,
             )
             # It cannot be restored to a time before its end, by the server's clock.
             server = _query_server(owner_url)
             name = server.now.strftime(_NAME_FORMAT)
-            verify(draft, tell=tell)
+            verify(draft, report=report)
             draft.rename(bases / name)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     if not (server.is_followed and (folder / "log").is_dir()):
-        tell("the log is not being received (flask backup follow): this backup restores only to its own end")
+        report("the log is not being received (flask backup follow): this backup restores only to its own end")
     return find(folder, name)
 
 
-def verify(path: Path, *, tell: Callable[[str], None]) -> None:
+def verify(path: Path, *, report: Callable[[str], None]) -> None:
     """Verify every file of a backup by its checksum in the manifest. Raises ProgramFailed, OSError."""
     programs.require_version(int((path / "PG_VERSION").read_text()))
-    programs.run(["pg_verifybackup", "-e", str(path)], tell=tell)
+    programs.run(["pg_verifybackup", "-e", str(path)], report=report)
 
 
 def list_backups(folder: Path) -> list[Backup]:
@@ -112,7 +112,7 @@ def prune(folder: Path, *, keep: int) -> list[Backup]:
     return expired
 
 
-def follow(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> None:
+def follow(folder: Path, owner_url: str, *, report: Callable[[str], None]) -> None:
     """Receive the log until interrupted. The server retains what has not been received: see the runbook.
 
     Raises ProgramFailed, WrongServer, OSError.
@@ -122,10 +122,10 @@ def follow(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> None
     log = folder / "log"
     log.mkdir(exist_ok=True, mode=0o700)
     source = ["-d", owner_url, "-S", _SLOT]
-    programs.run(["pg_receivewal", *source, "--create-slot", "--if-not-exists"], tell=tell)
+    programs.run(["pg_receivewal", *source, "--create-slot", "--if-not-exists"], report=report)
     receive = ["pg_receivewal", *source, "-D", str(log), "-v", "--synchronous", "--no-loop"]  # a supervisor restarts it
     try:
-        programs.run(receive, tell=tell)
+        programs.run(receive, report=report)
     except programs.ProgramFailed as failure:
         if "not in this server's history" not in str(failure):
             raise
@@ -152,7 +152,7 @@ def _query_server(owner_url: str) -> _Server:
         f" exists (select from pg_replication_slots where slot_name = '{_SLOT}' and active) from pg_control_system()"
     )
     output: list[str] = []
-    programs.run(["psql", "-XAt", "-F", " ", "-d", owner_url, "-c", query], tell=output.append)
+    programs.run(["psql", "-XAt", "-F", " ", "-d", owner_url, "-c", query], report=output.append)
     identifier, major, seconds, is_followed = output[-1].split()
     return _Server(identifier, int(major), datetime.fromtimestamp(float(seconds), UTC), is_followed == "t")
 

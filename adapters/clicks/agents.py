@@ -14,9 +14,9 @@ MAX_LENGTH = 512
 
 _CACHE_SIZE = 4096
 
-# A browser driven by a tool is not a self-declared bot: a fraud rule of its own judges it.
+# A browser driven by a tool is not a self-declared bot; a separate fraud rule scores it.
 _DRIVEN = re.compile("headless", re.IGNORECASE)
-# A leading wildcard does not change what a search finds, and makes it quadratic.
+# A leading wildcard does not change what a search finds, but makes it quadratic.
 _LEAD = re.compile(r"^\[[^\]]+\]\*")
 
 
@@ -36,6 +36,6 @@ def _is_bot(agent: str) -> bool:
 
 @functools.cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the pattern of browsers' own texts, which may contain bots' names, and the pattern of bots."""
+    """Return the pattern of texts to remove first (browsers' own, which may contain bots' names), and that of bots."""
     bots = (_LEAD.sub("", pattern) for pattern in crawlers.data)
     return re.compile("|".join(exclusions.data), re.IGNORECASE), re.compile("|".join(bots), re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Reads the stream of clicks as one consumer of its group. Entries stay pending until they are acknowledged.
 
-Source: the facts of Redis streams (consumer groups, XAUTOCLAIM); every command here may raise `RedisError`.
+Uses Redis consumer groups and XAUTOCLAIM; every command here may raise `RedisError`.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from redis.exceptions import ResponseError
 from adapters import broker
 from adapters.clicks.stream import FIELD, GROUP, KEY
 
-# The consumer name of entries that no consumer could read so far.
+# The consumer that owns entries which no other consumer could read so far.
 _UNREADABLE_CONSUMER = "put-back"
 
-# A consumer without pending entries for this long counts as gone.
+# A consumer that is idle for longer than this, without pending entries, is removed.
 _MAX_IDLE_MS = 3_600_000
 
 
@@ -60,19 +60,19 @@ class StreamReader:
         )
 
     def claim(self, *, count: int, idle_ms: int) -> list[StreamEntry]:
-        """Take over and return entries that another consumer has not acknowledged for that long."""
+        """Take over and return entries that another consumer has not acknowledged for `idle_ms`."""
 
-        def take() -> list[StreamEntry]:
-            answer = self._client.xautoclaim(
+        def autoclaim() -> list[StreamEntry]:
+            reply = self._client.xautoclaim(
                 KEY, GROUP, self._name, min_idle_time=idle_ms, start_id=self._next, count=count
             )
-            self._next = answer[0]
-            return _parse_entries(answer[1])
+            self._next = reply[0]
+            return _parse_entries(reply[1])
 
-        return self._in_group(take)
+        return self._in_group(autoclaim)
 
     def acknowledge(self, ids: Sequence[bytes]) -> None:
-        """Acknowledge and delete entries that are written: the rest of the stream is the backlog."""
+        """Acknowledge and delete entries that are written, so that the stream contains only the backlog."""
         if ids:
             pipeline = self._client.pipeline(transaction=True)
             pipeline.xack(KEY, GROUP, *ids)
@@ -90,15 +90,15 @@ class StreamReader:
         return int(seconds) * 1_000 + int(microseconds) // 1_000
 
     def leave(self) -> None:
-        """Remove this consumer and long-gone ones from the group, unless they have pending entries."""
+        """Remove this consumer and long-idle ones from the group, unless they have pending entries."""
         for consumer in self._client.xinfo_consumers(KEY, GROUP):
             is_own = consumer["name"] == self._name.encode()
             if not consumer["pending"] and (is_own or consumer["idle"] > _MAX_IDLE_MS):
                 self._client.xgroup_delconsumer(KEY, GROUP, consumer["name"])
 
-    def _in_group(self, take: Any) -> list[StreamEntry]:
+    def _in_group(self, command: Any) -> list[StreamEntry]:
         try:
-            return take()
+            return command()
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
@@ -107,7 +107,7 @@ class StreamReader:
         except ResponseError as error:
             if not str(error).startswith("BUSYGROUP"):
                 raise
-        return take()
+        return command()
 
 
 def measure_backlog(client: Any) -> Backlog:

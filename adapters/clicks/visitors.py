@@ -1,7 +1,7 @@
 """Keyed hashes of visitors and networks, in place of addresses, which are never stored.
 
-The key is derived from SECRET_KEY: without it, addresses cannot be found by trying all of them. After a new SECRET_KEY
-every visitor counts as new, since the database compares hashes; erased addresses are also found by former keys.
+The key is derived from SECRET_KEY: without it, addresses cannot be found by hashing all of them. After SECRET_KEY
+changes, every visitor counts as new, because hashes are compared; erased addresses are also found by former keys.
 Source: tracking spec, "Public click endpoint".
 """
 

@@ -1,1 +1,1 @@
-"""Creates discount codes at the gateways whose API allows it, and deactivates them."""
+"""Code rails: the gateways at which we create discount codes."""

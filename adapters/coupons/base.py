@@ -1,7 +1,7 @@
-"""The interface of the rails that create codes at gateways. Never call a rail inside a transaction.
+"""The interface of a code rail: an adapter that creates discount codes at one gateway. Never call it in a transaction.
 
-A call whose answer is lost may have worked: `find_code` and `find_coupon` search the gateway's objects for our id.
-So `mint` and `create` may be repeated, and never create a second object.
+A call without a response may have succeeded. `find_code` and `find_coupon` then search the gateway's objects for our
+id, and `mint` and `create_coupon` can be repeated: they never create a second object.
 """
 
 from abc import ABC, abstractmethod
@@ -17,11 +17,11 @@ from domain.gateways.names import Gateway
 
 
 class CodeTaken(Exception):
-    """The gateway has a code with this text that is not ours."""
+    """The gateway already has a code with this text, which was not created for this order."""
 
 
-class UnsupportedDiscount(Exception):
-    """The gateway cannot express such a discount. The message names the missing feature, for people."""
+class DiscountUnsupported(Exception):
+    """The gateway cannot express this discount. The brand sees the message: what is missing and what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,10 @@ class CouponOrder:
 
 @dataclass(frozen=True, slots=True)
 class CodeOrder:
-    """A code to mint, with the idempotency key `coupon:{code_id}`. The created object contains the id where it can.
+    """A code to create, with the idempotency key `coupon:{code_id}` and, where the gateway has a field for it, the id.
 
-    `processor_coupon_id` is the id of the code's family at the processor; other gateways need none.
+    `family` is the coupon that the code belongs to. `processor_coupon_id` is that coupon's id at the processor; other
+    gateways get all terms with each code.
     """
 
     code_id: UUID
@@ -48,39 +49,37 @@ class CodeOrder:
 
 @dataclass(frozen=True, slots=True)
 class ExistingCode:
-    """A code at a gateway with the text of an order: its id there, and whether it was created for that order.
+    """A code at a gateway with the text of an order: its id there, and whether it was created for this order.
 
-    An inactive code (archived, expired) may still block its text: creating the next code shows it.
+    `has_ended` means archived or expired. Whether its text can be used again is known only by creating another code.
     """
 
     id: str
     is_ours: bool
-    is_inactive: bool = False
+    has_ended: bool = False
 
 
 def id_if_ours(code: ExistingCode | None) -> str | None:
-    """Return the id of a code that was created for its order; None without a code or for a foreign one."""
+    """Return the id of a code if it was created for its order, else None."""
     return code.id if code is not None and code.is_ours else None
 
 
-def mint_once(
-    order: CodeOrder, find_existing: Callable[[], ExistingCode | None], create_code: Callable[[], str]
-) -> str:
-    """Return the code that was created for this order, or create it if its text is free.
+def mint_once(order: CodeOrder, find: Callable[[], ExistingCode | None], create: Callable[[], str]) -> str:
+    """Create a code and return its id; if it was created for this order before, return that one.
 
-    Only `create_code` raises UnsupportedDiscount: an existing code stays valid whatever happened to its products since.
-    Raises CodeTaken, and as `find_existing` and `create_code`.
+    Only `create` checks whether the gateway supports the discount: a code that exists was accepted once, even if its
+    products have changed since. Raises CodeTaken, and what `find` and `create` raise.
     """
-    code = find_existing()
+    code = find()
     if code is not None and code.is_ours:
         return code.id
-    if code is not None and not code.is_inactive:
+    if code is not None and not code.has_ended:
         raise CodeTaken(order.code)
     try:
-        return create_code()
+        return create()
     except GatewayRejected as refused:
-        # Gateways word "already taken" differently, so look whether the code exists.
-        code = find_existing()
+        # Gateways report a taken text in different words, so look for the code instead.
+        code = find()
         if code is None:
             raise
         if not code.is_ours:
@@ -89,70 +88,70 @@ def mint_once(
 
 
 class CodeRail(ABC):
-    """Mints codes at one gateway. Has no state."""
+    """Creates and ends the codes of one gateway. A rail has no state."""
 
     gateway: Gateway
     shape = CodeShape()
 
     @abstractmethod
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Create a code and return its id there; a code that exists for this order is returned unchanged.
+        """Create a code and return its id there; if it was created for this order before, return that one unchanged.
 
-        Raises CodeTaken, UnsupportedDiscount, CredentialsRefused, GatewayRejected and GatewayUnreachable.
+        Raises CodeTaken, DiscountUnsupported, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code that was created for this order; None if there is none.
+        """Return the id of the code that was created for this order, None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     @abstractmethod
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Deactivate a code, so that buyers cannot redeem it any more; a code that no longer exists is no error.
+        """End a code, so that buyers can no longer redeem it. Does nothing if it no longer exists.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
 
 class UniqueCodeRail(CodeRail):
-    """A rail of a gateway at which a code is one object, found by its text and created by one call."""
+    """The rail of a gateway where a code is one object that can be found by its text."""
 
     @abstractmethod
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return the gateway's code with the text of an order. Raises as `find_code`."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the gateway's code with the text of an order. Raises the same errors as `find_code`."""
 
     @abstractmethod
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Create a code and return its id there. Raises as `mint`, except CodeTaken."""
+        """Create a code and return its id there. Raises the same errors as `mint`, except CodeTaken."""
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Create a code if its text is free; a code that exists for this order is returned unchanged."""
-        return mint_once(order, lambda: self.find_existing(account, order), lambda: self.create_code(account, order))
+        """Create a code; if it was created for this order before, return that one unchanged."""
+        return mint_once(order, lambda: self.find_by_text(account, order), lambda: self.create_code(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Return the id of the code with the text of this order if it was created for it."""
-        return id_if_ours(self.find_existing(account, order))
+        return id_if_ours(self.find_by_text(account, order))
 
 
 class ProcessorRail(Protocol):
-    """The processor's rail, which also creates the coupons of code families."""
+    """The rail of the processor, which has coupons (families of codes) in addition to codes."""
 
-    def create(self, account: GatewayAccount, order: CouponOrder) -> str:
-        """Create a coupon and return its id there; a coupon that exists for this order is returned unchanged.
+    def create_coupon(self, account: GatewayAccount, order: CouponOrder) -> str:
+        """Create a coupon and return its id there; if it was created for this order before, return that one unchanged.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of the coupon that was created for this order; None if there is none.
+        """Return the id of the coupon that was created for this order, None if there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
 
-    def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon there; a coupon that no longer exists is no error.
+    def delete_coupon(self, account: GatewayAccount, processor_coupon_id: str) -> None:
+        """Delete a coupon there. Does nothing if it no longer exists.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """

@@ -1,6 +1,6 @@
-"""BigCommerce: each code has its own promotion, whose name ends with our id and whose id we store for the code.
+"""bigcommerce: each code has its own promotion, whose name ends with our id.
 
-The promotion is created first, then its code; a promotion without its code is completed by the next attempt.
+A code is created in two steps; a promotion left without its code is completed. The promotion's id identifies the code.
 """
 
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ class BigCommerceCodes(CodeRail):
         if promotion is None:
             terms.require_first_payment_only(discount)
             terms.require_currency(discount, lambda: shapes.text(api.get("/v2/store"), "currency"))
-            response = api.ask("POST", "/v3/promotions", json=_promotion_body(order)).json
+            response = api.ask("POST", "/v3/promotions", json=_promotion_fields(order)).json
             promotion = shapes.require(response, "data", "id")
         try:
-            api.ask("POST", f"{_path(promotion)}/codes", json=_code_body(order))
+            api.ask("POST", f"{_path(promotion)}/codes", json=_code_fields(order))
         except GatewayRejected as refused:
             if _promotion_has_code(api, promotion, order):
                 return promotion
@@ -46,13 +46,13 @@ class BigCommerceCodes(CodeRail):
         return promotion
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the promotion whose name contains our id, if it has the code."""
+        """Return the id of the promotion that was created for this order, if it has the code."""
         api = bigcommerce.GATEWAY.api(account)
         promotion = _find_promotion(api, order)
         return promotion if promotion is not None and _promotion_has_code(api, promotion, order) else None
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Disable a promotion, then delete its code, so that another promotion can use its text."""
+        """Disable a promotion, then delete its code, so that its text is free."""
         api = bigcommerce.GATEWAY.api(account)
         with ignoring_gone():
             api.ask("PUT", _path(minted_id), json={"status": "DISABLED"})
@@ -63,7 +63,7 @@ class BigCommerceCodes(CodeRail):
 RAIL = BigCommerceCodes()
 
 
-def _promotion_body(order: CodeOrder) -> Mapping[str, object]:
+def _promotion_fields(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     promotion: dict[str, object] = {
         "name": terms.name_with_mark(order),
@@ -78,7 +78,7 @@ def _promotion_body(order: CodeOrder) -> Mapping[str, object]:
     return promotion | terms.optional(end_date=terms.expires_at(discount))
 
 
-def _code_body(order: CodeOrder) -> Mapping[str, object]:
+def _code_fields(order: CodeOrder) -> Mapping[str, object]:
     return {"code": order.code, **terms.optional(max_uses=order.family.discount.max_redemptions_per_code)}
 
 
@@ -110,7 +110,7 @@ def _contains_code(listed: Any, order: CodeOrder) -> bool:
 
 
 def _delete_promotion(api: GatewayWire, promotion: str | None) -> None:
-    """Delete a promotion that never had a code; a failure is ignored, since it cannot be redeemed without one."""
+    """Delete a promotion without a code, which cannot be redeemed."""
     if promotion is not None:
         with suppress(GatewayRejected):
             api.delete(_path(promotion))

@@ -1,7 +1,7 @@
-"""Chargebee: each code is a coupon whose id is the code; our id is in its metadata and in the idempotency key.
+"""chargebee: each code is a coupon, whose id is the code; our id is in its metadata and in the idempotency key.
 
-Coupon sets are not used, because each of their codes can be redeemed once only. Deleting a coupon that was redeemed
-archives it; it keeps its id, so its text stays taken.
+Coupon sets are not used, because each code of a set can be redeemed only once. Deleting a coupon that was redeemed
+archives it; its id, and so its text, stays taken.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import orjson
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail, UnsupportedDiscount
+from adapters.coupons.base import CodeOrder, DiscountUnsupported, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import chargebee, chargebee_facts
@@ -25,19 +25,19 @@ _NAME_CHARACTERS = 50
 class ChargebeeCodes(UniqueCodeRail):
     gateway = Gateway.Chargebee
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the coupon whose id is the code."""
         coupon = shapes.get(chargebee.GATEWAY.api(account).find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
         if coupon is None:
             return None
         is_ours = shapes.text(coupon, "meta_data", terms.OUR_ID) == str(order.code_id)
-        is_inactive = shapes.get(coupon, "status") in ("archived", "deleted")
-        return ExistingCode(shapes.require(coupon, "id"), is_ours, is_inactive)
+        has_ended = shapes.get(coupon, "status") in ("archived", "deleted")
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, has_ended)
 
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Create a coupon; the same idempotency key creates no second one."""
+        """Create a coupon; the idempotency key prevents a second one."""
         api = chargebee.GATEWAY.api(account)
-        form = {**_coupon_body(order), **_items(api, order.family.discount.product_refs)}
+        form = {**_coupon_fields(order), **_items(api, order.family.discount.product_refs)}
         headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
         answer = api.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
         return shapes.require(answer, "coupon", "id")
@@ -51,7 +51,7 @@ class ChargebeeCodes(UniqueCodeRail):
 RAIL = ChargebeeCodes()
 
 
-def _coupon_body(order: CodeOrder) -> Mapping[str, str | int]:
+def _coupon_fields(order: CodeOrder) -> Mapping[str, str | int]:
     discount = order.family.discount
     return {
         "id": order.code,
@@ -69,7 +69,7 @@ def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
         return {"discount_type": "percentage", "discount_percentage": discount.value}
     currency = discount.currency or ""
     if currency in chargebee_facts.UNKNOWN_SCALE:
-        raise UnsupportedDiscount(f"how it counts {currency} is not known; take percents off.")
+        raise DiscountUnsupported(f"its unit for amounts in {currency} is unknown; use a percentage discount.")
     units = amounts.to_minor(discount.value, currency, chargebee_facts.EXPONENTS)
     return {"discount_type": "fixed_amount", "discount_amount": units, "currency_code": currency}
 
@@ -81,7 +81,7 @@ def _duration(discount: Discount) -> Mapping[str, str | int]:
 
 
 def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the fields of what a coupon discounts: the whole invoice, or item prices by their kind of item."""
+    """Return the fields for what a coupon applies to: the whole invoice, or item prices grouped by kind of item."""
     if not item_prices:
         return {"apply_on": "invoice_amount"}
     kinds: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
         answer = api.find(f"/item_prices/{shapes.segment(price)}")
         kind = shapes.text(answer, "item_price", "item_type")
         if kind is None:
-            raise UnsupportedDiscount(f"it has no item price {price}; productRefs are ids of item prices.")
+            raise DiscountUnsupported(f"it has no item price {price}; productRefs must be ids of item prices.")
         kinds.setdefault(kind, []).append(price)
     form = {"apply_on": "each_specified_item"}
     for number, (kind, prices) in enumerate(kinds.items()):

@@ -1,8 +1,8 @@
-"""Gumroad: each code is an offer code, for all products or for one.
+"""gumroad: each code is an offer code, of all products or of the one in productRefs.
 
-An offer code has no field for our id except its limit of redemptions: ours is derived from our id and over a thousand
-million, so it is never reached and identifies our codes. So a brand's own limit is not supported. Offer codes do not
-expire, and discount every payment of a membership. Gumroad responds 200 to refused requests.
+The only field of an offer code that can identify it as ours is its maximum number of uses. We set it to a number above
+a thousand million, derived from our id and never reached, so the brand's own maximum cannot be set. Offer codes do not
+expire, and on a membership they discount every payment. Gumroad refuses with status 200 and `success` false.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail, UnsupportedDiscount
+from adapters.coupons.base import CodeOrder, DiscountUnsupported, ExistingCode, UniqueCodeRail
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected
 from adapters.gateways.digital import gumroad
@@ -21,20 +21,20 @@ from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
 
-_MIN_MARK, _MARKS = 1_000_000_000, 2**30  # the sum is less than the largest number that it keeps
+_MIN_MARK, _MARKS = 1_000_000_000, 2**30  # the sum fits into the largest number that Gumroad stores
 _MAX_PAGES = 100
 
 
 class GumroadCodes(UniqueCodeRail):
     gateway = Gateway.Gumroad
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return the offer code with this text, from the list of the order's product, else of any product."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the offer code with this text; codes of all products are listed with each product."""
         api = gumroad.GATEWAY.api(account)
         product = _listing_product(api, order)
         if product is None:
             return None
-        # A missing product lists no codes; `create_code` refuses it.
+        # The list of a product that does not exist is empty; `create_code` refuses such a product.
         for code in shapes.items(api.get(f"{_path(product)}/offer_codes"), "offer_codes"):
             if terms.matches_order(order, shapes.text(code, "name")):
                 is_ours = shapes.get(code, "max_purchase_count") == cap(order.code_id)
@@ -44,7 +44,7 @@ class GumroadCodes(UniqueCodeRail):
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Create an offer code."""
         api, discount = gumroad.GATEWAY.api(account), order.family.discount
-        products = _find_products(api, discount.product_refs)
+        products = _products(api, discount.product_refs)
         _require_supported(discount, products)
         form: dict[str, str | int] = {
             "name": order.code,
@@ -61,7 +61,7 @@ class GumroadCodes(UniqueCodeRail):
         api = gumroad.GATEWAY.api(account)
         product = _listing_product(api, order)
         if product is None:
-            return  # without products there are no offer codes
+            return  # there are no products, so no codes either
         codes = f"{_path(product)}/offer_codes"
         try:
             _ask(api, "DELETE", f"{codes}/{shapes.segment(minted_id)}")
@@ -74,23 +74,21 @@ RAIL = GumroadCodes()
 
 
 def cap(code_id: UUID) -> int:
-    """Return the limit of redemptions that identifies our offer code."""
+    """Return the maximum number of uses by which an offer code is recognized as ours."""
     return _MIN_MARK + int.from_bytes(hashlib.sha256(code_id.bytes).digest()[:8]) % _MARKS
 
 
 def _require_supported(discount: Discount, products: list[Any]) -> None:
     if discount.expires_at is not None:
-        raise UnsupportedDiscount(
-            "its codes cannot expire; leave expiresAt out, and revoke the code when it is to end."
-        )
+        raise DiscountUnsupported("its codes cannot expire; leave out expiresAt, and revoke the code to end it.")
     terms.require_no_months(discount)
-    terms.require_no_cap(discount, "it keeps our mark of a code in its cap, and has no other place for it")
+    terms.require_no_cap(discount, "the number of redemptions of its codes is used to recognize ours")
     if not products:
-        raise UnsupportedDiscount("it has no product yet.")
+        raise DiscountUnsupported("it has no product yet; create one first.")
     is_forever = discount.duration == DiscountDuration.Forever
     if not is_forever and any(shapes.get(product, "is_tiered_membership") is True for product in products):
-        raise UnsupportedDiscount(
-            "off a membership its codes are off every payment; a coupon that is Forever can be held."
+        raise DiscountUnsupported(
+            "its codes discount every payment of a membership; create a coupon with the duration Forever."
         )
     currencies = {(shapes.text(product, "currency") or "").upper() for product in products}
     other = next((currency for currency in sorted(currencies) if currency != discount.currency), discount.currency)
@@ -98,27 +96,27 @@ def _require_supported(discount: Discount, products: list[Any]) -> None:
 
 
 def _listing_product(api: GatewayWire, order: CodeOrder) -> str | None:
-    """Return the product whose list has the offer codes of an order; None if there is no product."""
+    """Return the product whose offer codes are listed for an order; None if there is no product."""
     if refs := order.family.discount.product_refs:
         return refs[0]
-    return next((shapes.require(product, "id") for product in _list_products(api)), None)
+    return next((shapes.require(product, "id") for product in _all_products(api)), None)
 
 
-def _find_products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:
-    """Return the requested product, else all. Raises UnsupportedDiscount for several, or for a missing one."""
+def _products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:
+    """Return the product in `refs`, or all if it is empty. Raises DiscountUnsupported for several, or a missing one."""
     if not refs:
-        return list(_list_products(api))
+        return list(_all_products(api))
     if len(refs) > 1:
-        raise UnsupportedDiscount(
-            "its codes are for all products or for one; name one product in productRefs, or none."
+        raise DiscountUnsupported(
+            "its codes apply to all products or to one; list one product in productRefs, or none."
         )
     answer = api.find(_path(refs[0]))
     if shapes.get(answer, "success") is not True:
-        raise UnsupportedDiscount(f"it has no product {refs[0]}; productRefs are ids of its products.")
+        raise DiscountUnsupported(f"it has no product {refs[0]}; productRefs must be ids of its products.")
     return [shapes.get(answer, "product")]
 
 
-def _list_products(api: GatewayWire) -> Iterator[Any]:
+def _all_products(api: GatewayWire) -> Iterator[Any]:
     def following(page: Any) -> Params | None:
         key = shapes.text(page, "next_page_key")
         return None if key is None else {"page_key": key}
@@ -132,7 +130,7 @@ def _list_products(api: GatewayWire) -> Iterator[Any]:
 def _ask(api: GatewayWire, method: str, path: str, form: Params | None = None, *, params: Params | None = None) -> Any:
     answer = api.ask(method, path, params=params, form=form).json
     if shapes.get(answer, "success") is not True:
-        raise GatewayRejected(422, shapes.text(answer, "message") or "it says no")
+        raise GatewayRejected(422, shapes.text(answer, "message") or "no reason given")
     return answer
 
 

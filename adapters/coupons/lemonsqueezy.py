@@ -1,4 +1,4 @@
-"""Lemon Squeezy: each code is a discount of the store, whose name ends with our id. Codes are letters and digits."""
+"""lemonsqueezy: each code is a discount of the store, whose name ends with our id. Codes are letters and digits."""
 
 from collections.abc import Mapping
 
@@ -18,8 +18,8 @@ class LemonSqueezyCodes(UniqueCodeRail):
     gateway = Gateway.LemonSqueezy
     shape = CodeShape(allowed_signs="")
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return the discount with this code, reading all of the store: they cannot be searched by code."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code, from all of the store's: they cannot be searched by code."""
         api = lemonsqueezy.GATEWAY.api(account)
         for page in lemonsqueezy.read_list(api, "/discounts", _store(account), max_pages=_MAX_PAGES):
             for discount in page:

@@ -1,12 +1,12 @@
-"""Maxio: each code is a coupon of a product family; its description ends with our id. Deactivating archives it.
+"""maxio: each code is a coupon of a product family, whose description ends with our id. A code that ends is archived.
 
-The API that creates coupons supports neither a number of months nor a limit of redemptions.
+Maxio's API creates coupons without a limit of months or of redemptions.
 """
 
 from collections.abc import Iterator, Mapping
 
 from adapters.coupons import terms
-from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode, UnsupportedDiscount, id_if_ours, mint_once
+from adapters.coupons.base import CodeOrder, CodeRail, DiscountUnsupported, ExistingCode, id_if_ours, mint_once
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import maxio
@@ -24,12 +24,12 @@ class MaxioCodes(CodeRail):
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         api = maxio.GATEWAY.api(account)
         families = list(_list_families(api))
-        return mint_once(order, lambda: _find_existing(api, order, families), lambda: _create(api, order, families))
+        return mint_once(order, lambda: _find_by_text(api, order, families), lambda: _create(api, order, families))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of our coupon with this code, searching each product family."""
+        """Return the id of the coupon with this code, from any product family, if it was created for this order."""
         api = maxio.GATEWAY.api(account)
-        return id_if_ours(_find_existing(api, order, list(_list_families(api))))
+        return id_if_ours(_find_by_text(api, order, list(_list_families(api))))
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a coupon."""
@@ -46,11 +46,11 @@ def _create(api: GatewayWire, order: CodeOrder, families: list[str]) -> str:
     terms.require_no_months(discount)
     terms.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
     terms.require_currency(discount, lambda: shapes.text(api.get("/site.json"), "site", "currency"))
-    coupon, family = _coupon_body(order), _find_product_family(api, discount.product_refs, families)
+    coupon, family = _coupon_fields(order), _choose_family(api, discount.product_refs, families)
     return shapes.require(api.ask("POST", f"{_path(family)}.json", json=coupon).json, "coupon", "id")
 
 
-def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
+def _coupon_fields(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     coupon: dict[str, object] = {
         "name": order.family.name,
@@ -67,20 +67,21 @@ def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
     return {"coupon": coupon, **terms.optional(restricted_products=products)}
 
 
-def _find_product_family(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
-    """Return the product family of a coupon: its products' family, else the only one of the site."""
-    family_ids = set(families)
+def _choose_family(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
+    """Return the product family for a coupon: that of its products, or the only one of the site."""
+    choices = set(families)
     if product_refs:
         products = {ref: shapes.get(api.find(f"/products/{ref}.json"), "product") for ref in product_refs}
         for ref, product in products.items():
             if product is None:
-                raise UnsupportedDiscount(f"it has no product {ref}; productRefs are ids of its products.")
-        family_ids = {shapes.require(product, "product_family", "id") for product in products.values()}
-    if len(family_ids) != 1:
-        raise UnsupportedDiscount(
-            "its coupons belong to one product family, and the site has several; name products of one in productRefs."
+                raise DiscountUnsupported(f"it has no product {ref}; productRefs must be ids of its products.")
+        choices = {shapes.require(product, "product_family", "id") for product in products.values()}
+    if len(choices) != 1:
+        raise DiscountUnsupported(
+            "its coupons belong to one product family, and the site has several; list only products of one in"
+            " productRefs."
         )
-    return family_ids.pop()
+    return choices.pop()
 
 
 def _list_families(api: GatewayWire) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _list_families(api: GatewayWire) -> Iterator[str]:
         yield from (shapes.require(family, "product_family", "id") for family in families)
 
 
-def _find_existing(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
+def _find_by_text(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
     for family in families:
         answer = api.find("/coupons/find.json", {"code": order.code, "product_family_id": family})
         coupon = shapes.get(answer, "coupon")

@@ -1,4 +1,4 @@
-"""Paddle: each code is a discount with our id in its custom data. Discounts are archived, never deleted."""
+"""paddle: each code is a discount, with our id in its custom data. A code that ends is archived, never deleted."""
 
 from collections.abc import Mapping
 
@@ -20,19 +20,19 @@ class PaddleCodes(UniqueCodeRail):
     gateway = Gateway.Paddle
     shape = CodeShape(allowed_signs="")
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
-        """Return a discount with this code: ours first, else an active one, else an inactive one."""
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the discount with this code: ours if there is one, else an active one, else an ended one."""
         page = paddle.GATEWAY.api(account).get("/discounts", {"code": order.code, "status": _STATES})
         existing = [
             ExistingCode(
                 shapes.require(discount, "id"),
                 is_ours=shapes.text(discount, "custom_data", terms.OUR_ID) == str(order.code_id),
-                is_inactive=shapes.get(discount, "status") != "active",
+                has_ended=shapes.get(discount, "status") != "active",
             )
             for discount in shapes.items(page, "data")
             if terms.matches_order(order, shapes.text(discount, "code"))
         ]
-        return min(existing, key=lambda code: (not code.is_ours, code.is_inactive), default=None)
+        return min(existing, key=lambda code: (not code.is_ours, code.has_ended), default=None)
 
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Create a discount with this code."""
@@ -53,18 +53,18 @@ RAIL = PaddleCodes()
 def _discount_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        value_fields = {"type": "percentage", "amount": str(discount.value)}
+        amount = {"type": "percentage", "amount": str(discount.value)}
     else:
         currency = discount.currency or ""
         units = amounts.to_minor(discount.value, currency)
-        value_fields = {"type": "flat", "amount": str(units), "currency_code": currency}
+        amount = {"type": "flat", "amount": str(units), "currency_code": currency}
     return {
         "description": order.family.name,
         "code": order.code,
         "enabled_for_checkout": True,
         "recur": discount.duration == DiscountDuration.Forever,
         "custom_data": {terms.OUR_ID: str(order.code_id)},
-        **value_fields,
+        **amount,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
         **terms.optional(expires_at=terms.expires_at(discount)),
         **terms.optional(restrict_to=list(discount.product_refs)),

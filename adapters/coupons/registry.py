@@ -1,13 +1,13 @@
-"""The code rails by gateway. Each is imported when it is first needed."""
+"""The code rails by gateway. Each is imported when it is first used."""
 
 import importlib
 
 from adapters.coupons.base import CodeRail, ProcessorRail
 from domain.gateways.names import Gateway
 
-#: Where families of codes are made.
+#: The gateway that has coupons (families of codes).
 PROCESSOR = Gateway.Stripe
-#: Stores, whose own discount codes go before the processor's.
+#: Stores: their own discount codes are preferred to the processor's.
 STOREFRONTS = (Gateway.Shopify, Gateway.BigCommerce, Gateway.Wix, Gateway.WooCommerce)
 _OTHERS = (
     Gateway.Paddle,
@@ -17,16 +17,16 @@ _OTHERS = (
     Gateway.LemonSqueezy,
     Gateway.Gumroad,
 )
-#: Where the id of a code is its text: once a code is deleted that was never redeemed, another code may have its id.
+#: Gateways where the id of a code is its text. After a code that was never redeemed is deleted, another may get its id.
 NAMED_BY_TEXT = (Gateway.Chargebee,)
-#: All of them, in the order in which one is chosen where several are connected.
+#: All gateways with codes. If several are connected, the first in this order is used.
 MINTABLE = (*STOREFRONTS, PROCESSOR, *_OTHERS)
 
 
 def rail(gateway: str) -> CodeRail:
-    """Return the rail of a gateway that mints. Raises LookupError for another."""
+    """Return the rail of a gateway. Raises LookupError if it has no codes."""
     if gateway not in MINTABLE:
-        raise LookupError(f"{gateway} mints no codes")
+        raise LookupError(f"{gateway} has no discount codes")
     adapter: CodeRail = importlib.import_module(f"adapters.coupons.{gateway}").RAIL
     return adapter
 

@@ -1,7 +1,7 @@
-"""Shopify: each code has its own discount, whose title ends with our id.
+"""shopify: each code has its own discount, whose title ends with our id.
 
-A deactivated discount would still block its text, so it is deleted; orders keep the code they were placed with.
-Shopify responds 200 with ACCESS_DENIED to a request for which the app has no permission.
+A deactivated discount would keep its text taken, so a code that ends is deleted; orders keep the code they were placed
+with. Shopify responds 200 with ACCESS_DENIED to a call that the app has no permission for.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _DENIED = 403
 class ShopifyCodes(UniqueCodeRail):
     gateway = Gateway.Shopify
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the discount with this code."""
         node = shapes.get(_query(account, _FIND, {"code": order.code}), "codeDiscountNodeByCode")
         if node is None:
@@ -53,7 +53,7 @@ class ShopifyCodes(UniqueCodeRail):
         terms.require_currency(order.family.discount, currency)
         result = shapes.get(_query(account, _CREATE, {"discount": _discount_body(order)}), "discountCodeBasicCreate")
         if errors := shapes.items(result, "userErrors"):
-            raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
+            raise GatewayRejected(422, shapes.text(errors[0], "message") or "no reason given")
         return shapes.require(result, "codeDiscountNode", "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
@@ -61,7 +61,7 @@ class ShopifyCodes(UniqueCodeRail):
         deleted = shapes.get(_query(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
         errors = shapes.items(deleted, "userErrors")
         if errors and self.find_code(account, order) is not None:
-            raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
+            raise GatewayRejected(422, shapes.text(errors[0], "message") or "no reason given")
 
 
 RAIL = ShopifyCodes()
@@ -69,9 +69,9 @@ RAIL = ShopifyCodes()
 
 def _discount_body(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
-    gets: dict[str, object] = {"value": _discount_fields(discount), "items": {"all": True}}
+    benefit: dict[str, object] = {"value": _discount_fields(discount), "items": {"all": True}}
     if discount.duration == DiscountDuration.Forever:
-        gets |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
+        benefit |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
     return {
         "title": terms.name_with_mark(order),
         "code": order.code,
@@ -80,7 +80,7 @@ def _discount_body(order: CodeOrder) -> Mapping[str, object]:
         "usageLimit": discount.max_redemptions_per_code,
         "recurringCycleLimit": 0 if discount.duration == DiscountDuration.Forever else 1,
         "context": {"all": "ALL"},
-        "customerGets": gets,
+        "customerGets": benefit,
     }
 
 

@@ -1,7 +1,7 @@
-"""Stripe, the processor: a code family is a coupon, and a code is a promotion code of that coupon.
+"""stripe, the processor: a family is a coupon, and a code is one of its promotion codes.
 
-Both have our id in their metadata, and each POST has it as its Idempotency-Key, so a repeat creates nothing twice.
-Only the promotion code has the limit of redemptions; both have the time at which they expire.
+Both have our id in their metadata, and each POST has it as its Idempotency-Key, so that a repeat creates nothing twice.
+Only the promotion code has the maximum number of redemptions; both have the expiry time.
 """
 
 import itertools
@@ -28,7 +28,7 @@ class StripeCodes(CodeRail):
     gateway = Gateway.Stripe
     shape = CodeShape(allowed_signs="-")
 
-    def create(self, account: GatewayAccount, order: CouponOrder) -> str:
+    def create_coupon(self, account: GatewayAccount, order: CouponOrder) -> str:
         """Create a coupon."""
         discount = order.discount
         form: dict[str, str | int | list[str]] = {
@@ -43,11 +43,11 @@ class StripeCodes(CodeRail):
         return _create(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of our coupon, searching the newest first."""
+        """Return the id of our coupon; searches the list, the newest first."""
         return _find_ours(_list(stripe.GATEWAY.api(account), "/v1/coupons", {}), str(order.coupon_id))
 
-    def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon; discounts that were already applied stay."""
+    def delete_coupon(self, account: GatewayAccount, processor_coupon_id: str) -> None:
+        """Delete a coupon; discounts already applied stay."""
         stripe.GATEWAY.api(account).delete(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -65,7 +65,7 @@ class StripeCodes(CodeRail):
         try:
             return _create(api, "/v1/promotion_codes", form, str(order.code_id))
         except GatewayRejected as refused:
-            # "Already taken" has no stable error code, so look whether the code exists.
+            # Stripe has no stable error code for a taken text, so look for the code instead.
             existing = list(_list(api, "/v1/promotion_codes", {"code": order.code, "active": "true"}))
             if (minted := _find_ours(existing, str(order.code_id))) is not None:
                 return minted
@@ -79,7 +79,7 @@ class StripeCodes(CodeRail):
         return _find_ours(codes, str(order.code_id))
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Set a promotion code inactive; it cannot be deleted."""
+        """Make a promotion code inactive; it cannot be deleted."""
         path = f"/v1/promotion_codes/{shapes.segment(minted_id)}"
         with ignoring_gone():
             stripe.GATEWAY.api(account).ask("POST", path, form={"active": "false"})
@@ -102,7 +102,7 @@ def _create(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
         return shapes.require(api.ask("POST", path, form=form, headers=headers).json, "id")
     except GatewayRejected as refused:
         if refused.status == _KEY_IN_USE:
-            raise GatewayUnreachable("the same is being made there right now") from refused
+            raise GatewayUnreachable("another request is creating the same object there") from refused
         raise
 
 

@@ -1,6 +1,6 @@
-"""Wix: each code is a coupon of the site's store, whose name ends with our id.
+"""wix: each code is a coupon of the site's store, whose name ends with our id.
 
-A coupon is valid for all products of the store, and discounts one order only.
+A coupon applies to all products of the store and discounts one order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,9 +27,9 @@ class WixCodes(UniqueCodeRail):
     gateway = Gateway.Wix
     shape = CodeShape(max_length=20)
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the coupon with this code."""
-        for coupon in _list_coupons(account, order):
+        for coupon in _coupons(account, order):
             specification = shapes.get(coupon, "specification")
             if terms.matches_order(order, shapes.text(specification, "code")):
                 is_ours = terms.is_marked(shapes.text(specification, "name"), order.code_id)
@@ -47,7 +47,7 @@ class WixCodes(UniqueCodeRail):
         return shapes.require(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon; an inactive one would still block its text."""
+        """Delete a coupon: an inactive one would keep its text taken."""
         with ignoring_gone():
             wix.ask(account, "DELETE", f"{_COUPONS}/{shapes.segment(minted_id)}")
 
@@ -77,7 +77,7 @@ def _milliseconds(at: datetime) -> str:
     return str(int(at.timestamp()) * 1000)
 
 
-def _list_coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
+def _coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
     def fetch(number: int) -> list[Any]:
         query = {"filter": by_code, "paging": {"limit": _PAGE, "offset": (number - 1) * _PAGE}}
         return shapes.items(wix.ask(account, "POST", f"{_COUPONS}/query", {"query": query}), "coupons")

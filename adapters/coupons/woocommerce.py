@@ -1,6 +1,6 @@
-"""WooCommerce: each code is a coupon of the shop, with our id in its metadata.
+"""woocommerce: each code is a coupon of the shop, with our id in its metadata.
 
-The shop stores codes in lower case. A coupon discounts one order only; discounts on renewals need a plugin.
+The shop stores codes in lower case. Its own coupons discount one order; discounts of renewals need plugins.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _OUR_ID = "_affiliate_coupon_id"
 class WooCommerceCodes(UniqueCodeRail):
     gateway = Gateway.WooCommerce
 
-    def find_existing(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+    def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the coupon with this code."""
         coupons = woocommerce.ask(account, "GET", "/coupons", {"code": order.code.lower()}).json
         for coupon in shapes.items({"coupons": coupons}, "coupons"):
@@ -36,10 +36,10 @@ class WooCommerceCodes(UniqueCodeRail):
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon_body(order)).json, "id")
+        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon_fields(order)).json, "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Delete a coupon permanently: one in the trash would still block its text."""
+        """Delete a coupon permanently: one in the trash would keep its text taken."""
         with ignoring_gone():
             woocommerce.ask(account, "DELETE", f"/coupons/{shapes.segment(minted_id)}", {"force": "true"})
 
@@ -47,17 +47,17 @@ class WooCommerceCodes(UniqueCodeRail):
 RAIL = WooCommerceCodes()
 
 
-def _coupon_body(order: CodeOrder) -> Mapping[str, object]:
+def _coupon_fields(order: CodeOrder) -> Mapping[str, object]:
     discount = order.family.discount
     if terms.is_percent(discount):
-        value_fields = {"discount_type": "percent", "amount": str(discount.value)}
+        amount = {"discount_type": "percent", "amount": str(discount.value)}
     else:
-        value_fields = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
+        amount = {"discount_type": "fixed_cart", "amount": terms.decimal(discount)}
     return {
         "code": order.code,
         "description": order.family.name,
         "meta_data": [{"key": _OUR_ID, "value": str(order.code_id)}],
-        **value_fields,
+        **amount,
         **terms.optional(usage_limit=discount.max_redemptions_per_code),
         **terms.optional(date_expires_gmt=(terms.expires_at(discount) or "").removesuffix("Z")),
     }

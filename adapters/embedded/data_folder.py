@@ -112,7 +112,7 @@ def resolve(data_dir: Path) -> DataFolder:
 def prepare(place: DataFolder) -> None:
     """Create missing folders.
 
-    Raises DidNotStart if another user owns the short socket folder, OSError if a folder cannot be created.
+    Raises ServerNotStarted if another user owns the short socket folder, OSError if a folder cannot be created.
     """
     restrict_access(place.home)
     if place.home not in place.sockets.parents:

@@ -14,12 +14,12 @@ from subprocess import SubprocessError
 
 from adapters.embedded import data_folder, roles, runners
 
-#: It names the socket; it is not used as a TCP port.
+#: Part of the socket's file name; no TCP port is opened.
 PORT = "5432"
 # The code of the SSLRequest message, the cheapest request of the frontend protocol.
 _TLS_REQUEST = 80877103
 _NAME = roles.OWNER  # Both the bootstrap superuser and the database.
-# Crash recovery replays up to max_wal_size, which takes well under a minute on a slow disk.
+# Crash recovery replays at most max_wal_size, which takes well under a minute even on a slow disk.
 _START_TIMEOUT_S = 120
 # Fast mode ends sessions at once; what remains is writing the final checkpoint.
 _STOP_TIMEOUT_S = 60
@@ -29,7 +29,7 @@ _ADVICE = (
 
 # Above Linux's highest pid (2**22), so no process ever has it.
 _NO_SUCH_PID = 2**22 + 1
-# The kernel's list of shared memory blocks, a row each under a title line.
+# The kernel's list of shared memory blocks: a header line, then one row per block.
 _SHARED_MEMORY = Path("/proc/sysvipc/shm")
 
 _ALWAYS = {
@@ -49,8 +49,8 @@ _ALWAYS = {
     "random_page_cost": "1.1",
 }
 _DURABLE = {
-    # Pages outside these buffers are in the system's cache, at the price of a copy, and memory here is never released.
-    # A sale costs the server no more with this size than with four times as much.
+    # Other pages are read from the system's cache, which costs a copy; memory taken here is never released. A sale
+    # costs the server the same with four times this size.
     "shared_buffers": "32MB",
     "fsync": "on",
     "synchronous_commit": "on",
@@ -79,7 +79,7 @@ _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 def start(place: data_folder.DataFolder, *, durable: bool) -> None:
     """Start the server unless it runs, and return once it responds; wait for a starting or stopping one first.
 
-    `durable` is ignored if it runs already. Raises DidNotStart, OSError.
+    `durable` is ignored if it runs already. Raises ServerNotStarted, OSError.
     """
     settled = data_folder.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
     if is_ready(place):
@@ -107,7 +107,7 @@ def start(place: data_folder.DataFolder, *, durable: bool) -> None:
 
 
 def recover(place: data_folder.DataFolder) -> None:
-    """Start a restored cluster, wait until it has replayed its log, and stop it. Raises DidNotStart.
+    """Start a restored cluster, wait until it has replayed its log, and stop it. Raises ServerNotStarted.
 
     Replaying the log of days has no time limit: only a server that ends is a failure.
     """
@@ -151,7 +151,7 @@ def is_running(place: data_folder.DataFolder) -> bool:
 
 
 def is_ready(place: data_folder.DataFolder) -> bool:
-    """Return whether the server accepts sessions: its pid file's eighth line says so, and it responds."""
+    """Return whether the server accepts sessions: the eighth line of its pid file is 'ready', and it responds."""
     try:
         lines = _pid_file(place).read_text().splitlines()
     except FileNotFoundError:
@@ -160,7 +160,7 @@ def is_ready(place: data_folder.DataFolder) -> bool:
 
 
 def _responds(place: data_folder.DataFolder) -> bool:
-    """Return whether the server responds to an SSLRequest (with no)."""
+    """Return whether the server responds to an SSLRequest (with N, for no TLS)."""
     return data_folder.query_listener(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
 
 
@@ -205,9 +205,9 @@ def _run_single_user(
     place: data_folder.DataFolder, runner: runners.Runner, cluster: Path, statements: str, *options: str
 ) -> bool:
     """Run statements, one per line, in single-user mode; failing statements are not logged."""
-    chosen = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
-    single = ["postgres", "--single", "-D", str(cluster), *chosen, "postgres"]
-    return runner.run(single, log=place.postgres_log, stdin=statements)
+    flags = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
+    command = ["postgres", "--single", "-D", str(cluster), *flags, "postgres"]
+    return runner.run(command, log=place.postgres_log, stdin=statements)
 
 
 def _launch(place: data_folder.DataFolder, runner: runners.Runner, *, durable: bool, replays: bool = False) -> None:

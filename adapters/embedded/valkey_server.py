@@ -37,7 +37,7 @@ _FOR_TESTS = {"--appendonly": "no"}
 def start(place: data_folder.DataFolder, *, durable: bool) -> None:
     """Start the server unless it runs, and return once it responds; wait for a loading one.
 
-    `durable` is ignored if it runs already. Raises DidNotStart, OSError.
+    `durable` is ignored if it runs already. Raises ServerNotStarted, OSError.
     """
     if _wait_for_response(place):
         return

@@ -25,9 +25,9 @@ _POLL_INTERVAL_S = 1
 class Watchdog:
     """Watches the named servers until SIGTERM or SIGINT; a start in progress is finished first."""
 
-    def __init__(self, data_dir: Path, names: Collection[str], *, say: Callable[[str], None]) -> None:
-        """`names` are 'postgres', 'valkey' or both; `say` prints a line."""
-        self._data_dir, self._names, self._say = data_dir, sorted(names), say
+    def __init__(self, data_dir: Path, names: Collection[str], *, print_line: Callable[[str], None]) -> None:
+        """`names` are 'postgres', 'valkey' or both; `print_line` prints a line."""
+        self._data_dir, self._names, self._print_line = data_dir, sorted(names), print_line
         self._place = data_folder.resolve(data_dir)
         self._wakeup_reader, self._wakeup_writer = socket.socketpair()
         self._wakeup_writer.setblocking(False)
@@ -55,7 +55,7 @@ class Watchdog:
 
     def _restart(self, gone: list[str]) -> None:
         for name in gone:
-            self._say(f"{_TITLES[name]} has stopped; restarting it")
+            self._print_line(f"{_TITLES[name]} has stopped; restarting it")
         failures = []
         for name in gone:  # one by one: a server that does not start must not delay the other
             try:
@@ -63,13 +63,13 @@ class Watchdog:
             except server_pair.StartFailed as failure:
                 failures.append(failure)
             else:
-                self._say(f"{_TITLES[name]} is running again (process {self._pid(name)})")
+                self._print_line(f"{_TITLES[name]} is running again (process {self._pid(name)})")
         if not failures:
             self._failures = 0
             return
         pause_s = _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]
         self._failures += 1
-        self._say("\n".join([*map(str, failures), f"The next attempt is in {pause_s} s."]))
+        self._print_line("\n".join([*map(str, failures), f"The next attempt is in {pause_s} s."]))
         self._wait([], timeout_s=pause_s)
 
     def _wait_for_end(self, pids: list[int]) -> None:
@@ -89,4 +89,4 @@ class Watchdog:
 
 if __name__ == "__main__":
     _, _folder, *_names = sys.argv
-    Watchdog(Path(_folder), _names, say=lambda text: print(text, flush=True)).run()
+    Watchdog(Path(_folder), _names, print_line=lambda text: print(text, flush=True)).run()

@@ -51,9 +51,9 @@ class SiteVerify:
         self._url, self._secret = url, secret
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        """Return whether a person got this token. Raises VerifierUnavailable.
+        """Return whether a person got this token. `about` is its use, which may be verified again.
 
-        `about` is its use, which may be verified again.
+        Raises VerifierUnavailable.
         """
         if not token or len(token) > _MAX_TOKEN_LENGTH:
             return False
@@ -157,10 +157,10 @@ def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
 
 def find_widget() -> Widget | None:
     """Return the widget to embed; None without a service that has one."""
-    chosen = settings.current()
-    if chosen.human_check.site_key is None or chosen.human_check.script_url is None:
+    config = settings.current()
+    if config.human_check.site_key is None or config.human_check.script_url is None:
         return None
-    return Widget(chosen.human_check.script_url, chosen.human_check.site_key)
+    return Widget(config.human_check.script_url, config.human_check.site_key)
 
 
 def find_local_issuer() -> LocalTokens | None:
@@ -182,12 +182,12 @@ def clear_caches() -> None:
 
 @functools.cache
 def _create_check() -> SiteVerify | LocalTokens | None:
-    chosen = settings.current()
-    if chosen.human_check.url == LOCAL or (chosen.human_check.url is None and chosen.servers.database_url is None):
+    config = settings.current()
+    if config.human_check.url == LOCAL or (config.human_check.url is None and config.servers.database_url is None):
         return local_issuer()
-    if chosen.human_check.url is None or chosen.human_check.secret is None:
+    if config.human_check.url is None or config.human_check.secret is None:
         return None
-    return SiteVerify(chosen.human_check.url, chosen.human_check.secret)
+    return SiteVerify(config.human_check.url, config.human_check.secret)
 
 
 def _unavailable(why: str) -> VerifierUnavailable:

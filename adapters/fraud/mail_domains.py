@@ -62,10 +62,10 @@ class MailHosts:
     def _query_and_cache(self, resolver: dns.resolver.Resolver, name: str) -> bool | None:
         answer = _accepts_mail(resolver, name)
         # A domain's owner can make its name servers silent; that must not affect other domains.
-        is_unavailable = answer is None and not _is_resolver_up(resolver)
+        is_unreachable = answer is None and not _is_resolver_up(resolver)
         now = self._clock()
         with self._lock:
-            if is_unavailable:
+            if is_unreachable:
                 self._away_until = now + _SILENCE_CACHE_S
             self._cache[name] = (answer, now + (_SILENCE_CACHE_S if answer is None else _CACHE_S))
             self._cache.move_to_end(name)

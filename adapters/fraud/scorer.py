@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Late
+from concurrent.futures import TimeoutError as CallTimeout
 
 import orjson
 import structlog
@@ -68,7 +68,7 @@ class Scorer:
         threading.Thread(target=self._run, args=(body, answer), name="fraud-scorer", daemon=True).start()
         try:
             return answer.result(_WHOLE_CALL_S)
-        except Late:
+        except CallTimeout:
             raise self._pause(f"no complete response within {_WHOLE_CALL_S:g} s") from None
         except ScorerUnavailable:
             raise
@@ -106,8 +106,8 @@ def is_configured() -> bool:
 
 @functools.cache
 def _scorer() -> Scorer | None:
-    chosen = settings.current().fraud
-    return Scorer(chosen.scorer_url, chosen.scorer_token) if chosen.scorer_url else None
+    config = settings.current().fraud
+    return Scorer(config.scorer_url, config.scorer_token) if config.scorer_url else None
 
 
 def _serialize(facts: ClickFacts | LeadFacts) -> bytes:

@@ -68,7 +68,7 @@ class GatewayAdapter(ABC):
         return Subscribed(setup=self.setup_by_hand(address))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
-        """Delete the webhooks of `subscribe`; one that is already gone is no error.
+        """Delete the webhooks of `subscribe` that still exist.
 
         Raises CredentialsRefused and GatewayUnreachable.
         """
@@ -256,7 +256,7 @@ class ManyWebhooksAdapter(GatewayAdapter):
 
     @abstractmethod
     def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
-        """Delete webhooks; one that is already gone is no error. Raises CredentialsRefused and GatewayUnreachable."""
+        """Delete those webhooks that still exist. Raises CredentialsRefused and GatewayUnreachable."""
 
     def webhooks(self, account: GatewayAccount) -> list[str]:
         """Return the ids of the webhooks that were made."""

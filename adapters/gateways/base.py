@@ -87,7 +87,7 @@ class GatewayAccount:
 
     @property
     def sets(self) -> tuple[Mapping[str, str], ...]:
-        """All sets that count now, the present one first. Values that the brand typed go before those that we made."""
+        """All valid sets, the current one first. Values that the brand entered override those that we created."""
         return ({**self.made, **self.credentials}, *self.former)
 
     def secrets(self, name: str) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ class GatewayWire(ApiWire):
         return self.ask("GET", path, params=params).json
 
     def find(self, path: str, params: Params | None = None) -> Any | None:
-        """Return the JSON at a path, or None when the gateway has nothing there. Raises as `ask`."""
+        """Return the JSON at a path, None if the gateway has nothing there. Raises the same errors as `ask`."""
         try:
             return self.get(path, params)
         except GatewayRejected as error:
@@ -138,7 +138,7 @@ class GatewayWire(ApiWire):
             raise
 
     def delete(self, path: str) -> None:
-        """Delete the object at a path; an object that no longer exists is no error. Raises as `ask`."""
+        """Delete the object at a path, if it still exists. Raises the same errors as `ask`."""
         with ignoring_gone():
             self.ask("DELETE", path)
 
@@ -156,7 +156,7 @@ class GatewayWire(ApiWire):
         """Make one call, once. `content` is sent as it is, under the Content-Type of `headers`.
 
         Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 5xx; GatewayBusy for 429) and
-        GatewayRejected; and WouldAsk in a block that is `unasked`.
+        GatewayRejected; and WouldAsk in a block of `without_calls`.
         """
         if not _may_ask.get():
             raise WouldAsk

@@ -94,13 +94,13 @@ _slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
 def find_client(kind: ProviderKind) -> OidcClient | None:
     """Return the client for a kind of users; None if no provider signs them in at the pages."""
-    chosen = settings.current().identity
+    config = settings.current().identity
     if kind == "dashboard":
-        issuer, client_id = chosen.dashboard_issuer, chosen.dashboard_client_id
-        secret, name = chosen.dashboard_client_secret, chosen.dashboard_provider_name
+        issuer, client_id = config.dashboard_issuer, config.dashboard_client_id
+        secret, name = config.dashboard_client_secret, config.dashboard_provider_name
     else:
-        issuer, client_id = chosen.affiliate_issuer, chosen.affiliate_client_id
-        secret, name = chosen.affiliate_client_secret, chosen.affiliate_provider_name
+        issuer, client_id = config.affiliate_issuer, config.affiliate_client_id
+        secret, name = config.affiliate_client_secret, config.affiliate_provider_name
     if issuer is None or client_id is None:
         return None
     return OidcClient(kind, issuer, client_id, secret or "", name or urlsplit(issuer).hostname or issuer)

@@ -257,13 +257,13 @@ def _parse_uuid(value: object) -> UUID | None:
 
 def _provider_settings(kind: str) -> tuple[str | None, str, str | None]:
     """Return issuer, audience and location of the keys."""
-    chosen = settings.current().identity
+    config = settings.current().identity
     if kind == "dashboard":
-        return chosen.dashboard_issuer, chosen.dashboard_audience, chosen.dashboard_jwks
+        return config.dashboard_issuer, config.dashboard_audience, config.dashboard_jwks
     if kind == "affiliate":
-        return chosen.affiliate_issuer, chosen.affiliate_audience, chosen.affiliate_jwks
+        return config.affiliate_issuer, config.affiliate_audience, config.affiliate_jwks
     # The URL itself, so that a token for another service is invalid for this one (RFC 8707).
-    return chosen.mcp_issuer, chosen.mcp_audience or f"{settings.current().web.url}/mcp", chosen.mcp_jwks
+    return config.mcp_issuer, config.mcp_audience or f"{settings.current().web.url}/mcp", config.mcp_jwks
 
 
 @functools.cache

@@ -39,7 +39,7 @@ def build_url(applicant: Applicant, *, now: datetime) -> str:
 
 
 def encode(applicant: Applicant, *, now: datetime) -> str:
-    """Return a token that identifies an applicant for `LASTS` from now, signed with the current key."""
+    """Return a token that identifies an applicant for `LIFETIME` from now, signed with the current key."""
     until = int((now + LIFETIME).timestamp()).to_bytes(_TIME_BYTES, "big")
     payload = applicant.organization_id.bytes + applicant.affiliate_id.bytes + until
     return base64.urlsafe_b64encode(payload + _sign(derived_keys.current_key(_USE), payload)).decode()

@@ -85,7 +85,7 @@ class StripeClient:
         return _call(transfer).answer(lambda: read(ask().to_dict()), definitive=DEFINITIVE)
 
     def look(self, transfer: Transfer, ask: Callable[[], Answer]) -> Answer:
-        """Return the answer of a look-up. One that fails proves nothing about the transfer."""
+        """Return the answer of a look-up; a failed look-up proves nothing about the transfer."""
         return _call(transfer).answer(ask)
 
     def read(self, ask: Callable[[], Any]) -> dict[str, Any] | None:

@@ -38,11 +38,11 @@ def get_once(url: str, headers: Mapping[str, str], *, timeout_s: int) -> tuple[i
 
 
 def _policy(timeout_s: int) -> client.Policy:
-    chosen = settings.current().webhooks
+    config = settings.current().webhooks
     return client.Policy(
-        allow_private=chosen.allow_private,
-        also_allow=frozenset(chosen.also_allow),
-        ca_bundle=chosen.ca_bundle,
+        allow_private=config.allow_private,
+        also_allow=frozenset(config.also_allow),
+        ca_bundle=config.ca_bundle,
         timeout_s=timeout_s,
         max_read_bytes=_MAX_RESPONSE_BYTES,
     )

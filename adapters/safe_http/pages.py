@@ -1,6 +1,6 @@
 """Fetches a page of a brand's site: GET, a few redirects, each checked like the first URL, the start of its body.
 
-It takes at most `_IN_ALL_S`, and few run at a time: a web server's threads are few.
+It takes at most `_TIME_LIMIT_S`, and few run at a time, because a web server has few threads.
 """
 
 import codecs

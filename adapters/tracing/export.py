@@ -21,14 +21,14 @@ _EXPORT_S = 5
 _FLUSH_S = 1
 
 
-def configure(chosen: Monitoring) -> None:
+def configure(config: Monitoring) -> None:
     """Send spans to TRACES_URL if it is set and OpenTelemetry is installed."""
-    if chosen.traces_url is None:
+    if config.traces_url is None:
         return
     if importlib.util.find_spec("opentelemetry.exporter") is None:
         _log.warning("traces.not_installed", next="install requirements/extras.txt")
         return
-    spans.configure(Otlp(chosen.traces_url))
+    spans.configure(Otlp(config.traces_url))
 
 
 class Otlp:

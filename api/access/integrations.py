@@ -117,8 +117,8 @@ def _scope(scopes: frozenset[str]) -> str:
 
 def _subject(subject: str) -> str:
     """Return the subject that identifies a person here: another issuer may use it for another person."""
-    chosen = settings.current().identity
-    return subject if chosen.mcp_issuer == chosen.dashboard_issuer else f"mcp:{subject}"
+    config = settings.current().identity
+    return subject if config.mcp_issuer == config.dashboard_issuer else f"mcp:{subject}"
 
 
 def _metadata_parameter() -> str:

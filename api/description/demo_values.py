@@ -23,9 +23,9 @@ def read_demo_values(request: Request) -> Mapping[str, str] | None:
     The developer's request: the servers are the embedded ones, the request comes from this machine without a proxy, and
     its host is this machine, which a page under another name cannot make a browser send.
     """
-    chosen = settings.current()
-    file = chosen.servers.data_dir / "demo.json"
-    if chosen.servers.database_url is not None or not file.is_file() or not _is_local(request, chosen):
+    config = settings.current()
+    file = config.servers.data_dir / "demo.json"
+    if config.servers.database_url is not None or not file.is_file() or not _is_local(request, config):
         return None
     try:
         values: dict[str, str] = json.loads(file.read_text())
@@ -34,10 +34,10 @@ def read_demo_values(request: Request) -> Mapping[str, str] | None:
     return values
 
 
-def _is_local(request: Request, chosen: settings.Settings) -> bool:
+def _is_local(request: Request, config: settings.Settings) -> bool:
     if _BY_SCRIPT in request.headers:
         return False
-    is_forwarded = not chosen.web.trusted_proxies and any(name in request.headers for name in _FORWARDED)
+    is_forwarded = not config.web.trusted_proxies and any(name in request.headers for name in _FORWARDED)
     host = urlsplit(f"//{request.host}").hostname or ""
     return not is_forwarded and _is_loopback(request.remote_addr or "") and (host == "localhost" or _is_loopback(host))
 

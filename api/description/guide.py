@@ -92,7 +92,7 @@ def outbound_vector() -> Vector:
 
 
 def _template_values(routes: list[Route]) -> dict[str, Any]:
-    chosen = settings.current()
+    config = settings.current()
     return {
         "inbound": inbound_vector(),
         "outbound": outbound_vector(),
@@ -101,15 +101,15 @@ def _template_values(routes: list[Route]) -> dict[str, Any]:
             described_events.sample_event("conversion.created"), option=orjson.OPT_INDENT_2
         ).decode(),
         "headers": described_events.HEADERS,
-        "timeout_s": chosen.webhooks.timeout_s,
-        "attempts": len(chosen.webhooks.attempts_at_s),
-        "attempts_at": _join([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
+        "timeout_s": config.webhooks.timeout_s,
+        "attempts": len(config.webhooks.attempts_at_s),
+        "attempts_at": _join([_duration(seconds) for seconds in config.webhooks.attempts_at_s]),
         "retry_after_min_s": delivery.RETRY_AFTER_MIN_S,
         "retry_after_max_s": delivery.RETRY_AFTER_MAX_S,
         "testable": events.TESTABLE,
         "buckets": [
             {"name": name, "per_min": limit, "counts": _COUNTS.get(name, "")}
-            for name, limit in chosen.web.limits_per_min.items()
+            for name, limit in config.web.limits_per_min.items()
         ],
         "sizes": _sizes(routes),
         "most_cents": money.MAX_AMOUNT_CENTS,

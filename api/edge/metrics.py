@@ -88,7 +88,7 @@ class _Queues:
                 counts = {row[0]: row for row in admin_queries.any_org_count_by_queue()}
                 live = processes.count_live_threads()
         except db.UNAVAILABLE:
-            return  # the counters matter most while the database is away
+            return  # the counters matter most while the database is unavailable
         for queue in jobs.QUEUES:
             _, waiting, retrying, out, dead, oldest_s = counts.get(queue, (queue, 0, 0, 0, 0, 0))[:6]
             for state, number in (("waiting", waiting), ("retrying", retrying), ("out", out), ("dead", dead)):

@@ -106,8 +106,8 @@ def _check_origin() -> None:
 
 
 def _is_own(address: str) -> bool:
-    chosen = settings.current()
-    return _is_own_host(address, chosen.web.url, is_embedded=chosen.servers.database_url is None)
+    config = settings.current()
+    return _is_own_host(address, config.web.url, is_embedded=config.servers.database_url is None)
 
 
 @functools.lru_cache(maxsize=64)  # agents name one of a few hosts

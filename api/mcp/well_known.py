@@ -36,13 +36,13 @@ def get_resource_metadata() -> Mapping[str, Any]:
 
 
 def _metadata() -> Mapping[str, Any]:
-    chosen = settings.current()
-    if chosen.identity.mcp_issuer is None:
+    config = settings.current()
+    if config.identity.mcp_issuer is None:
         raise Refused(404, "not_found", "No tokens are issued for /mcp here. Connect with an API key.")
     metadata: Mapping[str, Any] = _METADATA.dump(
         {
-            "resource": f"{chosen.web.url}/mcp",
-            "authorization_servers": [chosen.identity.mcp_issuer],
+            "resource": f"{config.web.url}/mcp",
+            "authorization_servers": [config.identity.mcp_issuer],
             "scopes_supported": [tokens.READ_SCOPE, tokens.WRITE_SCOPE],
             "bearer_methods_supported": ["header"],
         }

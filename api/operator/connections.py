@@ -8,7 +8,7 @@ from api.operator.operator_guards import READ
 from models import db
 from models.gateways import admin_queries
 from models.gateways.admin_queries import ConnectionRow
-from models.platforms import admin_queries as platforms_desk
+from models.platforms import admin_queries as platform_queries
 from models.platforms.admin_queries import PlatformRow
 from schemas.operator.tenants import OperatorConnectionRecord, TroublesQuery
 
@@ -28,7 +28,7 @@ def list_troubled_connections() -> Response:
     only_troubled = body.query()["troubled"]
     with db.any_org_work():
         gateways = admin_queries.any_org_list_connections(only_troubled=only_troubled, limit=_MAX_ROWS)
-        platforms = platforms_desk.any_org_list_connections(only_troubled=only_troubled, limit=_MAX_ROWS)
+        platforms = platform_queries.any_org_list_connections(only_troubled=only_troubled, limit=_MAX_ROWS)
     records = [*map(_gateway_row, gateways), *map(_platform_row, platforms)]
     return jsonify(_RECORD.dump(records, many=True))
 

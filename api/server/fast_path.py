@@ -72,7 +72,7 @@ class Loop(Protocol):
     def answer_error(self, conn: Connection, error: Exception) -> None:
         """Answer that something went wrong."""
 
-    def finish(self, conn: Connection, rest: bytes, *, is_kept: bool) -> None:
+    def finish(self, conn: Connection, rest: bytes, *, keep_alive: bool) -> None:
         """Send the response, and wait for the next request."""
 
 
@@ -138,9 +138,9 @@ class FastPath:
     def _answer(self, pending: _PendingRequest, reply: Any) -> None:
         conn, rest = pending.conn, pending.rest
         is_failed = isinstance(reply, RedisError)
-        is_kept = None if is_failed else self._respond(pending, reply)
-        if is_kept is not None:
-            self._loop.finish(conn, rest, is_kept=is_kept)
+        keep_alive = None if is_failed else self._respond(pending, reply)
+        if keep_alive is not None:
+            self._loop.finish(conn, rest, keep_alive=keep_alive)
             return
         conn.rewind()
         conn.sock.handover = pending.request.hand_over(reply) if is_failed else None

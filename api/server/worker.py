@@ -32,13 +32,13 @@ _log = structlog.get_logger("server")
 
 # Larger bodies get the upload timeout.
 _BULKY_BYTES = 64 * KIB
-# For each such amount of an answer its client gets the answer timeout once more.
+# A large answer may take the answer timeout once more for each unit of this size.
 _ANSWER_UNIT_BYTES = 1024 * KIB
 # Closing immediately would discard an answer in transit if the client is still sending.
 _LINGER_S = 2.0
 # How long a stopping worker keeps idle connections: a request may be in transit.
 _LAST_REQUEST_S = 2.0
-# How much memory arriving requests, and large ones that wait for a thread or have one, may use in this process.
+# The memory in this process for requests that are arriving, and for large ones that wait for a thread or run in one.
 _MAX_HELD_BYTES = 64 * 1024 * KIB
 _RECV_BYTES = 64 * KIB
 _MAX_ACCEPTS = 64
@@ -85,7 +85,7 @@ class EventLoopWorker(ThreadWorker):
             listener.close()
 
     def accept(self, listener: socket.socket) -> None:
-        """Accept the connections that wait; most bring their request along."""
+        """Accept the waiting connections and read their requests, which have usually arrived already."""
         for _ in range(_MAX_ACCEPTS):
             try:
                 sock, address = listener.accept()
@@ -106,7 +106,7 @@ class EventLoopWorker(ThreadWorker):
             self._read(conn)
 
     def handle(self, conn: Connection) -> bool:
-        """Run the application on a complete request; return whether the connection may bring another."""
+        """Run the application on a complete request; return whether the connection stays open for another."""
         try:
             return self.handle_request(conn.parse(), conn) and conn.has_read_all()
         except (NoMoreData, StopIteration):
@@ -132,12 +132,12 @@ class EventLoopWorker(ThreadWorker):
 
     # The methods below run in the loop, except `_serve` and `answer_error`.
 
-    def finish(self, conn: Connection, rest: bytes, *, is_kept: bool) -> None:
+    def finish(self, conn: Connection, rest: bytes, *, keep_alive: bool) -> None:
         """Send a response of the fast path, and wait for the next request."""
         with self._closing_on_error(conn):
             conn.sock.clear()
             conn.sock.outbox.push(conn.wrapped)
-            self._finish_request(conn, is_kept, rest)
+            self._finish_request(conn, keep_alive, rest)
 
     def _run_iteration(self, wait_s: float = _CHECK_INTERVAL_S) -> None:
         self.notify()
@@ -207,43 +207,43 @@ class EventLoopWorker(ThreadWorker):
             self.submit(conn, rest)
 
     def _serve(self, conn: Connection, rest: bytes) -> None:
-        """Answer a request, in a thread; unless that completes it, the loop goes on with it."""
+        """Answer a request in a thread; the loop takes over if bytes, requests or the connection's end remain."""
         try:
-            is_kept = self.handle(conn)
+            keep_alive = self.handle(conn)
             conn.sock.clear()
             is_sent = conn.sock.outbox.push(conn.wrapped)
         except OSError:
             self.method_queue.defer(self._drop, conn)
             return
-        if is_kept and is_sent and not rest and self.alive and not conn.is_bulky:
+        if keep_alive and is_sent and not rest and self.alive and not conn.is_bulky:
             with conn.lock:
                 if not conn.is_parked and conn.watched == selectors.EVENT_READ:
                     now = time.monotonic()
                     conn.begin(b"", now=now, deadline=now + self.cfg.keepalive)
                     return
-        self.method_queue.defer(self._finish_request, conn, is_kept, rest)
+        self.method_queue.defer(self._finish_request, conn, keep_alive, rest)
 
-    def _finish_request(self, conn: Connection, is_kept: bool, rest: bytes) -> None:
+    def _finish_request(self, conn: Connection, keep_alive: bool, rest: bytes) -> None:
         self._held_bytes, conn.dispatched_bytes = self._held_bytes - conn.dispatched_bytes, 0
         with self._closing_on_error(conn):
             if conn.sock.outbox.bytes:
                 now = time.monotonic()
                 conn.state, conn.deadline = State.LEAVING, now + self._answer_s
                 conn.final_deadline = now + self._answer_s * (1 + conn.sock.outbox.bytes // _ANSWER_UNIT_BYTES)
-                self._watch(conn, selectors.EVENT_WRITE, partial(self._send_rest, conn, is_kept, rest))
-            elif is_kept:
+                self._watch(conn, selectors.EVENT_WRITE, partial(self._send_rest, conn, keep_alive, rest))
+            elif keep_alive:
                 self._await_next(conn, rest)
             elif rest or conn.is_parked or not conn.sock.is_read:
                 self._linger(conn)
             else:
                 self._drop(conn)
 
-    def _send_rest(self, conn: Connection, is_kept: bool, rest: bytes, _: object) -> None:
+    def _send_rest(self, conn: Connection, keep_alive: bool, rest: bytes, _: object) -> None:
         with self._closing_on_error(conn):
             before = conn.sock.outbox.bytes
             if conn.sock.outbox.push(conn.wrapped):
                 self._watch(conn, 0)
-                self._finish_request(conn, is_kept, rest)
+                self._finish_request(conn, keep_alive, rest)
             elif conn.sock.outbox.bytes < before:
                 conn.deadline = min(time.monotonic() + self._answer_s, conn.final_deadline)
 
@@ -280,7 +280,7 @@ class EventLoopWorker(ThreadWorker):
             self._drop(conn)
 
     def _make_room(self, *, bulky: bool = False) -> None:
-        """Close a sixteenth of the connections, the longest-arriving first; with `bulky`, of those with large requests.
+        """Close a sixteenth of the connections, those whose requests began first; with `bulky`, only large requests.
 
         If there are no large requests, many small ones fill the memory, and they are closed instead.
         """

@@ -133,8 +133,8 @@ def _render(template: str, description: _Description, demo: Mapping[str, str] | 
 def _build_description(app: Flask) -> _Description:
     all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
     routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
-    chosen = settings.current()
-    document = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
+    config = settings.current()
+    document = openapi.build_document(routes, openapi.ServicePlace(config.web.url, config.web.limits_per_min))
     sections = page.list_sections(document)
     codes = error_codes.list_codes([entry for section in sections for entry in section.entries])
     return _Description(document, orjson.dumps(document), sections, codes, guide.render_chapters(routes))

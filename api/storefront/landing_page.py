@@ -104,14 +104,14 @@ def any_org_find_brand_host() -> tuple[str, BrandHost] | None:
     A caller who often requests unknown hosts gets None without a look-up. Budget: 1 statement; none for the service's
     own host, for IP addresses, and for invalid host names. Raises Refused 429.
     """
-    chosen = settings.current().web
+    config = settings.current().web
     host = lookup.parse_host(request.host)
     if host is None or not host_names.is_host_name(host):
         return None
-    if host in (urlsplit(chosen.url).hostname, chosen.portal_domain) or unknown_senders.is_blocked():
+    if host in (urlsplit(config.url).hostname, config.portal_domain) or unknown_senders.is_blocked():
         return None
     with db.any_org_work():
-        brand_host = lookup.any_org_find_by_host(host, portal_domain=chosen.portal_domain)
+        brand_host = lookup.any_org_find_by_host(host, portal_domain=config.portal_domain)
     if brand_host is None:
         unknown_senders.count_unknown()
         return None

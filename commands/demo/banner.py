@@ -11,22 +11,22 @@ _ROOT = Path(__file__).resolve().parents[2]
 _DEFAULTS = {"DATA_DIR": str(_ROOT / ".data"), "PORT": "8000"}
 
 
-def command(chosen: settings.Settings, arguments: str) -> str:
+def command(config: settings.Settings, arguments: str) -> str:
     """Return an operator's command for another terminal, with DATA_DIR and PORT unless they are the defaults."""
-    used = {"DATA_DIR": str(chosen.servers.data_dir), "PORT": str(chosen.web.port)}
+    used = {"DATA_DIR": str(config.servers.data_dir), "PORT": str(config.web.port)}
     unusual = [f"{name}={shlex.quote(value)} " for name, value in used.items() if value != _DEFAULTS[name]]
     return f"{''.join(unusual)}.venv/bin/flask {arguments}"
 
 
-def short_text(chosen: settings.Settings) -> str:
+def short_text(config: settings.Settings) -> str:
     """Return the address, and the command that shows the rest: no secrets, so that it may be logged."""
-    command_line = command(chosen, "demo --show-secrets")
-    return f"\n  Finderfee   {chosen.web.url}\n\n  The demo's key and commands: {command_line}\n"
+    command_line = command(config, "demo --show-secrets")
+    return f"\n  Finderfee   {config.web.url}\n\n  The demo's key and commands: {command_line}\n"
 
 
-def full_text(facts: Mapping[str, str], chosen: settings.Settings, *, sign_in: Mapping[str, str]) -> str:
+def full_text(facts: Mapping[str, str], config: settings.Settings, *, sign_in: Mapping[str, str]) -> str:
     """Return the full text with the demo's secrets; `sign_in` are one-time links by role."""
-    url, key, secret = chosen.web.url, facts["apiKey"], facts["signingSecret"]
+    url, key, secret = config.web.url, facts["apiKey"], facts["signingSecret"]
     return f"""
   Finderfee   {url}
   demo key    {key}
@@ -41,7 +41,7 @@ curl -s {url}/api/tracking/s2s -H 'Authorization: Bearer {key}' -H "X-Service-Si
 
 for i in $(seq 50); do seen=$(curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'); case $seen in *"order-$t"*override*|*override*"order-$t"*) break;; esac; sleep 0.2; done; echo "$seen"
 
-{_deliveries(facts, url, key)}{_payouts(facts, chosen)}{_gateway(facts, chosen)}{_coupon(facts, chosen)}  Queues and dead letters: {command(chosen, "jobs queues")}      Stop: Ctrl-C (the data stays)
+{_deliveries(facts, url, key)}{_payouts(facts, config)}{_gateway(facts, config)}{_coupon(facts, config)}  Queues and dead letters: {command(config, "jobs queues")}      Stop: Ctrl-C (the data stays)
 """
 
 
@@ -62,13 +62,13 @@ curl -s '{url}/api/v1/webhooks/{facts["webhookEndpointId"]}/deliveries' -H 'Auth
 """
 
 
-def _payouts(facts: Mapping[str, str], chosen: settings.Settings) -> str:
+def _payouts(facts: Mapping[str, str], config: settings.Settings) -> str:
     """Return the commands by which the Owner pays ben and rita, without grace days, so that new sales are due."""
-    url, key, organization_id = chosen.web.url, facts["apiKey"], facts["organizationId"]
+    url, key, organization_id = config.web.url, facts["apiKey"], facts["organizationId"]
     return f"""  4. Pay ben and rita, on a rail that moves no money; the Owner confirms the total that the preview shows:
 
-{command(chosen, f"org set {organization_id} payoutGraceDays=0")}
-owner=$({command(chosen, f"token dashboard --org {organization_id} --role Owner")})
+{command(config, f"org set {organization_id} payoutGraceDays=0")}
+owner=$({command(config, f"token dashboard --org {organization_id} --role Owner")})
 total=$(curl -s -X POST {url}/api/v1/payouts/preview -H 'Authorization: Bearer {key}' | python3 -c "import json,sys; print(json.load(sys.stdin)['totalEligibleCents'])")
 curl -s {url}/api/v1/payouts/run -H "Authorization: Bearer $owner" -H 'Content-Type: application/json' -d '{{"confirmTotalCents":'$total'}}'; echo
 curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}'; echo
@@ -76,18 +76,18 @@ curl -s '{url}/api/v1/payouts?lineItems=false' -H 'Authorization: Bearer {key}';
 """
 
 
-def _gateway(facts: Mapping[str, str], chosen: settings.Settings) -> str:
+def _gateway(facts: Mapping[str, str], config: settings.Settings) -> str:
     """Return the commands by which the second brand sells through its simulated gateway."""
-    if "gatewayApiKey" not in facts or not loopback.is_gateway_simulated(chosen):
+    if "gatewayApiKey" not in facts or not loopback.is_gateway_simulated(config):
         return ""
-    url, key = chosen.web.url, facts["gatewayApiKey"]
+    url, key = config.web.url, facts["gatewayApiKey"]
     conversions = f"curl -s '{url}/api/v1/conversions?take=2' -H 'Authorization: Bearer {key}'"
     steps = f"""  5. A second brand writes no code: its gateway, stripe, is connected, and simulated on this machine. A customer starts
      a subscription whose metadata names {facts["gatewayAffiliateSlug"]}, it renews, and 10.00 of it are refunded:
 
-{command(chosen, "demo-gateway pay")}
-{command(chosen, "demo-gateway renew")}
-{command(chosen, "demo-gateway refund --cents 1000")}
+{command(config, "demo-gateway pay")}
+{command(config, "demo-gateway renew")}
+{command(config, "demo-gateway refund --cents 1000")}
 
   6. See both conversions as soon as the refund is booked ({facts["gatewayAffiliateSlug"]}'s 30 %), and why the first one is hers:
 
@@ -100,25 +100,25 @@ one=$(printf %s "$seen" | python3 -c "import json,sys; print(json.load(sys.stdin
     return steps + "\n"
 
 
-def _coupon(facts: Mapping[str, str], chosen: settings.Settings) -> str:
+def _coupon(facts: Mapping[str, str], config: settings.Settings) -> str:
     """Return the commands that create a coupon, and mint, redeem and refund a code of it."""
-    if "gatewayProgramId" not in facts or not loopback.is_gateway_simulated(chosen):
+    if "gatewayProgramId" not in facts or not loopback.is_gateway_simulated(config):
         return ""
-    url, key, slug = chosen.web.url, facts["gatewayApiKey"], facts["gatewayAffiliateSlug"]
+    url, key, slug = config.web.url, facts["gatewayApiKey"], facts["gatewayAffiliateSlug"]
     terms = '{"name":"20 off","discountType":"PercentOff","discountValue":20,"duration":"Once","selfMintMode":"AllAffiliates"}'
     body = "-H 'Content-Type: application/json' -d"
     return f"""  7. A coupon of the second brand, created at its gateway as well; {slug} mints a code of her own:
 
 coupon=$(curl -s {url}/api/v1/campaigns/{facts["gatewayProgramId"]}/coupons -H 'Authorization: Bearer {key}' {body} '{terms}' | {_field("id")})
-{slug}=$({command(chosen, f"token affiliate --email {slug}@example.com")})
+{slug}=$({command(config, f"token affiliate --email {slug}@example.com")})
 code=$(curl -s {url}/api/me/coupons/mint -H "Authorization: Bearer ${slug}" {body} '{{"campaignCouponId":"'$coupon'"}}' | {_field("code")}); echo "$code"
 
   8. A payment without an affiliate redeems the code and is refunded; see its count before and after:
 
-{command(chosen, 'demo-gateway pay --code "$code"')}
+{command(config, 'demo-gateway pay --code "$code"')}
 for i in $(seq 50); do seen=$(curl -s {url}/api/me/coupons -H "Authorization: Bearer ${slug}"); case $seen in *'"redemptionCount":1'*) break;; esac; sleep 0.2; done; echo "$seen"
 curl -s '{url}/api/v1/conversions?take=1' -H 'Authorization: Bearer {key}'; echo
-{command(chosen, "demo-gateway refund")}
+{command(config, "demo-gateway refund")}
 for i in $(seq 50); do seen=$(curl -s {url}/api/me/coupons -H "Authorization: Bearer ${slug}"); case $seen in *'"redemptionCount":1'*) ;; *) break;; esac; sleep 0.2; done; echo "$seen"
 
 """

@@ -68,11 +68,11 @@ class Demo:
 
 def greeting(created: Demo, *, is_open: bool) -> str:
     """Return the full text with secrets, or the short one without."""
-    chosen = settings.current()
+    config = settings.current()
     return (
-        banner.full_text(created.facts, chosen, sign_in=_create_links(created.facts))
+        banner.full_text(created.facts, config, sign_in=_create_links(created.facts))
         if is_open
-        else banner.short_text(chosen)
+        else banner.short_text(config)
     )
 
 
@@ -92,16 +92,16 @@ def _create_links(facts: Mapping[str, str]) -> Mapping[str, str]:
 
 def ensure() -> Demo:
     """Return the demo, creating missing parts of it."""
-    chosen = settings.current()
-    if loopback.is_demo_enabled(chosen):
+    config = settings.current()
+    if loopback.is_demo_enabled(config):
         _publish_samples()
     before = _load()
     facts = before or _save(_create())
-    if loopback.is_gateway_called(chosen):
+    if loopback.is_gateway_called(config):
         if not second_brand.has_second_brand(facts):
             facts = _save(facts | second_brand.create())
         second_brand.ensure_connected(facts)
-    elif second_brand.has_second_brand(facts) and not loopback.is_gateway_simulated(chosen):
+    elif second_brand.has_second_brand(facts) and not loopback.is_gateway_simulated(config):
         second_brand.disconnect(facts)
     _update_endpoints(facts)
     return Demo(facts, is_new=facts != before)
@@ -204,5 +204,5 @@ def _update_endpoints(facts: Mapping[str, str]) -> None:
             own_api.update_endpoint(facts[key], facts[endpoint])
 
 
-def _facts_path(chosen: settings.Settings) -> Path:
-    return chosen.servers.data_dir / "demo.json"
+def _facts_path(config: settings.Settings) -> Path:
+    return config.servers.data_dir / "demo.json"

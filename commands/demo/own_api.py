@@ -27,27 +27,27 @@ def call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | 
 
 def subscribe(api_key: str) -> Mapping[str, Any] | None:
     """Subscribe the demo receiver to all events; None if webhooks to this machine are not allowed."""
-    chosen = settings.current()
-    if not chosen.webhooks.allow_private and not _is_receiver_allowed(chosen):
+    config = settings.current()
+    if not config.webhooks.allow_private and not _is_receiver_allowed(config):
         return None
-    return call("POST", "/api/v1/webhooks", api_key, {"url": _receiver_url(chosen), "events": ["*"]})
+    return call("POST", "/api/v1/webhooks", api_key, {"url": _receiver_url(config), "events": ["*"]})
 
 
 def update_endpoint(api_key: str, endpoint_id: str) -> None:
     """Update the endpoint of an earlier start to the receiver's current address: PORT may have changed."""
-    chosen = settings.current()
-    if not _is_receiver_allowed(chosen):
+    config = settings.current()
+    if not _is_receiver_allowed(config):
         return
     for endpoint in call("GET", "/api/v1/webhooks", api_key)["items"]:
-        if endpoint["id"] == endpoint_id and endpoint["url"] != _receiver_url(chosen):
-            call("PATCH", f"/api/v1/webhooks/{endpoint_id}", api_key, {"url": _receiver_url(chosen)})
+        if endpoint["id"] == endpoint_id and endpoint["url"] != _receiver_url(config):
+            call("PATCH", f"/api/v1/webhooks/{endpoint_id}", api_key, {"url": _receiver_url(config)})
 
 
-def _is_receiver_allowed(chosen: settings.Settings) -> bool:
+def _is_receiver_allowed(config: settings.Settings) -> bool:
     """Return whether webhooks to the receiver are allowed, which only `flask up` configures."""
-    return loopback.receiver_address(chosen) in chosen.webhooks.also_allow
+    return loopback.receiver_address(config) in config.webhooks.also_allow
 
 
-def _receiver_url(chosen: settings.Settings) -> str:
-    address, port = loopback.receiver_address(chosen)
+def _receiver_url(config: settings.Settings) -> str:
+    address, port = loopback.receiver_address(config)
     return f"https://{address}:{port}/webhooks"

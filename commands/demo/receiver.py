@@ -19,15 +19,15 @@ LARGEST_BODY = 1 << 20
 _SECRETS = ("webhookSecret", "gatewayWebhookSecret")
 
 
-def receive(chosen: settings.Settings) -> None:
+def receive(config: settings.Settings) -> None:
     """Receive the demo's webhooks and print a line for each; never returns. Raises ClickException for a used port."""
-    facts = json.loads((chosen.servers.data_dir / "demo.json").read_text())
+    facts = json.loads((config.servers.data_dir / "demo.json").read_text())
     _Handler.secrets = tuple(facts[name].encode() for name in _SECRETS if name in facts)
-    address = loopback.receiver_address(chosen)
+    address = loopback.receiver_address(config)
     with loopback.listening("receiver", address):
         server = http.server.ThreadingHTTPServer(address, _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    folder = loopback.certificate_folder(chosen)
+    folder = loopback.certificate_folder(config)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.daemon_threads = True

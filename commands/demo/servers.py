@@ -15,11 +15,11 @@ from commands.demo.gateway import server
 @click.command("servers")
 def run() -> None:
     """Receive the demo's webhooks, and simulate the gateway of its second brand unless another address is set."""
-    chosen = settings.current()
+    config = settings.current()
     with contextlib.ExitStack() as stack:
-        if loopback.is_gateway_simulated(chosen):
-            stack.enter_context(server.running(chosen, say=click.echo))
-        receiver.receive(chosen)
+        if loopback.is_gateway_simulated(config):
+            stack.enter_context(server.running(config, echo=click.echo))
+        receiver.receive(config)
 
 
 if __name__ == "__main__":

@@ -40,12 +40,12 @@ class _Response:
 
 
 class Receiver:
-    """Listens on a loopback port from its creation. `tell` is called for each delivery, in separate threads."""
+    """Listens on a loopback port from its creation. `on_delivery` is called for each delivery, in separate threads."""
 
-    def __init__(self, *, port: int, forward_to: str | None, tell: Callable[[ReceivedDelivery], None]) -> None:
+    def __init__(self, *, port: int, forward_to: str | None, on_delivery: Callable[[ReceivedDelivery], None]) -> None:
         self.secret = b""
         self._forward_to = urlsplit(forward_to) if forward_to else None
-        self._tell = tell
+        self._on_delivery = on_delivery
         self._expected: dict[str, threading.Event] = {}
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
@@ -96,7 +96,7 @@ class Receiver:
         else:
             answer = _forward(self._forward_to, headers, body)
         took_ms = int((time.monotonic() - started) * 1000)
-        self._tell(
+        self._on_delivery(
             ReceivedDelivery(delivery_id, headers.get("x-service-event", ""), body, answer.status, took_ms, answer.note)
         )
         return answer

@@ -45,8 +45,8 @@ def listen(forward_to: str | None, types: tuple[str, ...], port: int, organizati
     that runs with WEBHOOK_ALLOW_PRIVATE=on.
     """
     _check_options(forward_to, types)
-    say = _print_delivery_json if as_json else _print_delivery
-    receiver = _start_receiver(port, forward_to, say)
+    print_delivery = _print_delivery_json if as_json else _print_delivery
+    receiver = _start_receiver(port, forward_to, print_delivery)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -80,9 +80,11 @@ def _check_options(forward_to: str | None, types: tuple[str, ...]) -> None:
         raise click.BadParameter(message, param_hint="'--forward-to'")
 
 
-def _start_receiver(port: int, forward_to: str | None, say: Callable[[ReceivedDelivery], None]) -> forwarding.Receiver:
+def _start_receiver(
+    port: int, forward_to: str | None, print_delivery: Callable[[ReceivedDelivery], None]
+) -> forwarding.Receiver:
     try:
-        return forwarding.Receiver(port=port, forward_to=forward_to, tell=say)
+        return forwarding.Receiver(port=port, forward_to=forward_to, on_delivery=print_delivery)
     except OSError as error:
         raise click.ClickException(f"Cannot listen on port {port}: {error.strerror}") from error
 

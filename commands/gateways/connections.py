@@ -112,12 +112,12 @@ def reconcile_connection(connection_id: UUID, since: datetime | None, as_json: b
             "connection.reconciled", {"since": since}, about=connection.id, organization_id=connection.organization_id
         )
     assert run is not None  # it is in force
-    say = functools.partial(click.echo, err=as_json)
-    say(f"Listing {connection.gateway} since {run.since:%Y-%m-%d %H:%M} UTC …")
+    echo = functools.partial(click.echo, err=as_json)
+    echo(f"Listing {connection.gateway} since {run.since:%Y-%m-%d %H:%M} UTC …")
     for page in reconcile.list_pages(run, progress):
         with output.reporting_database_errors(), db.unit_of_work(connection.organization_id):
             reconcile.store_page(run, page, progress, now=clock.now())
-        say(f"{progress.listed} listed, {progress.new} new")
+        echo(f"{progress.listed} listed, {progress.new} new")
     _finish(run, progress, as_json=as_json)
 
 

@@ -24,7 +24,7 @@ folder_argument = click.argument("folder", type=click.Path(file_okay=False, path
 def make(folder: Path, as_json: bool) -> None:
     """Back up the whole database into FOLDER while it is in use, and verify the checksums of the backup."""
     with reporting_failures(), output.reporting_database_errors():
-        backup = store.create(folder.resolve(), servers.urls().database_owner_url, tell=print_progress)
+        backup = store.create(folder.resolve(), servers.urls().database_owner_url, report=print_progress)
     output.show(
         serialize(backup),
         as_json=as_json,
@@ -43,7 +43,7 @@ def follow(folder: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # also under a supervisor that ignores Ctrl-C
         signal.signal(number, _interrupt)
     with suppress(KeyboardInterrupt), reporting_failures(), output.reporting_database_errors():
-        store.follow(folder.resolve(), servers.urls().database_owner_url, tell=print_progress)
+        store.follow(folder.resolve(), servers.urls().database_owner_url, report=print_progress)
 
 
 @group.command("list")
@@ -71,7 +71,7 @@ def verify(folder: Path, name: str | None, as_json: bool) -> None:
     """Verify the checksum of every file of a backup (the newest without NAME)."""
     with reporting_failures():
         backup = store.find(folder.resolve(), name)
-        store.verify(backup.path, tell=print_progress)
+        store.verify(backup.path, report=print_progress)
     output.show(serialize(backup), as_json=as_json, print_text=lambda: click.echo(f"{backup.name} is complete"))
 
 

@@ -87,7 +87,7 @@ def distribute(is_dry: bool, as_json: bool) -> None:
     """
     owner_url = servers.urls().database_owner_url
     with output.reporting_database_errors():
-        plans = distribution.of_database(owner_url)
+        plans = distribution.plan_database(owner_url)
     refused = [plan for plan in plans if plan.refusals]
     output.show([_serialize_plan(plan) for plan in plans], as_json=as_json, print_text=lambda: _print_plans(plans))
     if is_dry:
@@ -151,11 +151,11 @@ def _serialize_plan(plan: TablePlan) -> dict[str, object]:
 
 def apply_migrations() -> list[str]:
     """Apply pending migrations and return their names. Raises ClickException."""
-    chosen = settings.current().servers
-    if chosen.is_pooled and chosen.database_owner_url is None:
+    config = settings.current().servers
+    if config.is_pooled and config.database_owner_url is None:
         raise click.ClickException(
             "DATABASE_OWNER_URL is not set. Migrations hold a lock across transactions, which a transaction pool"
             " does not keep. Next: set it to the address of PostgreSQL itself."
         )
     with output.reporting_database_errors():
-        return migrate.up(servers.urls().database_owner_url, tell=lambda line: click.echo(line, err=True))
+        return migrate.up(servers.urls().database_owner_url, report=lambda line: click.echo(line, err=True))

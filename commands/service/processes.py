@@ -32,7 +32,7 @@ def relay() -> None:
     urls = servers.urls()
     broker.connect(urls.redis_url, urls.broker_url)
     _serve_metrics()
-    Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_stop_check())
+    Relay(redis_url=urls.redis_url, config=settings.current().jobs).run(_stop_check())
 
 
 @click.command("scheduler")
@@ -57,14 +57,14 @@ def clicks() -> None:
 def loops() -> None:
     """Run relay, scheduler and click writer as threads of one process, with a third of the memory."""
     _require_tables()
-    chosen, urls = settings.current().jobs, servers.urls()
+    config, urls = settings.current().jobs, servers.urls()
     broker.connect(urls.redis_url, urls.broker_url)
     _serve_metrics()
     stop = _stop_event()
     works = {
-        "relay": Relay(redis_url=urls.redis_url, chosen=chosen).run,
+        "relay": Relay(redis_url=urls.redis_url, config=config).run,
         "scheduler": scheduler.run,
-        "clicks": ClickConsumer(urls.redis_url, claim_s=chosen.click_claim_s).run,
+        "clicks": ClickConsumer(urls.redis_url, claim_s=config.click_claim_s).run,
     }
     with ThreadPoolExecutor(len(works)) as threads:
         running = [threads.submit(_run_until_stopped, work, stop) for work in works.values()]

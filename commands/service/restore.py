@@ -42,7 +42,7 @@ def run(folder: Path, to: datetime | None, name: str | None, into: Path | None, 
         )
     with reporting_failures():
         backup = store.find(folder.resolve(), name, before=to)
-        store.verify(backup.path, tell=print_progress)
+        store.verify(backup.path, report=print_progress)
         if into is not None:
             _prepare(backup, into.resolve(), to)
         else:
@@ -145,7 +145,7 @@ for _command in (reconcile.reconcile, *listed_transfers.COMMANDS):
 
 def _restore(backup: store.Backup, to: datetime | None) -> None:
     try:
-        recovery.restore(backup, settings.current().servers.data_dir, to=to, tell=print_progress)
+        recovery.restore(backup, settings.current().servers.data_dir, to=to, report=print_progress)
     except data_folder.ServerNotStarted as failure:
         raise click.ClickException(f"{failure.problem}\n{failure.advice}") from failure
 
@@ -153,4 +153,4 @@ def _restore(backup: store.Backup, to: datetime | None) -> None:
 def _prepare(backup: store.Backup, into: Path, to: datetime | None) -> None:
     if into.exists() and any(into.iterdir()):
         raise click.ClickException(f"{into} is not empty. Nothing was changed.")
-    recovery.prepare(backup, into, to=to, tell=print_progress)
+    recovery.prepare(backup, into, to=to, report=print_progress)

@@ -43,7 +43,7 @@ _PARAM = re.compile(rf"[a-z0-9_-]{{{MIN_PARAM_LENGTH},{MAX_PARAM_LENGTH}}}")
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """An organization's own parameters as the stored comma-separated text; None for none."""
+    """Return an organization's own parameters as the stored comma-separated text, None if it has none."""
 
     custom: str | None
 

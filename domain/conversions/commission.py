@@ -101,7 +101,7 @@ def price(*, rate: CommissionRate, amount_cents: int, currency: str) -> int:
 
 
 def find_reached_tier(facts: RateFacts) -> RevenueTier | None:
-    """Return the highest tier that the affiliate's revenue reaches; None for none."""
+    """Return the highest tier that the affiliate's revenue reaches, None if it reaches none."""
     reached = []
     for tier in facts.tiers:
         minimum = _home_minimum(tier, facts)

@@ -37,7 +37,7 @@ class EntryKind(StrEnum):
 
 
 class CopilotFailure(StrEnum):
-    """Why there is no answer: the endpoint was away, busy, refused us or sent an invalid reply; or a limit of ours."""
+    """Why there is no answer: the endpoint did not respond, was busy, refused us or replied badly; or our own limit."""
 
     Away = "endpoint_away"
     Busy = "endpoint_busy"

@@ -1,1 +1,1 @@
-"""Creator deals: their states and steps, what the brand is charged, what a funding source is asked, their events."""
+"""Creator deals: states and steps, what the brand is charged, calls to the funding source, and events."""

@@ -38,13 +38,13 @@ def from_minor(value: object, in_currency: str, exponents: Mapping[str, int] | N
     """Return our minor units of an integer that counts minor units by the gateway's `exponents`.
 
     A currency that they do not list has our exponent. Hundredths of a currency without them are rounded half to even.
-    An integer as a text is accepted. Raises as `of_decimal`, and for a fraction, whose unit is unclear.
+    An integer as a text is accepted. Raises as `from_decimal`, and for a fraction, whose unit is unclear.
     """
     return _to_cents(*_scale_minor(value, in_currency, exponents))
 
 
 def parse_exact_decimal(value: object, in_currency: str) -> int | None:
-    """Return an amount that only describes a payment, converted like `of_decimal`; None where it is unknown.
+    """Return an amount that only describes a payment, converted like `from_decimal`; None where it is unknown.
 
     It is unknown if it is missing, negative, too large, not a number, or more precise than its currency.
     """
@@ -55,7 +55,7 @@ def parse_exact_decimal(value: object, in_currency: str) -> int | None:
 
 
 def parse_exact_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int | None:
-    """Return an amount that only describes a payment, converted like `of_minor`; None where it is unknown."""
+    """Return an amount that only describes a payment, converted like `from_minor`; None where it is unknown."""
     try:
         return _to_exact_cents(*_scale_minor(value, in_currency, exponents))
     except UnreadableEvent:

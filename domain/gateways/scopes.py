@@ -38,8 +38,8 @@ def prefix(
     """Return the prefix of an account's ids; empty for most.
 
     `earlier` are the accounts of the same gateway and mode. The first has no prefix, further ones of a gateway with
-    `own_ids` their own; a reconnected account keeps its prefix. `is_rehearsed`: it is a test connection to an account
-    that its gateway does not mark as a test account.
+    `own_ids` their own; a reconnected account keeps its prefix. `is_test_connection`: it
+    is a test connection to an account that its gateway does not mark as a test account.
     """
     test_prefix = _TEST_PREFIX if is_test_connection else ""
     if not own_ids or not identity or not earlier:

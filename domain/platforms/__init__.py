@@ -1,1 +1,1 @@
-"""Newsletter and CRM platforms: what they know of a buyer, and when they are asked for it."""
+"""Newsletter and CRM platforms: what they know about a buyer, and when it is looked up."""

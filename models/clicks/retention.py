@@ -33,7 +33,7 @@ where queue = %s and failed_at < %s and name = any(%s) and not args ? 'is_forgot
 def any_org_stage_forget_letters(*, names: Sequence[str], queue: str, before: datetime) -> None:
     """Stage that the visitors in failed click jobs older than a time are replaced by null or random values.
 
-    Each job can still run: its `entry` is the text of `wire.to_bytes`, or invalid anyway. The visitor's program is
-    kept.
+    Each job can still run: its `entry` is the text of `serialization.to_bytes`, or was already invalid. The visitor's
+    program is kept.
     """
     db.stage(_FORGET_LETTERS, (queue, before, list(names)))

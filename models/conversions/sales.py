@@ -115,7 +115,7 @@ def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
 
     False: nothing was written, because the organization already has a sale with this external event id, or no
     affiliate of the slug can earn by it; `look_up` tells which. A repeated sale writes nothing either.
-    Budget: 1 round trip, and none for the commit in a unit of work that `is_single`.
+    Budget: 1 round trip, and none for the commit in a unit of work with `is_single`.
     """
     sale_params = dict(zip(_NAMES, row_values(sale), strict=True))
     accept_params = {**sale_params, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}

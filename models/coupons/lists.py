@@ -1,4 +1,4 @@
-"""Codes of all affiliates of a brand, with their affiliate and earnings."""
+"""Lists the discount codes of all affiliates of a brand, with their affiliate and earnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class CreditedCode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CodeFilters:
-    """Filters of the list; None does not filter."""
+    """Filters of the list; None means no filter."""
 
     program_id: UUID | None = None
     coupon_id: UUID | None = None
@@ -77,11 +77,11 @@ def page(*, organization_id: UUID, filters: CodeFilters, after: Position | None,
     """Return up to `limit` codes, the newest first, after the keyset position `after`."""
     values = {name: getattr(filters, name) for name in _CONDITIONS if getattr(filters, name) is not None}
     before, before_id = after or (None, None)
-    conditions = [_CONDITIONS[name] for name in values]
+    clauses = [_CONDITIONS[name] for name in values]
     if after:
-        conditions.append("(k.created_at, k.id) < (%(before)s, %(before_id)s)")
+        clauses.append("(k.created_at, k.id) < (%(before)s, %(before_id)s)")
     params = values | {"org": organization_id, "before": before, "before_id": before_id, "limit": limit}
-    return _ROWS.all(_PAGE.format(which=" and ".join(conditions) or "true"), params)
+    return _ROWS.all(_PAGE.format(which=" and ".join(clauses) or "true"), params)
 
 
 _EARNED = f"""

@@ -93,7 +93,7 @@ def any_org_refresh(session: WebSession) -> bool:
 
 
 def any_org_stage_refresh_from(*, id_hash: bytes, at: datetime) -> None:
-    """Stage when the provider is asked again."""
+    """Stage the time of the next refresh of a session at its identity provider."""
     db.stage("update web_session set refresh_from = %s where id_hash = %s", (at, id_hash))
 
 

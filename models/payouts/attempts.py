@@ -142,7 +142,7 @@ _attempts = Rows(PayoutAttempt)
 
 
 def find_current(payout: Payout) -> PayoutAttempt | None:
-    """Return the payout's current attempt, None if no rail was asked yet."""
+    """Return the payout's current attempt, None if no rail was called yet."""
     return _attempts.first(_FIND, _key_of(payout))
 
 

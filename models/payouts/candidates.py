@@ -251,7 +251,7 @@ _payees = Rows(Payee)
 
 
 def find_payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
-    """Return how affiliates can be paid, by id. Their own account goes before the operator's.
+    """Return how affiliates can be paid, by id: to their own account, else to the one that the operator set.
 
     Deleted affiliates are still paid.
     """

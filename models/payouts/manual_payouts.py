@@ -11,9 +11,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class ManualPayout:
-    """A payout that no rail was asked for, with its affiliate. US cents.
+    """A payout that was sent to no rail, with its affiliate. US cents.
 
-    `is_listed`: it was exported before, so no rail will be asked.
+    `is_listed`: it was exported before, so it will not be sent to a rail.
     """
 
     payout_id: UUID

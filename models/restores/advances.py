@@ -1,8 +1,7 @@
-"""Payouts that a restore lost, inserted again with their own lines.
+"""Re-inserts payouts that a restore lost. Such a payout is an advance: it paid conversions that are no longer known.
 
-The conversions of such a payout are unknown, so each of its currencies gets a conversion that was paid and earns
-nothing: a debt that the affiliate's next payouts net, in any currency
-(`domain.payouts.plan`).
+Each of its currencies therefore gets a conversion that was paid and earns nothing. That is a debt, which the
+affiliate's next payouts net in any currency (`domain.payouts.plan`).
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from models import conditions
 from models.db import Json, db
 from models.ids import new_id
 
-#: The source of a conversion that represents what a lost payout paid.
+#: The source of a conversion that stands for what a lost payout paid.
 SOURCE = "restore"
 
 
@@ -54,7 +53,7 @@ insert into payout_attempt (organization_id, payout_id, number, key, method, des
 values (%(organization_id)s, %(payout_id)s, %(attempt)s, %(key)s, %(method)s, %(destination)s, %(amount_cents)s,
   'unknown', %(made_at)s)
 """
-# Invalidated: it does not count and earns nothing.
+# Its status is Invalidated, so it does not count and earns nothing.
 _CONVERSION = """
 insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id, amount_cents,
   currency, commission_cents, status, type, attribution_method, rate_source, occurred_at, hold_until, created_at)
@@ -70,7 +69,7 @@ values (%(line_id)s, %(organization_id)s, %(payout_id)s, %(conversion_id)s, %(na
 
 
 def stage_insert(payout: ForgottenPayout, sums: Sequence[NativeSum]) -> None:
-    """Stage a lost payout as one that was sent to its rail, with a line for each of its currencies."""
+    """Stage the insertion of a lost payout as sent to its rail, with a line for each of its currencies."""
     params = asdict(payout) | {
         "run_id": new_id(),
         "confirmed_cents": sum(native.native_cents for native in sums),

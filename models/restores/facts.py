@@ -43,8 +43,8 @@ def find_payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUI
     return _payouts.first(_BY_REFERENCE, params)
 
 
-# The account by its method, as in `models.payouts.candidates`: the person's own account goes before the operator's, and
-# that before the wallet of an import.
+# The account by its method, as in `models.payouts.candidates`: the person's own account, else the
+# operator's, else the wallet of an import.
 _PAID_TO_ACCOUNT = """
 from affiliate a left join affiliate_account k on k.id = a.account_id
 where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end)

@@ -1,1 +1,1 @@
-"""How one of the numbered files of `models/migrations` is applied (`steps`). In which order: `models/migrate.py`."""
+"""Applies one file of `models/migrations` (`steps`). `models/migrate.py` decides which ones, and in which order."""

@@ -1,8 +1,8 @@
-"""Applies one migration beside the traffic that goes on: in a transaction with its record, or outside of any.
+"""Applies one migration while the service runs: in one transaction with its record, or statement by statement.
 
-A file whose first line is `-- outside a transaction` is applied statement by statement, each committed by itself, for
-what PostgreSQL does in no other way. Whoever is interrupted there begins again at the file's first statement, so only
-statements are taken that may be repeated, and that let reads and writes through while they work or wait.
+A file whose first line is `-- outside a transaction` is applied statement by statement, each in its own transaction:
+PostgreSQL builds indexes concurrently and vacuums only this way. After an interruption such a file starts again at its
+first statement. So it may only contain statements that can be repeated and that block neither reads nor writes.
 """
 
 import re
@@ -15,8 +15,8 @@ from typing import Any
 import psycopg2
 from psycopg2 import errors
 
-#: Is told what goes on, a line at a time.
-Tell = Callable[[str], None]
+#: Receives the progress, one line per call.
+Reporter = Callable[[str], None]
 
 _OUTSIDE = "-- outside a transaction\n"
 _INDEX = re.compile(r"create (?:unique )?index concurrently if not exists (\w+) on ", re.IGNORECASE)
@@ -27,14 +27,14 @@ _REPEATABLE = (
     re.compile(r"(analyze|vacuum \(analyze\)) \w+$", re.IGNORECASE),
 )
 
-# Whoever comes after a waiting `alter table` waits behind it, readers too: for two seconds a request only becomes slow,
-# and after ten it would be refused. The pauses let through what queued up; all in all it is tried for almost three
-# minutes, longer than a request or a usual job holds a table.
+# Every statement that arrives after a waiting `alter table` queues behind it, even reads. Two seconds only make a
+# request slow; after ten it would fail. The pauses let the queue drain. All attempts take almost three minutes, longer
+# than a request or a usual job keeps a table locked.
 _LOCK_TIMEOUT_MS = 2_000
 _PAUSES_S = (1, 2, 4, 8, *(15,) * 8)
-_HELD_UP = (errors.LockNotAvailable, errors.DeadlockDetected)
+_LOCK_ERRORS = (errors.LockNotAvailable, errors.DeadlockDetected)
 
-_LOOK_S = 5.0
+_PROGRESS_INTERVAL_S = 5.0
 _PROGRESS = """
 select phase, coalesce(round(100.0 * blocks_done / nullif(blocks_total, 0)), 0)::int, lockers_total - lockers_done
 from pg_stat_progress_create_index where pid = %s
@@ -42,38 +42,40 @@ from pg_stat_progress_create_index where pid = %s
 
 
 class MigrationHalted(Exception):
-    """The schema stays as it is, for a reason that a person has to look at; the message says which."""
+    """The migration stopped and a person has to decide; the message has the reason and what to do next."""
 
 
-def apply(connection: Any, text: str, *, name: str, record: Callable[[Any], None], tell: Tell) -> None:
-    """Apply a migration over a connection in autocommit; `record` writes with a cursor that it was applied.
+def apply(connection: Any, text: str, *, name: str, record: Callable[[Any], None], report: Reporter) -> None:
+    """Apply a migration over a connection in autocommit mode; `record` stores with a cursor that it was applied.
 
-    Raises MigrationHalted when tables stay locked by others, psycopg2.Error when a statement fails: nothing of a
-    transaction is kept then, and what came before outside of one is.
+    Raises MigrationHalted if other sessions keep a table locked, psycopg2.Error if a statement fails. A transaction is
+    then rolled back; outside a transaction the earlier statements stay applied.
     """
     if text.startswith(_OUTSIDE):
-        _apply_outside(connection, statements(text), name, tell)
+        _apply_outside(connection, statements(text), name, report)
         with connection.cursor() as cursor:
             record(cursor)
     else:
-        _apply_in_transaction(connection, text, name, record, tell)
+        _apply_in_transaction(connection, text, name, record, report)
 
 
 def statements(text: str) -> list[str]:
-    """Return the statements of a file that is applied outside a transaction, which end with a semicolon and a line.
+    """Return the statements of a file that is applied outside a transaction: each ends with `;` at the end of a line.
 
-    Raises MigrationHalted at one that is not known to be repeatable beside traffic.
+    Raises MigrationHalted for a statement that is not known to be repeatable while the service runs.
     """
     lines = [line for line in text.splitlines() if not line.startswith("--")]
     parts = [" ".join(part.split()) for part in re.split(r";\s*$", "\n".join(lines), flags=re.MULTILINE)]
-    repeatable = [statement for statement in parts if statement]
-    for statement in repeatable:
+    parts = [part for part in parts if part]
+    for statement in parts:
         if ";" in statement or not any(kind.match(statement) for kind in _REPEATABLE):
             raise MigrationHalted(f"Not repeatable outside a transaction: {statement}")
-    return repeatable
+    return parts
 
 
-def _apply_in_transaction(connection: Any, text: str, name: str, record: Callable[[Any], None], tell: Tell) -> None:
+def _apply_in_transaction(
+    connection: Any, text: str, name: str, record: Callable[[Any], None], report: Reporter
+) -> None:
     with connection.cursor() as cursor:
         for pause in (*_PAUSES_S, None):
             cursor.execute("begin")
@@ -85,57 +87,57 @@ def _apply_in_transaction(connection: Any, text: str, name: str, record: Callabl
                 return
             except psycopg2.Error as error:
                 cursor.execute("rollback")
-                if not isinstance(error, _HELD_UP):
+                if not isinstance(error, _LOCK_ERRORS):
                     raise
                 if pause is None:
                     raise MigrationHalted(
                         f"{name}: others kept a table locked, and nothing of it was applied. Next: end the oldest of"
-                        " `select pid, xact_start, query from pg_stat_activity order by xact_start`, and start again."
+                        " `select pid, xact_start, query from pg_stat_activity order by xact_start`, and migrate again."
                     ) from error
-            tell(f"{name}: a table is locked by others; again in {pause} s, and traffic goes on meanwhile")
+            report(f"{name}: a table is locked by others; retrying in {pause} s, traffic continues meanwhile")
             time.sleep(pause)
 
 
-def _apply_outside(connection: Any, listed: list[str], name: str, tell: Tell) -> None:
+def _apply_outside(connection: Any, sql: list[str], name: str, report: Reporter) -> None:
     with connection.cursor() as cursor:
-        # None of these holds anybody up while it waits; and the server is to notice when we are interrupted.
+        # These statements block no one while they wait. The connection check ends them if this process is interrupted.
         cursor.execute("set lock_timeout = 0; set statement_timeout = 0; set client_connection_check_interval = '2s'")
-        for number, statement in enumerate(listed, 1):
-            label = f"{name} {number}/{len(listed)}"
-            tell(f"{label}: {statement}")
-            _drop_what_a_broken_build_left(cursor, statement, label, tell)
-            with _reporting_progress(connection, label, tell):
+        for number, statement in enumerate(sql, 1):
+            label = f"{name} {number}/{len(sql)}"
+            report(f"{label}: {statement}")
+            _drop_invalid_index(cursor, statement, label, report)
+            with _reporting_progress(connection, label, report):
                 cursor.execute(statement)
 
 
-def _drop_what_a_broken_build_left(cursor: Any, statement: str, label: str, tell: Tell) -> None:
-    """Drop the index that a statement builds where it is invalid: `if not exists` would take it for a good one."""
-    built = _INDEX.match(statement)
-    if built is None:
+def _drop_invalid_index(cursor: Any, statement: str, label: str, report: Reporter) -> None:
+    """Drop the index that the statement builds if a failed build left it invalid: `if not exists` would skip it."""
+    index = _INDEX.match(statement)
+    if index is None:
         return
-    cursor.execute("select from pg_index where indexrelid = to_regclass(%s) and not indisvalid", (built[1],))
+    cursor.execute("select from pg_index where indexrelid = to_regclass(%s) and not indisvalid", (index[1],))
     if cursor.rowcount:
-        tell(f"{label}: drops {built[1]}, which a broken build left invalid")
-        cursor.execute(f"drop index concurrently {built[1]}")
+        report(f"{label}: dropping {index[1]}, which a failed build left invalid")
+        cursor.execute(f"drop index concurrently {index[1]}")
 
 
 @contextmanager
-def _reporting_progress(connection: Any, label: str, tell: Tell) -> Iterator[None]:
-    """Tell every few seconds, over a connection of its own, how far the build of an index is that goes on inside."""
+def _reporting_progress(connection: Any, label: str, report: Reporter) -> Iterator[None]:
+    """Report every few seconds how far the index build inside the block is, read over another connection."""
     is_done = threading.Event()
     url, pid = connection.info.dsn_parameters | {"password": connection.info.password}, connection.info.backend_pid
 
-    def look() -> None:
-        while not is_done.wait(_LOOK_S):
+    def poll() -> None:
+        while not is_done.wait(_PROGRESS_INTERVAL_S):
             with suppress(psycopg2.Error), closing(psycopg2.connect(**url)) as other, other.cursor() as cursor:
                 cursor.execute(_PROGRESS, (pid,))
                 for phase, percent, lockers in cursor.fetchall():
-                    tell(f"{label}: {phase}, {f'for {lockers}' if lockers else f'{percent} %'}")
+                    report(f"{label}: {phase}, {f'still {lockers}' if lockers else f'{percent} %'}")
 
-    watching = threading.Thread(target=look, daemon=True)
-    watching.start()
+    thread = threading.Thread(target=poll, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         is_done.set()
-        watching.join()
+        thread.join()

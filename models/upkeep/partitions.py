@@ -1,7 +1,7 @@
 """Tables with monthly partitions: lists, creates and drops partitions.
 
-The service owns no table. It calls database functions, which only create near months and only drop empty months that
-ended long ago.
+The service owns no table, so it calls database functions. These create only near months, and drop only empty months
+that ended long ago.
 """
 
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from models.table import Rows, columns
 
 #: The partitioned tables.
 TABLES = ("click", "audit_entry", "event", "delivery", "delivery_attempt")
-#: The tables whose rows expire; no month of the others is dropped.
-ENDING = ("click", "event", "delivery", "delivery_attempt")
+#: The tables whose rows expire. Months of the others are never dropped.
+EXPIRING = ("click", "event", "delivery", "delivery_attempt")
 
 
 @dataclass(frozen=True, slots=True)
 class MonthPartition:
     """A partition of a table: the range of its ids (`first_id` None: from the first row on) and its size.
 
-    One that is not a month contains the rows without a month's partition. `rows` is the database's estimate, None
-    before its first one.
+    The default partition, with `is_month` False, contains the rows of months without a partition. `rows` is the
+    database's estimate, None before its first one.
     """
 
     name: str
@@ -36,12 +36,12 @@ class MonthPartition:
     @property
     def since(self) -> datetime | None:
         """The time of its first id."""
-        return _made_at(self.first_id)
+        return _time_of_id(self.first_id)
 
     @property
     def until(self) -> datetime | None:
         """The time from which on ids belong to later partitions."""
-        return _made_at(self.last_id)
+        return _time_of_id(self.last_id)
 
 
 _ROWS = Rows(MonthPartition)
@@ -62,16 +62,16 @@ def list_partitions() -> list[MonthPartition]:
 
 
 def create(table: str, month: date) -> bool:
-    """Create the partition of a month, within a year from now; False if it exists."""
+    """Create the partition of a month, at most a year from now; return False if it exists."""
     row = db.row("select make_month(%s::regclass, %s)", (table, month))
     return row == (True,)
 
 
 def drop_if_empty(partition: MonthPartition) -> bool:
-    """Drop a month that ended at least a month ago; False if it still has rows."""
+    """Drop the partition of a month that ended at least a month ago; return False if it still has rows."""
     row = db.row("select drop_month(%s::regclass)", (partition.name,))
     return row == (True,)
 
 
-def _made_at(first_id: UUID | None) -> datetime | None:
-    return datetime.fromtimestamp((first_id.int >> 80) / 1000, UTC) if first_id else None
+def _time_of_id(id: UUID | None) -> datetime | None:
+    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC) if id else None

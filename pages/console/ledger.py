@@ -1,4 +1,4 @@
-"""The ledger: the result of each organization's last check, and a check now."""
+"""The ledger: the result of each organization's last check, and a form to check now."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _MAX_CHECKS = 100
 
 
 def _read_organization() -> Body:
-    """Return the organization to check; None is all."""
+    """Return the organization to check; None means all."""
     return {"organizationId": request.form.get("organizationId") or None}
 
 
@@ -36,7 +36,7 @@ def show_ledger(form: FormState | None) -> Response:
 @blueprint.get("/console/ledger/fragment")
 @screen("operator", uses=(list_ledger_checks,))
 def show_ledger_part() -> Response:
-    """Show the last checks alone. Budget: 1 round trip."""
+    """Return the fragment with the last checks. Budget: 1 round trip."""
     return screens.render_part("console/_ledger.html", **_check_values())
 
 

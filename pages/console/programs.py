@@ -27,7 +27,7 @@ _FORMS = (
 @blueprint.get(_PROGRAMS)
 @screen("operator", uses=(list_supervised_programs,))
 def show_supervised_programs() -> Response:
-    """Show programs by the filter in the address, fifty a page. Budget: 1 round trip, however many there are."""
+    """Show the programs that match the filter in the address, fifty per page. Budget: 1 round trip."""
     return screens.render("console/programs.html", **_LIST.read().values())
 
 

@@ -69,8 +69,8 @@ def _with_amounts(conversion: Conversion, amount_cents: int, commission_cents: i
 def _update_override(before: Conversion, after: Conversion, addition: Addition) -> None:
     """Raise the override to its share of the new commission; queue its creation if the share was zero before.
 
-    An override above its share, paid before its sale's commission was lowered, stays unchanged. One that was refunded
-    by itself earns nothing of the addition.
+    An override above its share, paid before its sale's commission was lowered, stays unchanged. An override
+    that was refunded by itself gets no part of the addition.
     """
     if not addition.commission_cents:
         return

@@ -63,8 +63,8 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Review
 def decide(subject: ReviewedConversion, *, action: Action, reason: str | None, now: datetime) -> Conversion:
     """Take an action on a locked conversion and on its override; return the conversion after it.
 
-    An override that is not written yet starts with its parent's status. One that waits for its sale's approval no
-    longer waits after it, and stays Pending until its own hold has passed.
+    An override that is not written yet starts with its parent's status. An override that waited for its
+    sale's approval no longer waits, but stays Pending until its own hold has passed.
     Raises Refused 409 invalid_status_transition, also if a concurrent request has just decided.
     """
     conversion, parent = subject.conversion, subject.parent

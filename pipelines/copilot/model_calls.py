@@ -76,9 +76,9 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
     """Call the endpoint and return its reply, or the reason for the failure."""
     try:
         answer = copilot.complete(prepared.body)
-    except ModelUnavailable as unavailable:
-        _log.warning("copilot.away", why=str(unavailable))
-        return unavailable.failure
+    except ModelUnavailable as error:
+        _log.warning("copilot.away", why=str(error))
+        return error.failure
     try:
         reply = replies.read(answer)
     except NotAReply as error:

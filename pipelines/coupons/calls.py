@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from adapters.coupons.base import CodeTaken, UnsupportedDiscount
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from domain.gateways.facts import UnreadableEvent
 from domain.refusals import Refused
@@ -50,7 +50,7 @@ def create_at_gateway(
     except CredentialsRefused as error:
         refusal = places.reconnect_refusal(label) if place.is_store else _create_failed(label, error)
         return GatewayResult(refusal=refusal, credentials_refused=True, message=str(error))
-    except (UnsupportedDiscount, GatewayRejected) as error:
+    except (DiscountUnsupported, GatewayRejected) as error:
         return GatewayResult(refusal=_create_failed(label, error))
     except GatewayBusy as error:
         return GatewayResult(is_known=False) if is_retry else GatewayResult(refusal=_create_failed(label, error))

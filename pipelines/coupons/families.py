@@ -125,7 +125,7 @@ def create_at_processor(started: StartedFamily) -> GatewayResult:
     rail, account, order = registry.processor(), started.place.account, places.family_order(started.coupon)
     return calls.create_at_gateway(
         started.place,
-        lambda: rail.create(account, order),
+        lambda: rail.create_coupon(account, order),
         lambda: rail.find_coupon(account, order),
         is_retry=started.is_retry,
     )
@@ -336,7 +336,7 @@ def prepare_delete(
 def delete_at_processor(deleted: DeletedCoupon) -> bool:
     """Delete a coupon at the processor; return False if it has to be tried again. Calls the gateway."""
     try:
-        registry.processor().delete(deleted.place.account, deleted.processor_coupon_id)
+        registry.processor().delete_coupon(deleted.place.account, deleted.processor_coupon_id)
         return True
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable):
         return False

@@ -31,7 +31,7 @@ def check_step(milestone: Milestone, step: MilestoneStep) -> None:
 
 
 def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime) -> None:
-    """Submit a milestone of a locked deal, for its affiliate; it is released automatically after `steps.REVIEW`.
+    """Submit a milestone of a locked deal, for its affiliate; it is released automatically after `steps.REVIEW_PERIOD`.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """

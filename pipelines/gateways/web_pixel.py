@@ -53,7 +53,7 @@ class PreparedPixel:
 
 @dataclass(frozen=True, slots=True)
 class PixelAnswer:
-    """A store's answer: its id of the pixel (None: deleted), or the error. `is_away`: the store was unreachable."""
+    """A store's answer: its id of the pixel (None: deleted), or the error. `is_unreachable`: there was no answer."""
 
     external_id: str | None = None
     error: str | None = None

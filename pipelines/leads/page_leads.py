@@ -43,7 +43,7 @@ def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: d
     )
 
 
-def any_org_forward(*, sealed: str, at: str) -> None:
+def any_org_enqueue_record(*, sealed: str, at: str) -> None:
     """Find the lead's link and stage the job that records it; drop a lead whose slug cannot earn now."""
     lead = _unseal(sealed)
     link = _find_link(lead)

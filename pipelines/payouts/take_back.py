@@ -1,7 +1,7 @@
 """Updates payouts when money is taken back from a conversion (a refund, a denial, a quarantine).
 
-A payout that was not sent yet pays less. One that was sent stays as it is: its line records the reversed amount, and
-the affiliate's next payout holds it back, because the conversion was paid more than it earned.
+A payout that was not sent yet is reduced. A payout that was sent is not changed: its line records the reversed amount,
+and the affiliate's next payout holds it back, because the conversion was paid more than it earned.
 Source: tracking spec, section 3 (refunds); core spec, "Payout", line item.
 """
 

@@ -1,7 +1,7 @@
 """Applies the events that payout rails send: each once, in any order, and never backwards.
 
-An event only settles earlier what a look-up at the rail would settle too. One that arrives after the end changes
-nothing; one that contradicts the books is stored for the operator, because money is not where the books say.
+An event only settles earlier what a look-up at the rail would settle too. An event for a settled payout changes
+nothing; if it contradicts our records, it is stored for the operator, because the money is not where they say.
 Source: tracking spec, section 6 (payout.paid, payout.failed).
 """
 

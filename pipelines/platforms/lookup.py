@@ -78,8 +78,8 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     A platform that refused is not asked again. If one was unreachable until the end, a dead letter keeps the look-up.
     """
     pending = prepared.pending
-    desk = _booking_desk(pending, now)
-    events.stage_locks(desk.connection, [prepared.payment])
+    context = _booking_context(pending, now)
+    events.stage_locks(context.connection, [prepared.payment])
     for answer in answers:
         if answer.refusal is not None:
             check.record(answer.connection, CredentialCheck(refusal=answer.refusal), now=now)
@@ -87,8 +87,8 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     crediting_ids = {connection.id for connection in crediting}
     counted = [answer for answer in answers if answer.connection.id in crediting_ids]
     again_at = _next_at(pending, counted, now)
-    signups = Signups(_list_claims(counted, desk.parameters), is_last=again_at is None)
-    if platform_credit.credit_payment(desk, prepared.payment, signups):
+    signups = Signups(_list_claims(counted, context.parameters), is_last=again_at is None)
+    if platform_credit.credit_payment(context, prepared.payment, signups):
         lookups.stage_end(pending)
         return None
     if again_at is None:
@@ -129,7 +129,7 @@ def _list_claims(answers: Sequence[PlatformAnswer], parameters: Sequence[str]) -
     return tuple(itertools.islice(claims, _MAX_CLAIMS))
 
 
-def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
+def _booking_context(pending: PendingLookup, now: datetime) -> BookingContext:
     """Return the booking context of the event that reported the payment."""
     organization_id = pending.organization_id
     event_id = payments.find_event(organization_id=organization_id, payment_id=pending.payment_id)

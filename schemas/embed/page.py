@@ -132,8 +132,8 @@ _BRAND = EmbedBrandRecord(exclude=("logo_url",))
 
 @dataclass(frozen=True, slots=True)
 class FramedRows:
-    """The rows for the start of the page: an Affiliate, a JoinedProgram, an Organization, ShownLinks and
-    CurrencyBalances of models, KeyedNumbers of domain.
+    """The rows for the start of the page: Affiliate, JoinedProgram, Organization, LinkView and CurrencyBalance of
+    models, KeyedNumbers of domain.
     """
 
     affiliate: Any

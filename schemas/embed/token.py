@@ -11,7 +11,7 @@ _DEFAULT_HOURS = 24
 
 
 class EmbedTokenBody(Wire):
-    """A token for one affiliate. `embedding.issue` limits its origins and hours."""
+    """A token for one affiliate. `embed_access.issue` limits its origins and hours."""
 
     affiliate_id = fields.UUID(required=True)
     allowed_origins = Items(

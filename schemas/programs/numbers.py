@@ -1,8 +1,8 @@
 """A program's numbers in the API.
 
 Source: core spec, "Campaigns (programs)". Every amount is in home-currency minor units, each conversion valued at the
-rate of its date: `available` and `owedEligibleInHome` are one number, `settling` and `settlingInHome` another, and
-what had no rate is in the maps alone.
+rate of its date. `availableCommissionCents` and `owedEligibleInHomeCents` are the same number; so are
+`settlingCommissionCents` and `settlingInHomeCents`. Amounts without a rate are only in the maps by currency.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""When newsletter and CRM platforms are asked who brought a buyer."""
+"""When newsletter and CRM platforms are searched for the referrer of a buyer."""
 
 from dataclasses import dataclass
 

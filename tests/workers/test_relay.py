@@ -21,7 +21,7 @@ _UNREACHABLE = "unix:///nowhere/valkey.sock?db=0"
 @pytest.fixture
 def relay(app):
     """A relay that dispatches to the broker of this process."""
-    return Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs)
+    return Relay(redis_url=servers.urls().redis_url, config=settings.current().jobs)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def relay_without_redis(app):
     """A relay whose broker is unreachable."""
     own_broker = dramatiq.get_broker()
     broker.connect(_UNREACHABLE)
-    yield Relay(redis_url=_UNREACHABLE, chosen=settings.current().jobs)
+    yield Relay(redis_url=_UNREACHABLE, config=settings.current().jobs)
     dramatiq.set_broker(own_broker)
 
 

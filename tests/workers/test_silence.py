@@ -48,7 +48,7 @@ def silent_process(brand, app):
         processes.announce(process_id=process_id, queues=["sales"], threads=1)
     with db.unit_of_work(brand.id):
         work.enqueue(jobs.SALE_SETTLE, organization_id=brand.id, sale_id="x")
-    Relay(redis_url=servers.urls().redis_url, chosen=settings.current().jobs).hand_out()
+    Relay(redis_url=servers.urls().redis_url, config=settings.current().jobs).hand_out()
     assert next(dramatiq.get_broker().consume("sales")) is not None
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")

@@ -58,7 +58,7 @@ class _Output:
 
     name: str
     pipe: IO[bytes]
-    lines: console.Lines
+    lines: console.LineBuffer
 
 
 class Supervisor:
@@ -110,7 +110,7 @@ class Supervisor:
             if program.process is not None or program.start_due_at > time.monotonic():
                 continue
             try:
-                output = _Output(program.name, program.start(self._env), console.Lines())
+                output = _Output(program.name, program.start(self._env), console.LineBuffer())
             except (OSError, subprocess.SubprocessError) as error:
                 self._plan_restart(program, f"could not be started ({error})")
             else:
@@ -202,7 +202,7 @@ class Supervisor:
 
     def _write(self, output: _Output) -> None:
         read = os.read(output.pipe.fileno(), _READ_BYTES)
-        for line in output.lines.cut(read):
+        for line in output.lines.split(read):
             self._console.write_line(output.name, line)
         if not read:
             self._selector.unregister(output.pipe)

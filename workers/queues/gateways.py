@@ -16,7 +16,7 @@ from pipelines.gateways import check, process, web_pixel
 from workers.actor import register_calling_job
 from workers.batching import call_slots
 
-_AWAY = "the gateway is away, or refuses our credentials"
+_UNREACHABLE = "the gateway did not answer, or refused our credentials"
 
 
 def _translate(prepared: process.PreparedEvent) -> process.TranslatedEvent:
@@ -63,7 +63,7 @@ register_calling_job(
 
 
 def _why_unclear(begun: object, result: GatewayResult) -> str:
-    return f"the gateway gave no clear answer: {result.message}" if result.message else _AWAY
+    return f"the gateway gave no clear answer: {result.message}" if result.message else _UNREACHABLE
 
 
 register_calling_job(
@@ -77,8 +77,8 @@ register_calling_job(
 )
 
 
-def _why_away(prepared: object, result: object) -> str:
-    return _AWAY
+def _explain_unreachable(prepared: object, result: object) -> str:
+    return _UNREACHABLE
 
 
 register_calling_job(
@@ -92,7 +92,7 @@ register_calling_job(
     ),
     call=families.delete_at_processor,
     record=lambda coupon, is_done: None if is_done else places.next_retry_at(coupon.deleted_at, clock.now()),
-    why=_why_away,
+    why=_explain_unreachable,
 )
 
 
@@ -112,5 +112,5 @@ register_calling_job(
     ),
     call=revocation.switch_off,
     record=lambda code, result: revocation.record(code, result, now=clock.now()),
-    why=_why_away,
+    why=_explain_unreachable,
 )

@@ -1,4 +1,4 @@
-"""The `lookups` queue: asks newsletter and CRM platforms who referred a buyer. A slow platform delays no sale."""
+"""The `lookups` queue: searches newsletter and CRM platforms for a buyer's referrer. A slow one delays no sale."""
 
 from collections.abc import Sequence
 from uuid import UUID

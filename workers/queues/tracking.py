@@ -14,13 +14,13 @@ from pipelines.leads.page_leads import PageLead
 from workers.actor import database_job, register_calling_job
 
 _SCORER_RETRY_AFTER = timedelta(seconds=60)
-_SCORER_UNAVAILABLE = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
+_SCORER_UNREACHABLE = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 
 
 @database_job(jobs.LEAD_CAPTURE)
 def capture_lead(job: ClaimedJob) -> None:
-    """Find the organization of a lead that a page sent."""
-    page_leads.any_org_forward(sealed=job.args["sealed"], at=job.args["at"])
+    """Find the organization of a lead that a page sent, and enqueue the job that records it."""
+    page_leads.any_org_enqueue_record(sealed=job.args["sealed"], at=job.args["at"])
 
 
 @database_job(jobs.LEAD_RECORD)
@@ -38,13 +38,13 @@ def record_lead(job: ClaimedJob) -> None:
 
 @database_job(jobs.CLICK_LATE)
 def write_late_click(job: ClaimedJob) -> None:
-    """Write a click that could be written neither to the stream nor at once."""
+    """Write a click that its web process could write neither to the stream nor to the database."""
     unwritten_clicks.write_late(job.args, now=clock.now())
 
 
 @database_job(jobs.CLICK_UNREADABLE)
-def replay_unreadable_click(job: ClaimedJob) -> None:
-    """Write a click that an operator replays after it could not be written."""
+def write_replayed_click(job: ClaimedJob) -> None:
+    """Write an unreadable entry of the click stream that an operator replays."""
     unwritten_clicks.replay(job.args, now=clock.now())
 
 
@@ -60,5 +60,5 @@ register_calling_job(
     prepare=lambda job: scores.find_waiting(organization_id=job.tenant, clicks_json=job.args["clicks"]),
     call=scores.score,
     record=_record_scores,
-    why=lambda clicks, verdicts: _SCORER_UNAVAILABLE,
+    why=lambda clicks, verdicts: _SCORER_UNREACHABLE,
 )

@@ -50,7 +50,7 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
 
 
 def _refuse(error: Any) -> None:
-    code, words = shapes.text(error, "extensions", "code"), shapes.text(error, "message") or "it says no"
+    code, words = shapes.text(error, "extensions", "code"), shapes.text(error, "message") or "no reason given"
     if code == _THROTTLED:
         raise GatewayUnreachable("it is asked too often")
     raise GatewayRejected(403 if code == _DENIED else 400, words)

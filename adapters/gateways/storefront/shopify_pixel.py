@@ -56,7 +56,7 @@ def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
 
 
 def remove(account: GatewayAccount, of_account: str) -> None:
-    """Delete the app's pixel of this account at the shop; one that is gone or of another account is no error.
+    """Delete the app's pixel at the shop, if it still exists and belongs to this account.
 
     Raises as `settle`.
     """
@@ -66,7 +66,7 @@ def remove(account: GatewayAccount, of_account: str) -> None:
     result = shapes.get(_mutate(account, _DELETE, {"id": pixel.id}), "webPixelDelete")
     for error in shapes.items(result, "userErrors"):
         if shapes.text(error, "code") != "NOT_FOUND":
-            raise GatewayRejected(422, shapes.text(error, "message") or "it says no")
+            raise GatewayRejected(422, shapes.text(error, "message") or "no reason given")
 
 
 def _find(account: GatewayAccount) -> _ExistingPixel | None:
@@ -105,7 +105,7 @@ def _mutate(account: GatewayAccount, mutation: str, variables: Mapping[str, obje
 def _change(account: GatewayAccount, mutation: str, variables: Mapping[str, object], name: str) -> Any:
     result = shapes.get(_mutate(account, mutation, variables), name)
     for error in shapes.items(result, "userErrors"):
-        code, words = shapes.text(error, "code"), shapes.text(error, "message") or "it says no"
+        code, words = shapes.text(error, "code"), shapes.text(error, "message") or "no reason given"
         if code in ("TAKEN", "NOT_FOUND"):
             raise GatewayUnreachable("its web pixel was made or deleted at the same moment")
         raise GatewayRejected(422, _DEPLOY if code == _NO_EXTENSION[0] else f"its web pixel: {words}")

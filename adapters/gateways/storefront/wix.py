@@ -47,8 +47,8 @@ class Wix(GatewayAdapter):
         leaves=True,
         webhooks_belong_to="appId",
         lacks=(
-            "The page on which a visit began is not told: a custom field, a coupon or history name who referred.",
-            "A chargeback is told once its money is gone, and not by reconciliation.",
+            "A visit's first page is not reported: a custom field, a coupon or history identifies the affiliate.",
+            "A chargeback is reported once its money is taken back, and reconciliation does not find it.",
         ),
     )
     by_hand = (
@@ -179,7 +179,7 @@ def _to_deliveries(account: GatewayAccount, order: Any) -> Iterator[GatewayDeliv
         return
     payments = ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
     for refund in shapes.items(payments, "orderTransactions", "refunds"):
-        # One that was paid back in part comes again when more of it went.
+        # The name contains a fingerprint, because a refund that is paid in parts is listed again after each part.
         name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(serialize(refund))}"
         yield _listed_event(name, wix_facts.REFUND, {"orderId": order_id, "refund": refund})
 

@@ -60,8 +60,8 @@ class WooCommerce(ManyWebhooksAdapter):
         own_ids=True,
         own_servers=True,
         lacks=(
-            "Chargebacks are not told: refund the order when one is lost.",
-            "Trials are not told as such.",
+            "Chargebacks are not reported: refund the order when one is lost.",
+            "Trials are not reported as such.",
             "Orders have no test flag.",
             "Before WooCommerce 3.6 partial refunds are found by reconciliation only.",
         ),
@@ -205,7 +205,7 @@ def _to_deliveries(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
         return
     if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
         yield make_listed(order_id, "order.updated", order)
-    # One that changed after it was paid may be known with another total or status.
+    # An order that changed after its payment may be stored with another total or status.
     if changed := woocommerce_facts.change_of(order):
         yield make_listed(f"{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, order)
     for refund in shapes.items(order, "refunds"):

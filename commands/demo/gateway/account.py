@@ -32,11 +32,11 @@ _LISTS = (
 
 
 class StripeAccount:
-    """The account behind the API. `tell` receives each event with each subscribed endpoint. Not thread-safe."""
+    """The account behind the API. `send_event` receives each event with each subscribed endpoint. Not thread-safe."""
 
-    def __init__(self, books: StripeObjectStore, tell: EventSink) -> None:
+    def __init__(self, books: StripeObjectStore, send_event: EventSink) -> None:
         self._books = books
-        self._tell = tell
+        self._send_event = send_event
         self._creators: Mapping[str, Callable[[Fields], StripeObject]] = {
             "/v1/webhook_endpoints": self._create_endpoint,
             "/v1/customers": self._create_customer,
@@ -235,7 +235,7 @@ class StripeAccount:
         )
         for endpoint in self._books.list_objects("/v1/webhook_endpoints"):
             if not {kind, "*"}.isdisjoint(endpoint["enabled_events"]):
-                self._tell(event, endpoint)
+                self._send_event(event, endpoint)
 
 
 class _NotFound(Exception):

@@ -26,21 +26,21 @@ _cents = click.IntRange(1, 99_999_999)
 @click.pass_context
 def group(context: click.Context) -> None:
     """Run the simulated gateway of the demo's second brand, as `make run` does; or trigger a payment there."""
-    chosen = settings.current()
-    if not loopback.is_demo_enabled(chosen):
+    config = settings.current()
+    if not loopback.is_demo_enabled(config):
         raise click.ClickException(
             "The demo's gateway runs only without a database of one's own, and DATABASE_URL is set."
             " Next: unset DATABASE_URL, remove stripe from API_ADDRESSES, then make run"
         )
-    if not loopback.is_gateway_simulated(chosen):
+    if not loopback.is_gateway_simulated(config):
         raise click.ClickException(
             "API_ADDRESSES has another address for stripe, so the demo's gateway does not run."
             " Next: remove stripe from it, then make run"
         )
-    if object_store.read_key(chosen.servers.data_dir) is None:
-        raise click.ClickException(f"There is no demo gateway in {chosen.servers.data_dir}. Next: make run")
+    if object_store.read_key(config.servers.data_dir) is None:
+        raise click.ClickException(f"There is no demo gateway in {config.servers.data_dir}. Next: make run")
     if context.invoked_subcommand is None:
-        with server.running(chosen, say=click.echo):
+        with server.running(config, echo=click.echo):
             threading.Event().wait()
 
 
@@ -159,16 +159,16 @@ def _find_latest(collection: str, *, nothing: str) -> StripeObject:
 
 def _call(method: str, path: str, form: Mapping[str, str] | None = None) -> StripeObject:
     """Return the gateway's response. Raises ClickException with its error, or if the gateway does not run."""
-    chosen = settings.current()
+    config = settings.current()
     headers = {
-        "Authorization": f"Bearer {object_store.read_key(chosen.servers.data_dir)}",
+        "Authorization": f"Bearer {object_store.read_key(config.servers.data_dir)}",
         "Content-Type": "application/x-www-form-urlencoded",
     }
     body = urlencode(form).encode() if form else None
     try:
-        status, _, content = http_calls.call(method, f"{loopback.gateway_url(chosen)}{path}", headers, body)
+        status, _, content = http_calls.call(method, f"{loopback.gateway_url(config)}{path}", headers, body)
     except http_calls.NoAnswer as error:
-        place = ":".join(map(str, loopback.gateway_address(chosen)))
+        place = ":".join(map(str, loopback.gateway_address(config)))
         raise click.ClickException(f"No gateway is running on {place} ({error}). Next: make run") from error
     response: StripeObject = json.loads(content)
     if status >= 300:

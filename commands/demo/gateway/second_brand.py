@@ -74,7 +74,7 @@ def ensure_connected(facts: Mapping[str, str]) -> None:
             connect.disconnect(before, now=clock.now())
     for endpoint in endpoints:  # of a connection that ended, or of another database
         store.put(f"/v1/webhook_endpoints/{endpoint['id']}", None)
-    with server.running(settings.current(), say=click.echo):
+    with server.running(settings.current(), echo=click.echo):
         _connect(organization_id, key=object_store.read_key(data_dir) or "")
 
 

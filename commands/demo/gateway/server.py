@@ -39,18 +39,18 @@ _UNAUTHORIZED = stripe_objects.build_error(
 
 
 @contextmanager
-def running(chosen: settings.Settings, *, say: Callable[[str], None]) -> Iterator[None]:
-    """Run the gateway during the context, and `say` the outcome of each event. Raises ClickException for a used port.
+def running(config: settings.Settings, *, echo: Callable[[str], None]) -> Iterator[None]:
+    """Run the gateway during the context, and `echo` the outcome of each event. Raises ClickException for a used port.
 
     Events not accepted by then are not sent any more: the port of a stopped service may belong to another program.
     """
     post, is_over = _Post(), threading.Event()
-    store = StripeObjectStore(chosen.servers.data_dir)
-    key = object_store.read_key(chosen.servers.data_dir) or ""
-    address = loopback.gateway_address(chosen)
+    store = StripeObjectStore(config.servers.data_dir)
+    key = object_store.read_key(config.servers.data_dir) or ""
+    address = loopback.gateway_address(config)
     with loopback.listening("gateway", address):
         server = _Server(address, StripeAccount(store, lambda *delivery: post.put(delivery)), key)
-    arguments = (post, chosen.web.url, say, is_over)
+    arguments = (post, config.web.url, echo, is_over)
     sender = threading.Thread(target=_send_all, args=arguments, name=SENDER, daemon=True)
     for thread in (sender, threading.Thread(target=server.serve_forever, daemon=True)):
         thread.start()
@@ -137,13 +137,13 @@ def _parse_form(form: str) -> Fields:
     return fields
 
 
-def _send_all(post: _Post, url: str, say: Callable[[str], None], is_over: threading.Event) -> None:
+def _send_all(post: _Post, url: str, echo: Callable[[str], None], is_over: threading.Event) -> None:
     """Send events in order, to the service's current address, whatever PORT was when it subscribed."""
     while (delivery := post.get()) is not None:
         event, endpoint = delivery
         address = url + urlsplit(endpoint["url"]).path
         outcome = _send(json.dumps(event).encode(), address, endpoint["secret"], is_over)
-        say(f"{event['type']} of {event['data']['object']['id']}: {outcome}")
+        echo(f"{event['type']} of {event['data']['object']['id']}: {outcome}")
 
 
 def _send(body: bytes, address: str, secret: str, is_over: threading.Event) -> str:

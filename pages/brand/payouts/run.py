@@ -31,7 +31,7 @@ def show_payout_run_progress(run_id: str) -> Response:
 
 
 def _download_mass_pay(run_id: str) -> Response | FormState:
-    """Send the list of payouts to pay by hand as a file; after a claim no payment provider is asked to pay them."""
+    """Send the list of payouts to pay by hand as a file; claimed payouts are no longer sent to a payment provider."""
     claims = "true" if request.form.get("claim") else "false"
     answer = api_client.call(list_payouts_to_pay, query={"runId": run_id, "claim": claims})
     if answer.refusal is not None:

@@ -25,7 +25,8 @@ def read_filters() -> dict[str, str | None]:
 def payout_view(payout: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payout of the API with additional values for display.
 
-    `state` is the text of its chip, `state_detail` its explanation; `may_…` are the decisions that its state allows.
+    `state` is the text of its badge, `state_detail` its explanation, `says` the sentence on its state;
+    `may_…` are the decisions that its state allows.
     """
     status, is_voided = payout["status"], payout["voidedAt"] is not None
     is_listed = status == PayoutStatus.Pending and payout["exportedAt"] is not None

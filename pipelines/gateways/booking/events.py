@@ -1,4 +1,4 @@
-"""Books the facts of an event in one transaction. Facts that are booked already change nothing."""
+"""Books the facts of an event in one transaction. A fact that was booked before changes nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from pipelines.gateways import connect
 from pipelines.gateways.booking import attribution, origins, reversals, sales, totals
 from pipelines.gateways.booking.context import BookingContext, FactResult
 
-# An event gets the first of these statuses that one of its facts has.
+# The status of an event is the first of these that one of its facts has.
 _STATUSES_BY_WEIGHT = (EventStatus.Parked, EventStatus.Processed, EventStatus.Ignored)
 
 
@@ -41,11 +41,12 @@ class EventResult:
 
 
 def stage_locks(connection: GatewayConnection, facts: Sequence[Fact]) -> None:
-    """Stage the advisory locks of all names in the facts, before any other lock: the holder may lock all their events.
+    """Stage the advisory locks of all ids and emails that the facts name. Call it before taking any other lock.
 
-    An event that waits for one of the names may be retried as soon as it is released.
+    The holder of a name's lock may lock every event that waits for the name. Such an event may be retried as soon as
+    the lock is released.
     """
-    names = [name for fact in facts for name in _lock_names(fact) if name]
+    names = [name for fact in facts for name in _list_lock_names(fact) if name]
     advisory_locks.stage_gateway_names_lock(
         organization_id=connection.organization_id, gateway=connection.gateway, names=names
     )
@@ -60,16 +61,16 @@ def book(context: BookingContext, facts: Sequence[Fact]) -> EventResult:
     return EventResult(status, reasons[0] if reasons else None, tuple(dict.fromkeys(conversion_ids)))
 
 
-def _lock_names(fact: Fact) -> Sequence[str | None]:
+def _list_lock_names(fact: Fact) -> Sequence[str | None]:
     match fact:
         case PaymentFact():
-            # Payments of one inbox take locks too: the later one is retried if the earlier one is credited.
+            # The email is locked too: if a payment is credited, later payments with the same email are retried.
             subjects = [*origins.list_subjects(fact.origin), attribution.normalize_email(fact.origin)]
             checkout = origins.checkout_name(fact.origin.checkout) if fact.origin.checkout else None
             order = f"order:{fact.order_id}" if fact.order_id else None
             return [fact.external_id, *fact.aliases, *subjects, checkout, order]
         case StartFact():
-            # Its lead credits the payments from its inbox.
+            # The email is locked because the lead credits payments with the same email.
             return [fact.external_id, *origins.list_subjects(fact.origin), attribution.normalize_email(fact.origin)]
         case ReferralFact():
             return origins.list_subjects(fact.origin)
@@ -105,10 +106,10 @@ def _book_fact(context: BookingContext, fact: Fact) -> FactResult:
         case DisputeFact():
             return reversals.book_dispute(context, fact)
         case DisconnectedFact():
-            is_news = connect.disconnect_on_event(
+            is_disconnected = connect.disconnect_on_event(
                 context.connection, event_at=context.event.received_at, now=context.now
             )
-            return FactResult(reason="disconnected" if is_news else "known")
+            return FactResult(reason="disconnected" if is_disconnected else "known")
         case UnclearFact():
             return FactResult(EventStatus.Parked, fact.reason)
         case IgnoredFact():
@@ -116,7 +117,7 @@ def _book_fact(context: BookingContext, fact: Fact) -> FactResult:
 
 
 def _book_alias(context: BookingContext, fact: AliasFact) -> FactResult:
-    """Store other ids of a payment; the event waits for a payment that is not known yet."""
+    """Store further ids of a payment; if the payment is not known yet, park the event until it is."""
     payment = context.lock_payment(fact.ids)
     if payment is None:
         return context.park_event(fact.ids)
@@ -128,7 +129,7 @@ def _book_alias(context: BookingContext, fact: AliasFact) -> FactResult:
 def _book_referral(context: BookingContext, fact: ReferralFact) -> FactResult:
     """Store who referred a customer or a subscription, and retry their uncredited payments.
 
-    Only payments count that were made within the cookie window of the named campaign before. Budget: 2 statements.
+    Only payments that are not older than the cookie window of the named campaign are retried. Budget: 2 statements.
     """
     window = attribution.claim_window(context, fact.origin.carriers, fact.told_at)
     origins.stage(context, fact.origin, told_at=fact.told_at, replaces=window is not None)

@@ -1,6 +1,7 @@
-"""Books orders that change after they were booked: cancelled, paid again, reduced or raised.
+"""Books changes of orders that are booked already: cancelled, paid again, reduced or raised.
 
-The order's own time of change decides: its newest total counts, whenever it arrives, and the highest amount ever paid.
+Events may arrive in any order, so the order's own time of change (`told_at`) decides. Two figures count: the newest
+total, and the highest amount ever paid.
 """
 
 from collections.abc import Sequence
@@ -20,14 +21,14 @@ from pipelines.conversions import addition, refund
 from pipelines.gateways.booking import payment_refunds
 from pipelines.gateways.booking.context import UNKNOWN, BookingContext, FactResult
 
-#: Reasons of a refund: the order was cancelled, or its total lowered. The first is also one for having no conversion.
+#: Reasons of a refund. A payment without a conversion may also have the reason CANCELLED.
 CANCELLED, LOWERED = "cancelled", "total_lowered"
 _CURRENCY = "total_currency_differs"
 
 
 @dataclass(frozen=True, slots=True)
 class OrderTotal:
-    """The total of an order when it last changed: see `TotalFact`. `amount_cents` None: the stored amount."""
+    """The total of an order at its last change, as in `TotalFact`; `amount_cents` None means the stored amount."""
 
     told_at: datetime
     total_cents: int
@@ -36,7 +37,7 @@ class OrderTotal:
 
 
 def total_from_payment(fact: PaymentFact) -> OrderTotal | None:
-    """Return the total of a payment's order; None where its amount never changes."""
+    """Return the total of a payment's order; None if its amount cannot change after payment."""
     if fact.told_at is None:
         return None
     total_cents = fact.amount_cents if fact.total_cents is None else fact.total_cents
@@ -44,14 +45,14 @@ def total_from_payment(fact: PaymentFact) -> OrderTotal | None:
 
 
 def book_total(context: BookingContext, fact: TotalFact) -> FactResult:
-    """Book the total of a known order; the total of an unknown one is stored for the event of its payment.
+    """Book the total of an order; if its payment is unknown, store the total for the event of the payment.
 
-    Budget: 1 round trip, and those of `apply_total`; 2 for an unknown one.
+    Budget: 1 round trip and those of `apply_total`; 2 for an unknown payment.
     """
     payment = context.lock_payment(fact.sale_ids)
     if payment is None:
         _stage_state(context, fact.sale_ids, OrderState(fact.told_at, fact.amount_cents, fact.total_cents))
-        context.release_parked(fact.sale_ids)  # its payment may have arrived while the order was cancelled
+        context.release_parked(fact.sale_ids)  # its payment may be parked, having arrived while the order was cancelled
         return FactResult(EventStatus.Ignored, UNKNOWN)
     if fact.currency != payment.currency:
         return FactResult(EventStatus.Parked, _CURRENCY)
@@ -60,7 +61,7 @@ def book_total(context: BookingContext, fact: TotalFact) -> FactResult:
 
 
 def book_cancellation(context: BookingContext, fact: CancelledFact) -> FactResult:
-    """Refund all that remains of a cancelled order; store the cancellation where its payment is not known.
+    """Refund all that remains of a cancelled order; if its payment is unknown, store the cancellation.
 
     Budget: 1 round trip, and those of `apply_total`.
     """
@@ -78,9 +79,9 @@ def is_cancelled(fact: PaymentFact, state: OrderState | None) -> bool:
 
 
 def apply_state(context: BookingContext, payment: GatewayPayment, state: OrderState | None) -> GatewayPayment:
-    """Apply an earlier event's total of the order to a payment that was just staged.
+    """Apply the stored total of the order to a payment that was just staged.
 
-    Budget: as `apply_total`; none where its own event is the newest and its total is not lowered.
+    Budget: as `apply_total`; none if the payment's own event is the newest and its total is not lowered.
     """
     if state is not None and payment.told_at is not None and payment.told_at < state.told_at:
         return apply_total(context, payment, OrderTotal(state.told_at, state.total_cents, state.amount_cents))
@@ -90,8 +91,7 @@ def apply_state(context: BookingContext, payment: GatewayPayment, state: OrderSt
 def apply_total(context: BookingContext, payment: GatewayPayment, total: OrderTotal) -> GatewayPayment:
     """Update a locked payment and its conversion to the total of its order; return the updated payment.
 
-    Budget: none where nothing changed; else 1 round trip (booked refunds), and those of what is refunded, returned or
-    added.
+    Budget: none if nothing changed; else 1 round trip (booked refunds) and those of the refund, return or addition.
     """
     is_older = payment.told_at is not None and total.told_at < payment.told_at
     amount_cents = max(payment.paid_cents, total.amount_cents or 0)
@@ -129,9 +129,10 @@ def settle_total(context: BookingContext, payment: GatewayPayment) -> GatewayPay
 def release_refunded_part(
     context: BookingContext, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int
 ) -> GatewayPayment:
-    """Release the part of the total's refund that is the same money as refunds, once these sum up to `by_refunds`.
+    """Reduce the refund that the lowered total caused by what a reported refund now covers; return the payment.
 
-    The refund itself updates the conversion. Budget: none.
+    Gateways report one refund twice: as a refund and as a lower total. `by_refunds` is the sum of all refunds with the
+    new one. The caller books that refund, which updates the conversion. Budget: none.
     """
     freed_cents = booked.by_total - _compute_total_refund(payment, booked, by_refunds=by_refunds)
     if freed_cents <= 0:

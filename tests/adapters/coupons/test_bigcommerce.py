@@ -55,7 +55,7 @@ def test_switched_off_code_is_disabled_before_deletion(simulated_rail):
     assert simulated_rail.books.rows == []
 
 
-def test_switch_off_keeps_another_code_with_the_same_text(simulated_rail):
+def test_deactivation_keeps_another_code_with_the_same_text(simulated_rail):
     order = simulated_rail.order()
     minted = simulated_rail.mint(order)
     simulated_rail.books.rows.clear()

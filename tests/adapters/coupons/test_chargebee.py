@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.coupons.base import CodeTaken, UnsupportedDiscount
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from domain.coupons.discounts import DiscountDuration, DiscountType
 
 
@@ -54,7 +54,7 @@ def test_item_prices_are_grouped_by_item_type(simulated_rail):
 
 
 def test_unknown_item_price_is_reported(simulated_rail):
-    with pytest.raises(UnsupportedDiscount, match="no item price prod_1"):
+    with pytest.raises(DiscountUnsupported, match="no item price prod_1"):
         simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))
 
 

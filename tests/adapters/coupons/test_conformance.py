@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.coupons import registry
-from adapters.coupons.base import CodeTaken, UnsupportedDiscount
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
 from domain.coupons.discounts import DiscountDuration, DiscountType
 from domain.gateways.names import Gateway
@@ -35,7 +35,7 @@ def _mint_or_expect_refusal(simulated_rail, is_held, **discount):
         simulated_rail.mint(order)
         assert len(simulated_rail.books.list_live_ids(order.code)) == 1
         return simulated_rail.books.terms(order.code), terms_from_order(order)
-    with pytest.raises(UnsupportedDiscount, match=r"[a-z ]{9}.*\.$"):
+    with pytest.raises(DiscountUnsupported, match=r"[a-z ]{9}.*\.$"):
         simulated_rail.mint(order)
     assert simulated_rail.books.list_live_ids(order.code) == []
     return None, None
@@ -252,7 +252,7 @@ def test_switched_off_code_is_unusable_and_its_text_is_free(simulated_rail):
 
 
 @each_coupon_rail
-def test_switch_off_leaves_other_codes_alone(simulated_rail):
+def test_deactivation_leaves_other_codes_alone(simulated_rail):
     order, other = simulated_rail.order(), simulated_rail.order("OTHER15")
     minted, other_minted = simulated_rail.mint(order), simulated_rail.mint(other)
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.coupons.base import CodeTaken, UnsupportedDiscount
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from adapters.coupons.gumroad import cap
 from adapters.gateways.base import GatewayRejected
 from domain.coupons.discounts import DiscountDuration, DiscountType
@@ -30,7 +30,7 @@ def test_code_without_products_is_universal(simulated_rail):
 def test_membership_discount_must_be_forever(simulated_rail):
     for product in simulated_rail.books.products:
         product["is_tiered_membership"] = True
-    with pytest.raises(UnsupportedDiscount, match="membership"):
+    with pytest.raises(DiscountUnsupported, match="membership"):
         simulated_rail.mint(simulated_rail.order())
     simulated_rail.mint(simulated_rail.order(duration=DiscountDuration.Forever))
     assert simulated_rail.books.terms("JANE15").duration == "forever"
@@ -39,16 +39,16 @@ def test_membership_discount_must_be_forever(simulated_rail):
 def test_amount_off_must_match_the_currency_of_every_product(simulated_rail):
     simulated_rail.books.products[1]["currency"] = "eur"
     terms = {"type": DiscountType.AmountOff, "value": 500, "currency": "USD"}
-    with pytest.raises(UnsupportedDiscount, match="EUR"):
+    with pytest.raises(DiscountUnsupported, match="EUR"):
         simulated_rail.mint(simulated_rail.order(**terms))
     simulated_rail.mint(simulated_rail.order(product_refs=(simulated_rail.books.product,), **terms))
 
 
 def test_missing_products_are_reported(simulated_rail):
-    with pytest.raises(UnsupportedDiscount, match="no product prod_1"):
+    with pytest.raises(DiscountUnsupported, match="no product prod_1"):
         simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))
     simulated_rail.books.products.clear()
-    with pytest.raises(UnsupportedDiscount, match="no product yet"):
+    with pytest.raises(DiscountUnsupported, match="no product yet"):
         simulated_rail.mint(simulated_rail.order())
 
 

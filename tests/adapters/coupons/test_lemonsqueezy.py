@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.coupons.base import CodeTaken, UnsupportedDiscount
+from adapters.coupons.base import CodeTaken, DiscountUnsupported
 from tests.support.gateways.code_orders import build_rail
 from tests.support.gateways.deliveries import build_account
 
@@ -26,5 +26,5 @@ def test_test_store_creates_a_test_mode_discount(simulated_rail):
 
 
 def test_product_ref_must_be_a_variant_number(simulated_rail):
-    with pytest.raises(UnsupportedDiscount, match="prod_1 is none"):
+    with pytest.raises(DiscountUnsupported, match="prod_1 is not a number"):
         simulated_rail.mint(simulated_rail.order(product_refs=("prod_1",)))

@@ -27,7 +27,7 @@ def test_own_code_is_found_among_codes_with_the_same_text(simulated_rail):
     assert simulated_rail.find(first) != simulated_rail.mint(second) == simulated_rail.find(second)
 
 
-def test_switch_off_of_a_missing_discount_succeeds(simulated_rail):
+def test_deactivation_of_a_missing_discount_succeeds(simulated_rail):
     simulated_rail.deactivate(simulated_rail.order(), "dsc_gone")
 
 

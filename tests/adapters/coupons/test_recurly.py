@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.coupons.base import UnsupportedDiscount
+from adapters.coupons.base import DiscountUnsupported
 from adapters.gateways.base import GatewayRejected
 from domain.coupons.discounts import DiscountDuration, DiscountType
 
@@ -25,7 +25,7 @@ def test_last_day_ends_before_the_code_expires(simulated_rail, expires_at, last_
 
 def test_expiry_before_the_end_of_today_is_refused(simulated_rail):
     soon = datetime.now(UTC) + timedelta(seconds=5)  # still the same Pacific day: no test starts that late in an hour
-    with pytest.raises(UnsupportedDiscount, match="before today"):
+    with pytest.raises(DiscountUnsupported, match="before today"):
         simulated_rail.mint(simulated_rail.order(expires_at=soon))
     assert simulated_rail.books.rows == []
 

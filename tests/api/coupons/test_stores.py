@@ -139,7 +139,7 @@ def test_unsupported_code_is_refused_with_its_reason(shop, store):
     assert (too_long.status_code, too_long.json["error"]) == (400, "code_not_supported")
     assert "20 characters" in too_long.json["message"]
     assert (unsupported.status_code, unsupported.json["error"]) == (422, "processor_create_failed")
-    assert "one order only" in unsupported.json["message"]
+    assert "only one order" in unsupported.json["message"]
     assert shop.brand.get(shop.codes).json["items"] == simulation.codes.rows == []
 
 

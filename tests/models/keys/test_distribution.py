@@ -53,11 +53,11 @@ _BY_ID_ALONE = {
 
 @pytest.fixture(scope="module")
 def plans(app):
-    return distribution.of_database(os.environ["DATABASE_OWNER_URL"])
+    return distribution.plan_database(os.environ["DATABASE_OWNER_URL"])
 
 
 def test_every_table_has_a_placement(plans):
-    unplaced = [plan.table for plan in plans if any("nobody said" in refusal for refusal in plan.refusals)]
+    unplaced = [plan.table for plan in plans if any("no listed placement" in refusal for refusal in plan.refusals)]
 
     assert unplaced == []
     assert {plan.placement for plan in plans} == {"distributed", "reference", "local"}
@@ -124,10 +124,10 @@ def test_undistributable_table_is_refused_with_its_reason(empty_database):
     assert plans_by_table["member"].refusals == ["unique index member_pkey has no organization_id"]
     assert plans_by_table["part"].refusals == [
         "unique index part_thing_id_key has no organization_id",
-        "trigger counted goes once per statement",
+        "trigger counted fires once per statement",
     ]
     assert plans_by_table["other"].refusals == [
-        "it has no organization_id, and nobody said where it is to lie",
+        "it has no organization_id and no listed placement",
         "unique index other_pkey has no organization_id",
     ]
     assert (plans_by_table["thing"].refusals, plans_by_table["job"].statement) == ([], None)

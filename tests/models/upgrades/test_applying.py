@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 def test_index_is_built_while_writers_write_and_other_migrations_wait(empty_database, folder, monkeypatch):
-    monkeypatch.setattr(steps, "_LOOK_S", 0.05)
+    monkeypatch.setattr(steps, "_PROGRESS_INTERVAL_S", 0.05)
     migrate.up(empty_database)
     (folder / "0002_index.sql").write_text(_BUILD)
     lines, applied, is_waiting = [], [], threading.Event()
@@ -34,7 +34,7 @@ def test_index_is_built_while_writers_write_and_other_migrations_wait(empty_data
 
         def report(line: str) -> None:
             lines.append(line)
-            if "waiting for writers before build, for 1" in line and not second.ident:
+            if "waiting for writers before build, still 1" in line and not second.ident:
                 second.start()
                 assert is_waiting.wait(120)
                 databases.run_as_owner(empty_database, "insert into thing values (3)")
@@ -120,7 +120,7 @@ def test_file_changed_after_its_application_is_refused(empty_database, folder):
         migrate.up(empty_database)
     assert databases.select_as_owner(empty_database, "select to_regclass('other')") == [(None,)]
 
-    suggested_sql = str(refusal.value).partition("says now: ")[2].partition(", and")[0]
+    suggested_sql = str(refusal.value).partition("file, run: ")[2].partition(", and")[0]
     databases.run_as_owner(empty_database, suggested_sql)
     assert migrate.up(empty_database) == ["0002_other"]
     assert not any(migration.is_changed for migration in migrate.status(empty_database))

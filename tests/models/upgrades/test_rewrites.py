@@ -35,7 +35,7 @@ def test_migration_rewrites_no_existing_table(empty_database):
         for name in migrate.names():
             before = rewriting.read_storage(cursor)
             text = (_FOLDER / f"{name}.sql").read_text()
-            steps.apply(cursor.connection, text, name=name, record=lambda cursor: None, tell=lambda line: None)
+            steps.apply(cursor.connection, text, name=name, record=lambda cursor: None, report=lambda line: None)
             if tables := rewriting.rewritten_tables(before, rewriting.read_storage(cursor)):
                 rewritten[name] = tables
 

@@ -40,7 +40,7 @@ class PlayedRail:
         family = CouponOrder(uuid4(), "Partner 15", Discount(**terms | discount))
         created = None
         if self.rail.gateway == registry.PROCESSOR:
-            created = registry.processor().create(build_account(self.stage), family)
+            created = registry.processor().create_coupon(build_account(self.stage), family)
         return CodeOrder(uuid4(), code, family, created)
 
     def mint(self, order: CodeOrder) -> str:

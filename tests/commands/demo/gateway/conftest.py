@@ -83,7 +83,7 @@ class Demo:
     def run_gateway(self) -> Iterator[None]:
         """Run the simulated gateway; collect its output in `gateway_lines`."""
         self.gateway_lines.clear()
-        with server.running(settings.current(), say=self.gateway_lines.append):
+        with server.running(settings.current(), echo=self.gateway_lines.append):
             yield
 
     @contextmanager
@@ -146,10 +146,10 @@ def subscriber(tmp_path, monkeypatch):
     """Run the simulated gateway and a subscriber's server; return the server."""
     reserved = ports.hold_ports(3)  # the gateway's port is the second after the listener's
     listener = _Listener(ports.port_number(reserved[0]))
-    chosen = override_settings(
+    config = override_settings(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
-    with server.running(chosen, say=lambda _: None):
+    with server.running(config, echo=lambda _: None):
         yield listener
     listener.shutdown()
     listener.server_close()
@@ -160,9 +160,9 @@ def subscriber(tmp_path, monkeypatch):
 @pytest.fixture
 def client(subscriber):
     """Return Stripe's own client, connected to the simulated gateway."""
-    chosen = settings.current()
-    key = object_store.read_key(chosen.servers.data_dir)
-    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
+    config = settings.current()
+    key = object_store.read_key(config.servers.data_dir)
+    return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(config)}, max_network_retries=0)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ _PATIENCE_S = 120
 
 
 def _request(method, path, body=None, **headers):
-    chosen = settings.current()
-    connection = HTTPConnection(*loopback.gateway_address(chosen), timeout=_PATIENCE_S)
-    key = object_store.read_key(chosen.servers.data_dir)
+    config = settings.current()
+    connection = HTTPConnection(*loopback.gateway_address(config), timeout=_PATIENCE_S)
+    key = object_store.read_key(config.servers.data_dir)
     connection.request(method, path, body, {"Authorization": f"Bearer {key}", **headers})
     response = connection.getresponse()
     status_and_body = response.status, json.loads(response.read())
