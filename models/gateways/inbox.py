@@ -86,7 +86,7 @@ with taken as (
     and e.status = 'Failed' and e.reason = 'discarded' and e.raw is not null
     and (select count(*) from taken) < cardinality(%(ids)s::uuid[])
   returning e.id
-), asked as (
+), new_jobs as (
   insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
   select %(org)s, %(queue)s, %(name)s, jsonb_build_object('event_id', id), %(org)s::uuid::text, %(max_attempts)s,
     %(lease_s)s

@@ -118,8 +118,8 @@ def any_org_has_jobs(*, queue: str, fair_key: str) -> bool:
 def any_org_queues_with_jobs(queues: Sequence[str]) -> list[str]:
     """Return those of the queues that have a job that waits, is due later or is dispatched, in the given order."""
     sql = (
-        "select queue from unnest(%s::text[]) with ordinality as asked (queue, number)"
-        " where exists (select from job where job.queue = asked.queue and failed_at is null) order by number"
+        "select queue from unnest(%s::text[]) with ordinality as requested (queue, number)"
+        " where exists (select from job where job.queue = requested.queue and failed_at is null) order by number"
     )
     return [queue for (queue,) in db.run(sql, (list(queues),))]
 

@@ -25,8 +25,8 @@ def find_latest_and_now(name: str) -> tuple[datetime | None, datetime]:
 def find_latest_by_name(names: Sequence[str]) -> tuple[dict[str, datetime], datetime]:
     """Return the latest claimed tick of each of these names that has one, and the database's time."""
     rows = db.run(
-        "select name, (select max(scheduled_for) from tick where tick.name = asked.name), now()"
-        " from unnest(%s::text[]) as asked (name)",
+        "select name, (select max(scheduled_for) from tick where tick.name = requested.name), now()"
+        " from unnest(%s::text[]) as requested (name)",
         (list(names),),
     )
     return {name: last for name, last, _ in rows if last is not None}, rows[0][2]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 _SUM_COLUMNS = ("leads", "sales", "refunds", "revenue_cents", "refunded_cents", "commission_cents", "override_cents")
 _SUMS = ", ".join(f"sum({name}) as {name}" for name in _SUM_COLUMNS)
-_EXPECTED = ", ".join(f"coalesce(said.{name}, 0)" for name in _SUM_COLUMNS)
-_STORED = ", ".join(f"coalesce(kept.{name}, 0)" for name in _SUM_COLUMNS)
+_EXPECTED = ", ".join(f"coalesce(expected.{name}, 0)" for name in _SUM_COLUMNS)
+_STORED = ", ".join(f"coalesce(stored.{name}, 0)" for name in _SUM_COLUMNS)
 _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
 # Written again, not by the function that maintains the totals, so that the function is checked too.
@@ -28,28 +28,28 @@ _CONVERSIONS = f"""
 def _day_rule(table: str, owner: str) -> str:
     conversions = _CONVERSIONS.format(owner=f"c.{owner}")
     return f"""
-select format('%s %s %s', coalesce(kept.{owner}, said.{owner}), coalesce(kept.day, said.day),
-  coalesce(kept.currency, said.currency))
+select format('%s %s %s', coalesce(stored.{owner}, expected.{owner}), coalesce(stored.day, expected.day),
+  coalesce(stored.currency, expected.currency))
 from (
   select {owner}, day, currency, {_SUMS} from (
     select {owner}, day, currency, {", ".join(_SUM_COLUMNS)} from {table} d where {{org:d}} and currency is not null
     union all
     select {owner}, day, currency, {", ".join(_SUM_COLUMNS)} from day_change d where {{org:d}} and currency is not null
   ) part group by 1, 2, 3
-) kept full join ({conversions}) said using ({owner}, day, currency)
+) stored full join ({conversions}) expected using ({owner}, day, currency)
 where ({_STORED}) is distinct from ({_EXPECTED})"""
 
 
 # Written again for the same reason, including the rounding. The fraction that valued a day is stored with it.
 _OWED = """
 select format('%s %s %s, held until %s: kept %s (at home %s), its conversions say %s (at home %s)', owed.program_id,
-  owed.day, owed.currency, owed.hold, owed.kept, owed.kept_home, owed.said, owed.said_home)
+  owed.day, owed.currency, owed.hold, owed.stored, owed.stored_home, owed.expected, owed.expected_home)
 from (
-  select organization_id, program_id, day, currency, hold, kept.cents as kept, kept.home_cents as kept_home,
-    said.cents as said, said.home_cents as said_home
+  select organization_id, program_id, day, currency, hold, stored.cents as stored, stored.home_cents as stored_home,
+    expected.cents as expected, expected.home_cents as expected_home
   from (
     select d.*, coalesce(d.hold_day, '-infinity') as hold from owed_day d where {org:d}
-  ) kept full join (
+  ) stored full join (
     select c.organization_id, c.program_id, c.day, c.currency, c.hold, sum(c.cents) as cents,
       sum(sign(c.cents) * (div(v.times, f.over)
         + (2 * mod(v.times, f.over) + mod(div(v.times, f.over), 2) > f.over)::int)) as home_cents
@@ -65,9 +65,9 @@ from (
     ) f using (organization_id, program_id, day, currency)
     cross join lateral (select abs(c.cents) * f.times as times) v
     group by 1, 2, 3, 4, 5
-  ) said using (organization_id, program_id, day, currency, hold)
+  ) expected using (organization_id, program_id, day, currency, hold)
 ) owed
-where (owed.kept, owed.kept_home) is distinct from (owed.said, owed.said_home)
+where (owed.stored, owed.stored_home) is distinct from (owed.expected, owed.expected_home)
 and not exists (select from day_to_reckon t
   where t.organization_id = owed.organization_id and t.program_id = owed.program_id and t.day = owed.day)
 and not exists (select from day_change t where t.organization_id = owed.organization_id

@@ -141,11 +141,11 @@ join organization o on o.id = p.organization_id
 where p.status = 'Processing' and a.state in ('intent', 'unknown', 'accepted')
   and a.created_at < now() - interval '15 minutes'
 union
-select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from rail_event told
-join payout p on p.organization_id = told.organization_id and p.id = told.payout_id
+select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from rail_event event
+join payout p on p.organization_id = event.organization_id and p.id = event.payout_id
 join organization o on o.id = p.organization_id
 left join payout_attempt a on a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt
-where told.outcome = 'Contradicts' and told.answer = 'Paid' and p.status <> 'Paid'
+where event.outcome = 'Contradicts' and event.answer = 'Paid' and p.status <> 'Paid'
 order by asked_at, id limit %s
 """
 _doubtful = Rows(DoubtfulPayout)

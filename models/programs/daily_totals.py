@@ -80,7 +80,7 @@ select {_OF_AFFILIATE}, {SUMS} from (
   select organization_id, program_id, affiliate_id, (hour at time zone 'UTC')::date, null, country, number,
     {", ".join("0" for _ in _OF_CONVERSIONS)}
   from click_hour where organization_id = %(org)s and not is_duplicate and outcome <> 'blocked'
-) said group by {_OF_AFFILIATE}
+) counted group by {_OF_AFFILIATE}
 """
 
 
