@@ -34,7 +34,7 @@ class RecurlyCodes(UniqueCodeRail):
 
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Create a coupon with this code."""
-        return shapes.require(recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon(order)).json, "id")
+        return shapes.require(recurly.GATEWAY.api(account).request("POST", "/coupons", json=_coupon(order)).json, "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Expire a coupon."""

@@ -25,7 +25,7 @@ _SILENCE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to send where, and over how many connections at once; `ca` is a certificate file to speak TLS with.
+    """The requests, their server and the number of connections; `ca` is a certificate file to speak TLS with.
 
     `per_second` None: each connection sends its next request when it has its response. A number: a request is due at
     every 1/`per_second` s, whether or not responses arrive, and its time runs from when it was due.

@@ -25,7 +25,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.billing import chargebee_facts
-from adapters.gateways.wire import GatewayWire, Params, basic
+from adapters.gateways.wire import GatewayApi, Params, basic
 from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _USER, _PASSWORD = "webhookUser", "webhookPassword"
@@ -52,9 +52,9 @@ class Chargebee(ApiAdapter):
     )
     sent_events = chargebee_facts.READERS
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         address = f"https://{_site(account)}.chargebee.com/api/v2"
-        return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
+        return GatewayApi("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read an event of the site."""

@@ -89,7 +89,7 @@ class Shopify(ManyWebhooksAdapter):
         return Known(domain, identity=(domain,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make a webhook for each topic; an existing one for this address is used."""
+        """Create a webhook for each topic; an existing one for this address is reused."""
         setup = Setup()
 
         def make_missing() -> Iterator[str]:
