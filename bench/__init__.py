@@ -1,1 +1,1 @@
-"""Benchmarks of the product against bare anchors, in one run: `python -m bench [--quick] [--only NAME]`."""
+"""Benchmarks of the product against minimal baselines (anchors): `python -m bench [--quick] [--only NAME]`."""

@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
+"""`python -m bench [--quick] [--only NAME]`: measure every figure, print the table, write bench/results.json.
 
 It reports and never asserts: whether a target is met is a column, not an exit status. A figure that fails is reported,
 and the others are measured. Ctrl-C stops everything and prints the table of the figures measured so far.
@@ -42,7 +42,7 @@ _FIGURES = {
 
 def main() -> int:
     """Measure the requested figures; return 130 if interrupted, 1 after a failure."""
-    chosen = _arguments()
+    arguments = _arguments()
     screen = Screen()
     for number in STOP_SIGNALS:
         signal.signal(number, _interrupt)
@@ -51,8 +51,8 @@ def main() -> int:
     failures: list[str] = []
     try:
         with Machine() as machine:
-            plan = Plan(machine, screen, _QUICK_DIVISOR if chosen.quick else 1)
-            for name in chosen.only or _FIGURES:
+            plan = Plan(machine, screen, _QUICK_DIVISOR if arguments.quick else 1)
+            for name in arguments.only or _FIGURES:
                 screen.say(f"{name} ...")
                 try:
                     figures.extend(_measure(plan, name))
@@ -61,7 +61,7 @@ def main() -> int:
                     screen.say(failures[-1])
     except KeyboardInterrupt:
         _show(screen, figures)
-        screen.say("interrupted; everything is stopped, and bench/results.json is as it was")
+        screen.say("interrupted; everything is stopped, and bench/results.json is unchanged")
         return 130
     except BenchFailed as failure:  # there is no machine to measure on
         screen.say(f"failed: {failure}")
@@ -70,7 +70,7 @@ def main() -> int:
     _show(screen, figures)
     for failure_line in failures:
         screen.say(failure_line)
-    size = "quick run, a tenth of everything" if chosen.quick else "full run"
+    size = "quick run, a tenth of everything" if arguments.quick else "full run"
     screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
     return 1 if failures else 0
 
@@ -80,7 +80,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="The product beside its anchors.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the product and its anchors.")
     parser.add_argument("--quick", action="store_true", help="everything ten times smaller")
     parser.add_argument("--only", action="append", choices=list(_FIGURES), help="one figure; may be repeated")
     return parser.parse_args()
@@ -88,9 +88,9 @@ def _arguments() -> argparse.Namespace:
 
 def _measure(plan: Plan, name: str) -> list[Figure]:
     neighbours = plan.machine.neighbours()
-    measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
+    figures = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
     others = neighbours.share()
-    return [figure if figure.others is not None else replace(figure, others=others) for figure in measured]
+    return [figure if figure.others is not None else replace(figure, others=others) for figure in figures]
 
 
 def _show(screen: Screen, figures: Sequence[Figure]) -> None:

@@ -1,10 +1,10 @@
-"""Pages of 50 affiliates per second by one gunicorn worker with 8 threads, beside a bare Flask route.
+"""Pages of 50 affiliates per second by one gunicorn worker with 8 threads, compared with a bare Flask route.
 
-In: HTTP, API key (cached as in production), rate limit in Valkey (so high that nothing is refused), plan, the page and
-its links under row-level security, schemas, cursor, metrics, the log line. The anchor (`anchors.page`) runs under the
-same gunicorn.conf.py in the same PostgreSQL and sends 50 rows that PostgreSQL made JSON of.
-Out: writing anything. 10,000 affiliates and a link each for the 200 newest; every request asks for the first page.
-The load generator keeps 16 connections busy and shares the two cores with what it measures.
+Included: HTTP, API key (cached as in production), rate limit in Valkey (so high that nothing is refused), plan, the
+page and its links under row-level security, schemas, cursor, metrics, the log line. The anchor (`anchors.page`) runs
+under the same gunicorn.conf.py on the same PostgreSQL and sends 50 rows that PostgreSQL converted to JSON. Not
+included: any write. There are 10,000 affiliates, and one link each for the 200 newest; every request gets the first
+page. The load generator keeps 16 connections busy and shares the two cores with the measured processes.
 """
 
 from contextlib import ExitStack
@@ -34,7 +34,7 @@ insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, 
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("affiliate_list")
     seller = brand.create(url)
     with owner(url) as cursor:

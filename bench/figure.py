@@ -17,9 +17,9 @@ class Target:
     def __str__(self) -> str:
         return f"{'value' if self.is_on_value else 'ratio'} {'<=' if self.is_ceiling else '>='} {self.bound:g}"
 
-    def is_met(self, measured: float) -> bool:
+    def is_met(self, result: float) -> bool:
         """Return whether a measured ratio (or value) is on the right side of the bound."""
-        return measured <= self.bound if self.is_ceiling else measured >= self.bound
+        return result <= self.bound if self.is_ceiling else result >= self.bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Figure:
     """One line of the table. `anchor` is in the unit of `value`; None for a figure without one.
 
     `parts` are the parts of a sum. `others` is the share of our cores, 0 to 1, that processes other than the bench's
-    used meanwhile, None if it was not measured.
+    used during the measurement, None if it was not measured.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Figure:
         """Return whether the target is met, None without a target; a missing ratio does not meet it."""
         if self.target is None:
             return None
-        measured = self.value if self.target.is_on_value else self.ratio
-        return measured is not None and self.target.is_met(measured)
+        result = self.value if self.target.is_on_value else self.ratio
+        return result is not None and self.target.is_met(result)
 
     def as_json(self) -> dict[str, object]:
-        """Return the figure as results.json has it."""
+        """Return the figure in the form of results.json."""
         return {
             "name": self.name,
             "value": _round_digits(self.value),
@@ -78,8 +78,8 @@ def measure_alternately(
     Noise that lasts longer than a round affects both, and a single bad round affects neither median.
     """
     products, anchors = [], []
-    for turn in range(rounds):
-        if turn % 2:
+    for number in range(rounds):
+        if number % 2:
             anchors.append(anchor())
             products.append(product())
         else:

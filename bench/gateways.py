@@ -1,15 +1,14 @@
-"""Events of a gateway booked per second by one worker process with one relay, beside signed sales that are settled.
+"""Gateway events booked per second by one worker process with one relay, compared with the settling of signed sales.
 
-In: hand-out by the relay, Valkey, the lock on the job row, translation, attribution in its six steps, pricing, and the
-durable commit of payment, aliases, conversion, event line, ledger entry, revenue of the day, outbound event and one
-delivery row with its job for one subscribed endpoint. Every event is a paid invoice of a customer of its own, which
-says all: the gateway is never asked.
-Out: accepting the events; the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
-tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
-The events are those of four tenants: the relay has no more out of one than its share (`workers.relay`), which would be
-the bound in place of the worker. The anchor is `conversions.settlement` in the first tenant, without customers.
-Both backlogs are there before their worker starts, which has the Procfile's number of threads; the time runs from the
-first commit to the last. A quick run measures the preparing of statements.
+Included: dispatch by the relay, Valkey, the lock on the job row, translation, attribution in its six steps, pricing,
+and the durable commit of payment, aliases, conversion, event line, ledger entry, revenue of the day, outbound event and
+one delivery row with its job for one subscribed endpoint. Every event is a paid invoice of a separate customer with all
+data, so the gateway is never called. Not included: accepting the events; the webhooks queue is not served. The events
+alternate between 100 affiliates of a tenant. The first tenant has 10,000 earlier conversions, because PostgreSQL plans
+for the existing rows. The events belong to four tenants: the relay dispatches at most a share of jobs per tenant
+(`workers.relay`), which would otherwise be the limit instead of the worker. The anchor is `conversions.settlement` in
+the first tenant, without customers. Both backlogs exist before their worker starts, which has the Procfile's number of
+threads; the time runs from the first commit to the last. A quick run mostly measures the preparing of statements.
 """
 
 from functools import partial
@@ -29,15 +28,15 @@ _TENANTS = 4
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("gateway_events_booked")
-    selling, count = _shops(url), plan.size(_PER_ROUND)
-    first = selling[0].brand
+    shops, count = _shops(url), plan.size(_PER_ROUND)
+    first = shops[0].brand
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
-        with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
+        with plan.screen.phase("earlier conversions", total=plan.size(_PAST)) as report:
             history.load(cursor, first, plan.size(_PAST), report)
         product, anchor = measure_alternately(
-            partial(_book, plan, cursor, selling, count, relay),
+            partial(_book, plan, cursor, shops, count, relay),
             partial(settlement.settle, plan, cursor, first, count, relay),
             rounds=_ROUNDS,
         )
@@ -52,12 +51,12 @@ def _shops(url: str) -> list[stripe.StripeShop]:
     return [stripe.connect_shop(seller) for seller in sellers]
 
 
-def _book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
+def _book(plan: Plan, cursor: Any, shops: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
     """Book a backlog of paid invoices of several tenants; return the events per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
-    for shop in selling:
-        shop.take(count // len(selling), prefix=f"{before:%H%M%S%f}")
+    for shop in shops:
+        shop.take(count // len(shops), prefix=f"{before:%H%M%S%f}")
     history.settle_down(cursor)
     with (
         plan.screen.phase("events to book", total=count) as report,

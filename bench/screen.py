@@ -17,7 +17,7 @@ Report = Callable[[int], None]
 
 
 class Screen:
-    """Shows progress and collects the notes that belong under the table."""
+    """Shows progress and collects the notes to print below the table."""
 
     def __init__(self) -> None:
         self.console = Console()
@@ -26,7 +26,7 @@ class Screen:
         self.notes: list[str] = []
 
     def say(self, line: str) -> None:
-        """Show one line now."""
+        """Print one line now."""
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def note(self, line: str) -> None:
@@ -46,12 +46,12 @@ class Screen:
 
     def _plain_report(self, title: str, total: int) -> Report:
         self.say(f"  {title}: {total:,}")
-        shown_at = time.monotonic()
+        printed_at = time.monotonic()
 
         def report(done: int) -> None:
-            nonlocal shown_at
-            if time.monotonic() - shown_at >= _PLAIN_EVERY_S:
-                shown_at = time.monotonic()
+            nonlocal printed_at
+            if time.monotonic() - printed_at >= _PLAIN_EVERY_S:
+                printed_at = time.monotonic()
                 self.say(f"  {title}: {done:,} of {total:,}")
 
         return report

@@ -1,10 +1,9 @@
-"""How much longer a tool call of an agent takes than the same request to the operation behind it.
+"""The duration of an agent's tool call compared with the same request to the operation behind it.
 
-One gunicorn worker answers both, over one kept-alive connection: `list_affiliates` by POST /mcp and GET
-/api/v1/affiliates, 20 rows of 10,000 with their links. In: HTTP, the key, the limit, the page, and for the tool
-reading the message, the arguments, the request within the request, leaving out what is null, and the result as object
-and as text.
-Out: confirmations and lists that are too long. Value and anchor are times; their ratio is the figure.
+One gunicorn worker serves both, over one keep-alive connection: `list_affiliates` by POST /mcp and GET
+/api/v1/affiliates, 20 rows of 10,000 with their links. Included: HTTP, the key, the rate limit, the page, and for the
+tool parsing the message, the arguments, the inner request, leaving out nulls, and the result as object and as text.
+Not included: confirmations and lists that are too long. Value and anchor are times; their ratio is the figure.
 """
 
 import json
@@ -20,7 +19,7 @@ _ROUNDS, _CALLS_PER_ROUND, _WARM_UP, _ROWS = 7, 1_000, 100, 20
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("tool_call")
     seller = brand.create(url)
     with owner(url) as cursor:
@@ -28,8 +27,8 @@ def measure(plan: Plan) -> list[Figure]:
     port = free_port()
     with gunicorn(plan.machine, "web", "app:create_app()", port):
         call, request = _call(seller, port), _request(seller, port)
-        for warmed in (call, request):
-            _mean_ms(port, warmed, _WARM_UP)
+        for raw in (call, request):
+            _mean_ms(port, raw, _WARM_UP)
         size = plan.size(_CALLS_PER_ROUND)
         value, anchor = measure_alternately(
             lambda: _mean_ms(port, call, size), lambda: _mean_ms(port, request, size), rounds=_ROUNDS

@@ -1,11 +1,12 @@
-"""Webhook deliveries per second by one worker process of 16 threads with one relay, beside bare signed POSTs.
+"""Webhook deliveries per second by one worker process of 16 threads with one relay, compared with bare signed POSTs.
 
-In: hand-out by the relay, Valkey, the attempt's intent in one transaction, signature, HTTPS over kept connections, the
-outcome in a second transaction. 20 endpoints of one brand share one local receiver that answers 200 at once; every
-attempt succeeds. Events, deliveries and jobs are there before the worker starts; the time runs from the first
-`settled_at` of a delivery to the last. With all of them due at once they are prepared and recorded up to ten at a time.
-Out: making the events. The receiver runs in a process of its own; its ceiling, measured with the load generator, is
-noted under the table. It shares the two cores with everything else, for the anchor (`anchors.poster`) as well.
+Included: dispatch by the relay, Valkey, the attempt's intent in one transaction, signature, HTTPS over keep-alive
+connections, the outcome in a second transaction. 20 endpoints of one brand share one local receiver that responds with
+200 at once; every attempt succeeds. Events, deliveries and jobs exist before the worker starts; the time runs from the
+first `settled_at` of a delivery to the last. Since all are due at once, they are prepared and recorded up to ten at a
+time. Not included: creating the events. The receiver runs in a separate process; its limit, measured with the load
+generator, is printed below the table. It shares the two cores with everything else, also for the anchor
+(`anchors.poster`).
 """
 
 import subprocess
@@ -29,31 +30,31 @@ from pipelines.webhooks import emit
 _ROUNDS = 3
 _DELIVERIES_PER_ROUND = 3_000
 _ENDPOINTS = 20
-_LOOK_EVERY_S = 0.25
+_POLL_S = 0.25
 
-#: What the Procfile runs for this queue.
+#: The Procfile's command for this queue.
 WORKER = ("python", "-m", "workers", "-Q", "webhooks", "-p", "1", "-t", "16")
 
 _STAGE = """
-with happened as (
+with created as (
   insert into event (id, organization_id, type, body, created_at)
   select uuidv7(), %(org)s, 'conversion.created', %(body)s, clock_timestamp() from generate_series(1, %(count)s)
   returning id, created_at
-), told as (
+), deliveries as (
   insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
   select gen_random_uuid(), %(org)s, id, (%(endpoints)s::uuid[])[1 + row_number() over () %% %(of)s],
-    'conversion.created', created_at, created_at from happened
+    'conversion.created', created_at, created_at from created
   returning id, event_id, endpoint_id
 )
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
 select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'event_id', event_id), endpoint_id::text,
   %(max_attempts)s, %(lease_s)s
-from told
+from deliveries
 """
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("deliveries")
     seller = brand.create(url)
     body = _body(seller)
@@ -77,7 +78,7 @@ def measure(plan: Plan) -> list[Figure]:
 
 @contextmanager
 def receiving(machine: Machine) -> Iterator[int]:
-    """Run the receiver for the time of the block and yield its port."""
+    """Run the receiver during the block and yield its port."""
     port = free_port()
     folder = str(machine.certificate().parent)
     with machine.running("receiver", "python", "-m", "bench.ground.receiver", folder, str(port)) as process:
@@ -86,7 +87,7 @@ def receiving(machine: Machine) -> Iterator[int]:
 
 
 def _body(seller: brand.Brand) -> str:
-    happened = events.conversion_created(
+    data = events.conversion_created(
         conversion_id=ids.new_id(),
         affiliate_id=seller.affiliate_ids[0],
         program_id=seller.program_id,
@@ -101,7 +102,7 @@ def _body(seller: brand.Brand) -> str:
         event_uuid=ids.new_id(),
         organization_id=seller.id,
         type="conversion.created",
-        data=happened,
+        data=data,
         at=datetime.now(UTC),
     )
 
@@ -111,7 +112,7 @@ def _note_ceiling(plan: Plan, port: int, body: bytes, count: int) -> None:
     ca = str(plan.machine.certificate().parent / "cert.pem")
     rate = load.measure_rate(load.Order(port, [head + body] * (4 * count), ca=ca))
     plan.screen.note(
-        f"deliveries: the receiver answers {rate:,.0f} POSTs/s to the load generator ({len(body)} B bodies)"
+        f"deliveries: the receiver serves {rate:,.0f} POSTs/s of the load generator ({len(body)} B bodies)"
     )
 
 
@@ -127,7 +128,7 @@ def _deliver(plan: Plan, cursor: Any, backlog: dict[str, Any], relay: "subproces
     ):
         left = count
         while left:
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_POLL_S)
             plan.machine.check(worker, relay)
             cursor.execute("select count(*) from job where queue = 'webhooks'")
             (left,) = cursor.fetchone()

@@ -14,7 +14,8 @@ class Job:
     `lease_s` overrides JOB_LEASE_S for jobs that call external servers, and limits how many threads they occupy
     (`domain.thread_slots`). With `keeps_lease` a job's external call is not repeated before its lease has expired, even
     if its process died. `batch_size` is how many jobs of one organization and one fair key may run as one batch when
-    a worker is behind.
+    a worker
+    is behind.
     """
 
     name: str

@@ -1,6 +1,6 @@
 'use strict';
 
-// Copy the code that the packages for Zapier and n8n share into the package in whose folder this runs.
+// Copy the code that the Zapier and n8n packages share into the package from whose directory this runs.
 const { cpSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 

@@ -203,13 +203,13 @@
       var id = local[VISITOR] || safely(function () {
         return [].join.call(crypto.getRandomValues(new Uint32Array(4)), '-');
       });
-      var asked = safely(function () { return tell(came, id, 0); });
-      if (asked) asked.then(settle, settle);
+      var request = safely(function () { return report(came, id, 0); });
+      if (request) request.then(settle, settle);
       else settle();
     }
 
     // Tries one slug after the other, until the service knows one.
-    function tell(came, id, nth) {
+    function report(came, id, nth) {
       return post('/track/click', {
         slug: came.slugs[nth],
         programId: program,
@@ -222,7 +222,7 @@
         return answer.ok && answer.json();
       }).then(function (answer) {
         if (!answer || isDenied) return;
-        if (!answer.clickId && came.slugs[++nth] && nth < 5) return tell(came, id, nth);
+        if (!answer.clickId && came.slugs[++nth] && nth < 5) return report(came, id, nth);
         store(session, LANDING, came.page);
         if (!answer.clickId) return;
         keep(answer, came.subId);
@@ -282,14 +282,14 @@
       if (sentEmails.indexOf(inbox) >= 0) return;
       store(session, SENT, sentEmails += inbox);
       safely(function () {
-        var asked = post('/r/lead/signup', {
+        var request = post('/r/lead/signup', {
           slug: stored.slug,
           email: lead.email,
           name: lead.name,
           programId: stored.programId || program,
           subId: stored.subId
         }, true);
-        if (asked) asked.catch(ignore);
+        if (request) request.catch(ignore);
       });
     }
 

@@ -1,1 +1,1 @@
-"""Bare programs that the product is compared with: the same machine without the product's work."""
+"""Minimal programs with which the product is compared: the same machine without the product's work."""

@@ -1,6 +1,6 @@
 """The anchor of clicks: a Flask route under gunicorn with a constant response.
 
-In: HTTP, the route. Out: the body's JSON, rate limit, look-up, the stream, metrics, log line.
+Included: HTTP, the route. Not included: the body's JSON, rate limit, lookup, the stream, metrics, log line.
 """
 
 from flask import Flask, Response

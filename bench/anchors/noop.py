@@ -1,8 +1,8 @@
 """A Dramatiq actor that does nothing, on Dramatiq's own Redis broker with its default settings.
 
-It counts its calls in the process; the first one notes the time, the last one sets the Redis key NOOP_ANSWER to the
+It counts its calls in the process; the first call stores the time, the last one sets the Redis key NOOP_ANSWER to the
 seconds since then.
-`python -m bench.anchors.noop` enqueues NOOP_COUNT messages; `dramatiq bench.anchors.noop` works them off.
+`python -m bench.anchors.noop` enqueues NOOP_COUNT messages; `dramatiq bench.anchors.noop` processes them.
 """
 
 import itertools

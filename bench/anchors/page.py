@@ -1,7 +1,7 @@
 """The anchor of lists: Flask, gunicorn and psycopg2 return 50 affiliates without authentication.
 
-In: one query for 50 whole rows, newest first, which PostgreSQL turns into JSON. Out: key, rate limit, plan, row-level
-security, links, schemas, cursor, metrics, log line.
+Included: one query for 50 whole rows, newest first, which PostgreSQL converts to JSON. Not included: key, rate limit,
+plan, row-level security, links, schemas, cursor, metrics, log line.
 """
 
 import os
@@ -17,11 +17,11 @@ select json_build_object('items', json_agg(page), 'nextCursor', null, 'hasMore',
 ) page
 """
 
-_kept = threading.local()
+_thread = threading.local()
 
 
 def create_app() -> Flask:
-    """Build the one-route application; ORGANIZATION_ID is the organization it lists."""
+    """Build the one-route application; ORGANIZATION_ID is the organization whose affiliates it lists."""
     app = Flask("anchor", static_folder=None)
     organization_id = os.environ["ORGANIZATION_ID"]
 
@@ -44,6 +44,6 @@ def _page(organization_id: str) -> str:
 
 
 def _connection() -> Any:
-    if not hasattr(_kept, "connection"):
-        _kept.connection = psycopg2.connect(os.environ["DATABASE_URL"])
-    return _kept.connection
+    if not hasattr(_thread, "connection"):
+        _thread.connection = psycopg2.connect(os.environ["DATABASE_URL"])
+    return _thread.connection

@@ -1,8 +1,8 @@
-"""Signed HTTPS POSTs from 16 bare threads, each with a requests.Session that keeps its connection.
+"""The anchor of deliveries: signed HTTPS POSTs from 16 threads, each with a keep-alive requests.Session.
 
-In: the signature over the same body, the same headers, the answer's status. Out: any database or queue, a deadline,
-the check of where a URL leads. `python -m bench.anchors.poster URL COUNT CA_FILE SECRET` reads the body from standard
-input and prints the seconds from the first answer to the last.
+Included: the signature over the same body, the same headers, the response's status. Not included: any database or
+queue, a deadline, the check of a URL's target. `python -m bench.anchors.poster URL COUNT CA_FILE SECRET` reads the body
+from standard input and prints the seconds from the first response to the last.
 """
 
 import hashlib
@@ -18,30 +18,30 @@ _THREADS = 16
 
 
 def main() -> None:
-    """Post, and print the seconds."""
+    """Send the POSTs and print the seconds."""
     url, count, ca, secret = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].encode()
     body = sys.stdin.buffer.read()
-    turns = iter(range(count))
-    answered_at: list[float] = []
+    numbers = iter(range(count))
+    responded_at: list[float] = []
 
-    def post(place: int) -> None:
+    def post(offset: int) -> None:
         session = requests.Session()
-        session.trust_env = False  # no proxy, netrc or other authorities out of the environment; also faster
+        session.trust_env = False  # no proxy, netrc or certificate authorities from the environment; also faster
         session.verify = ca
-        for turn in turns:  # a C iterator: one thread at a time takes from it
-            target = f"{url}{(turn + place) % 20}"
-            answer = session.post(target, data=body, headers=_headers(secret, body), timeout=10)
-            answer.raise_for_status()
-            answered_at.append(time.perf_counter())
+        for number in numbers:  # a C iterator, so only one thread at a time takes from it
+            target = f"{url}{(number + offset) % 20}"
+            response = session.post(target, data=body, headers=_headers(secret, body), timeout=10)
+            response.raise_for_status()
+            responded_at.append(time.perf_counter())
 
-    threads = [threading.Thread(target=post, args=(place,)) for place in range(_THREADS)]
+    threads = [threading.Thread(target=post, args=(offset,)) for offset in range(_THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if len(answered_at) != count:
-        sys.exit(f"{count - len(answered_at)} of {count} posts failed")
-    print(max(answered_at) - min(answered_at))
+    if len(responded_at) != count:
+        sys.exit(f"{count - len(responded_at)} of {count} posts failed")
+    print(max(responded_at) - min(responded_at))
 
 
 def _headers(secret: bytes, body: bytes) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The anchor of sales: Flask, gunicorn and psycopg2 record one sale without authentication.
 
-In: JSON, the slug's lookup, a sale row, a job row, commit. The tables are the product's without its row-level
-security. Out: key, signature, rate limit, plan, validation, deduplication, metrics, log line, wake-up of the relay.
+Included: JSON, the slug's lookup, a sale row, a job row, commit. The tables are the product's without its row-level
+security. Not included: key, signature, rate limit, plan, validation, deduplication, metrics, log line, wake-up of the
+relay.
 """
 
 import json
@@ -36,7 +37,7 @@ insert into anchor_job (organization_id, queue, name, args, fair_key, max_attemp
 values (%s, 'sales', 'sale.settle', %s, %s, 20)
 """
 
-_kept = threading.local()
+_thread = threading.local()
 
 
 def create_app() -> Flask:
@@ -68,6 +69,6 @@ def _record(organization_id: str, sale: dict[str, Any]) -> Response:
 
 
 def _connection() -> Any:
-    if not hasattr(_kept, "connection"):
-        _kept.connection = psycopg2.connect(os.environ["DATABASE_URL"])
-    return _kept.connection
+    if not hasattr(_thread, "connection"):
+        _thread.connection = psycopg2.connect(os.environ["DATABASE_URL"])
+    return _thread.connection

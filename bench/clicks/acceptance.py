@@ -1,11 +1,11 @@
-"""Clicks accepted per second by one gunicorn worker with 8 threads, beside a bare Flask route that answers a constant.
+"""Clicks accepted per second by one gunicorn worker with 8 threads, compared with a constant Flask route.
 
-In: HTTP, validation, the link out of the process's memory, is it a robot or a fetch ahead, hashes of address and
-network, the question to Valkey that counts the rate limit (so high that nothing is refused) and appends the click,
-asked by the server's loop (decision 58), metrics, the log line.
+Included: HTTP, validation, the link from the process's cache, the detection of robots and prefetches, hashes of address
+and network, the call to Valkey that counts the rate limit (so high that nothing is refused) and appends the click, sent
+by the server's event loop (decision 58), metrics, the log line.
 The anchor (`anchors.constant`) runs under the same gunicorn.conf.py.
-Out: nothing reads the stream. Clicks go round 100 links of one campaign; 200 browsers take turns.
-The load generator keeps 16 connections busy and shares the two cores with what it measures.
+Not included: no process reads the stream. Clicks alternate between 100 links of one campaign and 200 browsers.
+The load generator keeps 16 connections busy and shares the two cores with the measured processes.
 """
 
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ _BROWSERS = 200
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     brand.create(plan.machine.create_database("clicks_accepted"))
     product_port, anchor_port = free_port(), free_port()
     with ExitStack() as running:
@@ -38,17 +38,19 @@ def _figure(plan: Plan, product_port: int, anchor_port: int) -> Figure:
     size = plan.size(_CLICKS_PER_ROUND)
     for port in (product_port, anchor_port):
         load.measure_rate(load.Order(port, requests(_WARM_UP, port)))
-    with plan.screen.phase("turns of clicks, product and anchor", total=2 * _ROUNDS) as report:
+    with plan.screen.phase("rounds of clicks, product and anchor", total=2 * _ROUNDS) as report:
         done = 0
 
-        def turn(port: int) -> float:
+        def run_round(port: int) -> float:
             nonlocal done
-            measured = load.measure_rate(load.Order(port, requests(size, port)))
+            rate = load.measure_rate(load.Order(port, requests(size, port)))
             done += 1
             report(done)
-            return measured
+            return rate
 
-        product, anchor = measure_alternately(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
+        product, anchor = measure_alternately(
+            lambda: run_round(product_port), lambda: run_round(anchor_port), rounds=_ROUNDS
+        )
     return Figure("clicks_accepted", product, "clicks/s", Target(0.85), anchor)
 
 

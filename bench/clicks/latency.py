@@ -1,9 +1,9 @@
-"""From a click to its row: what it costs, and how long its sender waits at a tenth and at four fifths of capacity.
+"""From a click to its row: its cost, and the response time at a tenth and at four fifths of capacity.
 
-In: one web process of 8 threads, one writer of clicks, PostgreSQL and Valkey; requests as in `clicks_accepted`.
-Out: the load generator. First all clicks at once, which tells how many a second this machine takes while it writes
-them, too; then at an even pace. Times run from when a click was due to be sent to its answer. The cost is CPU time by
-the kernel's count, of each kind of process with all its children, over the number of clicks, until all are written.
+Included: one web process of 8 threads, one click writer, PostgreSQL and Valkey; requests as in `clicks_accepted`.
+Not included: the load generator. First all clicks at once, to measure how many a second this machine accepts while it
+also writes them; then at an even pace. Times run from when a click was due to be sent to its response. The cost is the
+kernel's CPU time of each kind of process with all its children, divided by the number of clicks, until all are written.
 """
 
 from contextlib import ExitStack
@@ -50,8 +50,8 @@ def measure(plan: Plan) -> list[Figure]:
         make = partial(acceptance.requests, port=port)
         for name, share in pacing.LOADS.items():
             meter.begin()
-            answered = pacing.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
-            figures += pacing.figures(f"click_{name}", answered.took_ms, others=meter.others_share())
+            timings = pacing.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
+            figures += pacing.figures(f"click_{name}", timings.took_ms, others=meter.others_share())
             _wait(plan, started["clicks"])
         return figures
 

@@ -1,12 +1,11 @@
-"""Clicks written per second by one writer, from the stream to the commit and the acknowledgement, beside one COPY.
+"""Clicks written per second by one writer, from the stream to commit and acknowledgement, compared with one COPY.
 
-In: reading the stream, parsing, what is known already, duplicates and fraud rules with their look-ups, the rows with
-all their indexes, the earnings of paid ones (totals, ledger, history, events without endpoints), a durable commit per
-batch of 4,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
-(a quarter of them); every click is from a new visitor. The tenant has a past of 50,000 clicks.
-The clicks lie on the stream before the writer starts; the time runs from its first batch to its last.
-The anchor sends as many such rows, written out beforehand, with one COPY into a table with the same columns, indexes
-and foreign key, and commits.
+Included: reading the stream, parsing, skipping known clicks, duplicates and fraud rules with their lookups, the rows
+with all their indexes, the earnings of paid ones (totals, ledger, history, events without endpoints), a durable commit
+per batch of 4,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for
+clicks (a quarter of them); every click is from a new visitor. The tenant has 50,000 earlier clicks. The clicks are in
+the stream before the writer starts; the time runs from its first batch to its last. The anchor sends the same number of
+prepared rows with one COPY into a table with the same columns, indexes and foreign key, and commits.
 """
 
 import hashlib
@@ -32,7 +31,7 @@ from models import ids
 _ROUNDS = 3
 _CLICKS_PER_ROUND = 20_000
 # A rate needs the time between two batches.
-_LEAST = 10_000
+_MIN_CLICKS = 10_000
 _PAST = 50_000
 _CHUNK = 1_000
 _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -55,19 +54,19 @@ _COLUMNS = (
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("clicks_written")
     seller = brand.create(url)
     with owner(url) as cursor:
         cursor.execute(_MORE)
         cursor.execute("select program_id::text, id::text from affiliate")
         people = cursor.fetchall()
-        size = max(plan.size(_CLICKS_PER_ROUND), _LEAST)
+        size = max(plan.size(_CLICKS_PER_ROUND), _MIN_CLICKS)
         for table in ("click", "click_copy"):
             _copy(cursor, table, _clicks(seller.id, people, plan.size(_PAST), past=timedelta(days=2)))
         product, anchor = measure_alternately(
             partial(_write, plan, cursor, seller.id, people, size),
-            partial(_timed_copy, cursor, seller.id, people, size),
+            partial(_measure_copy, cursor, seller.id, people, size),
             rounds=_ROUNDS,
         )
     return [Figure("clicks_written", product, "clicks/s", Target(0.5), anchor)]
@@ -105,14 +104,14 @@ def _is_empty(client: redis.Redis, size: int, report: Any) -> bool:
     return not left
 
 
-def _timed_copy(cursor: Any, organization_id: UUID, people: Sequence[tuple[str, str]], size: int) -> float:
+def _measure_copy(cursor: Any, organization_id: UUID, people: Sequence[tuple[str, str]], size: int) -> float:
     clicks = _clicks(organization_id, people, size)
     history.settle_down(cursor)
     return size / _copy(cursor, "click_copy", clicks)
 
 
 def _copy(cursor: Any, table: str, clicks: Sequence[RawClick]) -> float:
-    """Copy clicks into a table and return the seconds that it took."""
+    """Copy clicks into a table and return the duration in seconds."""
     text = io.StringIO("".join(map(_line, clicks)))
     started = perf_counter()
     cursor.copy_expert(f"copy {table} ({_COLUMNS}) from stdin", text)

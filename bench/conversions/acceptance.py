@@ -1,10 +1,10 @@
-"""Signed sales accepted per second by one gunicorn worker with 8 threads, beside a bare Flask route.
+"""Signed sales accepted per second by one gunicorn worker with 8 threads, compared with a bare Flask route.
 
-In: HTTP, API key (cached as in production), HMAC, rate limit in Valkey (so high that nothing is refused), plan and
-gateway checks, validation, lookup and deduplication, the sale and job rows, a durable commit, metrics, the log line,
-the wake-up. The anchor (`anchors.web`) runs under the same gunicorn.conf.py in the same PostgreSQL.
-Out: relay and workers are not running, so nothing is settled. Sales name no customer; 100 affiliates take turns.
-The load generator keeps 16 connections busy and shares the two cores with what it measures.
+Included: HTTP, API key (cached as in production), HMAC, rate limit in Valkey (so high that nothing is refused), plan
+and gateway checks, validation, lookup and deduplication, the sale and job rows, a durable commit, metrics, the log
+line, the wake-up. The anchor (`anchors.web`) runs under the same gunicorn.conf.py on the same PostgreSQL. Not included:
+relay and workers are not running, so nothing is settled. Sales name no customer; they alternate between 100 affiliates.
+The load generator keeps 16 connections busy and shares the two cores with the measured processes.
 """
 
 from contextlib import ExitStack
@@ -22,7 +22,7 @@ _WARM_UP = 200
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("sales_accepted")
     with owner(url) as cursor:
         cursor.execute(web.TABLES)
@@ -43,22 +43,24 @@ def measure(plan: Plan) -> list[Figure]:
 
 
 def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int) -> Figure:
-    size, turns = plan.size(_SALES_PER_ROUND), 2 * _ROUNDS
+    size = plan.size(_SALES_PER_ROUND)
     done = 0
 
     def rate(port: int, count: int) -> float:
         nonlocal done
         done += 1
-        return load.measure_rate(load.Order(port, seller.sale_requests(count, port=port, prefix=f"turn-{done}")))
+        return load.measure_rate(load.Order(port, seller.sale_requests(count, port=port, prefix=f"round-{done}")))
 
     for port in (product_port, anchor_port):
         rate(port, _WARM_UP)
-    with plan.screen.phase("turns of sales, product and anchor", total=turns) as report:
+    with plan.screen.phase("rounds of sales, product and anchor", total=2 * _ROUNDS) as report:
 
-        def turn(port: int) -> float:
-            measured = rate(port, size)
+        def run_round(port: int) -> float:
+            result = rate(port, size)
             report(done - 2)
-            return measured
+            return result
 
-        product, anchor = measure_alternately(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
+        product, anchor = measure_alternately(
+            lambda: run_round(product_port), lambda: run_round(anchor_port), rounds=_ROUNDS
+        )
     return Figure("sales_accepted", product, "sales/s", Target(0.8), anchor)

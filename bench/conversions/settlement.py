@@ -1,12 +1,12 @@
-"""Sales settled per second by one worker process of 8 threads with one relay, beside a no-op Dramatiq actor.
+"""Sales settled per second by one worker process of 8 threads with one relay, compared with a no-op Dramatiq actor.
 
-In: hand-out by the relay, Valkey, the lock on the job row, pricing, and the durable commit of conversion, event line,
-ledger entry, revenue of the day, outbound event and one delivery row with its job for one subscribed endpoint.
-Out: the webhooks queue is not served; sales name no customer, the campaign has no tiers, no affiliate was recruited;
-100 affiliates take turns. The tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
-The backlog is there before the worker starts; the time runs from the first `settled_at` in the database to the last.
-The anchor (`anchors.noop`) has the same number of threads on the same Valkey, and messages that were enqueued before.
-It counts in its own process, so it pays for the queue alone.
+Included: dispatch by the relay, Valkey, the lock on the job row, pricing, and the durable commit of conversion, event
+line, ledger entry, revenue of the day, outbound event and one delivery row with its job for one subscribed endpoint.
+Not included: the webhooks queue is not served; sales name no customer, the campaign has no tiers, no affiliate was
+recruited. Sales alternate between 100 affiliates. The tenant has 10,000 earlier conversions, because PostgreSQL plans
+for the existing rows. The backlog exists before the worker starts; the time runs from the first `settled_at` in the
+database to the last. The anchor (`anchors.noop`) has the same number of threads on the same Valkey, and messages that
+were enqueued before. It counts in its own process, so it only pays for the queue.
 """
 
 from functools import partial
@@ -25,13 +25,13 @@ _NOOPS_PER_SALE = 2
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the one figure."""
+    """Measure and return the figure."""
     url = plan.machine.create_database("sales_settled")
     seller = brand.create(url)
     brand.subscribe(seller, "https://localhost:1/never-called")
     sales = plan.size(_SALES_PER_ROUND)
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
-        with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
+        with plan.screen.phase("earlier conversions", total=plan.size(_PAST)) as report:
             history.load(cursor, seller, plan.size(_PAST), report)
         product, anchor = measure_alternately(
             partial(settle, plan, cursor, seller, sales, relay),

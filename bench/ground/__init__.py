@@ -1,1 +1,1 @@
-"""The environment of the measurements: machine, processes, load, and brands with a past."""
+"""The environment of the measurements: machine, processes, load, and brands with earlier conversions."""

@@ -1,4 +1,4 @@
-"""CPU time of processes by the kernel's counters: time that a process waits for a core is not counted.
+"""CPU time of processes from the kernel's counters, which do not include the time that a process waits for a core.
 
 A busy machine makes work slower but hardly costs more CPU time, so this varies less than wall-clock time.
 """
@@ -10,15 +10,15 @@ from pathlib import Path
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
-# Of a process's line, counted from behind its name, which may hold anything.
+# Fields of a process's line, counted from after its name, which may contain anything.
 _PARENT, _FIRST_TIME, _TIMES = 1, 11, 4
-# Of a core's line: idle, and idle while a disk was at work. What follows the eighth the first two count as well.
+# Fields of a core's line: idle, and idle during disk I/O. The fields after the eighth are included in the first two.
 _IDLE, _COUNTED = (3, 4), 8
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessTime:
-    """A process, its parent, and the CPU seconds of it and of those of its children that ended and were waited for."""
+    """A process, its parent, and the CPU seconds of it and of its children that exited and were waited for."""
 
     pid: int
     parent: int
@@ -34,7 +34,7 @@ class Capacity:
 
 
 def parse_process(line: str) -> ProcessTime:
-    """Read a line of /proc/PID/stat."""
+    """Parse a line of /proc/PID/stat."""
     pid, _, rest = line.partition(" (")
     fields = rest.rpartition(") ")[2].split()
     times = fields[_FIRST_TIME : _FIRST_TIME + _TIMES]
@@ -42,7 +42,7 @@ def parse_process(line: str) -> ProcessTime:
 
 
 def parse_cores(lines: str, cores: Iterable[int]) -> Capacity:
-    """Read /proc/stat; time that a hypervisor gave to other guests counts as used."""
+    """Parse /proc/stat; time that a hypervisor gave to other guests counts as used."""
     names = {f"cpu{core}" for core in cores}
     counted = [
         [int(ticks) for ticks in rest.split()[:_COUNTED]]
@@ -55,12 +55,12 @@ def parse_cores(lines: str, cores: Iterable[int]) -> Capacity:
 
 
 def tree_seconds(root: int, processes: Iterable[ProcessTime]) -> float:
-    """Return the CPU seconds of a process and its descendants, ended ones included; 0 if it is gone."""
+    """Return the CPU seconds of a process and its descendants, including exited ones; 0 if it does not exist."""
     return sum(process.seconds for process in list_tree(root, processes))
 
 
 def list_tree(root: int, processes: Iterable[ProcessTime]) -> list[ProcessTime]:
-    """Return a process and its descendants, [] if it is gone."""
+    """Return a process and its descendants, [] if it does not exist."""
     listed = list(processes)
     children: dict[int, list[ProcessTime]] = {}
     for process in listed:
@@ -80,7 +80,7 @@ def trees_seconds(roots: Mapping[str, int]) -> dict[str, float]:
 
 
 class Neighbours:
-    """CPU use of this process's cores by processes outside our own trees, from its creation on."""
+    """CPU use of this process's cores by processes outside our own trees, since this object's creation."""
 
     def __init__(self, ours: Mapping[str, int]) -> None:
         self._own_trees = ours
@@ -97,10 +97,10 @@ class Neighbours:
 
 
 def share_of_others(before: Capacity, after: Capacity, *, ours: float) -> float:
-    """Return the share of the time between, 0 to 1, that was used except for the `ours` seconds of our own."""
-    passed = after.seconds - before.seconds
+    """Return the share of the time between two readings, 0 to 1, that was used, without our own `ours` seconds."""
+    total = after.seconds - before.seconds
     others = after.used - before.used - ours
-    return min(max(others / passed, 0.0), 1.0) if passed > 0 else 0.0
+    return min(max(others / total, 0.0), 1.0) if total > 0 else 0.0
 
 
 def list_processes() -> list[ProcessTime]:
@@ -111,5 +111,5 @@ def list_processes() -> list[ProcessTime]:
             try:
                 processes.append(parse_process((folder / "stat").read_text(errors="replace")))
             except (FileNotFoundError, ProcessLookupError):
-                continue  # It ended meanwhile, and its parent has its time.
+                continue  # It has exited, and its parent's line includes its time.
     return processes

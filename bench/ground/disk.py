@@ -4,9 +4,9 @@ from typing import Any
 
 from bench.figure import Figure
 
-# Tables whose rows expire; those of the other tables stay. Rows of jobs and processes are deleted with their work.
+# Tables whose rows expire; rows of other tables are permanent. Rows of jobs and processes are deleted with their work.
 _PASSING = {"click", "event", "delivery", "delivery_attempt"}
-_PASSED = {"job", "worker_process", "tick"}
+_TRANSIENT = {"job", "worker_process", "tick"}
 
 _SIZES = """
 select coalesce(pg_partition_root(oid), oid)::regclass::text, sum(pg_total_relation_size(oid))::bigint
@@ -17,25 +17,25 @@ _WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 
 
 class DiskUse:
-    """The bytes from one reading to the next. `cursor` is the owner's."""
+    """The bytes between two readings. `cursor` is the owner's."""
 
     def __init__(self, cursor: Any) -> None:
         self._cursor = cursor
         self.begin()
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting now."""
         self._sizes, self._written = self._read()
 
     def per(self, name: str, *, units: int) -> Figure:
-        """Return the bytes per unit of work: tables and indexes that stay, those that end, and the write-ahead log.
+        """Return the bytes per unit of work: permanent and expiring tables with their indexes, and the write-ahead log.
 
-        Pages count whole, so a small run says too much; so does the log after a checkpoint, where it has whole pages.
+        Whole pages are counted, so a small run overstates; so does the log after a checkpoint, when it has whole pages.
         """
         sizes, written = self._read()
-        grown = {table: size - self._sizes.get(table, 0) for table, size in sizes.items() if table not in _PASSED}
-        passing = sum(size for table, size in grown.items() if table in _PASSING)
-        permanent = sum(grown.values()) - passing
+        growth = {table: size - self._sizes.get(table, 0) for table, size in sizes.items() if table not in _TRANSIENT}
+        passing = sum(size for table, size in growth.items() if table in _PASSING)
+        permanent = sum(growth.values()) - passing
         parts = {"kept": permanent, "passing": passing, "wal": written - self._written}
         shares = {part: count / units for part, count in parts.items()}
         return Figure(name, shares["kept"] + shares["passing"], "bytes", None, parts=shares)

@@ -10,12 +10,12 @@ import redis
 
 from bench.ground.machine import Machine, responds
 
-#: What the Procfile runs for the queues.
+#: The Procfile's commands for the queues.
 SALES = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
 GATEWAYS = ("python", "-m", "workers", "-Q", "gateways", "-p", "1", "-t", "8")
 _NOOP = ("dramatiq", "bench.anchors.noop", "-Q", "noop", "-p", "1", "-t", "8", "--skip-logging")
 _NOOP_ANSWER = "bench:noop:seconds"
-_LOOK_EVERY_S = 0.25
+_POLL_S = 0.25
 
 
 @contextmanager
@@ -23,8 +23,8 @@ def gunicorn(
     machine: Machine, name: str, application: str, port: int, **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run an application under the product's gunicorn settings with one worker of 8 threads."""
-    sized = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
-    with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sized, **environment) as process:
+    sizes = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
+    with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sizes, **environment) as process:
         machine.wait_for(f"{name} answering", lambda: responds(port, "/healthz"), process)
         yield process
 
@@ -32,7 +32,7 @@ def gunicorn(
 def wait_until_done(
     cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
 ) -> None:
-    """Wait until no job of the queue is left; report how many are, and check that workers run."""
+    """Wait until no job of the queue is left; report their number, and check that workers run."""
     while True:
         cursor.execute("select count(*) from job where queue = %s", (queue,))
         (left,) = cursor.fetchone()
@@ -40,7 +40,7 @@ def wait_until_done(
         if not left:
             return
         check()
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_S)
 
 
 def measure_noops(machine: Machine, count: int) -> float:

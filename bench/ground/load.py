@@ -1,8 +1,8 @@
-"""The load generator: one small process that sends ready-made requests over kept-alive sockets, one thread, one epoll.
+"""The load generator: one small process that sends prepared requests over keep-alive sockets, one thread, one epoll.
 
-The product and its anchors get the same one. It builds nothing while it measures, so that a request costs it some
-tens of microseconds; it runs on the same two cores as what it measures, as everything here does.
-Run as `python -m bench.ground.load`: takes an Order (pickled) on standard input, prints a Result (JSON).
+The product and its anchors use the same one. It builds nothing while it measures, so that a request costs it only tens
+of microseconds; like everything here, it runs on the same two cores as the measured processes.
+Run as `python -m bench.ground.load`: reads an Order (pickled) from standard input, prints a Result (JSON).
 """
 
 import json
@@ -25,7 +25,7 @@ _SILENCE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The requests, their server and the number of connections; `ca` is a certificate file to speak TLS with.
+    """The requests to send, the port, and the number of connections; `ca` is a certificate file for TLS.
 
     `per_second` None: each connection sends its next request when it has its response. A number: a request is due at
     every 1/`per_second` s, whether or not responses arrive, and its time runs from when it was due.
@@ -40,10 +40,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How long it took from the first byte sent to the last answer read, and how often each status came.
+    """The seconds from the first byte sent to the last response read, and the number of responses by status.
 
-    Per request, in their order: when it was sent or, at a given pace, due (seconds since 1970), and the milliseconds
-    from then to its answer.
+    Per request, in order: when it was sent or, at a given pace, due (seconds since 1970), and the milliseconds from
+    then to its response.
     """
 
     seconds: float
@@ -53,18 +53,18 @@ class Result:
 
 
 def measure_rate(order: Order) -> float:
-    """Send an order from a process of its own and return requests per second.
+    """Send an order from a separate process and return requests per second.
 
-    Raises BenchFailed when any answer was not a 200.
+    Raises BenchFailed if any response was not a 200.
     """
     return len(order.requests) / run_order(order).seconds
 
 
 def run_order(order: Order) -> Result:
-    """Send an order from a process of its own. Raises BenchFailed when any answer was not a 200."""
+    """Send an order from a separate process. Raises BenchFailed if any response was not a 200."""
     result = Result(**json.loads(run_module("bench.ground.load", given=pickle.dumps(order))))
     if result.statuses != {"200": len(order.requests)}:
-        raise BenchFailed(f"answers other than 200: {result.statuses}")
+        raise BenchFailed(f"responses other than 200: {result.statuses}")
     return result
 
 
@@ -106,14 +106,14 @@ class _Sender:
         self._ended = [0.0] * len(order.requests)
 
     def run(self) -> Result:
-        """Send everything and read every answer."""
+        """Send all requests and read all responses."""
         since_1970 = time.time() - time.perf_counter()
         started = time.perf_counter()
-        answered = 0
-        while answered < len(self._order.requests):
+        received = 0
+        while received < len(self._order.requests):
             self._send_due(started)
             for descriptor, _ in self._wait_for_replies(started):
-                answered += self._read_reply(descriptor)
+                received += self._read_reply(descriptor)
         return Result(
             seconds=time.perf_counter() - started,
             statuses=dict(self._statuses),
@@ -143,14 +143,14 @@ class _Sender:
             line.sock.sendall(line.request)
 
     def _wait_for_replies(self, started: float) -> list[tuple[int, int]]:
-        """Wait for answers, or until the next request is due; epoll counts in milliseconds, select in microseconds."""
+        """Wait for responses or the next due time; epoll counts in milliseconds, select in microseconds."""
         due = self._next_due(started)
         if due is not None:
             select.select([self._poll], [], [], max(due - time.perf_counter(), 0))
             return self._poll.poll(0)
         ready = self._poll.poll(_SILENCE_S)
         if not ready:
-            raise TimeoutError("no answer for a minute")
+            raise TimeoutError("no response for a minute")
         return ready
 
     def _read_reply(self, descriptor: int) -> bool:
@@ -196,7 +196,7 @@ def _connect(order: Order) -> socket.socket:
 
 
 def _read(line: _Connection) -> bool:
-    """Take what arrived; False when the server closed the connection, which it may between two requests."""
+    """Read the received bytes; return False if the server closed the connection, as it may between requests."""
     try:
         piece = line.sock.recv(_READ_BYTES)
     except ConnectionError:
@@ -206,12 +206,12 @@ def _read(line: _Connection) -> bool:
 
 
 def send(order: Order) -> Result:
-    """Send an order from this process; an answer other than 200 is counted as any other."""
-    sending = _Sender(order)
+    """Send an order from this process; responses other than 200 are only counted."""
+    sender = _Sender(order)
     try:
-        return sending.run()
+        return sender.run()
     finally:
-        sending.close()
+        sender.close()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The servers and processes of a run: a private PostgreSQL and Valkey, and real processes of the product.
 
 Everything is in one temporary folder, which is deleted when the run ends in any way. The processes get only the
-environment that is set here, none of the caller's settings.
+environment that is set here and none of the caller's settings.
 """
 
 import http.client
@@ -31,7 +31,7 @@ from models import db, migrate
 ROOT = Path(__file__).resolve().parents[2]
 _CORES = 2
 _START_TIMEOUT_S = 60
-# A worker finishes what it holds, which takes milliseconds here; a supervisor would wait as long.
+# A worker finishes its jobs first, which takes milliseconds here; a supervisor would wait this long too.
 _STOP_TIMEOUT_S = 15
 _POLL_S = 0.05
 _RUN_TIMEOUT_S = 600
@@ -47,7 +47,7 @@ class Machine:
     """Owns the temporary folder, the two servers and every process of a run; a context manager."""
 
     def __init__(self) -> None:
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])  # inherited by all that is started
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])  # inherited by all started processes
         self.home = Path(tempfile.mkdtemp(prefix="finderfee-bench-"))
         self.env: dict[str, str] = {}
         self._running: list[subprocess.Popen[bytes]] = []
@@ -100,13 +100,13 @@ class Machine:
         return cpu.Neighbours({"bench": os.getpid(), **self.servers()})
 
     def connect_to(self, url: str) -> None:
-        """Connect this process's pipelines to a database that `fresh` created."""
+        """Connect this process's pipelines to a database that `create_database` created."""
         db.db.drop_connection()
         db.connect_to(url)
 
     @contextmanager
     def running(self, name: str, *command: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a program of the virtual environment for the time of the block; its output goes to a log."""
+        """Run a program of the virtual environment during the block; its output goes to a log."""
         process = self.start(name, command, environment)
         try:
             yield process
@@ -115,7 +115,7 @@ class Machine:
             self._running.remove(process)
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        """Start a program in a session of its own, so that Ctrl-C reaches it through us alone."""
+        """Start a program in its own session, so that Ctrl-C reaches it only through us."""
         program, *arguments = command
         with self._log(name).open("ab") as output:
             process = subprocess.Popen(
@@ -190,7 +190,7 @@ def server_pids(data_dir: Path) -> dict[str, int]:
 
 
 def _start_servers(home: Path) -> server_pair.EmbeddedServers:
-    """Start the servers; PostgreSQL records commit times, at which other sessions see the rows."""
+    """Start the servers; PostgreSQL records commit times, which are when other sessions see the rows."""
     servers = server_pair.start(home, durable=True)
     with owner(servers.database_owner_url) as cursor:
         cursor.execute("alter system set track_commit_timestamp = on")
@@ -199,11 +199,11 @@ def _start_servers(home: Path) -> server_pair.EmbeddedServers:
 
 
 def run_module(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
-    """Run one of this package's modules to its end and return what it printed; `given` is its standard input.
+    """Run one of this package's modules to its end and return its output; `given` is its standard input.
 
     Raises BenchFailed if it fails; the reason is on standard error.
     """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         input=given,
         stdout=subprocess.PIPE,
@@ -212,14 +212,14 @@ def run_module(module: str, *arguments: str, given: bytes, env: Mapping[str, str
         start_new_session=True,
         timeout=_RUN_TIMEOUT_S,
     )
-    if done.returncode:
-        raise BenchFailed(f"{module} ended with {done.returncode}")
-    return done.stdout
+    if result.returncode:
+        raise BenchFailed(f"{module} exited with {result.returncode}")
+    return result.stdout
 
 
 @contextmanager
 def owner(url: str) -> Iterator[Any]:
-    """Open a cursor of the tables' owner, who sees every tenant; every statement commits by itself."""
+    """Open a cursor of the tables' owner, who sees every tenant; every statement is its own transaction."""
     connection = psycopg2.connect(url)
     connection.autocommit = True
     try:

@@ -1,6 +1,6 @@
-"""A webhook receiver that costs as little as HTTPS can: one thread, one epoll, 200 at once, connections kept.
+"""A webhook receiver with minimal cost for HTTPS: one thread, one epoll, an immediate 200, keep-alive connections.
 
-It reads whole requests and checks nothing. `python -m bench.ground.receiver FOLDER PORT` takes the certificate out of
+It reads whole requests and checks nothing. `python -m bench.ground.receiver FOLDER PORT` reads the certificate from
 FOLDER.
 """
 
@@ -22,7 +22,7 @@ class _Caller:
     buffer: bytearray = field(default_factory=bytearray)
 
     def answer(self) -> bool:
-        """Read available bytes and respond to every complete request; return False if the caller is gone."""
+        """Read available bytes and respond to every complete request; return False if the caller has disconnected."""
         try:
             while True:
                 piece = self.sock.recv(_READ_BYTES)

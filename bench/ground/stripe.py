@@ -1,6 +1,6 @@
-"""A brand's connection to stripe, and what stripe would send to it: paid invoices that carry the slug of an affiliate.
+"""A brand's connection to stripe, and events that stripe would send to it: paid invoices with the slug of an affiliate.
 
-Nothing is asked of stripe: an invoice says whose customer paid, and who referred them.
+Stripe is never called: an invoice names the customer who paid and the affiliate who referred them.
 """
 
 import json
@@ -22,13 +22,13 @@ _PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class StripeShop:
-    """A brand whose payments come through stripe."""
+    """A brand whose payments are made through stripe."""
 
     brand: Brand
     connection: GatewayConnection
 
     def take(self, count: int, *, prefix: str) -> None:
-        """Put events into the inbox with their jobs: a backlog as the web processes would leave it."""
+        """Insert events into the inbox with their jobs: a backlog as the web processes would leave it."""
         now = datetime.now(UTC)
         for first in range(0, count, _PAGE):
             numbers = range(first, min(first + _PAGE, count))
@@ -41,9 +41,9 @@ def connect_shop(brand: Brand) -> StripeShop:
     """Connect a brand to stripe as the product does once stripe has accepted the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
     token = f"made-up-for-{brand.id}"
-    proved = VerifiedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
+    verified = VerifiedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
     with db.unit_of_work(brand.id):
-        return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)))
+        return StripeShop(brand, connect.store(verified, organization_id=brand.id, now=datetime.now(UTC)))
 
 
 def paid_invoice(name: str, number: int, t: int) -> bytes:

@@ -1,4 +1,4 @@
-"""`python -m bench.scale`: the resources that loads need; `--results FILE` uses figures of your own machine."""
+"""`python -m bench.scale`: print the resources that loads need; `--results FILE` uses figures of your own machine."""
 
 import argparse
 import json
@@ -17,18 +17,18 @@ _SALES = (10**4, 10**6, 10**7)
 
 def main() -> int:
     """Print the resources that the loads need; return the exit status."""
-    chosen = _arguments()
+    arguments = _arguments()
     try:
-        costs = Costs.read(chosen.results)
+        costs = Costs.read(arguments.results)
     except (OSError, ValueError, CostsMissing) as problem:
         print(f"bench.scale: {problem}", file=sys.stderr)
         return 1
-    loads = [Load(clicks, sales) for clicks in chosen.clicks or _CLICKS for sales in chosen.sales or _SALES]
-    answers = [size_load(load, costs, Prices()) for load in loads]
-    if chosen.json:
-        print(json.dumps([_as_json(sizing) for sizing in answers], indent=2))
+    loads = [Load(clicks, sales) for clicks in arguments.clicks or _CLICKS for sales in arguments.sales or _SALES]
+    sizings = [size_load(load, costs, Prices()) for load in loads]
+    if arguments.json:
+        print(json.dumps([_as_json(sizing) for sizing in sizings], indent=2))
     else:
-        page.show(answers, Prices())
+        page.show(sizings, Prices())
     return 0
 
 
@@ -46,10 +46,10 @@ def _as_json(sizing: Sizing) -> dict[str, object]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.scale", description="What a load takes, from measured costs."
+        prog="python -m bench.scale", description="Compute the resources that a load needs from measured costs."
     )
     parser.add_argument(
-        "--results", type=Path, default=MEASURED, help="a results.json (default: the ones that came along)"
+        "--results", type=Path, default=MEASURED, help="a results.json (default: the one of this package)"
     )
     parser.add_argument("--clicks", type=_count, action="append", help="clicks a day; may be repeated")
     parser.add_argument("--sales", type=_count, action="append", help="sales a day; may be repeated")

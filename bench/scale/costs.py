@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Figures of a full run on a quiet machine; a run of your own is given in its place.
+#: Figures of a full run on a quiet machine; --results replaces them by those of your own run.
 MEASURED = Path(__file__).parent / "measured.json"
 
 

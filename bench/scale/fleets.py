@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from bench.scale.demand import STEP_S
 
-#: The maximum load of a process that serves requests, or they would queue.
-_BUSY_MOST = 0.7
+#: The maximum utilization of a process that serves requests; above it they would queue.
+_MAX_UTILIZATION = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Fleet:
 
 def size_serving(name: str, cores: Sequence[float], *, threads: int) -> Fleet:
     """Return a fleet with capacity for the busiest step; `cores` are the cores needed in each step."""
-    return Fleet(name, max(math.ceil(max(cores) / _BUSY_MOST), 1), threads, 0.0)
+    return Fleet(name, max(math.ceil(max(cores) / _MAX_UTILIZATION), 1), threads, 0.0)
 
 
-def size_queue(name: str, cores: Sequence[float], *, threads: int, wait_most_s: float) -> Fleet:
-    """Return the smallest fleet whose work never waits longer than `wait_most_s`."""
+def size_queue(name: str, cores: Sequence[float], *, threads: int, max_wait_s: float) -> Fleet:
+    """Return the smallest fleet whose work never waits longer than `max_wait_s`."""
     processes = max(math.ceil(sum(cores) / len(cores)), 1)
-    while (waits := longest_wait_s(cores, processes)) > wait_most_s:
+    while (waits := longest_wait_s(cores, processes)) > max_wait_s:
         processes += 1
     return Fleet(name, processes, threads, waits)
 

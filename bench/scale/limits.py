@@ -16,21 +16,22 @@ class Limit:
 
 
 LIMITS: Mapping[str, Limit] = {
-    "cores": Limit("cores of one machine", "give the fleets machines of their own"),
-    "connections": Limit("connections of PostgreSQL", "put a PgBouncer between (DATABASE_POOL=transaction)"),
+    "cores": Limit("cores of one machine", "move the fleets to separate machines"),
+    "connections": Limit("connections of PostgreSQL", "add a PgBouncer (DATABASE_POOL=transaction)"),
     "postgres": Limit(
-        "cores of the PostgreSQL that writes", "a larger machine, reads from a replica; then distribute the tenants"
+        "cores of the primary PostgreSQL", "a larger machine, reads from a replica; then distribute the tenants"
     ),
-    "wal": Limit("MB/s of write-ahead log", "a disk of its own for it; then distribute the tenants"),
+    "wal": Limit("MB/s of write-ahead log", "a separate disk for it; then distribute the tenants"),
     "disk": Limit(
         "TB of one PostgreSQL after a year", "keep clicks and events for fewer days; then distribute the tenants"
     ),
     "valkey": Limit(
-        "cores of Valkey, which works with one", "jobs by RabbitMQ; then clicks, which are one stream, by installation"
+        "cores of Valkey, which uses only one",
+        "jobs through RabbitMQ; then split clicks, which are one stream, by installation",
     ),
     "turn": Limit(
-        "share of the time in which the largest brand's clicks are written, one batch after the other",
-        "nothing that is built: a turn per program in place of one per organization would be needed",
+        "share of time that writing the largest brand's clicks takes, one batch after the other",
+        "not available yet: it would need an advisory lock per program instead of per organization",
     ),
 }
 
@@ -44,30 +45,38 @@ class Step:
     bounds: Mapping[str, float]
 
 
-_MANY = float("inf")
+_UNLIMITED = float("inf")
 
 #: From the smallest. A later step includes the changes of the earlier ones.
 STEPS = (
     Step(
         "one machine",
-        "all units of docs/deploy/systemd.md on it, 8 cores",
+        "all units of docs/deploy/systemd.md on one machine with 8 cores",
         {"cores": 8, "connections": 100, "postgres": 6, "wal": 100, "disk": 2, "valkey": 0.7, "turn": 0.7},
     ),
     Step(
         "fleets apart",
-        "PostgreSQL and Valkey on machines of their own, fleets as in docs/deploy/kubernetes.md, a PgBouncer between",
-        {"cores": _MANY, "connections": 2_000, "postgres": 24, "wal": 300, "disk": 8, "valkey": 0.7, "turn": 0.7},
+        "PostgreSQL and Valkey on separate machines, fleets as in docs/deploy/kubernetes.md, a PgBouncer in front",
+        {"cores": _UNLIMITED, "connections": 2_000, "postgres": 24, "wal": 300, "disk": 8, "valkey": 0.7, "turn": 0.7},
     ),
     Step(
         "a large primary",
-        "the largest machine for PostgreSQL, lists and figures from replicas, jobs by RabbitMQ",
-        {"cores": _MANY, "connections": 10_000, "postgres": 90, "wal": 1_000, "disk": 60, "valkey": 0.9, "turn": 0.7},
+        "the largest machine for PostgreSQL, lists and statistics from replicas, jobs through RabbitMQ",
+        {
+            "cores": _UNLIMITED,
+            "connections": 10_000,
+            "postgres": 90,
+            "wal": 1_000,
+            "disk": 60,
+            "valkey": 0.9,
+            "turn": 0.7,
+        },
     ),
     Step(
         "tenants apart",
         "a distributed PostgreSQL of twenty nodes",
         {
-            "cores": _MANY,
+            "cores": _UNLIMITED,
             "connections": 200_000,
             "postgres": 1_800,
             "wal": 20_000,
@@ -78,14 +87,14 @@ STEPS = (
     ),
     Step(
         "brands apart",
-        "several installations, each with some of the brands and its own host",
+        "several installations, each with its own host and some of the brands",
         {
-            "cores": _MANY,
-            "connections": _MANY,
-            "postgres": _MANY,
-            "wal": _MANY,
-            "disk": _MANY,
-            "valkey": _MANY,
+            "cores": _UNLIMITED,
+            "connections": _UNLIMITED,
+            "postgres": _UNLIMITED,
+            "wal": _UNLIMITED,
+            "disk": _UNLIMITED,
+            "valkey": _UNLIMITED,
             "turn": 0.7,
         },
     ),
@@ -93,19 +102,19 @@ STEPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Runway:
+class StepResult:
     """The step on which a load can run (None: on none), and the first exceeded limit of each step before it."""
 
     step: Step | None
     broke: Mapping[str, str]
 
 
-def find_step(needs: Mapping[str, float]) -> Runway:
+def find_step(needs: Mapping[str, float]) -> StepResult:
     """Return the step on which a load can run; `needs` has a number for each of LIMITS."""
     broke: dict[str, str] = {}
     for step in STEPS:
-        worst = max(step.bounds, key=lambda what: needs[what] / step.bounds[what])
+        worst = max(step.bounds, key=lambda name: needs[name] / step.bounds[name])
         if needs[worst] <= step.bounds[worst]:
-            return Runway(step, broke)
+            return StepResult(step, broke)
         broke[step.name] = worst
-    return Runway(None, broke)
+    return StepResult(None, broke)

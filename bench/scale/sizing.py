@@ -16,11 +16,11 @@ _MB, _GB, _TB = 1e6, 1e9, 1e12
 # The longest acceptable waits in the day's busiest step.
 _SETTLED_WITHIN_S, _DELIVERED_WITHIN_S, _WRITTEN_WITHIN_S = 10, 30, 30
 _PROCFILE = Path(__file__).resolve().parents[2] / "Procfile"
-# Kinds with as many processes as the load requires; the others run once.
+# Kinds whose number of processes depends on the load; the others run once.
 _SIZED = ("web", "relay", "sales", "webhooks", "clicks")
 # Threads of a web process without WEB_THREADS.
 _WEB_THREADS = 8
-# Days that rows stay, as the settings have them, and days of write-ahead log in the archive.
+# Days for which rows are stored (default settings), and days of write-ahead log in the archive.
 _PASSING_DAYS, _YEAR_DAYS, _ARCHIVE_DAYS = 90, 365, 7
 # The largest brand has this share of all clicks; they are written one batch at a time.
 _LARGEST_BRAND = 0.1
@@ -28,7 +28,7 @@ _LARGEST_BRAND = 0.1
 _IDLE_CORES = 0.02
 # Every server has a standby as large as itself, and a third of each machine stays free.
 _COPIES, _ROOM = 2, 1.5
-# Bytes that go out for a delivery and for a redirect, TLS and headers included.
+# Bytes sent for a delivery and for a redirect, including TLS and headers.
 _DELIVERY_BYTES, _REDIRECT_BYTES = 4_000, 1_500
 _MONTH_DAYS = 30
 
@@ -51,7 +51,7 @@ class Sizing:
     fleets: Sequence[Fleet]
     needs: Mapping[str, float]
     money: Mapping[str, float]
-    verdict: limits.Runway
+    verdict: limits.StepResult
 
 
 def size_load(load: Load, costs: Costs, prices: Prices) -> Sizing:
@@ -67,9 +67,9 @@ def size_load(load: Load, costs: Costs, prices: Prices) -> Sizing:
     running = [
         fleets.size_serving("web", cores("web"), threads=threads["web"]),
         fleets.size_serving("relay", cores("relay"), threads=threads["relay"]),
-        fleets.size_queue("sales", cores("sales"), threads=threads["sales"], wait_most_s=_SETTLED_WITHIN_S),
-        fleets.size_queue("webhooks", cores("webhooks"), threads=threads["webhooks"], wait_most_s=_DELIVERED_WITHIN_S),
-        fleets.size_queue("clicks", cores("clicks"), threads=threads["clicks"], wait_most_s=_WRITTEN_WITHIN_S),
+        fleets.size_queue("sales", cores("sales"), threads=threads["sales"], max_wait_s=_SETTLED_WITHIN_S),
+        fleets.size_queue("webhooks", cores("webhooks"), threads=threads["webhooks"], max_wait_s=_DELIVERED_WITHIN_S),
+        fleets.size_queue("clicks", cores("clicks"), threads=threads["clicks"], max_wait_s=_WRITTEN_WITHIN_S),
     ]
     processes = sum(fleet.processes for fleet in running)
     wal = max(sale * costs.sale_wal + click * costs.click_wal for sale, click in zip(sales, clicks, strict=True))

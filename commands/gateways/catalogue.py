@@ -26,17 +26,17 @@ def render_table() -> str:
 
 def _build_row(adapter: GatewayAdapter) -> Mapping[str, str]:
     can = adapter.capabilities
-    polled = f"asked every {int(adapter.polls.total_seconds()) // 60} minutes" if adapter.polls else "asked nightly"
+    polled = f"polled every {int(adapter.polls.total_seconds()) // 60} minutes" if adapter.polls else "polled nightly"
     return {
         "gateway": f"{adapter.label} ({adapter.name})",
         "kind": adapter.kind.replace("_", " "),
         "credentials": ", ".join(field.name if field.required else f"{field.name}?" for field in adapter.fields),
         "coupons": "yes" if can.coupons else "no",
-        "refunds": "told" if can.refunds == "webhook" else polled,
+        "refunds": "reported" if can.refunds == "webhook" else polled,
         "history": "yes" if can.history else "no",
         "trials": "leads" if can.trials else "no",
         "disputes": ", ".join(can.disputes) or "no",
-        "leaves": "told" if can.leaves else "no",
+        "leaves": "reported" if can.leaves else "no",
         "lacks": " ".join(can.lacks),
     }
 

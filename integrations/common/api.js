@@ -2,15 +2,15 @@
 
 const { createHash } = require('node:crypto');
 
-// How often a request is named anew after refusals that the API kept under its earlier names.
-const MOST_NAMES = 5;
+// How many idempotency keys are tried for a request if the API has stored refusals under the earlier ones.
+const MAX_KEYS = 5;
 
 /**
- * The API as the actions and searches see it: parsed answers, or what `send` throws.
+ * The API as the actions and searches use it: methods return the parsed response, or throw the error of `send`.
  *
- * `send({ method, path, query, body, key })` is the platform's; `body` is text. `owner` names the Zap or workflow and
- * `input` is what it gave: the same input of the same owner has the same Idempotency-Key, so a repeated run does
- * nothing twice for an hour.
+ * The platform provides `send({ method, path, query, body, key })`; `body` is text. `owner` identifies the Zap or
+ * workflow, `input` is its input: the same input of the same owner has the same Idempotency-Key, so a repeated run
+ * within an hour does nothing twice.
  */
 class Api {
   constructor({ send, owner, input }) {
@@ -25,42 +25,42 @@ class Api {
     return this.send({ method: 'DELETE', path });
   }
 
-  /** Change something. It has no key: to say the same again later has to count again. */
+  /** Send a change. It has no key, since the same change sent again later must be applied again. */
   patch(path, body) {
     return this.send({ method: 'PATCH', path, body: JSON.stringify(body) });
   }
 
-  /** Post what the API itself does once, however often it is asked, and again after it was undone. */
-  postAgain(path, body) {
+  /** Post something that the API itself does only once per target, however often it is sent, and again after it was undone. */
+  postWithoutKey(path, body) {
     return this.send({ method: 'POST', path, body: JSON.stringify(body) });
   }
 
   /**
-   * Post something once. The API keeps refusals as well; who has mended what was wrong and runs again is not told the
-   * old one: the request goes under the next name, and those names are the same in every run.
+  * Post something once. The API stores refusals too. If the user fixes the cause and runs again, the stored refusal is
+   * skipped: the request is sent with the next key. The keys are the same in every run.
    */
   async post(path, body) {
     const text = JSON.stringify(body);
     const key = `${this.owner}-${digest([path, text, this.input])}`;
-    for (let name = 1; ; name += 1) {
+    for (let nth = 1; ; nth += 1) {
       try {
-        return await this.send({ method: 'POST', path, body: text, key: name === 1 ? key : `${key}-${name}` });
+        return await this.send({ method: 'POST', path, body: text, key: nth === 1 ? key : `${key}-${nth}` });
       } catch (error) {
-        if (!error.isRepeated || name === MOST_NAMES) throw error;
+        if (!error.isRepeated || nth === MAX_KEYS) throw error;
       }
     }
   }
 }
 
 function digest(value) {
-  return createHash('sha256').update(JSON.stringify(sorted(value))).digest('hex');
+  return createHash('sha256').update(JSON.stringify(sortKeys(value))).digest('hex');
 }
 
-// Platforms give the same input in any order.
-function sorted(value) {
-  if (Array.isArray(value)) return value.map(sorted);
+// Platforms may pass the keys of the same input in any order.
+function sortKeys(value) {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])]));
+  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sortKeys(value[name])]));
 }
 
 module.exports = { Api };

@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * The currencies that the API takes, and how many decimals each has: two, where it is not said otherwise.
- * A code that is not here is refused and never guessed at: a wrong exponent is a hundred times the money.
+ * The currencies that the API accepts and their number of decimals: two, unless listed below.
+ * Any other code is refused and never guessed: a wrong exponent would make the amount a hundred times larger.
  */
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC
@@ -21,12 +21,12 @@ function iso(code) {
   return NO_DECIMALS.has(code) ? 0 : 2;
 }
 
-/** Return the code in upper case if the API takes it, else null. The Antillean guilder is the Caribbean one. */
-function normalized(code) {
+/** Return the code in upper case if the API accepts it, else null. ANG (Antillean guilder) becomes XCG, its successor. */
+function normalizeCode(code) {
   if (typeof code !== 'string' || !/^\s*[A-Za-z]{3}\s*$/.test(code)) return null;
   const upper = code.trim().toUpperCase();
   const current = upper === 'ANG' ? 'XCG' : upper;
   return EXPONENTS.has(current) ? current : null;
 }
 
-module.exports = { EXPONENTS, normalized };
+module.exports = { EXPONENTS, normalizeCode };

@@ -1,24 +1,24 @@
 'use strict';
 
-/** Say whether a field was left empty. */
+/** Return whether a field was left empty. */
 function isBlank(value) {
   if (Array.isArray(value)) return value.every(isBlank);
   return value === undefined || value === null || String(value).trim() === '';
 }
 
-/** Return what was typed as text, undefined for an empty field, which JSON leaves out. */
+/** Return the input as text; undefined for an empty field, which JSON leaves out. */
 function text(value) {
   return isBlank(value) ? undefined : String(value);
 }
 
-/** Return a list of words from a list, or from a text with commas; undefined for an empty field. */
+/** Return a list of words from a list or a comma-separated text; undefined for an empty field. */
 function words(value) {
   if (isBlank(value)) return undefined;
   const parts = Array.isArray(value) ? value : String(value).split(',');
   return parts.filter((part) => !isBlank(part)).map((part) => String(part).trim());
 }
 
-/** Return an id as a part of a path. */
+/** Return an id encoded as a path segment. */
 function part(id) {
   return encodeURIComponent(String(id ?? '').trim());
 }

@@ -1,17 +1,17 @@
 'use strict';
 
-const { EXPONENTS, normalized } = require('./currencies');
+const { EXPONENTS, normalizeCode } = require('./currencies');
 const { Refusal } = require('./refusal');
 
-// What the API takes at most, in minor units.
-const MOST = 1_000_000_000_000n;
+// The largest amount that the API accepts, in minor units.
+const MAX_MINOR = 1_000_000_000_000n;
 
 /**
- * Return an amount that somebody typed in major units as a whole number of minor units: '12.5' is 1250 in USD, '1200'
- * is 1200 in JPY, '1.005' is 1005 in BHD.
+ * Return an amount typed in major units as a whole number of minor units: '12.5' is 1250 in USD, '1200' is 1200 in JPY,
+ * '1.005' is 1005 in BHD.
  *
- * Digits and one point, nothing else: a comma means another thing in another country. What is finer than a minor unit
- * is refused and not rounded; zeros behind a whole number of yen are no more than that. Throws Refusal.
+ * Accepts only digits and one point, since the meaning of a comma differs between countries. An amount finer than a
+ * minor unit is refused and not rounded; zeros after a whole number of yen are accepted. Throws Refusal.
  */
 function toMinor(amount, currency) {
   const exponent = exponentOf(currency);
@@ -20,24 +20,24 @@ function toMinor(amount, currency) {
   if (!match) {
     throw new Refusal(`"${text}" is not an amount. Write digits and a point, as in 1234.50.`, { code: 'amount_invalid' });
   }
-  const decimals = withoutIdleZeros(match[2] || '', exponent);
+  const decimals = dropPaddingZeros(match[2] || '', exponent);
   if (decimals.length > exponent) {
-    const message = `${normalized(currency)} has ${exponent || 'no'} decimals, "${text}" has ${match[2].length}.`;
+    const message = `${normalizeCode(currency)} has ${exponent || 'no'} decimals, "${text}" has ${match[2].length}.`;
     throw new Refusal(message, { code: 'amount_too_fine' });
   }
   const minor = BigInt(match[1] + decimals.padEnd(exponent, '0'));
-  if (minor > MOST) throw new Refusal(`"${text}" is more than the API takes.`, { code: 'amount_out_of_range' });
+  if (minor > MAX_MINOR) throw new Refusal(`"${text}" is more than the API accepts.`, { code: 'amount_out_of_range' });
   return Number(minor);
 }
 
-// Shops write 1200.00 for 1200 yen; three zeros may be a thousand in another country.
-function withoutIdleZeros(decimals, exponent) {
+// Shops write 1200.00 for 1200 yen; three zeros may be a thousands group in another country.
+function dropPaddingZeros(decimals, exponent) {
   return exponent === 0 && /^0{1,2}$/.test(decimals) ? '' : decimals;
 }
 
-/** Return a whole number of minor units as text in major units, null for a currency that is not known here. */
+/** Return a whole number of minor units as text in major units; null for an unknown currency. */
 function toMajor(minor, currency) {
-  const code = normalized(currency);
+  const code = normalizeCode(currency);
   if (code === null || !Number.isSafeInteger(minor)) return null;
   const exponent = EXPONENTS.get(code);
   const digits = String(Math.abs(minor)).padStart(exponent + 1, '0');
@@ -45,18 +45,18 @@ function toMajor(minor, currency) {
   return exponent ? `${sign}${digits.slice(0, -exponent)}.${digits.slice(-exponent)}` : `${sign}${digits}`;
 }
 
-/** Return a record with each `…Cents` also in major units, without the `Cents`, where its currency is known. */
+/** Return the record with each `…Cents` also in major units, under the name without `Cents`, if its currency is known. */
 function withMajor(record, currency = record.currency) {
-  const shown = { ...record };
+  const converted = { ...record };
   for (const [name, value] of Object.entries(record)) {
     const major = name.endsWith('Cents') ? toMajor(value, currency) : null;
-    if (major !== null) shown[name.slice(0, -'Cents'.length)] = major;
+    if (major !== null) converted[name.slice(0, -'Cents'.length)] = major;
   }
-  return shown;
+  return converted;
 }
 
 function exponentOf(currency) {
-  const code = normalized(currency);
+  const code = normalizeCode(currency);
   if (code === null) {
     throw new Refusal(`"${currency}" is not a supported currency code.`, { code: 'unsupported_currency' });
   }

@@ -4,11 +4,11 @@ const { text } = require('./input');
 const { withMajor } = require('./money');
 const { Refusal } = require('./refusal');
 
-const AFFILIATE_ID = { key: 'affiliateId', label: 'Affiliate', help: 'Their newest payout.', found: 'find_affiliate.id' };
+const AFFILIATE_ID = { key: 'affiliateId', label: 'Affiliate', help: 'Their newest payout.', foundBy: 'find_affiliate.id' };
 
 /**
- * The four searches: each finds exactly what its fields say, newest first, at most ten. `path` is the API's; a field that
- * `narrows` is none of the API's, it leaves out what was found.
+ * The four searches: each returns the exact matches of its fields, newest first, at most ten. `path` is the API's path; a
+ * field with `narrows` is not sent to the API but filters its results.
  */
 const SEARCHES = [
   {
@@ -20,7 +20,7 @@ const SEARCHES = [
     fields: [
       { key: 'email', label: 'Email' },
       { key: 'slug', label: 'Slug', help: 'The slug of any of their links.' },
-      { key: 'programId', label: 'Campaign', help: 'Only who is in this one; somebody may be in several.', from: 'campaigns', narrows: true },
+      { key: 'programId', label: 'Campaign', help: 'Only affiliates of this campaign; a person may be in several.', from: 'campaigns', narrows: true },
     ],
     sample: { id: '7b1f6a3c-52d4-4e8f-8a60-2c9d4e5b6f22', email: 'robin@example.com', fullName: 'Robin Vale', status: 'Approved' },
   },
@@ -40,7 +40,7 @@ const SEARCHES = [
     key: 'find_conversion',
     label: 'Find Conversion',
     noun: 'Conversion',
-    description: 'Finds a conversion by your own number of it, or by its id.',
+    description: 'Finds a conversion by your own id of it, or by its conversion id.',
     path: 'conversions',
     fields: [
       { key: 'externalEventId', label: 'External Event ID' },
@@ -67,17 +67,17 @@ const SEARCHES = [
   },
 ];
 
-/** Return what a search finds, with amounts in major units as well. Throws Refusal when nothing is asked for. */
-async function found({ path, fields }, api, input) {
-  const asked = fields.filter((field) => !field.narrows);
-  const query = Object.fromEntries(asked.map(({ key }) => [key, text(input[key])]));
+/** Return the results of a search, with amounts also in major units. Throws Refusal if no field is filled in. */
+async function runSearch({ path, fields }, api, input) {
+  const searchable = fields.filter((field) => !field.narrows);
+  const query = Object.fromEntries(searchable.map(({ key }) => [key, text(input[key])]));
   if (Object.values(query).every((value) => value === undefined)) {
-    const message = `Fill in ${asked.map((field) => field.label).join(' or ')}.`;
+    const message = `Fill in ${searchable.map((field) => field.label).join(' or ')}.`;
     throw new Refusal(message, { code: 'invalid_request' });
   }
   const rows = await api.get(`/api/v1/automation/search/${path}`, query);
-  const narrowed = fields.filter(({ key, narrows }) => narrows && text(input[key]) !== undefined);
-  return rows.filter((row) => narrowed.every(({ key }) => row[key] === input[key])).map((row) => withMajor(row));
+  const filters = fields.filter(({ key, narrows }) => narrows && text(input[key]) !== undefined);
+  return rows.filter((row) => filters.every(({ key }) => row[key] === input[key])).map((row) => withMajor(row));
 }
 
-module.exports = { SEARCHES, found };
+module.exports = { SEARCHES, runSearch };

@@ -5,14 +5,14 @@ const { createHmac, timingSafeEqual } = require('node:crypto');
 const TOLERANCE_S = 300;
 const used = new Map();
 
-/** Return the header that signs a body for the API at a unix second. The bytes that are signed are those to be sent. */
+/** Return the header that signs a body for the API at a unix second. The signed bytes must be the bytes that are sent. */
 function requestSignature(secret, second, body) {
   return `t=${second},sig=${digest(secret, second, body)}`;
 }
 
 /**
- * Return a second that no signature of this body was made at by this process: now, or the next one that is free.
- * The API does what a signature asks for once, so two equal refunds in a second need two signatures.
+ * Return a second at which this process has not signed this body yet: now, or the next free one.
+ * The API processes a signature only once, so two equal refunds within a second need two signatures.
  */
 function freeSecond(body, now = Math.floor(Date.now() / 1000)) {
   for (const [other, second] of used) if (second < now) used.delete(other);
@@ -21,7 +21,7 @@ function freeSecond(body, now = Math.floor(Date.now() / 1000)) {
   return second;
 }
 
-/** Say whether a webhook's header, `t=<unix seconds>,v1=<hex>`, signs its raw body, at most five minutes from now. */
+/** Return whether a webhook's header, `t=<unix seconds>,v1=<hex>`, signs its raw body, at most five minutes from now. */
 function isSignedWebhook(secret, header, rawBody, now = Math.floor(Date.now() / 1000)) {
   const match = /^t=([0-9]{1,12}),v1=([0-9a-f]{64})$/.exec(header || '');
   if (!match || Math.abs(now - Number(match[1])) > TOLERANCE_S) return false;

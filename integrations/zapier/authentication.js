@@ -2,7 +2,7 @@
 
 const { perform } = require('./lib/http');
 
-/** A connection is one installation and one API key of a brand there. */
+/** A connection: one installation and one API key of a brand there. */
 module.exports = {
   type: 'custom',
   fields: [
@@ -11,7 +11,7 @@ module.exports = {
       label: 'Base URL',
       type: 'string',
       required: true,
-      helpText: 'Where your Finderfee runs.',
+      helpText: 'The URL of your Finderfee.',
       placeholder: 'https://affiliates.example.com',
     },
     {
@@ -19,14 +19,14 @@ module.exports = {
       label: 'API Key',
       type: 'password',
       required: true,
-      helpText: 'A key that may read and write, of your organization’s settings.',
+      helpText: 'A key with read and write permission, from your organization’s settings.',
     },
     {
       key: 'signingSecret',
       label: 'Signing Secret',
       type: 'password',
       required: false,
-      helpText: 'Shown once, together with the key. Record Sale, Record Lead and Refund Sale need it; nothing else does.',
+      helpText: 'Shown once, together with the key. Only Record Sale, Record Lead and Refund Sale need it.',
     },
   ],
   test: perform((api) => api.get('/api/v1/automation/connection')),

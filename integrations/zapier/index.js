@@ -19,7 +19,7 @@ module.exports = {
   searchOrCreates: {
     find_affiliate: {
       key: 'find_affiliate',
-      display: { label: 'Find or Create Affiliate', description: 'Finds an affiliate by email or by slug, and creates one where there is none.' },
+      display: { label: 'Find or Create Affiliate', description: 'Finds an affiliate by email or by slug, and creates one if there is none.' },
       search: 'find_affiliate',
       create: 'create_affiliate',
     },

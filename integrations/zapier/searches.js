@@ -1,6 +1,6 @@
 'use strict';
 
-const { found, SEARCHES } = require('./common/searches');
+const { runSearch, SEARCHES } = require('./common/searches');
 const { inputField } = require('./lib/fields');
 const { perform } = require('./lib/http');
 
@@ -11,7 +11,7 @@ const searches = SEARCHES.map((search) => ({
   display: { label: search.label, description: search.description },
   operation: {
     inputFields: search.fields.map(inputField),
-    perform: perform((api, input) => found(search, api, input)),
+    perform: perform((api, input) => runSearch(search, api, input)),
     sample: search.sample,
   },
 }));

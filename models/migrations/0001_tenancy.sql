@@ -1,12 +1,13 @@
--- Organizations, their people and keys, and the separation of tenants; and what later files use: evidence, times of the
--- database, months, host names.
+-- Organizations, their people and keys, and the separation of tenants; and functions that later files use: for
+-- evidence, times of the database, months and host names.
 --
 -- Every tenant table has organization_id and the same policy: a transaction sees the rows of the organization that it
--- names (app.org); functions that work across tenants say so (app.any_org). FORCE applies the policy to the owner of the
--- tables too. The service runs as the role finderfee_app, which owns nothing (decision 4).
+-- names (app.org); functions that work across tenants say so (app.any_org). FORCE applies the policy to the owner of
+-- the tables too. The service runs as the role finderfee_app, which owns nothing (decision 4).
 --
--- In all files the indexes of a table stand in the order of their creation: of two indexes that look equally good on an
--- empty table, the planner uses the newer one (decision 49). This is why many a primary key is added after other indexes.
+-- In all files the indexes of a table are in the order of their creation: of two indexes that look equally good on an
+-- empty table, the planner uses the newer one (decision 49). This is why many a primary key is added after other
+-- indexes.
 
 do $$ begin
   create role finderfee_app nologin;
@@ -52,9 +53,9 @@ begin
 end $$;
 
 -- For tables of money: a row whose time is more than a minute ahead of the database's clock gets the database's time
--- instead. The service takes every time from that clock already; this also holds for a process whose clock is wrong. The
--- arguments are the columns. Each trigger has a condition that costs next to nothing, so that the function runs for such
--- a row only.
+-- instead. The service takes every time from that clock already; this also holds for a process whose clock is wrong.
+-- The arguments are the columns. Each trigger has a condition that costs next to nothing, so that the function runs for
+-- such a row only.
 create function say_database_time() returns trigger language plpgsql as $$
 declare
   name text;
@@ -67,9 +68,9 @@ begin
   return new;
 end $$;
 
--- Prepare a statement once per connection, where a pool gives one connection to several processes in turn and none of
--- them knows what is prepared on it. A setting of the connection remembers it. A rollback undoes the setting but not the
--- prepared statement, so a second `prepare` may find it there already.
+-- Prepare a statement once per connection. For a pool that gives one connection to several processes in turn, so that
+-- none of them knows which statements are prepared on it. A setting of the connection stores this. A rollback undoes
+-- the setting but not the prepared statement, so a second `prepare` may find that the statement exists already.
 create function keep_prepared(name text, statement text) returns void language plpgsql as $$
 begin
   if current_setting('prepared.' || name, true) is null then
@@ -83,7 +84,7 @@ end $$;
 
 -- First statement of a transaction at a read replica. Fails if the server is no replica, or if it has not yet replayed
 -- the log up to the position `wanted`, so that a reader never sees less than was committed before. It is sent together
--- with the first query, so it costs no round trip, and it is answered by the same server, of however many behind one
+-- with the first query, so it costs no round trip, and the same server answers both, even if several servers share an
 -- address.
 create function replica_stands_at(wanted pg_lsn) returns void language plpgsql as $$
 begin
@@ -114,8 +115,8 @@ begin
   end if;
 end $$;
 
--- Give a partition what it does not inherit: row security, and triggers that run once per statement. The service reads
--- and writes through the whole table, and has no rights on a partition.
+-- Add to a partition the parts that it does not inherit: row security, and triggers that run once per statement. The
+-- service reads and writes through the whole table, and has no rights on a partition.
 create function wall_in_partition(part regclass, whole regclass) returns void language plpgsql as $$
 declare
   statement text;
@@ -142,9 +143,9 @@ cross join lateral (select pg_get_expr(c.relpartbound, c.oid) as said) s
 where c.relkind = 'r';
 grant select on partition_bounds to finderfee_app;
 
--- Create the partition of a month; returns whether it was missing. The service may call it although it owns no table: it
--- only creates empty months of the near future. Writers go on meanwhile, so tables that refer to each other are locked
--- first, in the order in which writers lock them.
+-- Create the partition of a month; returns whether it was missing. The service may call it although it owns no table:
+-- it only creates empty months of the near future. Writers go on meanwhile, so tables that refer to each other are
+-- locked first, in the order in which writers lock them.
 create function make_month(whole regclass, month date) returns boolean language plpgsql security definer
 set search_path = public, pg_temp set lock_timeout = '2s' as $$
 declare
@@ -170,8 +171,8 @@ begin
   return true;
 end $$;
 
--- Drop an empty partition that ended at least a month ago; returns whether it was dropped. A month of attempts is dropped
--- once its deliveries are, and a month of events is detached from its deliveries first.
+-- Drop an empty partition that ended at least a month ago; returns whether it was dropped. A month of attempts is
+-- dropped once its deliveries are, and a month of events is detached from its deliveries first.
 create function drop_month(part regclass) returns boolean language plpgsql security definer
 set search_path = public, pg_temp set lock_timeout = '2s' set app.any_org = 'on' as $$
 declare
@@ -225,8 +226,8 @@ end $$;
 revoke execute on function part_made, begin_months, make_month, drop_month from public;
 grant execute on function make_month, drop_month to finderfee_app;
 
--- The organization that a verified host name belongs to, and until when after the organization gave it up: for 90 days no
--- other organization may verify it, since its DNS may still lead here. 'infinity': the organization still uses it.
+-- The organization that a verified host name belongs to, and until when after the organization gave it up: for 90 days
+-- no other organization may verify it, since its DNS may still lead here. 'infinity': the organization still uses it.
 create table host_hold (
   name text primary key check (name = lower(name)),
   organization_id uuid not null,
@@ -248,7 +249,7 @@ begin
 end $$;
 
 -- Start the 90 days of a host name, unless the organization still uses it in another place. The row is locked first: if
--- two transactions each give up one use, the second sees what the first did.
+-- two transactions each give up one use, the second sees the change of the first.
 create function release_host(host text, holder uuid) returns void
 language plpgsql security definer set app.any_org = 'on' set search_path from current as $$
 begin
@@ -326,7 +327,7 @@ create table organization (
   tracking_domain_verified boolean not null default false,
   -- How the sandbox rail behaves for this organization. Null: payouts use the rail that is configured for their method.
   sandbox_rail text check (sandbox_rail in ('ok', 'fail', 'ambiguous', 'slow')),
-  -- What the organization may pay out, as the operator decides.
+  -- The limits of payouts, which the operator sets.
   verification_state text not null default 'unverified'
     check (verification_state in ('unverified', 'pending', 'verified')),
   -- Null: the fraud score decides. True: a reviewer requires the identity check. False: it was passed, or waived by an
@@ -342,12 +343,12 @@ create table organization (
   tax_form_required boolean not null default false,
   -- The day, in the organization's time zone, from which the periods of the cadence are counted.
   automatic_payout_since date,
-  -- Gateways with a live connection, in the order of connecting. The column gateways is what the operator sets.
+  -- Gateways with a live connection, in the order of connecting. The operator sets the column gateways.
   connected_gateways text[] not null default '{}',
   commission_basis text not null default 'gross' check (commission_basis in ('gross', 'net')),
   -- Source that the processor charges for deals: CUSTOMER or CUSTOMER/PAYMENT_METHOD. Null: none.
   deal_funding_source text,
-  -- What happens to a conversion whose buyer is the credited affiliate.
+  -- The treatment of a conversion whose buyer is the credited affiliate.
   self_referrals text not null default 'earn'
     constraint organization_self_referrals check (self_referrals in ('earn', 'hold', 'deny')),
   constraint organization_min_payout_currency
@@ -355,8 +356,8 @@ create table organization (
   constraint organization_cadence_since
     check ((automatic_payout_cadence = 'Manual') = (automatic_payout_since is null))
 );
--- Partial indexes instead of unique constraints: a foreign key could refer to a constraint, so that a change of the column
--- would wait for each transaction that refers to the organization, and two changes at once would deadlock.
+-- Partial indexes instead of unique constraints: a foreign key could refer to a constraint, so that a change of the
+-- column would wait for each transaction that refers to the organization, and two changes at once would deadlock.
 create unique index organization_subdomain on organization (subdomain) where subdomain is not null;
 create unique index organization_portal_host on organization (portal_host) where portal_host is not null;
 create unique index organization_tracking_domain on organization (tracking_domain) where tracking_domain_verified;

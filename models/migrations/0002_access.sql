@@ -1,4 +1,4 @@
--- How people come in and what is remembered of requests: sessions, sign-in links, stored answers, the audit log, mail.
+-- Access of people and records of requests: sessions, sign-in links, stored responses, the audit log, mail.
 
 -- A session of the pages, known by the hash of its cookie. Sessions of affiliates and operators belong to no
 -- organization, so no tenant sees them.
@@ -15,8 +15,9 @@ create table web_session (
   expires_at timestamptz not null,
   user_agent text,
   -- issuer: the identity provider; null for a one-time link of our own. refreshed_at: when the provider last confirmed
-  -- the person. refresh_from: when it is asked again, with the refresh token if it gave one. is_login_dated: whether the
-  -- time of the login is known; if not, signed_in_at is when the person came here, and no login counts as recent.
+  -- the person. refresh_from: when the provider is queried again, with the refresh token if it issued one.
+  -- is_login_dated: whether the time of the login is known; if not, signed_in_at is when the person arrived here, and
+  -- no login counts as recent.
   issuer text,
   refreshed_at timestamptz,
   refresh_from timestamptz,
@@ -40,8 +41,8 @@ create table sign_in_link (
   role text,
   email text not null,
   expires_at timestamptz not null,
-  -- The browser that requested a mailed link, by the hash of its cookie: the link signs that browser in at once, and any
-  -- other after a confirmation. Null: a link from the command line.
+  -- The browser that requested a mailed link, by the hash of its cookie: the link signs that browser in at once, and
+  -- any other after a confirmation. Null: a link from the command line.
   asked_by bytea check (length(asked_by) = 32),
   check ((kind = 'member') = (organization_id is not null)),
   check ((kind = 'member') = (role is not null))
@@ -49,7 +50,7 @@ create table sign_in_link (
 create index sign_in_link_end on sign_in_link (expires_at);
 select isolate_tenant('sign_in_link');
 
--- How often an address is sent a link: it has three places, and each is free again an hour after it was taken.
+-- Limits how often an address gets a link: it has three slots, and each is free again an hour after its use.
 create table sign_in_letter (
   email_hash bytea not null check (length(email_hash) = 32),
   place smallint not null check (place between 1 and 3),
@@ -59,7 +60,8 @@ create table sign_in_letter (
 create index sign_in_letter_end on sign_in_letter (expires_at);
 grant select, insert, update, delete on sign_in_letter to finderfee_app;
 
--- Answers that a retry with the same Idempotency-Key gets again. Those of operators belong to no organization.
+-- Responses that are returned again to a retry with the same Idempotency-Key. Those of operators belong to no
+-- organization.
 create table stored_answer (
   organization_id uuid references organization,
   scope text not null,
@@ -89,7 +91,8 @@ create table audit_entry (
   before jsonb,
   after jsonb,
   created_at timestamptz not null default now(),
-  -- Set if the change was not made through the plain interface: which way it came, and how the program calls itself.
+  -- Set if the change was not made directly through the API: the channel that it came through, and the name that the
+  -- program gives itself.
   via text,
   client text check (length(client) <= 100)
 ) partition by range (id);

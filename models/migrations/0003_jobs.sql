@@ -1,8 +1,8 @@
--- Work as rows (decision 1), the processes that do it, and the servers it runs on.
+-- Jobs as rows (decision 1), the processes that run them, and the database servers that hold them.
 
 -- A job is staged with the change that needs it and deleted with the change that it made. deadline null: it waits here.
--- deadline set: it is dispatched to the broker until then. failed_at set: it is a failed job and is not tried again by
--- itself.
+-- deadline set: it is dispatched to the broker until then. failed_at set: it is a failed job and is not retried
+-- automatically.
 create table job (
   id bigint generated always as identity primary key,
   organization_id uuid,
@@ -18,8 +18,8 @@ create table job (
   failed_at timestamptz,
   last_error text,
   created_at timestamptz not null default now(),
-  -- Worker process that began an external call. If that process goes silent, the job is due again before its lease ends.
-  -- Null before the call, and for jobs that are one transaction: their row is locked while they run.
+  -- Worker process that began an external call. If that process goes silent, the job is due again before its lease
+  -- ends. Null before the call, and for jobs that are one transaction: their row is locked while they run.
   process_id uuid,
   -- For how many seconds the job has waited, over all tries, for a worker whose release knows its kind.
   unknown_s int not null default 0,
@@ -65,8 +65,8 @@ create table tick (
 );
 grant select, insert, delete on tick to finderfee_app;
 
--- Discarded jobs whose arguments are the only record of something owed (decision 64). The ledger check reports them, and
--- a repeated sale re-creates the job. The row is deleted when the work is requested again.
+-- Discarded jobs whose arguments are the only record of something owed (decision 64). The ledger check reports them,
+-- and a repeated sale re-creates the job. The row is deleted when the work is requested again.
 create table discarded_job (
   id bigint not null,
   organization_id uuid not null references organization,
@@ -91,8 +91,8 @@ create table retention_run (
 grant select, insert, update on retention_run to finderfee_app;
 
 -- Servers whose books are complete (decision 53). A server that was restored to an earlier time, or took over from one
--- that was ahead of it, starts a new timeline and may lack recent payments: no payout is made on it until an operator has
--- compared it with the rails.
+-- that was ahead of it, starts a new timeline and may lack recent payments: no payout is made on it until an operator
+-- has compared it with the rails.
 create function this_server() returns text language plpgsql stable as $$
 begin
   return (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8);

@@ -50,11 +50,10 @@ create table program (
   script_origin text,
   -- The questions of the application form, as in the interface: { steps, fields }. Null: only the usual fields.
   application_form jsonb check (jsonb_typeof(application_form) = 'object'),
-  -- The landing page as it was written. Its picture is named in it alone; hero_file_id repeats the name for the foreign
-  -- key.
+  -- The landing page as written. Only this names its picture; hero_file_id repeats the id for the foreign key.
   landing_page_config jsonb check (jsonb_typeof(landing_page_config) = 'object'),
   hero_file_id uuid generated always as ((landing_page_config ->> 'heroImageId')::uuid) stored,
-  -- The creator network: the subject of the program, and the operator's review of its listing. A program that passed is
+  -- The creator network: the category of the program, and the operator's review of its listing. An approved program is
   -- shown while the brand's plan and funding allow it, which each query checks.
   category text check (category in ('Software', 'Shopping', 'Finance', 'Education', 'Health', 'Travel', 'Media',
     'Games', 'Food', 'Home', 'Services', 'Other')),
@@ -90,7 +89,7 @@ create index program_list on program (organization_id, created_at desc, id desc)
 create unique index program_primary on program (organization_id) where is_primary;
 -- A verified domain belongs to one program of the whole service.
 create unique index program_domain on program (custom_domain) where custom_domain_verified and archived_at is null;
--- Finds a program by a door's address, which names no organization.
+-- Finds a program by the address of a checkout door, which names no organization.
 create index program_door on program (slug) where hosted_checkout_door_enabled;
 create index program_name_list on program (organization_id, name, created_at desc, id desc) where archived_at is null;
 -- The program of a picture.
@@ -98,7 +97,7 @@ create index program_hero_file on program (organization_id, hero_file_id) where 
 -- The sitemap, in its order.
 create index program_discoverable on program (id)
   where is_publicly_discoverable and is_active and archived_at is null and suspended_at is null;
--- The names whose DNS is checked regularly.
+-- Host names whose DNS is checked regularly.
 create index program_custom_domain on program (custom_domain) where custom_domain is not null and archived_at is null;
 -- The network's lists, newest first: all programs, those of a category, those of a model; and the operator's queue.
 create index program_network on program (network_decided_at desc, id desc)
@@ -120,8 +119,8 @@ alter policy tenant on program using (
   or coalesce(current_setting('app.any_org', true) = 'on', false)
 );
 
--- A renamed program takes the addresses (slug of the program and slug of a link) that are still free; those of its former
--- slug stay with the organization.
+-- A renamed program takes the addresses (slug of the program and slug of a link) that are still free; those of its
+-- former slug stay with the organization.
 create function keep_link_addresses() returns trigger language plpgsql volatile security definer
 set app.any_org = 'on' set search_path from current as $$
 begin
@@ -243,9 +242,9 @@ create table install_check (
 );
 select isolate_tenant('install_check');
 
--- The last DNS check of a host name: the custom domain of a program, or the tracking domain of an organization, for which
--- holder_id is the organization's own id. Whether the name is verified is stored with the name. A row for another name
--- than the holder's present one means nothing.
+-- The last DNS check of a host name: the custom domain of a program, or the tracking domain of an organization, for
+-- which holder_id is the organization's own id. Whether the name is verified is stored with the name. A row for another
+-- name than the holder's present one means nothing.
 create table host_proof (
   organization_id uuid not null references organization,
   holder_id uuid not null,
@@ -265,7 +264,7 @@ select isolate_tenant('host_proof');
 
 -- Whether a host name belongs to another holder than this program (null: than this organization): another program's
 -- domain, another organization's scripts or portal, or one that another organization gave up less than 90 days ago.
--- Returns that one bit and not who it is.
+-- Returns only that bit, not which holder it is.
 create function is_host_proved_elsewhere(host text, holder uuid, program_id uuid) returns boolean
 language sql stable security definer set app.any_org = 'on' set search_path from current as $$
   select exists (

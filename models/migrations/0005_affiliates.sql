@@ -7,8 +7,8 @@ create table affiliate_account (
   email text not null,
   slug text unique check (slug = lower(slug)),
   created_at timestamptz not null default now(),
-  -- Where the person wants to be paid. Their own choice holds in every organization; what an organization's operator or
-  -- import sets holds there, for people who chose nothing.
+  -- The payout account that the person chose. Their choice applies in every organization; the account that an
+  -- organization's operator or import sets applies there, for people who chose none.
   payout_method text check (payout_method in ('ProcessorConnect', 'Wallet', 'GlobalPayouts')),
   payout_destination text,
   payout_changed_at timestamptz,
@@ -33,8 +33,7 @@ create table import_job (
   created_at timestamptz not null,
   finished_at timestamptz,
   undone_at timestamptz,
-  -- warnings: what the import did differently from what its rows say, row by row. source: the service that conversions
-  -- came from.
+  -- warnings: where the import deviates from its rows, row by row. source: the service that conversions came from.
   warnings jsonb not null default '[]',
   source text,
   check (total = imported + skipped + errored),
@@ -68,7 +67,7 @@ create table affiliate (
   deleted_at timestamptz,
   account_id uuid references affiliate_account,
   rejection_reason text,
-  -- Where an imported affiliate is paid; never shown with affiliates.
+  -- The payout account of an imported affiliate; never shown with affiliates.
   wallet_email text,
   import_job_id uuid,
   custom_commission_currency text,
@@ -79,7 +78,7 @@ create table affiliate (
   -- When the second step of the application form was first sent, and when the applicant was last emailed about it.
   application_completed_at timestamptz,
   application_asked_at timestamptz,
-  -- When the applicant was emailed about the rejection, so that it happens once.
+  -- When the applicant was emailed about the rejection, so that they are emailed once.
   rejection_mailed_at timestamptz,
   unique (organization_id, id),
   unique (organization_id, program_id, id),
@@ -181,8 +180,8 @@ create table tracking_link (
   format text not null default 'Short' check (format in ('Short', 'Query', 'Path', 'Hash')),
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
-  -- The bare slug belongs to another organization or to an older link, so that the link is shared with its program in the
-  -- address.
+  -- The bare slug belongs to another organization or to an older link, so that the link is shared with its program in
+  -- the address.
   needs_program boolean not null default false,
   foreign key (organization_id, program_id, affiliate_id) references affiliate (organization_id, program_id, id)
 );
@@ -197,8 +196,8 @@ select isolate_tenant('tracking_link');
 
 -- Give the bare slug to the first organization that uses it, and there to one existing link at a time. A link that was
 -- shared with its program stays so: it must not get the visitors of a link that ended. Runs as the owner, because no
--- tenant may see whether others use a slug; it tells them that one bit. The second statement sees what the previous
--- transaction with this slug committed.
+-- tenant may see whether others use a slug; it reveals only that bit. The second statement sees the changes that the
+-- previous transaction with this slug committed.
 create function mark_needs_program() returns trigger language plpgsql volatile security definer
 set app.any_org = 'on' set search_path from current as $$
 declare
@@ -215,9 +214,9 @@ end $$;
 create trigger needs_program before insert on tracking_link
   for each row execute function mark_needs_program();
 
--- Reserve the address (slug of the program and of the link) for the organization. Waits for a rename of the program that
--- is under way, and the next rename waits for it: one of the two statements sees what the other committed, so that no
--- link is without its address.
+-- Reserve the address (slug of the program and of the link) for the organization. Waits for a rename of the program
+-- that in progress, and the next rename waits for it: one of the two statements sees the commit of the other, so that
+-- no link is without its address.
 create function keep_link_address() returns trigger language plpgsql volatile security definer
 set app.any_org = 'on' set search_path from current as $$
 declare
@@ -232,15 +231,15 @@ end $$;
 create trigger keep_link_address after insert on tracking_link
   for each row execute function keep_link_address();
 
--- The organization of each bare slug, for ever: links are shared, and nobody else may get their visitors. Only the
--- functions below read it. Its row is also the lock for transactions that use the same slug at once; an import would need
--- more advisory locks than the server has.
+-- The organization of each bare slug, forever: links are shared, and no other organization may get their visitors. Only
+-- the functions below read it. Its row is also the lock for transactions that use the same slug at once; an import
+-- would need more advisory locks than the server has.
 create table bare_slug (
   slug text primary key,
   organization_id uuid not null
 );
 
--- The organization of each address with a program's slug, for ever. Rows outlive links and names of programs; only
+-- The organization of each address with a program's slug, forever. Rows outlive links and names of programs; only
 -- triggers write them.
 create table link_address (
   program_slug text not null,
@@ -251,8 +250,8 @@ create table link_address (
 select isolate_tenant('link_address');
 revoke insert, update, delete on link_address from finderfee_app;
 
--- Whether a new link with this slug would need its program in the address, for the organization of the transaction. Takes
--- no lock.
+-- Whether a new link with this slug would need its program in the address, for the organization of the transaction.
+-- Takes no lock.
 create function is_slug_taken_anywhere(wanted text) returns boolean language sql stable security definer
 set app.any_org = 'on' set search_path from current as $$
   select exists (
@@ -266,8 +265,8 @@ set app.any_org = 'on' set search_path from current as $$
 $$;
 
 -- Of these people (by email), those who would get a slug that is taken. An affiliate of this organization may get their
--- own slug again, whatever others use. Of other organizations and of accounts it tells one bit, the same for every email:
--- even with the right email it must not reveal whose slug it is.
+-- own slug again, regardless of others. About other organizations and accounts it reveals one bit, the same for every
+-- email: even with the right email it must not reveal whose slug it is.
 create function slugs_of_others(wanted_slugs text[], for_emails text[])
 returns table (wanted_slug text, for_email text) language sql stable set app.any_org = 'on' as $$
   with own as (

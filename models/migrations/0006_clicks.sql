@@ -1,7 +1,7 @@
--- Clicks, their counts per hour, visits through the checkout door, and what the fraud rules found.
+-- Clicks, their counts per hour, visits through the checkout door, and fraud events.
 
--- Every click is stored; outcome is what became of it. The visitor is known by a keyed hash only. Written on a hot path,
--- so it refers to its organization through its affiliate alone.
+-- Every click is stored; outcome is the verdict on it. The visitor is identified only by a keyed hash. Written on a hot
+-- path, so it refers to its organization only through its affiliate.
 create table click (
   id uuid not null,
   organization_id uuid not null,
@@ -86,7 +86,7 @@ create unique index click_hour_fate on click_hour
   nulls not distinct;
 select isolate_tenant('click_hour');
 
--- Who came through a program's checkout door: one row per browser or email, not per visit.
+-- Visitors of a program's checkout door: one row per browser or email, not per visit.
 create table door_visit (
   organization_id uuid not null,
   program_id uuid not null,
@@ -96,7 +96,7 @@ create table door_visit (
   visitor text,
   email_normalized text,
   is_test boolean not null,
-  -- Since when they have come without a break longer than the program's cookie window, and until when that counts.
+  -- Since when they have visited without a break longer than the program's cookie window, and until when that counts.
   first_at timestamptz not null,
   last_at timestamptz not null,
   expires_at timestamptz not null,

@@ -1,5 +1,5 @@
--- Creator deals: a fixed fee in milestones. What the brand is charged is held in escrow per milestone until it is paid to
--- the affiliate or returned (decision 25).
+-- Creator deals: a fixed fee in milestones. The brand's charge is held in escrow per milestone until it is paid to the
+-- affiliate or returned (decision 25).
 
 create table deal (
   id uuid primary key,
@@ -11,7 +11,7 @@ create table deal (
   status text not null default 'Draft'
     check (status in ('Draft', 'Offered', 'Accepted', 'Funded', 'Completed', 'Declined', 'Cancelled')),
   is_test boolean not null,
-  -- What was charged, what the platform kept of it, what was paid out and what was returned, in minor units.
+  -- The amounts charged, kept of it by the platform, paid out and returned, in minor units.
   charged_cents bigint not null default 0 check (charged_cents >= 0),
   take_cents bigint not null default 0 check (take_cents >= 0),
   paid_cents bigint not null default 0 check (paid_cents >= 0),
@@ -62,7 +62,7 @@ create table deal_milestone (
   dispute_reason text,
   proposed_resolution text,
   disputed_at timestamptz,
-  -- What the affiliate gets by an operator's decision; the rest is returned.
+  -- The affiliate's part by an operator's decision; the rest is returned.
   to_affiliate_cents bigint,
   settled_at timestamptz,
   paid_cents bigint not null default 0 check (paid_cents >= 0),
@@ -86,15 +86,15 @@ create table deal_milestone (
 );
 create index deal_milestone_due on deal_milestone (id)
   where status = 'Submitted' or (status = 'Settled' and to_affiliate_cents > paid_cents);
--- Milestones that wait for an operator, the longest waiting first.
+-- Milestones that wait for an operator, longest first.
 create index deal_milestone_disputed on deal_milestone (disputed_at, id) where status = 'Disputed';
 select isolate_tenant('deal_milestone');
 create trigger deal_milestone_time before insert or update of disputed_at, settled_at on deal_milestone
   for each row when (greatest(new.disputed_at, new.settled_at) > clock_timestamp() + interval '1 minute')
   execute function say_database_time('disputed_at', 'settled_at');
 
--- A request to the funding source, stored before it is sent: the charge of a deal, or a refund of a milestone. The number
--- grows only after a definitive refusal.
+-- A request to the funding source, stored before it is sent: the charge of a deal, or a refund of a milestone. The
+-- number grows only after a definitive refusal.
 create table deal_request (
   id uuid not null,
   organization_id uuid not null,
@@ -138,7 +138,8 @@ create trigger deal_request_time before insert or update of sent_at, answered_at
   for each row when (greatest(new.created_at, new.sent_at, new.answered_at) > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at', 'sent_at', 'answered_at');
 
--- Books of the sandbox source, which is used where no real one is configured: one row per key, however often it is sent.
+-- Books of the sandbox source, which is used where no real one is configured: one row per key, however often it is
+-- sent.
 create table sandbox_charge (
   organization_id uuid not null references organization (id),
   key text not null unique check (length(key) between 1 and 255),

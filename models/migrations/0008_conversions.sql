@@ -1,9 +1,9 @@
 -- Conversions: from an accepted sale to a priced conversion, its refunds, its customer and its lead.
 --
--- Rows of the hot path refer to their organization through a foreign key of several columns, or by the policy alone: a key
--- to organization itself would lock its one row in every sale.
+-- Rows of the hot path refer to their organization through a foreign key of several columns, or by the policy alone: a
+-- key to organization itself would lock its one row in every sale.
 
--- The inbox of signed sales. The id of an event is unique per organization for ever, so that a retry is never a second
+-- The inbox of signed sales. The id of an event is unique per organization forever, so that a retry is never a second
 -- sale. id is the id of the conversion, which the caller already got; settled_at is set once the conversion exists.
 create table sale (
   id uuid not null,
@@ -80,11 +80,11 @@ create table conversion (
   -- Why the conversion is credited as it is, step by step. Null if nothing but the row itself decided, as for a signed
   -- sale whose buyer is no lead.
   attribution_log text[],
-  -- What Paid payouts paid for the conversion, less what later payouts held back. What it still owes, or is owed, is one
-  -- subtraction.
+  -- The amount that Paid payouts paid for the conversion, less the amount that later payouts held back. The amount it
+  -- still owes, or is owed, is one subtraction.
   paid_cents bigint not null default 0 check (paid_cents >= 0),
-  -- The conversion was Denied or Invalidated from the start, so it has no entry in the ledger. Its first history row says
-  -- so too, but is deleted earlier.
+  -- The conversion was Denied or Invalidated from the start, so it has no entry in the ledger. Its first history row
+  -- says so too, but is deleted earlier.
   born_owing_nothing boolean not null default false,
   disputed_at timestamptz,
   -- The status before a full refund, restored when the money comes back.
@@ -114,7 +114,7 @@ create index conversion_list on conversion (organization_id, created_at desc, id
 create index conversion_affiliate_list on conversion (organization_id, affiliate_id, created_at desc, id desc);
 create index conversion_parent on conversion (organization_id, parent_id) where parent_id is not null;
 create index conversion_program on conversion (organization_id, program_id, occurred_at desc, id desc);
--- What is charged to budgets. Sales are not in it.
+-- Conversions that are charged to budgets. Sales are not in it.
 create index conversion_reward on conversion (organization_id, program_id)
   where type in ('ClickReward', 'LeadReward');
 -- Finds the currencies of an organization by reading one row of each.
@@ -154,8 +154,8 @@ create index conversion_affiliate_tag_list
   on conversion (organization_id, affiliate_id, sub_id, created_at desc, id desc) where sub_id is not null;
 create index conversion_affiliate_untagged_list
   on conversion (organization_id, affiliate_id, created_at desc, id desc) where sub_id is null;
--- Filters of lists, in the order of the list, for what clicks and leads earn. A sale is in none of these, so settling a
--- sale does not write them.
+-- Filters of lists, in the order of the list, for rewards of clicks and leads. A sale is in none of these, so settling
+-- a sale does not write them.
 create index conversion_reward_status_list
   on conversion (organization_id, type, status, created_at desc, id desc) where type in ('ClickReward', 'LeadReward');
 create index conversion_reward_program_list
@@ -184,7 +184,7 @@ end $$;
 create trigger conversion_owes_nothing before delete on conversion
   for each row execute function conversion_owes_nothing();
 
--- Record what a change costs the budget of the program. A conversion never changes its program or its currency.
+-- Record the cost of a change for the program's budget. A conversion never changes its program or its currency.
 create function note_reward_spend() returns trigger language plpgsql as $$
 declare
   change bigint := 0;
@@ -223,8 +223,8 @@ end $$;
 create trigger conversion_has_no_line before delete on conversion
   for each row execute function conversion_has_no_line();
 
--- Record what a change adds to its day (decision 41). A conversion never changes its program, affiliate, type, time or
--- currency.
+-- Record the difference that a change makes to its day (decision 41). A conversion never changes its program,
+-- affiliate, type, time or currency.
 create function note_conversion_day() returns trigger language plpgsql as $$
 declare
   counts constant boolean := tg_op <> 'DELETE' and not new.is_test and new.status not in ('Denied', 'Invalidated');
@@ -283,9 +283,9 @@ create trigger conversion_day_changed after update on conversion for each row
 create trigger conversion_day_gone after delete on conversion for each row
   when (not old.is_test and old.status not in ('Denied', 'Invalidated')) execute function note_conversion_day();
 
--- A change of what a day owes that changes none of its figures (status, hold, payment, lock, approval) is also recorded
--- as a change of the day, of zero: once per program and day, however many conversions a statement changes. Other changes
--- are recorded by conversion_day_changed.
+-- A change that affects the amount owed for a day but none of its figures (status, hold, payment, lock, approval) is
+-- also recorded as a change of the day, of zero: once per program and day, however many conversions a statement
+-- changes. Other changes are recorded by conversion_day_changed.
 create function note_owed_days() returns trigger language plpgsql as $$
 begin
   insert into day_change (organization_id, program_id, affiliate_id, day, currency)
@@ -306,8 +306,9 @@ create trigger conversion_time before insert on conversion
   for each row when (greatest(new.occurred_at, new.created_at) > clock_timestamp() + interval '1 minute')
   execute function say_database_time('occurred_at', 'created_at');
 
--- What a conversion adds to its day, computed anew: days are checked and rebuilt by it. Conversions of test keys and those
--- that earn nothing add nothing; the override of a recruiter is a commission and no sale.
+-- The figures that a conversion adds to its day, computed from scratch: days are checked and rebuilt with it.
+-- Conversions of test keys and those that earn nothing add nothing; the override of a recruiter is a commission and not
+-- a sale.
 create function day_figures(one conversion) returns table (
   leads int, sales int, refunds int, revenue_cents bigint, refunded_cents bigint, commission_cents bigint,
   override_cents bigint
@@ -342,8 +343,8 @@ create trigger conversion_event_time before insert on conversion_event
   for each row when (new.occurred_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('occurred_at');
 
--- A refund of a conversion. What comes back is a row of its own with a negative amount, so the order of refunds is their
--- place; two refunds computed from the same state cannot both be stored.
+-- A refund of a conversion. Money that comes back is a separate row with a negative amount, so the order of refunds is
+-- their place; two refunds computed from the same state cannot both be stored.
 create table refund (
   id uuid not null,
   organization_id uuid not null,
@@ -355,7 +356,7 @@ create table refund (
   reason text,
   place int not null,
   is_restoration boolean not null default false,
-  -- Who booked it, and what a person says besides the reason.
+  -- Who booked it, and a person's note in addition to the reason.
   origin text not null,
   note text,
   foreign key (organization_id, conversion_id) references conversion (organization_id, id),
@@ -369,14 +370,14 @@ create trigger refund_time before insert on refund
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
 
--- What a refund took back from one conversion: its own, and later its override's.
+-- The part of a refund that reverses one conversion: first its own, later its override.
 create table reversal (
   organization_id uuid not null,
   refund_id uuid not null,
   conversion_id uuid not null,
   commission_cents bigint not null,
   created_at timestamptz not null,
-  -- What the refund takes back only once the conversion earns again: it came while the conversion was invalidated.
+  -- The part that is reversed only once the conversion earns again, since the refund came while it was invalidated.
   late_cents bigint not null default 0,
   foreign key (organization_id, refund_id) references refund (organization_id, id),
   foreign key (organization_id, conversion_id) references conversion (organization_id, id)
@@ -387,8 +388,8 @@ create trigger reversal_time before insert on reversal
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
 
--- A person's change of a commission, and the resulting change of its override. Amounts are before refunds, in minor units
--- of the conversion's currency.
+-- A person's change of a commission, and the resulting change of its override. Amounts are before refunds, in minor
+-- units of the conversion's currency.
 create table commission_change (
   organization_id uuid not null,
   id uuid not null,
@@ -450,9 +451,9 @@ create table program_customer (
   customer_key text not null,
   first_paid_at timestamptz not null,
   payments int not null check (payments >= 0),
-  -- joined_to: the name under which this one's payments are counted; null if they are counted here. gateway: the gateway
-  -- that uses the id; null until one does. email_normalized: the customer's latest email. first_sold_at: their first
-  -- payment that no import brought.
+  -- joined_to: the name under which this one's payments are counted; null if they are counted here. gateway: the
+  -- gateway that uses the id; null until one does. email_normalized: the customer's latest email. first_sold_at: their
+  -- first payment that no import brought.
   joined_to text,
   gateway text,
   email_normalized text,
@@ -462,7 +463,7 @@ create table program_customer (
 );
 select isolate_tenant('program_customer');
 
--- What an import says of a customer, so that undoing the import can take it out again.
+-- The data of an import about a customer, so that undoing the import can remove it again.
 create table import_customer (
   organization_id uuid not null,
   program_id uuid not null,
@@ -478,8 +479,8 @@ create index import_customer_job on import_customer (organization_id, import_job
 select isolate_tenant('import_customer');
 
 -- The name under which an id is counted: the id itself, unless it belongs to another customer. The same id at two
--- gateways is two customers. An id without a gateway is the customer for whom any gateway uses it; one of digits only if
--- their emails agree or one of them is unknown.
+-- gateways is two customers. An id without a gateway is the customer for whom any gateway uses it; an id of digits only
+-- if their emails agree or one of them is unknown.
 create function customer_name(org uuid, program uuid, id_name text, other_name text, via text, inbox text)
 returns text language plpgsql stable as $$
 declare
@@ -529,9 +530,9 @@ begin
 end $$;
 
 -- Count a payment of a customer. Returns the name that has the count, the number of the payment, and the time of the
--- first one. A customer known by email alone is joined to the first id that pays with this email. The names are locked,
+-- first one. A customer known only by email is joined to the first id that pays with this email. The names are locked,
 -- the email before the id, until the transaction ends. Fails if this is not the expected payment (null: any), because
--- others were counted meanwhile.
+-- others were counted in the meantime.
 create function count_payment(
   org uuid, program uuid, id_name text, other_name text, via text, email_name text, inbox text,
   paid_at timestamptz, import_job uuid, expected int,
@@ -674,7 +675,7 @@ create unique index lead_person on lead (organization_id, affiliate_id, email_no
 create index lead_match on lead (organization_id, email_normalized, occurred_at desc, id desc)
   where state <> 'Invalidated';
 create index lead_open on lead (expires_at) where state = 'Open';
--- One paid lead per person and program, for ever; and how many an affiliate brought today.
+-- One paid lead per person and program, forever; and how many an affiliate brought today.
 create index lead_form_person on lead (organization_id, program_id, email_normalized) where method = 'lead_form';
 create index lead_form_day on lead (organization_id, affiliate_id, occurred_at) where method = 'lead_form';
 create index lead_forgettable on lead (expires_at) where state = 'Expired' and email <> '';

@@ -1,6 +1,6 @@
--- The ledger, and the sums that are maintained with it: budgets, days, what is owed.
+-- The ledger, and the sums that are maintained with it: budgets, days, amounts owed.
 
--- Every minor unit earned, taken back or paid. Balances are sums of it; rows never change.
+-- Every minor unit earned, reversed or paid. Balances are sums of it; rows never change.
 create table ledger_entry (
   id uuid not null,
   organization_id uuid not null,
@@ -39,7 +39,7 @@ select isolate_tenant('ledger_entry');
 select make_append_only('ledger_entry');
 
 -- An entry needs its conversion when it is booked. It stays when the conversion is deleted with its import, which is
--- possible only once the entries come to nothing (conversion_owes_nothing). So this is a trigger, not a foreign key.
+-- possible only once the entries add up to zero (conversion_owes_nothing). So this is a trigger, not a foreign key.
 create function ledger_names_conversion() returns trigger language plpgsql as $$
 begin
   perform from conversion c where c.organization_id = new.organization_id and c.id = new.conversion_id for key share;
@@ -104,9 +104,9 @@ create table affiliate_revenue (
 );
 select isolate_tenant('affiliate_revenue');
 
--- Changes of what rewards for clicks and leads cost a program; the cost is their sum. A change adds a row and locks none,
--- so that nobody who denies, refunds or validates conversions waits. The reader of the sum, who holds the budget's lock,
--- folds the rows from time to time.
+-- Changes of a program's cost of rewards for clicks and leads; the cost is their sum. A change adds a row and locks
+-- none, so that requests that deny, refund or validate conversions do not wait. The reader of the sum, which holds the
+-- budget's lock, folds the rows from time to time.
 create table reward_spend (
   id bigint generated always as identity,
   organization_id uuid not null,
@@ -119,8 +119,8 @@ create index reward_spend_program on reward_spend (organization_id, program_id) 
 alter table reward_spend add primary key (organization_id, id);
 select isolate_tenant('reward_spend');
 
--- What each day brought, for programs and affiliates (UTC, the day of the sale or click). The database records it in the
--- transaction of the change, so it always equals the rows (decision 41).
+-- Daily figures of programs and affiliates (UTC, the day of the sale or click). The database records them in the
+-- transaction of the change, so they always equal the rows (decision 41).
 --
 -- A change adds a row here and locks none, so that two sales of one affiliate do not wait for each other. A tick folds
 -- the rows into the two tables below; a day is its row there plus the changes here. Written on a hot path: no foreign
@@ -145,7 +145,7 @@ create table day_change (
 );
 select isolate_tenant('day_change');
 
--- A change that is taken out of day_change makes its day due to be computed again, whichever release takes it.
+-- A change that is removed from day_change makes its day due to be recomputed, whichever release removes it.
 create function forget_reckoned_days() returns trigger language plpgsql as $$
 begin
   delete from owed_day o using (select distinct organization_id, program_id, day from gone where currency is not null) g
@@ -199,15 +199,15 @@ create unique index program_day_figures on program_day
   (organization_id, day, program_id, currency, country) nulls not distinct;
 select isolate_tenant('program_day');
 
--- What each day of a program still owes, computed once and valid until the day changes (decision 55). Nothing is added or
--- subtracted: a day either equals its conversions, or is in day_to_reckon or day_change and the reader adds up its
--- conversions.
+-- The amounts that each day of a program still owes, computed once and valid until the day changes (decision 55). They
+-- are never adjusted: a day either equals its conversions, or is in day_to_reckon or day_change and the reader adds up
+-- its conversions.
 --
--- Amounts are those of the conversions of that day less what was paid for them, as if no payout held any: what is still
--- to pay, and (less than 0) what was overpaid. hold_day is the UTC day on which the hold of Pending ones ends, null for
--- others. home_cents is each conversion times the fraction times / over, rounded for itself; these three are null where
--- there was no rate, and valid while the fraction is the day's. No foreign key: it is written from conversions, which
--- name the program.
+-- Amounts are those of the conversions of that day less the amounts paid for them, as if no payout held any: the sum
+-- still to pay, and (less than 0) the sum overpaid. hold_day is the UTC day on which the hold of Pending ones ends,
+-- null for others. home_cents is each conversion times the fraction times / over, rounded separately; these three are
+-- null if there was no rate, and valid while the fraction is the day's. No foreign key: it is written from conversions,
+-- which name the program.
 create table owed_day (
   organization_id uuid not null,
   program_id uuid not null,

@@ -1,4 +1,4 @@
--- Payment gateways and platforms: connections, events, payments and what happened to them.
+-- Payment gateways and platforms: connections, events, payments and their refunds and disputes.
 
 create table gateway_connection (
   id uuid primary key,
@@ -9,7 +9,8 @@ create table gateway_connection (
   account text not null,
   token_hash bytea not null unique,
   token_sealed bytea not null,
-  -- Sealed JSON: what the brand entered, what we created at the gateway, and what was replaced less than an hour ago.
+  -- Sealed JSON: credentials that the brand entered, those that we created at the gateway, and those replaced less than
+  -- an hour ago.
   credentials_sealed bytea not null,
   made_sealed bytea not null,
   former_sealed bytea,
@@ -23,7 +24,7 @@ create table gateway_connection (
   refused_at timestamptz,
   -- All events until then were listed and processed.
   reconciled_to timestamptz,
-  -- The gateway's id of the account. Empty if the gateway does not tell.
+  -- The gateway's id of the account. Empty if the gateway does not send it.
   identity text[] not null default '{}',
   -- Prefix of the ids of payments, which keeps them apart from those of another account or mode.
   id_prefix text not null default '',
@@ -69,11 +70,11 @@ create table gateway_payment (
   -- Null: no one is credited, and reason says why.
   conversion_id uuid,
   reason text,
-  -- What was paid and refunded, including tax and shipping, in minor units.
+  -- The amounts paid and refunded, including tax and shipping, in minor units.
   paid_cents bigint not null check (paid_cents >= 0),
   refunded_cents bigint not null default 0,
   currency text not null,
-  -- What the gateway last reported as refunded, and the time of that report: older reports are ignored.
+  -- The refunded amount that the gateway last reported, and the time of that report: older reports are ignored.
   reread_cents bigint,
   reread_at timestamptz,
   customer_id text,
@@ -82,8 +83,8 @@ create table gateway_payment (
   is_test boolean not null,
   paid_at timestamptz not null,
   created_at timestamptz not null,
-  -- The order or invoice of the payment, if the gateway tells it apart from the payment's own id. Payments of one order
-  -- are one conversion (decision 72).
+  -- The order or invoice of the payment, if the gateway distinguishes it from the payment's own id. Payments of one
+  -- order are one conversion (decision 72).
   order_id text,
   -- When the gateway's object last changed: older reports are ignored. Null: it never changes.
   told_at timestamptz,
@@ -123,7 +124,7 @@ create table gateway_alias (
 create index gateway_alias_payment on gateway_alias (organization_id, payment_id);
 select isolate_tenant('gateway_alias');
 
--- What was refunded under one id of the gateway and did not come back, in minor units of the payment, including tax and
+-- The amount refunded under one id of the gateway and not reversed, in minor units of the payment, including tax and
 -- shipping.
 create table gateway_refund (
   organization_id uuid not null,
@@ -142,7 +143,7 @@ create trigger gateway_refund_time before insert on gateway_refund
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
 
--- Events that name a payment which has not arrived yet, under each id that they name it by.
+-- Events that name a payment that has not arrived yet, under each id by which they name it.
 create table gateway_parked (
   organization_id uuid not null,
   gateway text not null,
@@ -154,7 +155,7 @@ create table gateway_parked (
 create index gateway_parked_event on gateway_parked (organization_id, event_id);
 select isolate_tenant('gateway_parked');
 
--- The state of a dispute. A lost one is a refund of what remained, under the id dispute:ID.
+-- The state of a dispute. A lost one is a refund of the remaining amount, under the id dispute:ID.
 create table gateway_dispute (
   organization_id uuid not null,
   gateway text not null,
@@ -187,14 +188,14 @@ create table gateway_order (
   gateway text not null,
   order_id text not null,
   told_at timestamptz not null,
-  -- What was paid in all, and the total of the order: 0 if it was cancelled.
+  -- The total amount paid, and the total of the order: 0 if it was cancelled.
   amount_cents bigint not null check (amount_cents >= 0),
   total_cents bigint not null check (total_cents >= 0),
   primary key (organization_id, gateway, order_id)
 );
 select isolate_tenant('gateway_order');
 
--- What was added to a conversion after its first payment: a further payment of its order, or a higher total. A payment is
+-- Additions to a conversion after its first payment: a further payment of its order, or a higher total. A payment is
 -- added once.
 create table conversion_addition (
   organization_id uuid not null,
@@ -217,7 +218,7 @@ create trigger conversion_addition_time before insert on conversion_addition
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
 
--- Newsletter and CRM platforms, which are asked who referred a buyer if nothing else tells.
+-- Newsletter and CRM platforms, which are queried for the referrer of a buyer if no other source names one.
 create table platform_connection (
   id uuid not null,
   organization_id uuid not null references organization,
@@ -236,7 +237,7 @@ create table platform_connection (
 alter table platform_connection add primary key (organization_id, id);
 select isolate_tenant('platform_connection');
 
--- Payments that credited no one, while platforms are asked about their buyer. The row is deleted when that ends.
+-- Payments that credited no one, while platforms are queried about their buyer. The row is deleted when that ends.
 create table platform_lookup (
   id uuid not null,
   organization_id uuid not null,
@@ -262,7 +263,7 @@ create table web_pixel (
   error text,
   wanted_at timestamptz not null,
   settled_at timestamptz,
-  -- After the connection ended only what the pixel's deletion needs is kept, until it is deleted.
+  -- After the connection ended, only the data needed to delete the pixel is stored, until it is deleted.
   ended_at timestamptz,
   credentials_sealed bytea,
   check ((state in ('ending', 'ended')) = (ended_at is not null)),

@@ -1,6 +1,6 @@
 -- Codes that buyers redeem for a discount, and the affiliates that they credit.
 
--- What a family of codes takes off; the same as one coupon of the processor.
+-- The discount of a family of codes; the same as one coupon of the processor.
 create table campaign_coupon (
   id uuid not null,
   organization_id uuid not null,
@@ -20,7 +20,7 @@ create table campaign_coupon (
   max_codes_per_affiliate integer check (max_codes_per_affiliate > 0),
   overrides_click_attribution boolean not null,
   product_refs text[] not null check (cardinality(product_refs) <= 100),
-  -- What sales with one of its codes earn. Null: the same as without it.
+  -- The commission of sales with one of its codes. Null: the same as without it.
   commission_type text check (commission_type in ('Percentage', 'Fixed')),
   commission_value numeric check (commission_value >= 0 and (commission_value is not null) = (commission_type is not null)),
   -- Minting until the processor has it; a refused row is deleted.
@@ -39,7 +39,7 @@ create table campaign_coupon (
   foreign key (organization_id, connection_id) references gateway_connection (organization_id, id)
 );
 create index campaign_coupon_list on campaign_coupon (organization_id, program_id, created_at desc, id desc);
--- Finds a coupon by its id alone.
+-- Finds a coupon by only its id.
 create index campaign_coupon_anywhere on campaign_coupon (id);
 alter table campaign_coupon add primary key (organization_id, id);
 select isolate_tenant('campaign_coupon');
@@ -119,8 +119,8 @@ create index affiliate_coupon_coupon_list
   where campaign_coupon_id is not null;
 create index affiliate_coupon_status_list on affiliate_coupon (organization_id, status, created_at desc, id desc);
 alter table affiliate_coupon add primary key (organization_id, id);
--- Matches a payment by the gateway's id of the redeemed code (decision 74). Not unique: at a gateway whose id is the text
--- of the code, another affiliate may have the same later, and each account numbers its codes by itself.
+-- Matches a payment by the gateway's id of the redeemed code (decision 74). Not unique: at a gateway whose id is the
+-- text of the code, another affiliate may have the same later, and each account numbers its codes by itself.
 create index affiliate_coupon_gateway_id
   on affiliate_coupon (organization_id, processor_promotion_code_id) where processor_promotion_code_id is not null;
 select isolate_tenant('affiliate_coupon');

@@ -1,4 +1,4 @@
--- Payouts: runs, the payouts of a run, their lines, and what rails were asked and reported (decision 12).
+-- Payouts: runs, the payouts of a run, their lines, and the requests to rails and their reports (decision 12).
 
 create table payout_run (
   id uuid primary key,
@@ -23,8 +23,8 @@ create trigger payout_run_time before insert on payout_run
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
 
--- One per affiliate and run. While it can change (Pending, Failed), refunds shrink it, possibly to zero. What was sent to
--- a rail is a positive amount for ever.
+-- One per affiliate and run. While it can change (Pending, Failed), refunds shrink it, possibly to zero. The amount of
+-- a payout that was sent to a rail stays positive forever.
 create table payout (
   id uuid primary key,
   organization_id uuid not null,
@@ -48,7 +48,7 @@ create table payout (
   period_start date not null,
   period_end date not null,
   created_at timestamptz not null,
-  -- Listed for payment by hand: from then on no rail is asked.
+  -- Listed for payment by hand: from then on no rail is called.
   exported_at timestamptz,
   submitted_at timestamptz,
   paid_at timestamptz,
@@ -85,8 +85,8 @@ create trigger payout_time before insert or update of submitted_at, paid_at, fai
     > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at', 'submitted_at', 'paid_at', 'failed_at', 'voided_at');
 
--- What one payout pays (or, below 0, holds back) for one conversion. A run writes up to a million, so a trigger looks up
--- what they refer to once per statement, instead of foreign keys.
+-- The amount that one payout pays (or, below 0, holds back) for one conversion. A run writes up to a million, so a
+-- trigger looks up the referenced rows once per statement, instead of foreign keys.
 create table payout_line (
   id uuid primary key,
   organization_id uuid not null,
@@ -107,14 +107,14 @@ create table payout_line (
   check ((reversed_native_cents = 0) = (reversed_at is null)),
   check (released_at is null or not is_open)
 );
--- A conversion is in one open payout, whoever runs it.
+-- A conversion is in at most one open payout, regardless of the run.
 create unique index payout_line_open on payout_line (organization_id, conversion_id) where is_open;
 create index payout_line_payout on payout_line (organization_id, payout_id);
 create index payout_line_conversion on payout_line (organization_id, conversion_id);
 select isolate_tenant('payout_line');
 
--- Each statement is planned for the rows at hand and counts all misses, since the planner, asked for the first miss only,
--- read the whole table for each row. Sequential scans are off for the same reason.
+-- Each statement is planned for the rows at hand and counts all misses: to find only the first miss, the planner chose
+-- to read the whole table for each row. Sequential scans are off for the same reason.
 create function payout_lines_name_rows() returns trigger language plpgsql
 set enable_seqscan = off set work_mem = '64MB' as $$
 declare
@@ -149,24 +149,24 @@ create table payout_attempt (
   asked int not null default 0,
   created_at timestamptz not null,
   answered_at timestamptz,
-  -- The rail's books that may contain the attempt: a rail with other books does not know the key and is not asked to pay
-  -- it. Null: none.
+  -- The rail's books that may contain the attempt: a rail with other books does not know the key and is not called to
+  -- pay it. Null: none.
   books text,
-  -- What was sent with the attempt, besides its key and the ids of payout and organization; the same each time. Null:
-  -- nothing else was sent.
+  -- The data sent with the attempt in addition to its key and the ids of payout and organization; the same each time.
+  -- Null: nothing else was sent.
   labels jsonb,
   foreign key (organization_id, payout_id) references payout (organization_id, id)
 );
 create index payout_attempt_open on payout_attempt (created_at) where state in ('intent', 'unknown', 'accepted');
 alter table payout_attempt add primary key (organization_id, payout_id, number);
--- The key comes first, since it is all that a rail knows; with the organization, the index can be distributed.
+-- The key comes first, since a rail knows nothing else; with the organization, the index can be distributed.
 create unique index payout_attempt_key_key on payout_attempt (key, organization_id);
 select isolate_tenant('payout_attempt');
 create trigger payout_attempt_time before insert or update of answered_at on payout_attempt
   for each row when (greatest(new.created_at, new.answered_at) > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at', 'answered_at');
 
--- One per organization and day on which its cadence was due. Amounts are what was due then; nothing is claimed.
+-- One per organization and day on which its cadence was due. Amounts are those due at that time; nothing is claimed.
 create table payout_proposal (
   id uuid not null,
   organization_id uuid not null references organization,
@@ -197,7 +197,7 @@ create trigger payout_proposal_time before insert on payout_proposal
 
 -- Each event that a payout rail sent, once. organization_id is null if it is about no payment of ours. outcome: Settled
 -- changed a payout; Noted is an intermediate step; Late came after the end that it reports; Parked is about nothing
--- known; Contradicts says that money went, or came back, against our books. An operator has to look at the last two.
+-- known; Contradicts says that money was paid, or came back, against our records. An operator must review the last two.
 create table rail_event (
   rail text not null,
   event_id text not null,
@@ -216,13 +216,13 @@ create table rail_event (
 );
 create index rail_event_list on rail_event (received_at desc, rail, event_id);
 create index rail_event_open on rail_event (received_at desc) where outcome in ('Parked', 'Contradicts');
--- Checked before a payout is sent, retried or released: a rail may have paid it after all.
+-- Checked before a payout is sent, retried or released: a rail may have paid it in the meantime.
 create index rail_event_doubt on rail_event (organization_id, payout_id)
   where outcome = 'Contradicts' and answer = 'Paid';
 select isolate_tenant('rail_event');
 
--- Books of the sandbox rail, which is used where no real one is configured. key is one attempt of one payout: a repeated
--- request finds the row of the first. state is what the rail would report: an Accepted transfer settles when it is old
+-- Books of the sandbox rail, which is used where no real one is configured. key is one attempt of one payout: a
+-- repeated request finds the row of the first. state is the rail's report: an Accepted transfer settles when it is old
 -- enough, a Lost one was never carried out.
 create table sandbox_transfer (
   organization_id uuid not null references organization (id),
@@ -238,7 +238,7 @@ create table sandbox_transfer (
 );
 select isolate_tenant('sandbox_transfer');
 
--- What the payout of a milestone pays in the deal's currency, and the rate to US cents.
+-- The amount of a milestone's payout in the deal's currency, and the rate to US cents.
 create table deal_release (
   payout_id uuid not null,
   organization_id uuid not null,
@@ -259,8 +259,8 @@ create trigger deal_release_time before insert on deal_release
   execute function say_database_time('created_at');
 
 -- A transfer on a rail's list after a restore (decision 61), once. The ids are those sent with it; organization_id is
--- null if no such organization exists here. account is masked. affiliate_id and booked_payout_id are what was booked for
--- it.
+-- null if no such organization exists here. account is masked. affiliate_id and booked_payout_id are the booking made
+-- for it.
 create table restored_transfer (
   id uuid primary key,
   organization_id uuid references organization,
@@ -281,7 +281,7 @@ create table restored_transfer (
   decided_because text,
   first_seen_at timestamptz not null default now(),
   changed_at timestamptz not null default now(),
-  -- What else the list says, so that a later decision books the same.
+  -- The other data of the list, so that a later decision books the same.
   milestone_id uuid,
   native text,
   unique (method, reference),
@@ -301,17 +301,17 @@ create table restore_listing (
   server text not null,
   method text not null,
   since timestamptz not null,
-  -- rail: it was asked. file: the list was uploaded. declared: an operator stated that nothing was paid by it.
+  -- rail: it was queried. file: the list was uploaded. declared: an operator stated that nothing was paid by it.
   source text not null check (source in ('rail', 'file', 'declared')),
   transfers int not null check (transfers >= 0),
   listed_at timestamptz not null default now(),
-  -- Null: it is under way, or ended before its list did.
+  -- Null: it is running, or it stopped before the end of its list.
   finished_at timestamptz
 );
 create index restore_listing_server on restore_listing (server, method);
 grant select, insert, update on restore_listing to finderfee_app;
 
--- A run collects what it claims in a temporary table. Where the role may not create one, the migration fails, not a run.
+-- A run collects its claims in a temporary table. If the role may not create one, the migration fails, not a run.
 do $$ begin
   if not has_database_privilege('finderfee_app', current_database(), 'temporary') then
     begin

@@ -1,5 +1,5 @@
--- Webhooks: endpoints, events as they will be sent, and their deliveries. An event, its deliveries and their attempts are
--- in partitions of the same month, by the id of the event (decision 56).
+-- Webhooks: endpoints, events as they will be sent, and their deliveries. An event, its deliveries and their attempts
+-- are in partitions of the same month, by the id of the event (decision 56).
 
 create table webhook_endpoint (
   id uuid not null,

@@ -32,7 +32,7 @@ create table copilot_entry (
   number integer not null,
   kind text not null check (kind in ('Question', 'Reply', 'Result')),
   text text not null,
-  -- What a reply requests, as {id, tool, arguments}; and which of these a result answers.
+  -- The requests of a reply, as {id, tool, arguments}; and which of these a result answers.
   calls jsonb not null default '[]',
   call_id text check ((call_id is not null) = (kind = 'Result')),
   created_at timestamptz not null,

@@ -45,7 +45,7 @@ def send_next(
     assert brand is not None  # the import has looked up both
     assert program is not None
     service_text = (
-        f"{brand.name} moved the affiliate program {program.name} to a new home, and you with it. "
+        f"{brand.name} moved the affiliate program {program.name} and your account to a new service. "
         f"Sign in with this address: {settings.current().web.url}"
     )
     for affiliate in people:
@@ -54,7 +54,7 @@ def send_next(
             to=affiliate.email,
             subject=" ".join(f"Your affiliate account at {brand.name}".split()),
             text="\n\n".join(part for part in (html.to_text(brand_html), service_text) if part),
-            html=template_renderer.render("imported.html", said=brand_html, ours=service_text),
+            html=template_renderer.render("imported.html", brand_html=brand_html, service_text=service_text),
             kind="affiliate.imported",
             at=now,
         )

@@ -89,7 +89,7 @@ class Chargebee(ApiAdapter):
         if confirmed is None:
             return IgnoredFact("unknown_at_gateway")
         if shapes.text(confirmed, "id") != event_id:
-            raise UnreadableEvent("another event was read than the one that was told")
+            raise UnreadableEvent("the event that was read is not the one in the notification")
         read = chargebee_facts.READERS.get(shapes.require(confirmed, "event_type"))
         if read is None:
             return IgnoredFact("unknown_type")

@@ -51,7 +51,7 @@ class Maxio(ApiAdapter):
         coupons=True,
         trials=True,
         disputes=tuple(DisputeState),
-        lacks=("Chargebacks have no webhook: the nightly look at the invoices finds them.",),
+        lacks=("Chargebacks have no webhook: they are found when the invoices are read each night.",),
     )
     type_path = ("event",)
     # The older header, without the last words, is MD5.

@@ -233,7 +233,7 @@ def _transaction(api: GatewayApi, event: Any) -> Fact:
     elif kind == "purchase" and status == "void":
         refund_id, sale_id, reason = f"void:{transaction_id}", transaction_id, "cancelled"
     elif shapes.text(event, "event_type") == "refunded" and kind != "refund":
-        raise UnreadableEvent("the refund names a payment that stands")
+        raise UnreadableEvent("the refund names a payment that was not reversed")
     else:
         return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.get(transaction, "currency"))

@@ -45,7 +45,7 @@ class Braintree(ApiAdapter):
     fields = (
         CredentialField("merchantId", "Merchant ID", "Control Panel, API, Keys", secret=False),
         CredentialField("publicKey", "Public key", "Control Panel, API, Keys", secret=False),
-        CredentialField("privateKey", "Private key", "Control Panel, API, Keys, beside the public key"),
+        CredentialField("privateKey", "Private key", "Control Panel, API, Keys, next to the public key"),
     )
     capabilities = Capabilities(
         refunds="poll",
@@ -53,9 +53,9 @@ class Braintree(ApiAdapter):
         disputes=tuple(DisputeState),
         leaves=True,
         lacks=(
-            "Braintree's discounts are no codes.",
+            "Braintree's discounts are not codes.",
             "One-off sales and refunds of cards are found once they are settled, within a quarter of an hour.",
-            "Trials are not told.",
+            "Trials are not reported.",
         ),
     )
     polls = timedelta(minutes=15)

@@ -78,14 +78,14 @@ class Paypal(StoredWebhookAdapter):
     kind = "payments"
     fields = (
         CredentialField("clientId", "Client ID", "Apps & Credentials, of the app that takes your payments"),
-        CredentialField("clientSecret", "Secret", "Apps & Credentials, beside the client ID of the same app"),
+        CredentialField("clientSecret", "Secret", "Apps & Credentials, next to the client ID of the same app"),
     )
     capabilities = Capabilities(
         disputes=(DisputeState.Lost, DisputeState.Won),
         lacks=(
             "PayPal has no discount codes.",
-            "Only payments that were made through the app are told.",
-            "A dispute is told when it is decided.",
+            "Only payments that were made through the app are reported.",
+            "A dispute is reported only when it is decided.",
         ),
     )
     type_path = ("event_type",)

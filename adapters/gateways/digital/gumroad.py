@@ -65,8 +65,8 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
         coupons=True,
         disputes=(DisputeState.Lost, DisputeState.Won),
         lacks=(
-            "A partial refund of a product that is not priced in US dollars waits for a person.",
-            "A payment whose webhook was lost is credited by custom field, code, history or email alone.",
+            "A partial refund of a product that is not priced in US dollars waits for a person's decision.",
+            "A payment whose webhook was lost is credited only by custom field, code, history or email.",
             "A refund whose webhook was lost, and every refund of a gift, is found for sales of the last 14 days.",
         ),
     )
@@ -171,7 +171,7 @@ def _seller(api: GatewayApi) -> str:
     """Return the id of the seller, as deliveries spell it."""
     answer = api.get("/user")
     if shapes.get(answer, "success") is not True:
-        raise CredentialsRefused(shapes.text(answer, "message") or "the token belongs to no user")
+        raise CredentialsRefused(shapes.text(answer, "message") or "the token belongs to no account")
     return shapes.identity(answer, "user", "user_id") or shapes.require(answer, "user", "id")
 
 

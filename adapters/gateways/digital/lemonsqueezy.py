@@ -73,9 +73,9 @@ class LemonSqueezy(StoredWebhookAdapter):
         coupons=True,
         trials=True,
         lacks=(
-            "A payment whose webhook was lost is credited by history, code or email alone.",
+            "A payment whose webhook was lost is credited only by history, code or email.",
             "A refund whose webhook was lost is found for payments of the last 30 days.",
-            "Chargebacks are not told as such.",
+            "Chargebacks are not reported as such.",
         ),
     )
     proof = proofs.BodyDigest("X-Signature")

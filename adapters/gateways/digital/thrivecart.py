@@ -43,10 +43,10 @@ class ThriveCart(ApiAdapter):
     )
     capabilities = Capabilities(
         lacks=(
-            "Codes are made by hand at ThriveCart.",
-            "Chargebacks are not told: refund the order when one is lost.",
-            "A payment whose webhook was lost is credited by history or email alone.",
-            "What is sold after an order was told (an upsell) is not booked beside the order.",
+            "Codes are created by hand at ThriveCart.",
+            "Chargebacks are not reported: refund the order when one is lost.",
+            "A payment whose webhook was lost is credited only by history or email.",
+            "An upsell sold after the order was reported is not recorded separately.",
         )
     )
     by_hand = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)

@@ -54,7 +54,7 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         leaves=True,
         webhooks_belong_to="clientId",
         lacks=(
-            "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
+            "Disputes are reported for PayPal only, without their result: an order that leaves the status Disputed is"
             " released.",
             "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         ),

@@ -35,8 +35,8 @@ _SIGNATURE = "X-Shopify-Hmac-Sha256"
 _NEEDED = ("ORDERS_PAID", "ORDERS_UPDATED", "ORDERS_DELETE", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
 _NO_DISPUTES = (
-    "Disputes are not told yet: give the app the scope read_shopify_payments_disputes, install it again, and connect"
-    " anew. Shops that do not use Shopify Payments have none to tell."
+    "Disputes are not reported yet: give the app the scope read_shopify_payments_disputes, install it again, and"
+    " reconnect. Shops without Shopify Payments have no disputes to report."
 )
 
 _CHECK = """query Check { shop { myshopifyDomain currencyCode } currentAppInstallation { accessScopes { handle } } }"""
@@ -69,9 +69,9 @@ class Shopify(ManyWebhooksAdapter):
         leaves=True,
         webhooks_belong_to="clientId",
         lacks=(
-            "Trials of subscription apps are not told.",
-            "Orders of more than 60 days ago are read only with the scope read_all_orders.",
-            "Disputes are told for Shopify Payments only.",
+            "Trials of subscription apps are not reported.",
+            "Orders older than 60 days are read only with the scope read_all_orders.",
+            "Disputes are reported for Shopify Payments only.",
         ),
     )
     proof = proofs.BodyDigest(_SIGNATURE, "clientSecret", proofs.base64_digest)

@@ -47,8 +47,8 @@ class Wix(GatewayAdapter):
         leaves=True,
         webhooks_belong_to="appId",
         lacks=(
-            "The page on which a visit began is not told: a custom field, a coupon or history name who referred.",
-            "A chargeback is told once its money is gone, and not by reconciliation.",
+            "A visit's first page is not reported: a custom field, a coupon or history identifies the affiliate.",
+            "A chargeback is reported once its money is taken back, and reconciliation does not find it.",
         ),
     )
     by_hand = (

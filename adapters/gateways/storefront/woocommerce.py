@@ -60,8 +60,8 @@ class WooCommerce(ManyWebhooksAdapter):
         own_ids=True,
         own_servers=True,
         lacks=(
-            "Chargebacks are not told: refund the order when one is lost.",
-            "Trials are not told as such.",
+            "Chargebacks are not reported: refund the order when one is lost.",
+            "Trials are not reported as such.",
             "Orders have no test flag.",
             "Before WooCommerce 3.6 partial refunds are found by reconciliation only.",
         ),

@@ -8,7 +8,7 @@ const AFFILIATE = {
   label: 'Affiliate',
   help: 'The affiliate’s id, from a trigger or from Find Affiliate.',
   required: true,
-  found: 'find_affiliate.id',
+  foundBy: 'find_affiliate.id',
 };
 const CAMPAIGN = { key: 'programId', label: 'Campaign', required: true, from: 'campaigns' };
 const EMAIL = { key: 'email', label: 'Email', required: true };
@@ -49,16 +49,16 @@ const updateAffiliate = {
   key: 'update_affiliate',
   label: 'Update Affiliate',
   noun: 'Affiliate',
-  description: 'Changes an affiliate. What is left empty stays as it is.',
+  description: 'Changes an affiliate. Empty fields are not changed.',
   fields: [
     AFFILIATE,
     { key: 'fullName', label: 'Name' },
-    { key: 'tags', label: 'Tags', help: 'All of them: they take the place of those that are there.', type: 'list' },
-    { key: 'notes', label: 'Notes', help: 'For you alone; the affiliate never sees them.', type: 'text' },
+    { key: 'tags', label: 'Tags', help: 'The complete list: it replaces the current tags.', type: 'list' },
+    { key: 'notes', label: 'Notes', help: 'Only for you; the affiliate never sees them.', type: 'text' },
     {
       key: 'customCommissionType',
       label: 'Commission Type',
-      help: 'For a rate of their own, together with the rate.',
+      help: 'For the affiliate’s own rate; set it together with the rate.',
       choices: { Percentage: 'Percentage', Fixed: 'Fixed' },
     },
     { key: 'customCommissionValue', label: 'Commission Rate', help: '12.5 for 12.5 percent, or major units of each sale’s currency.' },
@@ -81,11 +81,11 @@ const approveOrReject = {
   key: 'approve_or_reject_affiliate',
   label: 'Approve or Reject Affiliate',
   noun: 'Affiliate',
-  description: 'Decides about somebody who applied.',
+  description: 'Approves or rejects an application.',
   fields: [
     AFFILIATE,
     { key: 'decision', label: 'Decision', required: true, choices: { approve: 'Approve', reject: 'Reject' } },
-    { key: 'reason', label: 'Reason', help: 'Of a rejection; for you alone.', type: 'text' },
+    { key: 'reason', label: 'Reason', help: 'The reason of a rejection, only for you.', type: 'text' },
   ],
   sample: SAMPLE,
 
@@ -101,7 +101,7 @@ const inviteAffiliate = {
   key: 'invite_affiliate',
   label: 'Invite Affiliate',
   noun: 'Invite',
-  description: 'Invites somebody by email, and gives the link with which they accept.',
+  description: 'Invites a person by email, and returns the link to accept the invitation.',
   fields: [
     CAMPAIGN,
     EMAIL,
@@ -129,7 +129,7 @@ const inviteAffiliate = {
   },
 };
 
-// A rate is a JSON number of at most six decimals: few enough digits for a number to hold them as they were typed.
+// A rate is a JSON number of at most six decimals: few enough digits for a number to hold them exactly as typed.
 function rate(value) {
   if (isBlank(value)) return undefined;
   const typed = String(value).trim();

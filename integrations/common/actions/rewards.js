@@ -8,20 +8,20 @@ const AFFILIATE = {
   label: 'Affiliate',
   help: 'The affiliate’s id, from a trigger or from Find Affiliate.',
   required: true,
-  found: 'find_affiliate.id',
+  foundBy: 'find_affiliate.id',
 };
 
 const addCommission = {
   key: 'add_commission',
   label: 'Add Commission',
   noun: 'Commission',
-  description: 'Credits an affiliate by hand: with a sale, or with a bonus. It is money that will be paid.',
+  description: 'Credits an affiliate with a sale or a bonus by hand. The commission will be paid.',
   fields: [
     AFFILIATE,
     { key: 'kind', label: 'Kind', required: true, choices: { sale: 'Sale', bonus: 'Bonus' } },
     { key: 'amount', label: 'Sale Amount', help: 'In major units. A bonus has none.' },
-    { key: 'commission', label: 'Commission', help: 'In major units. Of a sale, empty means by the campaign’s rate.' },
-    { key: 'currency', label: 'Currency', help: 'Three letters. Your home currency when empty.' },
+    { key: 'commission', label: 'Commission', help: 'In major units. For a sale, empty means the campaign’s rate.' },
+    { key: 'currency', label: 'Currency', help: 'Three letters. Your home currency if empty.' },
     {
       key: 'note',
       label: 'Note',
@@ -66,11 +66,11 @@ const createCoupon = {
   key: 'create_coupon_code',
   label: 'Create Coupon Code',
   noun: 'Coupon Code',
-  description: 'Makes a discount code that credits one affiliate.',
+  description: 'Creates a discount code that credits one affiliate.',
   fields: [
     AFFILIATE,
     { key: 'campaignCouponId', label: 'Campaign Coupon', required: true, from: 'coupons', dependsOn: 'affiliateId' },
-    { key: 'code', label: 'Code', help: '3 to 32 of A-Z, 0-9, hyphen and underscore. One is drawn when empty.' },
+    { key: 'code', label: 'Code', help: '3 to 32 of A-Z, 0-9, hyphen and underscore. Generated if empty.' },
   ],
   sample: {
     id: 'a1c3e5b7-d9f0-4826-b4d6-9e8f7a6b5c66',

@@ -7,7 +7,7 @@ const { Refusal } = require('../refusal');
 const EVENT_ID = {
   key: 'externalEventId',
   label: 'External Event ID',
-  help: 'Your own number of the order or payment. The same one again records nothing twice.',
+  help: 'Your own id of the order or payment. The same id is never recorded twice.',
   required: true,
 };
 const SLUG = {
@@ -21,12 +21,12 @@ const recordSale = {
   key: 'record_sale',
   label: 'Record Sale',
   noun: 'Sale',
-  description: 'Records a sale of an affiliate. A sale that is known already counts as done.',
+  description: 'Records a sale of an affiliate. A sale that is already recorded counts as success.',
   fields: [
     EVENT_ID,
     SLUG,
     { key: 'amount', label: 'Amount', help: 'In major units: 49.90 for 49 dollars and 90 cents.', required: true },
-    { key: 'currency', label: 'Currency', help: 'Three letters. US dollars when empty.' },
+    { key: 'currency', label: 'Currency', help: 'Three letters. US dollars if empty.' },
     { key: 'customerId', label: 'Customer ID', help: 'One stable id per customer; renewals count from their first payment.' },
     { key: 'customerEmail', label: 'Customer Email' },
     { key: 'subId', label: 'Sub ID', help: 'The channel tag of the visit.' },
@@ -44,7 +44,7 @@ const recordSale = {
       customerEmail: text(input.customerEmail),
       subId: text(input.subId),
     });
-    return recorded(answer, { conversionId: answer.conversionId ?? null, externalEventId: input.externalEventId });
+    return resultOf(answer, { conversionId: answer.conversionId ?? null, externalEventId: input.externalEventId });
   },
 };
 
@@ -52,13 +52,13 @@ const recordLead = {
   key: 'record_lead',
   label: 'Record Lead',
   noun: 'Lead',
-  description: 'Records somebody who signed up through an affiliate. A person who is known already counts as done.',
+  description: 'Records a person who signed up through an affiliate. A person who is already recorded counts as success.',
   fields: [
     SLUG,
-    { key: 'email', label: 'Email', help: 'What a later sale is matched with.', required: true },
+    { key: 'email', label: 'Email', help: 'A later sale is matched by this email.', required: true },
     { key: 'name', label: 'Name' },
-    { ...EVENT_ID, help: 'Your own number of the signup. Leave it empty, and one person is one lead.', required: false },
-    { key: 'programId', label: 'Campaign', help: 'Where the slug leads to several.', from: 'campaigns' },
+    { ...EVENT_ID, help: 'Your own id of the signup. If empty, one person is one lead.', required: false },
+    { key: 'programId', label: 'Campaign', help: 'Needed if the slug belongs to several campaigns.', from: 'campaigns' },
   ],
   sample: { ok: true, deduped: false, leadId: '9f3c1a7e-5b2d-4e60-8c14-7d6e5f4a3b99', email: 'kim@example.com' },
 
@@ -70,7 +70,7 @@ const recordLead = {
       externalEventId: text(input.externalEventId),
       programId: text(input.programId),
     });
-    return recorded(answer, { leadId: answer.leadId ?? null, email: input.email });
+    return resultOf(answer, { leadId: answer.leadId ?? null, email: input.email });
   },
 };
 
@@ -78,18 +78,18 @@ const refundSale = {
   key: 'refund_sale',
   label: 'Refund Sale',
   noun: 'Refund',
-  description: 'Takes back a sale, or a part of it, and the commission with it.',
+  description: 'Refunds a sale in whole or in part, and reverses its commission.',
   fields: [
     { ...EVENT_ID, help: 'The External Event ID under which the sale was recorded.' },
     {
       key: 'refundAmount',
       label: 'Refund Amount',
-      help: 'In major units of the sale’s currency. **Empty takes back all that remains.**',
+      help: 'In major units of the sale’s currency. **If empty, all that remains is refunded.**',
     },
     {
       key: 'reference',
       label: 'Refund Reference',
-      help: 'Your own number of this refund. Two equal refunds of a sale within an hour are one, unless it differs.',
+      help: 'Your own id of this refund. Two equal refunds of a sale within an hour count as one, unless their references differ.',
     },
   ],
   sample: {
@@ -118,12 +118,13 @@ const refundSale = {
 };
 
 /**
- * Return the currency of a sale, null where it is not there: an amount means nothing without it, and the sale knows it.
- * A lead, or an import, may go by the same number; a sale that the API can refund was sent to it, by no other method.
+ * Return the currency of a sale, which the refund amount is in; null if there is no such sale.
+ * A lead or an imported conversion may have the same external event id; only a sale sent to the API can be refunded, and
+ * such a sale has no attribution method.
  */
 async function currencyOf(api, externalEventId) {
-  const found = await api.get('/api/v1/automation/search/conversions', { externalEventId });
-  const sales = found.filter((row) => row.externalEventId === externalEventId && row.amountCents > 0);
+  const rows = await api.get('/api/v1/automation/search/conversions', { externalEventId });
+  const sales = rows.filter((row) => row.externalEventId === externalEventId && row.amountCents > 0);
   const sent = sales.filter((row) => !row.attributionMethod);
   const currencies = new Set((sent.length ? sent : sales).map((row) => row.currency));
   if (currencies.size > 1) {
@@ -133,8 +134,8 @@ async function currencyOf(api, externalEventId) {
   return [...currencies][0] ?? null;
 }
 
-function recorded(answer, named) {
-  return { ok: true, deduped: answer.deduped === true, ...named };
+function resultOf(answer, fields) {
+  return { ok: true, deduped: answer.deduped === true, ...fields };
 }
 
 module.exports = [recordSale, recordLead, refundSale];

@@ -1,4 +1,4 @@
-// The client: what a brand's server does every day, and the groups of operations.
+// The client: the everyday calls of a brand's server, and the groups of operations.
 import { Groups } from "./generated/operations.js";
 import { Transport } from "./transport.js";
 
@@ -7,17 +7,17 @@ export class Finderfee extends Groups {
 
   constructor(options) {
     const transport = new Transport(options);
-    super((asked) => transport.call(asked));
+    super((request) => transport.call(request));
     this.#transport = transport;
   }
 
   async sale(body, options = {}) {
-    whole(body, "amountCents");
+    checkAmount(body, "amountCents");
     return this.sales.recordSale(body, options);
   }
 
   async refund(body, options = {}) {
-    whole(body, "refundAmountCents");
+    checkAmount(body, "refundAmountCents");
     return this.sales.refundSale(body, options);
   }
 
@@ -30,9 +30,9 @@ export class Finderfee extends Groups {
   }
 }
 
-function whole(body, name) {
+function checkAmount(body, name) {
   const amount = body[name];
   if (amount !== undefined && amount !== null && !Number.isSafeInteger(amount)) {
-    throw new TypeError(`${name} is an integer in minor units of the currency, not ${String(amount)}`);
+    throw new TypeError(`${name} must be an integer in minor units of the currency, not ${String(amount)}`);
   }
 }

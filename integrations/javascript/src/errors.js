@@ -1,7 +1,7 @@
-// What can go wrong with a call or a webhook. Branch on `code`; the message is for people and may change.
+// The errors of a call or a webhook. Branch on `code`; the message is for people and may change.
 
-const SAID = {
-  401: "The API key or the signature is not accepted; look at the signing secret, the exact bytes and the clock.",
+const MESSAGES = {
+  401: "The API key or the signature is not accepted; check the signing secret, the exact bytes and the clock.",
   429: "Too many requests.",
 };
 
@@ -14,14 +14,14 @@ export class FinderfeeError extends Error {
 
 export class ApiError extends FinderfeeError {
   constructor(status, { body = null, requestId = null, retryAfterS = null } = {}) {
-    const said = isRecord(body) ? body : {};
-    const errors = isRecord(said.errors) ? said.errors : {};
-    const field = said.field ?? Object.keys(errors)[0] ?? null;
-    const message = said.message ?? said.title ?? SAID[status] ?? "The request was refused.";
-    const parts = [status, said.error, message, field && `(field ${field})`, requestId && `(request ${requestId})`];
+    const payload = isRecord(body) ? body : {};
+    const errors = isRecord(payload.errors) ? payload.errors : {};
+    const field = payload.field ?? Object.keys(errors)[0] ?? null;
+    const message = payload.message ?? payload.title ?? MESSAGES[status] ?? "The request was refused.";
+    const parts = [status, payload.error, message, field && `(field ${field})`, requestId && `(request ${requestId})`];
     super(parts.filter(Boolean).join(" "));
     this.status = status;
-    this.code = said.error ?? null;
+    this.code = payload.error ?? null;
     this.reason = message;
     this.field = field;
     this.errors = errors;

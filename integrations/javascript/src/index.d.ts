@@ -5,30 +5,30 @@ export type * as records from "./generated/records.js";
 
 export declare const VERSION: string;
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call, its waits between attempts included. */
+  /** Aborts the call, including its waits between attempts. */
   signal?: AbortSignal | undefined;
 }
 
-/** What every call takes that changes something. */
+/** Options of every call that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** The same key with the same body happens once within the hour. Left out, every call has one of its own. */
+  /** A request with the same key and body is executed once within an hour. If left out, every call has its own key. */
   idempotencyKey?: string | undefined;
 }
 
 export interface ClientOptions {
-  /** Where the service is, such as https://affiliates.example. */
+  /** The URL of the service, such as https://affiliates.example. */
   baseUrl: string;
   /** The brand's API key. */
   apiKey: string;
-  /** What came with the key, for sales, refunds and leads. */
+  /** The signing secret that was issued with the key, for sales, refunds and leads. */
   signingSecret?: string | undefined;
-  /** How long one attempt waits; 10,000 unless given. */
+  /** The timeout of one attempt; 10,000 by default. */
   timeoutMs?: number | undefined;
-  /** How many attempts more, after 429, 503 or a lost connection; 4 unless given. */
+  /** The number of retries after a 429, 502, 503 or 504 or a lost connection; 4 by default. */
   retries?: number | undefined;
-  /** Sends in place of the platform's own. */
+  /** Replaces the platform's own fetch. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -37,7 +37,7 @@ export declare class Finderfee extends Groups {
   constructor(options: ClientOptions);
 
   /**
-   * Record a sale, signed. The same `externalEventId` again is `deduped`, for ever: call as often as you like.
+   * Record a sale, signed. The same `externalEventId` again is `deduped`, forever: call as often as you like.
    * Amounts are integers in minor units; another amount rejects with TypeError before anything is sent.
    */
   sale(body: records.SaleBody, options?: WriteOptions): Promise<records.SaleAnswer>;
@@ -52,7 +52,7 @@ export declare class Finderfee extends Groups {
   /** Record a lead, signed. The same one again is `deduped`. */
   lead(body: records.LeadBody, options?: WriteOptions): Promise<records.LeadAnswer>;
 
-  /** What any other address of the service answers to this key. */
+  /** Call any other path of the service with this key; resolves to its response. */
   request(
     method: string,
     path: string,
@@ -60,10 +60,10 @@ export declare class Finderfee extends Groups {
   ): Promise<unknown>;
 }
 
-/** Everything that this package rejects with for a call or a webhook. */
+/** The base class of all errors of this package. */
 export declare class FinderfeeError extends Error {}
 
-/** The service said no. */
+/** The service refused the request. */
 export declare class ApiError extends FinderfeeError {
   /** The HTTP status. */
   readonly status: number;
@@ -71,25 +71,25 @@ export declare class ApiError extends FinderfeeError {
   readonly code: string | null;
   /** For people; it may change. */
   readonly reason: string;
-  /** The input at fault, where there is one. */
+  /** The invalid input, if there is one. */
   readonly field: string | null;
-  /** What is malformed, by field. */
+  /** The errors by field. */
   readonly errors: Record<string, unknown>;
-  /** Names the request in the service's log. */
+  /** The id of the request in the service's log. */
   readonly requestId: string | null;
-  /** The seconds that the service asked to wait. */
+  /** The number of seconds to wait, from Retry-After. */
   readonly retryAfterS: number | null;
-  /** The whole answer where it is JSON, else null. */
+  /** The whole response if it is JSON, else null. */
   readonly body: unknown;
 }
 
-/** No answer came, in none of the attempts. What was sent may have been taken; the same call again is safe. */
+/** No attempt got a response. The service may have processed the request; it is safe to repeat the same call. */
 export declare class ConnectionFailed extends FinderfeeError {}
 
-/** A webhook that must not be believed: answer 400 and do nothing else. */
+/** The webhook is not authentic: respond with 400 and do nothing else. */
 export declare class InvalidSignature extends FinderfeeError {}
 
-/** What the Test action of an endpoint sends. It is in no list of events, and nothing happened. */
+/** The event that the Test action of an endpoint sends. It is in no list of events and reports no real change. */
 export interface TestEvent {
   id: string;
   type: "test";
@@ -99,17 +99,17 @@ export interface TestEvent {
 }
 
 export interface VerifyOptions {
-  /** How many seconds the signature's time may lie from now, either side; 300 unless given. */
+  /** The maximum difference between the signature's time and now, in seconds; 300 by default. */
   tolerance?: number | undefined;
-  /** Unix seconds; the clock's unless given. */
+  /** The current time in unix seconds; by default from the clock. */
   now?: number | undefined;
 }
 
 /**
- * The event that a webhook carries, once it is known to be the service's; rejects with InvalidSignature.
+ * Verify a webhook and resolve to its event; rejects with InvalidSignature.
  *
- * The body is the raw one, byte by byte as it came. Headers are those of a Request or of node:http. Several secrets serve
- * while one takes the place of another. Deliveries may come more than once: remember the event's `id`.
+ * The body is the raw one, byte by byte as received. Headers are those of a Request or of node:http. Pass several secrets
+ * while one replaces another. An event may be delivered more than once: store its `id`.
  */
 export declare function verifyWebhook(
   body: string | ArrayBuffer | ArrayBufferView,

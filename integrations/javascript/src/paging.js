@@ -1,9 +1,9 @@
-/** Yield every item of a list that comes in pages; `page` asks for the one that begins at a cursor. */
+/** Yield every item of a paged list; `page(cursor)` requests the page that begins at a cursor. */
 export async function* everyItem(page) {
   let cursor;
   do {
-    const found = await page(cursor);
-    yield* found.items;
-    cursor = found.nextCursor;
+    const { items, nextCursor } = await page(cursor);
+    yield* items;
+    cursor = nextCursor;
   } while (cursor !== null && cursor !== undefined);
 }

@@ -1,25 +1,25 @@
-// HMAC-SHA256 of `<unix seconds>.<raw body>`, by the Web Crypto that Node, Deno, Bun and workers have in common.
+// HMAC-SHA256 of `<unix seconds>.<raw body>`, with the Web Crypto API of Node, Deno, Bun and workers.
 
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const text = new TextEncoder();
 
-/** Return the key that a secret is. Only what `uses` names can be done with it. */
-export function key(secret, ...uses) {
+/** Return the secret as a key that can be used only for `uses`. */
+export function importKey(secret, ...uses) {
   return crypto.subtle.importKey("raw", text.encode(secret), HMAC, false, uses);
 }
 
-/** Return the bytes that a signature is of. */
-export function signed(timestampS, body) {
+/** Return the bytes that are signed. */
+export function signedBytes(timestampS, body) {
   const head = text.encode(`${timestampS}.`);
-  const whole = new Uint8Array(head.length + body.length);
-  whole.set(head);
-  whole.set(body, head.length);
-  return whole;
+  const bytes = new Uint8Array(head.length + body.length);
+  bytes.set(head);
+  bytes.set(body, head.length);
+  return bytes;
 }
 
 /**
- * Signs with one secret. The same body twice within a second is signed for two seconds: a signature is good for one
- * refund, so two that are both meant must not have the same.
+ * Signs with one secret. The same body sent twice within a second is signed for two different seconds: a signature is
+ * valid for one refund, so two intended refunds must not share one.
  */
 export class Signer {
   #secret;
@@ -29,15 +29,15 @@ export class Signer {
     this.#secret = secret;
   }
 
-  /** Return the X-Service-Signature of a signed sale, refund or lead, of which this is the text. */
+  /** Return the X-Service-Signature of a sale, refund or lead with this text as its body. */
   async header(body) {
-    const timestampS = this.#moment(body);
-    const digest = await crypto.subtle.sign("HMAC", await key(this.#secret, "sign"), signed(timestampS, text.encode(body)));
+    const timestampS = this.#freeSecond(body);
+    const digest = await crypto.subtle.sign("HMAC", await importKey(this.#secret, "sign"), signedBytes(timestampS, text.encode(body)));
     const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
     return `t=${timestampS},sig=${hex}`;
   }
 
-  #moment(body) {
+  #freeSecond(body) {
     const nowS = Math.floor(Date.now() / 1000);
     for (const [known, at] of this.#signed) if (at < nowS) this.#signed.delete(known);
     const timestampS = this.#signed.has(body) ? this.#signed.get(body) + 1 : nowS;

@@ -1,14 +1,14 @@
-// One call: what is sent, what is tried again, and what an answer means.
+// One call: builds and sends the request, retries it, and reads the response.
 import { ApiError, ConnectionFailed } from "./errors.js";
 import { Signer } from "./signing.js";
 import { VERSION } from "./version.js";
 
-// What passes by itself: too many requests, and a service or a proxy in front of it that is not ready.
-const PASSING = new Set([429, 502, 503, 504]);
+// Temporary errors: too many requests, and a service or proxy that is not ready.
+const TEMPORARY = new Set([429, 502, 503, 504]);
 const FIRST_WAIT_S = 0.5;
-const LONGEST_WAIT_S = 8;
-// All waits of one call together. A signature is good for 300 seconds, and is made once for all attempts.
-const WAITS_S = 60;
+const MAX_WAIT_S = 8;
+// The maximum of all waits of one call. A signature is valid for 300 seconds and is made once for all attempts.
+const MAX_TOTAL_WAIT_S = 60;
 
 export class Transport {
   #baseUrl;
@@ -19,8 +19,8 @@ export class Transport {
   #fetch;
 
   constructor({ baseUrl, apiKey, signingSecret, timeoutMs = 10_000, retries = 4, fetch = globalThis.fetch }) {
-    if (!/^https?:\/\//.test(baseUrl ?? "")) throw new TypeError("baseUrl begins with https://");
-    if (!apiKey) throw new TypeError("apiKey is needed");
+    if (!/^https?:\/\//.test(baseUrl ?? "")) throw new TypeError("baseUrl must begin with https://");
+    if (!apiKey) throw new TypeError("apiKey is required");
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
     this.#apiKey = apiKey;
     this.#signer = signingSecret ? new Signer(signingSecret) : null;
@@ -38,24 +38,24 @@ export class Transport {
       headers["Idempotency-Key"] = options.idempotencyKey ?? crypto.randomUUID();
     }
     if (isSigned) headers["X-Service-Signature"] = await this.#signature(raw);
-    const asked = Object.fromEntries(query.map((name) => [name, options[name]]));
-    const url = this.#baseUrl + address(path, values, asked);
-    return this.#answered(url, { method, headers, body: raw, redirect: "manual" }, options.signal);
+    const params = Object.fromEntries(query.map((name) => [name, options[name]]));
+    const url = this.#baseUrl + buildPath(path, values, params);
+    return this.#sendWithRetries(url, { method, headers, body: raw, redirect: "manual" }, options.signal);
   }
 
   #signature(raw) {
-    if (!this.#signer) throw new TypeError("a signed call needs signingSecret, which came with the API key");
+    if (!this.#signer) throw new TypeError("a signed call needs signingSecret, which was issued with the API key");
     return this.#signer.header(raw);
   }
 
-  async #answered(url, request, signal) {
+  async #sendWithRetries(url, request, signal) {
     let waitedS = 0;
     for (let attempt = 0; ; attempt += 1) {
       const { answer, failure } = await this.#attempt(url, request, signal);
       if (!failure) return answer;
-      if (failure instanceof ApiError && !isPassing(failure, attempt)) throw failure;
+      if (failure instanceof ApiError && !isTemporary(failure, attempt)) throw failure;
       const waitS = waitOf(failure, attempt);
-      if (attempt >= this.#retries || waitedS + waitS > WAITS_S) throw failure;
+      if (attempt >= this.#retries || waitedS + waitS > MAX_TOTAL_WAIT_S) throw failure;
       await pause(waitS, signal);
       waitedS += waitS;
     }
@@ -66,7 +66,7 @@ export class Transport {
     try {
       const response = await this.#fetch(url, { ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
       const body = new Uint8Array(await response.arrayBuffer());
-      return response.ok ? { answer: read(response, body) } : { failure: refusal(response, body) };
+      return response.ok ? { answer: readBody(response, body) } : { failure: errorOf(response, body) };
     } catch (error) {
       if (signal?.aborted) throw error;
       return { failure: new ConnectionFailed(`${request.method} ${url}: ${error.message}`, { cause: error }) };
@@ -74,14 +74,14 @@ export class Transport {
   }
 }
 
-function isPassing(refused, attempt) {
-  // The first attempt, whose answer was lost, may still be at work under the same key.
-  return PASSING.has(refused.status) || (attempt > 0 && refused.code === "idempotency_conflict");
+function isTemporary(error, attempt) {
+  // The first attempt, whose response was lost, may still be running under the same key.
+  return TEMPORARY.has(error.status) || (attempt > 0 && error.code === "idempotency_conflict");
 }
 
 function waitOf(failure, attempt) {
   if (failure instanceof ApiError && failure.retryAfterS !== null) return failure.retryAfterS;
-  return Math.min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** attempt) * (0.5 + Math.random() / 2);
+  return Math.min(MAX_WAIT_S, FIRST_WAIT_S * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
 function pause(seconds, signal) {
@@ -91,26 +91,26 @@ function pause(seconds, signal) {
   });
 }
 
-function address(path, values, asked) {
+function buildPath(path, values, params) {
   for (const [name, value] of Object.entries(values)) {
-    // With none of its own the path would be that of another operation.
-    if (value === undefined || value === null || ["", ".", ".."].includes(value)) throw new TypeError(`${name} is needed`);
+    // Without a value, the path would be that of another operation.
+    if (value === undefined || value === null || ["", ".", ".."].includes(value)) throw new TypeError(`${name} is required`);
     path = path.replace(`{${name}}`, encodeURIComponent(value));
   }
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined && value !== null);
-  return given.length ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
+  const present = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
+  return present.length ? `${path}?${new URLSearchParams(present.map(([name, value]) => [name, String(value)]))}` : path;
 }
 
-function read(response, body) {
+function readBody(response, body) {
   if (body.length === 0) return undefined;
   if (isJson(response)) return JSON.parse(text(body));
   return (response.headers.get("content-type") ?? "").startsWith("text/") ? text(body) : body;
 }
 
-function refusal(response, body) {
+function errorOf(response, body) {
   const after = response.headers.get("retry-after");
   return new ApiError(response.status, {
-    body: isJson(response) ? parsed(body) : null,
+    body: isJson(response) ? parseJson(body) : null,
     requestId: response.headers.get("x-request-id"),
     retryAfterS: /^[0-9]+$/.test(after ?? "") ? Number(after) : null,
   });
@@ -124,7 +124,7 @@ function isJson(response) {
   return (response.headers.get("content-type") ?? "").includes("json");
 }
 
-function parsed(body) {
+function parseJson(body) {
   try {
     return JSON.parse(text(body));
   } catch {

@@ -1,23 +1,23 @@
-// Whether a webhook is the service's: its signature over the raw body, and its age.
+// Verification of a webhook: its signature over the raw body, and its age.
 import { InvalidSignature } from "./errors.js";
-import { key, signed } from "./signing.js";
+import { importKey, signedBytes } from "./signing.js";
 
 const TOLERANCE_S = 300;
 
 export async function verifyWebhook(body, headers, secret, { tolerance = TOLERANCE_S, now = Date.now() / 1000 } = {}) {
   const raw = bytes(body);
-  const { timestampS, digests } = read(header(headers, "x-service-signature"));
+  const { timestampS, digests } = parseSignature(findHeader(headers, "x-service-signature"));
   if (!(Math.abs(now - timestampS) <= tolerance)) {
-    throw new InvalidSignature("The signature is too old, or its time lies ahead.");
+    throw new InvalidSignature("The signature is too old, or its time is in the future.");
   }
-  const whole = signed(timestampS, raw);
+  const message = signedBytes(timestampS, raw);
   const secrets = (Array.isArray(secret) ? secret : [secret]).filter(Boolean);
-  const keys = await Promise.all(secrets.map((one) => key(one, "verify")));
-  // Each pair is compared, and in constant time: how long it takes tells nothing of which one fits.
-  const pairs = keys.flatMap((one) => digests.map((digest) => crypto.subtle.verify("HMAC", one, digest, whole)));
-  const fits = await Promise.all(pairs);
-  if (!fits.includes(true)) {
-    throw new InvalidSignature("The signature is not that of this body with this secret.");
+  const keys = await Promise.all(secrets.map((one) => importKey(one, "verify")));
+  // All pairs are compared, in constant time, so that the duration does not reveal which one matches.
+  const checks = keys.flatMap((one) => digests.map((digest) => crypto.subtle.verify("HMAC", one, digest, message)));
+  const results = await Promise.all(checks);
+  if (!results.includes(true)) {
+    throw new InvalidSignature("The signature does not match this body and secret.");
   }
   return JSON.parse(new TextDecoder().decode(raw));
 }
@@ -26,18 +26,18 @@ function bytes(body) {
   if (typeof body === "string") return new TextEncoder().encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-  throw new TypeError("verifyWebhook needs the raw body, as bytes or text, not what was parsed of it");
+  throw new TypeError("verifyWebhook needs the raw body, as bytes or text, not the parsed body");
 }
 
-function header(headers, wanted) {
+function findHeader(headers, name) {
   const pairs = typeof headers?.entries === "function" ? [...headers.entries()] : Object.entries(headers ?? {});
-  const found = pairs.find(([name]) => name.toLowerCase() === wanted);
-  if (found?.[1] === undefined) throw new InvalidSignature("The request has no X-Service-Signature.");
-  return String(found[1]); // a list becomes its values with commas between, as HTTP has it
+  const pair = pairs.find(([key]) => key.toLowerCase() === name);
+  if (pair?.[1] === undefined) throw new InvalidSignature("The request has no X-Service-Signature.");
+  return String(pair[1]); // a list becomes its values separated by commas, as in HTTP
 }
 
-/** Return the unix second and each v1 of `t=<unix seconds>,v1=<hex>`; tags that are not known are passed over. */
-function read(header) {
+/** Return the unix second and each v1 of `t=<unix seconds>,v1=<hex>`; unknown tags are ignored. */
+function parseSignature(header) {
   const pairs = header.split(",").map((part) => part.trim().match(/^([^=]*)=?(.*)$/s).slice(1));
   const times = pairs.filter(([tag]) => tag === "t").map(([, value]) => value);
   const digests = pairs.filter(([tag, value]) => tag === "v1" && /^[0-9a-f]{64}$/.test(value)).map(([, hex]) => unhex(hex));

@@ -16,7 +16,7 @@ class FinderfeeApi {
       default: '',
       required: true,
       placeholder: 'https://affiliates.example.com',
-      description: 'Where your Finderfee runs',
+      description: 'The URL of your Finderfee',
     },
     {
       displayName: 'API Key',
@@ -25,7 +25,7 @@ class FinderfeeApi {
       typeOptions: { password: true },
       default: '',
       required: true,
-      description: 'A key that may read and write, of your organization’s settings',
+      description: 'A key with read and write permission, from your organization’s settings',
     },
     {
       displayName: 'Signing Secret',

@@ -6,20 +6,20 @@ const { addressOf, headersFor } = require('../common/requests');
 
 const CREDENTIAL = 'finderfeeApi';
 
-/** Return the API as a node sees it. `place` tells apart what the same workflow does in several places. */
+/** Return the API for a node. `place` distinguishes calls that the same workflow makes in several places. */
 async function apiOf(context, { place = '', input = {} } = {}) {
   const connection = await context.getCredentials(CREDENTIAL);
-  const send = (request) => answered(context, connection, request);
+  const send = (request) => sendRequest(context, connection, request);
   return new Api({ send, owner: `n8n-${context.getWorkflow().id ?? 'unsaved'}-${place}`, input });
 }
 
-async function answered(context, connection, { method, path, query, body, key }) {
+async function sendRequest(context, connection, { method, path, query, body, key }) {
   const url = addressOf(connection, path, query);
   const response = await context.helpers.httpRequest({
     method,
     url,
     headers: { ...headersFor({ url, body }, connection), ...(key === undefined ? {} : { 'Idempotency-Key': key }) },
-    // Bytes are sent as they are, and those were signed.
+    // A buffer is sent unchanged, so its bytes are those that were signed.
     ...(body === undefined ? {} : { body: Buffer.from(body) }),
     json: false,
     returnFullResponse: true,
@@ -33,7 +33,7 @@ async function answered(context, connection, { method, path, query, body, key })
   return answerOf({ text, url });
 }
 
-// What looks like JSON may have been read already.
+// n8n may already have parsed a body that looks like JSON.
 function textOf(body) {
   if (body === undefined || body === null) return '';
   return typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body);

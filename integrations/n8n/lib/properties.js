@@ -1,8 +1,8 @@
 'use strict';
 
-/** Return a field of the common list as n8n describes one, shown where its operation is chosen. */
+/** Return a common field as an n8n property, displayed only for its operation. */
 function property(operation, { key, label, help, required, type, choices, from, dependsOn }) {
-  const made = {
+  const base = {
     displayName: label,
     name: key,
     type: 'string',
@@ -10,21 +10,21 @@ function property(operation, { key, label, help, required, type, choices, from, 
     required: required === true,
     displayOptions: { show: { operation: [operation] } },
   };
-  if (help) made.description = help;
-  if (type === 'text') made.typeOptions = { rows: 4 };
-  if (type === 'list') made.description = `${help} Separated by commas.`;
-  if (choices) return { ...made, ...chosen(choices, required) };
-  if (from) return { ...made, type: 'options', typeOptions: loaded(from, dependsOn) };
-  return made;
+  if (help) base.description = help;
+  if (type === 'text') base.typeOptions = { rows: 4 };
+  if (type === 'list') base.description = `${help} Separated by commas.`;
+  if (choices) return { ...base, ...optionsOf(choices, required) };
+  if (from) return { ...base, type: 'options', typeOptions: loaderOf(from, dependsOn) };
+  return base;
 }
 
-function chosen(choices, required) {
+function optionsOf(choices, required) {
   const options = Object.entries(choices).map(([value, name]) => ({ name, value }));
   const none = { name: '(None)', value: '' };
   return required ? { type: 'options', options, default: options[0].value } : { type: 'options', options: [none, ...options] };
 }
 
-function loaded(from, dependsOn) {
+function loaderOf(from, dependsOn) {
   return { loadOptionsMethod: from, ...(dependsOn ? { loadOptionsDependsOn: [dependsOn] } : {}) };
 }
 

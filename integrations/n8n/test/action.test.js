@@ -6,11 +6,11 @@ const test = require('node:test');
 
 const { Finderfee } = require('../nodes/Finderfee/Finderfee.node');
 const { contextOf } = require('./support/context');
-const { ask, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
+const { callService, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const node = new Finderfee();
 
-/** Run the node once; the records that come out. */
+/** Run the node once and return its rows. */
 async function run(operation, items, { sent = [], ...options } = {}) {
   const context = contextOf({ parameters: { operation }, items: [].concat(items), ...options });
   const [rows] = await node.execute.call(context);
@@ -18,9 +18,9 @@ async function run(operation, items, { sent = [], ...options } = {}) {
   return rows;
 }
 
-const records = async (...given) => (await run(...given)).map(({ json }) => json);
+const records = async (...args) => (await run(...args)).map(({ json }) => json);
 
-test('there are the nine actions and the four searches', () => {
+test('the node has nine actions and four searches', () => {
   const [operation] = node.description.properties;
   assert.deepEqual(operation.options.map(({ value }) => value), [
     'record_sale',
@@ -39,7 +39,7 @@ test('there are the nine actions and the four searches', () => {
   ]);
 });
 
-test('sales are recorded item by item, signed over the bytes that are sent', async () => {
+test('each item records a sale, signed over the sent bytes', async () => {
   const { slug } = await campaignWithAffiliate();
   const items = ['49.90', 7, '0.01'].map((amount) => ({ externalEventId: orderNumber(), affiliateSlug: slug, amount }));
   const sent = [];
@@ -47,13 +47,13 @@ test('sales are recorded item by item, signed over the bytes that are sent', asy
   const rows = await run('record_sale', items, { sent });
 
   assert.deepEqual(rows.map(({ pairedItem }) => pairedItem.item), [0, 1, 2]);
-  const sales = await Promise.all(rows.map(({ json }) => ask('GET', `/api/v1/conversions/${json.conversionId}`)));
+  const sales = await Promise.all(rows.map(({ json }) => callService('GET', `/api/v1/conversions/${json.conversionId}`)));
   assert.deepEqual(sales.map(({ amountCents }) => amountCents), [4990, 700, 1]);
   assert.ok(sent.every(({ body, headers }) => Buffer.isBuffer(body) && headers['X-Service-Signature']));
   assert.match(sent[1].headers['Idempotency-Key'], /^n8n-w1-n1-1-[0-9a-f]{64}$/);
 });
 
-test('two equal items are two refunds, the same run again is none', async () => {
+test('two equal items make two refunds, and repeating the run makes none', async () => {
   const { slug } = await campaignWithAffiliate();
   const externalEventId = orderNumber();
   await run('record_sale', { externalEventId, affiliateSlug: slug, amount: '1000', currency: 'JPY' });
@@ -62,21 +62,21 @@ test('two equal items are two refunds, the same run again is none', async () => 
   const first = await records('refund_sale', [refund, refund]);
   const again = await records('refund_sale', [refund, refund]);
 
-  assert.deepEqual(first.map((said) => said.cumulativeRefundedAmount), ['100', '200']);
+  assert.deepEqual(first.map((refund) => refund.cumulativeRefundedAmount), ['100', '200']);
   assert.deepEqual(again, first);
   const [rest] = await records('refund_sale', { externalEventId, refundAmount: '' });
   assert.deepEqual([rest.refundedAmount, rest.isFullRefund], ['800', true]);
 });
 
-test('the other actions do what they say', async () => {
+test('the other actions return their results', async () => {
   const { program, affiliate, slug } = await campaignWithAffiliate();
   const programId = program.id;
   const [lead] = await records('record_lead', { affiliateSlug: slug, email: `${randomUUID()}@example.com` });
   assert.equal(lead.deduped, false);
-  const [made] = await records('create_affiliate', { programId, email: `${randomUUID()}@example.com`, status: 'Pending' });
-  const [approved] = await records('approve_or_reject_affiliate', { affiliateId: made.id, decision: 'approve' });
+  const [created] = await records('create_affiliate', { programId, email: `${randomUUID()}@example.com`, status: 'Pending' });
+  const [approved] = await records('approve_or_reject_affiliate', { affiliateId: created.id, decision: 'approve' });
   assert.equal(approved.status, 'Approved');
-  const [changed] = await records('update_affiliate', { affiliateId: made.id, tags: 'gold, vip,' });
+  const [changed] = await records('update_affiliate', { affiliateId: created.id, tags: 'gold, vip,' });
   assert.deepEqual(changed.tags, ['gold', 'vip']);
   const [invited] = await records('invite_affiliate', { programId, email: `${randomUUID()}@example.com` });
   assert.match(invited.acceptUrl, /^http/);
@@ -84,16 +84,16 @@ test('the other actions do what they say', async () => {
   assert.deepEqual([bonus.commissionCents, bonus.commission], [250, '2.50']);
 });
 
-test('a search gives a row for each that is found, and none where nothing is', async () => {
+test('a search returns one row per match', async () => {
   const { affiliate } = await campaignWithAffiliate();
   const rows = await run('find_affiliate', [{ email: affiliate.email }, { email: `${randomUUID()}@example.com` }, { email: affiliate.email }]);
   assert.deepEqual(rows.map(({ json, pairedItem }) => [json.id, pairedItem.item]), [[affiliate.id, 0], [affiliate.id, 2]]);
 });
 
-test('a refusal stops the node with the API’s words, or becomes a row where it may go on', async () => {
+test('a refusal stops the node, or becomes a row if continueOnFail is set', async () => {
   const { slug } = await campaignWithAffiliate();
   const good = { externalEventId: orderNumber(), affiliateSlug: slug, amount: '5' };
-  const bad = { ...good, externalEventId: orderNumber(), affiliateSlug: 'nobody-has-this' };
+  const bad = { ...good, externalEventId: orderNumber(), affiliateSlug: 'unknown-slug' };
   const fine = { ...good, externalEventId: orderNumber(), amount: '4.999' };
 
   await assert.rejects(run('record_sale', [good, bad]), { code: 'affiliate_not_found', context: { itemIndex: 1 } });
@@ -103,7 +103,7 @@ test('a refusal stops the node with the API’s words, or becomes a row where it
   assert.match(rows[1].error, /.{10}/);
 });
 
-test('a wrong key, a wrong secret, a full bucket and a redirect each have their words', async (t) => {
+test('a wrong key, a wrong secret, a 429 and a redirect each have their code', async (t) => {
   const sale = { externalEventId: orderNumber(), affiliateSlug: 'x', amount: '5' };
   const full = await server(t, { status: 429 });
   const moved = await server(t, { status: 301, headers: { Location: 'https://example.com/' } });
@@ -121,7 +121,7 @@ test('a wrong key, a wrong secret, a full bucket and a redirect each have their 
   }
 });
 
-test('campaigns and coupons can be chosen from', async () => {
+test('the drop-downs list campaigns and coupons', async () => {
   const { program, affiliate } = await campaignWithAffiliate();
   const { campaigns, coupons } = node.methods.loadOptions;
   const offered = await campaigns.call(contextOf());

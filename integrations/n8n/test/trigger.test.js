@@ -6,19 +6,19 @@ const test = require('node:test');
 const { Finderfee } = require('../nodes/Finderfee/Finderfee.node');
 const { FinderfeeTrigger } = require('../nodes/Finderfee/FinderfeeTrigger.node');
 const { contextOf, delivered } = require('./support/context');
-const { ask, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
+const { callService, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const node = new FinderfeeTrigger();
 const { checkExists, create, delete: remove } = node.webhookMethods.default;
 
-/** A workflow that begins with an event, as n8n keeps it: its static data outlives every call. */
+/** Return a workflow with this trigger; as in n8n, its static data persists between calls. */
 function workflow(url, event = 'conversion.created') {
   const staticData = {};
   const context = (more) => contextOf({ parameters: { event }, staticData, url, ...more });
   return { staticData, context };
 }
 
-test('an active workflow is started by a sale, with the sale in it', async (t) => {
+test('a sale triggers an active workflow with the sale’s data', async (t) => {
   const { slug } = await campaignWithAffiliate();
   const receiver = await server(t);
   const { context } = workflow(`${receiver.url}/n8n`);
@@ -37,7 +37,7 @@ test('an active workflow is started by a sale, with the sale in it', async (t) =
 
   const forged = [
     { body: body.replace('4990', '9990'), signature },
-    { body, signature: signature.replace(/v1=./, (found) => (found === 'v1=0' ? 'v1=1' : 'v1=0')) },
+    { body, signature: signature.replace(/v1=./, (match) => (match === 'v1=0' ? 'v1=1' : 'v1=0')) },
     { body, signature: undefined },
   ];
   for (const request of forged) {
@@ -45,12 +45,12 @@ test('an active workflow is started by a sale, with the sale in it', async (t) =
     assert.deepEqual(await node.webhook.call(context(refused)), { noWebhookResponse: true });
     assert.equal(refused.response.code, 401);
   }
-  const strangers = delivered({ body, signature });
-  await node.webhook.call(workflow(`${receiver.url}/other`).context(strangers));
-  assert.equal(strangers.response.code, 401);
+  const foreign = delivered({ body, signature });
+  await node.webhook.call(workflow(`${receiver.url}/other`).context(foreign));
+  assert.equal(foreign.response.code, 401);
 });
 
-test('a hook is put up and taken down any number of times, and looked for at the service', async (t) => {
+test('a hook can be created and deleted repeatedly, and its existence is checked at the service', async (t) => {
   const { url } = await server(t);
   const { context, staticData } = workflow(`${url}/again`, 'payout.paid');
   assert.equal(await checkExists.call(context()), false);
@@ -59,14 +59,14 @@ test('a hook is put up and taken down any number of times, and looked for at the
   assert.equal(await checkExists.call(context()), true);
   assert.equal(await checkExists.call(context({ parameters: { event: 'payout.failed' } })), false);
 
-  await ask('DELETE', `/api/v1/automation/hooks/${id}`);
+  await callService('DELETE', `/api/v1/automation/hooks/${id}`);
   assert.equal(await checkExists.call(context()), false);
   assert.equal(await remove.call(context()), true);
   assert.equal(await remove.call(context()), true);
   assert.deepEqual(staticData, {});
 });
 
-test('a hook whose secret was lost is replaced by one that can be verified', async (t) => {
+test('a hook whose secret was lost is replaced', async (t) => {
   const { url } = await server(t);
   await create.call(workflow(`${url}/lost`).context());
   const { context, staticData } = workflow(`${url}/lost`);
@@ -76,7 +76,7 @@ test('a hook whose secret was lost is replaced by one that can be verified', asy
   assert.equal(await remove.call(context()), true);
 });
 
-test('a hook that cannot be taken down now is kept in mind', async (t) => {
+test('a hook that cannot be deleted stays stored', async (t) => {
   const { url } = await server(t);
   const { context, staticData } = workflow(`${url}/kept`);
   await create.call(context());

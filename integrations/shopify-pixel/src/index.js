@@ -1,4 +1,4 @@
-// What Shopify starts in its sandbox. All that the pixel does is in pixel.js, which needs nothing of Shopify's.
+// The entry point that Shopify starts in its sandbox. The pixel itself is pixel.js, which needs no module of Shopify.
 import { register } from "@shopify/web-pixels-extension";
 
 import { start } from "./pixel.js";

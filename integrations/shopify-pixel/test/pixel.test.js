@@ -1,4 +1,4 @@
-// The pixel in a sandbox of our own: Shopify's events in, what is sent out. Nothing is called but this machine.
+// The pixel in a test sandbox: Shopify's events as input, the requests as output. Only this machine is called.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
@@ -28,35 +28,35 @@ beforeEach(() => {
   answer = CLICK;
 });
 
-/** Start the pixel in a sandbox. What it returns lets the store tell of events and says what is stored. */
+/** Start the pixel in a sandbox; return functions that send the store's events, and the stored values. */
 function sandbox({ settings = {}, cookies = true, storage = true } = {}) {
-  const heard = {}, jar = new Map(), local = new Map();
-  const refused = async () => {
+  const listeners = {}, jar = new Map(), local = new Map();
+  const refuse = async () => {
     throw new Error("not in this sandbox");
   };
   const browser = {
     cookie: {
-      get: cookies ? async (name) => jar.get(name) ?? "" : refused,
-      set: cookies ? async (text) => jar.set(...text.split(";")[0].split("=")) : refused,
+      get: cookies ? async (name) => jar.get(name) ?? "" : refuse,
+      set: cookies ? async (text) => jar.set(...text.split(";")[0].split("=")) : refuse,
     },
     localStorage: {
-      getItem: storage ? async (name) => local.get(name) ?? null : refused,
-      setItem: storage ? async (name, value) => void local.set(name, value) : refused,
+      getItem: storage ? async (name) => local.get(name) ?? null : refuse,
+      setItem: storage ? async (name, value) => void local.set(name, value) : refuse,
     },
   };
-  const analytics = { subscribe: (name, listener) => (heard[name] = listener) };
+  const analytics = { subscribe: (name, listener) => (listeners[name] = listener) };
   start({ analytics, browser, settings: { accountID: "px_abcdefgh", endpoint, params: "friend,via,ref", ...settings } });
-  const tell = (name, event) => heard[name]?.(event);
+  const emit = (name, event) => listeners[name]?.(event);
   return {
-    heard, jar, local,
+    listeners, jar, local,
     view: (href, more = {}) =>
-      tell("page_viewed", { clientId: "v-1", context: { document: { location: { href }, referrer: "https://blog.test/a?b=c", ...more } } }),
-    begin: (token) => tell("checkout_started", { data: { checkout: { token, totalPrice: { amount: 118 }, email: "a@b.test" } } }),
-    complete: (token) => tell("checkout_completed", { data: { checkout: { token, order: { id: "1" }, totalPrice: { amount: 118 } } } }),
+      emit("page_viewed", { clientId: "v-1", context: { document: { location: { href }, referrer: "https://blog.test/a?b=c", ...more } } }),
+    begin: (token) => emit("checkout_started", { data: { checkout: { token, totalPrice: { amount: 118 }, email: "a@b.test" } } }),
+    complete: (token) => emit("checkout_completed", { data: { checkout: { token, order: { id: "1" }, totalPrice: { amount: 118 } } } }),
   };
 }
 
-test("a visit that a link brought is told, with the names of its parameters alone", async () => {
+test("a visit through a link is reported with only the names of its parameters", async () => {
   const shop = sandbox();
   await shop.view("https://mugs.test/?via=ann&email=secret%40x.test&subId=Mail!#top");
 
@@ -69,31 +69,31 @@ test("a visit that a link brought is told, with the names of its parameters alon
   }]);
 });
 
-test("a page that no link led to is nobody's business", async () => {
+test("a page view without a link is not reported", async () => {
   const shop = sandbox();
   for (const href of ["https://mugs.test/", "https://mugs.test/?q=via", "https://mugs.test/?via=", "https://mugs.test/?via=%00", "", undefined]) {
     await shop.view(href);
   }
-  await shop.heard.page_viewed(undefined);
-  await shop.heard.page_viewed({});
+  await shop.listeners.page_viewed(undefined);
+  await shop.listeners.page_viewed({});
 
   assert.deepEqual(sent, []);
 });
 
-test("a checkout after it says by which link its browser had come, and nothing of money", async () => {
+test("a checkout is reported with the link of its browser and without amounts", async () => {
   const shop = sandbox();
   await shop.view("https://mugs.test/?via=ann&subId=mail");
   await shop.begin("tok-1");
   await shop.complete("tok-1");
 
-  const told = { pixelKey: "px_abcdefgh", checkoutToken: "tok-1", slug: "ann", subId: "mail" };
+  const report = { pixelKey: "px_abcdefgh", checkoutToken: "tok-1", slug: "ann", subId: "mail" };
   assert.deepEqual(sent.slice(1).map(({ path, body }) => [path, body]), [
-    ["/api/v1/track/checkout", told],
-    ["/api/v1/track/checkout", told],
+    ["/api/v1/track/checkout", report],
+    ["/api/v1/track/checkout", report],
   ]);
 });
 
-test("a checkout that is told before the visit was answered waits for it", async () => {
+test("a checkout before the response to the visit waits for it", async () => {
   const shop = sandbox();
   shop.view("https://mugs.test/?via=ann");
   await shop.begin("tok-1");
@@ -101,28 +101,28 @@ test("a checkout that is told before the visit was answered waits for it", async
   assert.deepEqual(sent.map(({ path }) => path), ["/api/v1/track/click", "/api/v1/track/checkout"]);
 });
 
-test("a checkout of nobody's visitor, and one without a token, are not told", async () => {
+test("a checkout without a referred visit or without a token is not reported", async () => {
   const shop = sandbox();
   await shop.begin("tok-1");
   await shop.view("https://mugs.test/?via=ann");
   for (const token of [undefined, null, "", 7, "x".repeat(200)]) await shop.complete(token);
-  await shop.heard.checkout_completed(undefined);
+  await shop.listeners.checkout_completed(undefined);
 
   assert.equal(sent.length, 1);
 });
 
-test("a link that is nobody's, or earns nothing now, is not remembered", async () => {
-  for (const said of [{ ok: true }, { status: 429 }, { status: 500 }, { raw: "<html>" }, "cut"]) {
+test("a link that does not exist or earns nothing is not stored", async () => {
+  for (const response of [{ ok: true }, { status: 429 }, { status: 500 }, { raw: "<html>" }, "cut"]) {
     const shop = sandbox();
-    answer = said;
+    answer = response;
     await shop.view("https://mugs.test/?via=ann");
     await shop.begin("tok-1");
-    assert.deepEqual([shop.jar.size, shop.local.size], [0, 0], JSON.stringify(said));
+    assert.deepEqual([shop.jar.size, shop.local.size], [0, 0], JSON.stringify(response));
   }
   assert.deepEqual([...new Set(sent.map(({ path }) => path))], ["/api/v1/track/click"]);
 });
 
-test("whatever the sandbox refuses, the rest goes on", async () => {
+test("the pixel works without cookies, storage or both", async () => {
   for (const lack of [{ cookies: false }, { storage: false }]) {
     sent = [];
     const shop = sandbox(lack);
@@ -136,7 +136,7 @@ test("whatever the sandbox refuses, the rest goes on", async () => {
   assert.equal(sent.length, 3);
 });
 
-test("the first link stays where the campaign says so, and the last one counts elsewhere", async () => {
+test("the first link counts with FirstTouch, the last one otherwise", async () => {
   for (const [model, credited] of [["FirstTouch", "ann"], ["LastTouch", "ben"]]) {
     sent = [];
     const shop = sandbox();
@@ -149,32 +149,32 @@ test("the first link stays where the campaign says so, and the last one counts e
   }
 });
 
-test("what is kept ends with the campaign's window", async () => {
+test("a stored referral expires with the campaign's window", async () => {
   const shop = sandbox();
-  const kept = (until) => JSON.stringify({ slug: "ann", until });
-  shop.local.set("finderfee_pixel", kept(Date.now() - 1));
+  const record = (until) => JSON.stringify({ slug: "ann", until });
+  shop.local.set("finderfee_pixel", record(Date.now() - 1));
   shop.jar.set("finderfee_pixel", "%7Bnonsense");
   await shop.begin("tok-1");
   assert.equal(sent.length, 0);
 
-  shop.local.set("finderfee_pixel", kept(Date.now() + 1000));
+  shop.local.set("finderfee_pixel", record(Date.now() + 1000));
   await shop.begin("tok-1");
   assert.equal(sent.length, 1);
 });
 
-test("settings that are not ours start nothing", () => {
-  const fine = { accountID: "px_abcdefgh", endpoint: "https://api.test/", params: "via, Ref" };
-  assert.deepEqual(settingsOf(fine), { key: "px_abcdefgh", endpoint: "https://api.test", params: ["via", "ref"] });
-  const wrong = [undefined, {}, { ...fine, accountID: "" }, { ...fine, accountID: "x" }, { ...fine, endpoint: "ftp://x" }, { ...fine, params: "" }];
+test("the pixel does not start with invalid settings", () => {
+  const valid = { accountID: "px_abcdefgh", endpoint: "https://api.test/", params: "via, Ref" };
+  assert.deepEqual(settingsOf(valid), { key: "px_abcdefgh", endpoint: "https://api.test", params: ["via", "ref"] });
+  const wrong = [undefined, {}, { ...valid, accountID: "" }, { ...valid, accountID: "x" }, { ...valid, endpoint: "ftp://x" }, { ...valid, params: "" }];
   for (const settings of wrong) assert.equal(settingsOf(settings), null);
-  assert.deepEqual(sandbox({ settings: { accountID: "another's" } }).heard, {});
+  assert.deepEqual(sandbox({ settings: { accountID: "another's" } }).listeners, {});
 });
 
-test("each slug of an address is asked for until one is known", async () => {
+test("the slugs of a URL are tried until one is known", async () => {
   const shop = sandbox();
   answer = { ok: true };
-  await shop.view("https://mugs.test/via/ben?ref=nobody&via=unknown");
-  assert.deepEqual(sent.map(({ body }) => body.slug), ["unknown", "nobody", "ben"]);
+  await shop.view("https://mugs.test/via/ben?ref=missing&via=unknown");
+  assert.deepEqual(sent.map(({ body }) => body.slug), ["unknown", "missing", "ben"]);
 
   sent = [];
   answer = CLICK;
@@ -182,7 +182,7 @@ test("each slug of an address is asked for until one is known", async () => {
   assert.deepEqual(sent.map(({ body }) => body.slug), ["ann"]);
 });
 
-test("a slug is read whatever stands around it", () => {
+test("a slug is read regardless of the characters around it", () => {
   const forms = [
     "{}/", "{}.", "{})", "{},", "{}).", "{}\u200b", "\u200b{}", "\ufeff{} ", "{}&amp;utm_source=x", "{}&#038;utm_source=x",
     "{}?utm_source=x", "{}#top", "{}%2F", "{}%E2%80%8B", "{}\u2026", "{}_",
@@ -200,7 +200,7 @@ test("a slug is read whatever stands around it", () => {
   }
 });
 
-test("who sent a visitor is found as the loader finds it", () => {
+test("the referrer is read like in the loader", () => {
   const params = ["friend", "via", "ref"];
   const slug = (address) => referral(address, params)?.slug ?? null;
   const expected = [
@@ -216,6 +216,6 @@ test("who sent a visitor is found as the loader finds it", () => {
     ["https://m.test/via/%2e%2f", null],
     [`https://m.test/?via=${"x".repeat(65)}`, null],
   ];
-  assert.deepEqual(expected.map(([address]) => slug(address)), expected.map(([, found]) => found));
+  assert.deepEqual(expected.map(([address]) => slug(address)), expected.map(([, expectedSlug]) => expectedSlug));
   assert.equal(withoutValues("https://m.test/?a=1&b=two=3#c=4"), "https://m.test/?a=1&b=1");
 });

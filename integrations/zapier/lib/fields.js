@@ -3,13 +3,13 @@
 const { CHOICES } = require('../common/choices');
 const { apiOf } = require('./http');
 
-/** Return a field of the common list as Zapier describes one. */
-function inputField({ key, label, help, required, type, choices, from, dependsOn, found }) {
+/** Return a common field as a Zapier input field. */
+function inputField({ key, label, help, required, type, choices, from, dependsOn, foundBy }) {
   const field = { key, label, required: required === true, type: type === 'text' ? 'text' : 'string' };
   if (help) field.helpText = help;
   if (type === 'list') field.list = true;
   if (choices) field.choices = choices;
-  if (found) field.search = found;
+  if (foundBy) field.search = foundBy;
   if (from) field.choices = { perform: dropDown(from) };
   if (dependsOn) field.dependsOn = [dependsOn];
   return field;

@@ -4,13 +4,13 @@ const { Api } = require('../common/api');
 const { answerOf, Refusal, refusalOf } = require('../common/refusal');
 const { addressOf, headersFor } = require('../common/requests');
 
-/** Give a request to our API its key, and its signature where it wants one. */
+/** Add the key, and the signature if needed, to a request to our API. */
 function beforeRequest(request, z, bundle) {
-  const headers = saidBy(z, () => headersFor(request, bundle.authData));
+  const headers = withZapierErrors(z, () => headersFor(request, bundle.authData));
   return { ...request, headers: { ...request.headers, ...headers } };
 }
 
-/** Let a good answer through; of any other throw what Zapier makes the right thing of. */
+/** Return a successful response; for any other, throw the error that Zapier handles correctly. */
 function afterResponse(response, z) {
   const refusal = refusalOf({
     status: response.status,
@@ -22,14 +22,14 @@ function afterResponse(response, z) {
   return response;
 }
 
-/** Return the API as a Zap's step sees it. */
+/** Return the API for a step of a Zap. */
 function apiOf(z, bundle) {
   const send = async ({ method, path, query, body, key }) => {
-    const url = saidBy(z, () => addressOf(bundle.authData, path, query));
+    const url = withZapierErrors(z, () => addressOf(bundle.authData, path, query));
     const headers = key === undefined ? {} : { 'Idempotency-Key': key };
-    // A redirect is an error here: it would turn a POST into a GET, and lead the key elsewhere.
+    // A redirect is an error here: it would turn a POST into a GET and send the key to another server.
     const response = await z.request({ method, url, body, headers, redirect: 'manual', skipThrowForStatus: true });
-    return saidBy(z, () => answerOf({ text: response.content, url }));
+    return withZapierErrors(z, () => answerOf({ text: response.content, url }));
   };
   return new Api({ send, owner: `zap-${bundle.meta?.zap?.id ?? 'editor'}`, input: bundle.inputData });
 }
@@ -45,7 +45,7 @@ function perform(work) {
   };
 }
 
-function saidBy(z, work) {
+function withZapierErrors(z, work) {
   try {
     return work();
   } catch (error) {

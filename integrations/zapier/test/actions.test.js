@@ -6,16 +6,16 @@ const test = require('node:test');
 
 const ACTIONS = require('../common/actions');
 const { App, act, call, connection } = require('./support/platform');
-const { affiliateWithCoupon, ask, campaignWithAffiliate, orderNumber } = require('../../testing/service');
+const { affiliateWithCoupon, callService, campaignWithAffiliate, orderNumber } = require('../../testing/service');
 
-test('a sale is recorded in minor units, signed, and only once', async () => {
+test('a sale is recorded once, in minor units and signed', async () => {
   const { slug } = await campaignWithAffiliate();
   const input = { externalEventId: orderNumber(), affiliateSlug: slug, amount: '49.90', currency: 'eur', customerEmail: '' };
   const sent = [];
 
   const first = await act('record_sale', input, { sent });
   const again = await act('record_sale', input, { zap: 'another' });
-  const recorded = await ask('GET', `/api/v1/conversions/${first.conversionId}`);
+  const recorded = await callService('GET', `/api/v1/conversions/${first.conversionId}`);
 
   assert.deepEqual([first.ok, first.deduped, again.ok, again.deduped], [true, false, true, true]);
   assert.deepEqual(Object.keys(first).sort(), Object.keys(again).sort());
@@ -29,11 +29,11 @@ test('a sale is recorded in minor units, signed, and only once', async () => {
 test('an empty currency is US dollars', async () => {
   const { slug } = await campaignWithAffiliate();
   const { conversionId } = await act('record_sale', { externalEventId: orderNumber(), affiliateSlug: slug, amount: '5' });
-  const sale = await ask('GET', `/api/v1/conversions/${conversionId}`);
+  const sale = await callService('GET', `/api/v1/conversions/${conversionId}`);
   assert.deepEqual([sale.amountCents, sale.currency], [500, 'USD']);
 });
 
-test('a person is one lead', async () => {
+test('recording the same person twice creates one lead', async () => {
   const { slug, program } = await campaignWithAffiliate();
   const input = { affiliateSlug: slug, email: `${randomUUID()}@example.com`, name: 'Kim', programId: program.id };
   const first = await act('record_lead', input);
@@ -41,7 +41,7 @@ test('a person is one lead', async () => {
   assert.deepEqual([first.deduped, again.deduped, typeof first.leadId, again.leadId], [false, true, 'string', null]);
 });
 
-test('a refund is of the currency of its sale, and an empty amount is what remains', async () => {
+test('a refund uses the currency of its sale, and an empty amount refunds the rest', async () => {
   const { slug } = await campaignWithAffiliate();
   const externalEventId = orderNumber();
   await act('record_sale', { externalEventId, affiliateSlug: slug, amount: '10.500', currency: 'BHD' });
@@ -58,7 +58,7 @@ test('a refund is of the currency of its sale, and an empty amount is what remai
   await assert.rejects(act('refund_sale', { externalEventId, reference: 'third' }), { code: 'already_fully_refunded', status: 422 });
 });
 
-test('a refund is of the sale’s currency, also where a lead goes by the same number', async () => {
+test('a refund uses the sale’s currency if a lead has the same external event id', async () => {
   const { slug } = await campaignWithAffiliate();
   const externalEventId = orderNumber();
   await act('record_sale', { externalEventId, affiliateSlug: slug, amount: '5000', currency: 'JPY' });
@@ -69,7 +69,7 @@ test('a refund is of the sale’s currency, also where a lead goes by the same n
   assert.deepEqual([part.refundedAmountCents, part.currency], [50, 'JPY']);
 });
 
-test('what else goes by the number of a sale does not lend it its currency', async () => {
+test('leads and imports with the external event id of a sale do not change the refund’s currency', async () => {
   const row = (currency, amountCents, attributionMethod) => ({ externalEventId: 'order-1', currency, amountCents, attributionMethod });
   const [sale, lead, imported] = [row('JPY', 500, null), row('USD', 0, 'lead_signup'), row('BHD', 500, 'historical_import:csv')];
   const { run } = ACTIONS.find(({ key }) => key === 'refund_sale');
@@ -86,23 +86,23 @@ test('what else goes by the number of a sale does not lend it its currency', asy
   await assert.rejects(refunding([{ ...sale, externalEventId: 'order-1-b' }]), { code: 'conversion_not_found' });
 });
 
-test('an affiliate is created, changed, decided about', async () => {
+test('an affiliate is created, approved, updated or rejected', async () => {
   const { program } = await campaignWithAffiliate();
   const email = `${randomUUID()}@example.com`;
-  const made = await act('create_affiliate', { programId: program.id, email, fullName: 'Kim', status: 'Pending' });
-  assert.deepEqual([made.email, made.status], [email, 'Pending']);
+  const created = await act('create_affiliate', { programId: program.id, email, fullName: 'Kim', status: 'Pending' });
+  assert.deepEqual([created.email, created.status], [email, 'Pending']);
 
-  const approved = await act('approve_or_reject_affiliate', { affiliateId: made.id, decision: 'approve' });
+  const approved = await act('approve_or_reject_affiliate', { affiliateId: created.id, decision: 'approve' });
   assert.equal(approved.status, 'Approved');
 
   const changes = { tags: ['gold', 'vip'], notes: 'Met at the fair', customCommissionType: 'Percentage', customCommissionValue: '12.5' };
-  const changed = await act('update_affiliate', { affiliateId: made.id, fullName: '', ...changes });
+  const changed = await act('update_affiliate', { affiliateId: created.id, fullName: '', ...changes });
   assert.deepEqual(
     [changed.fullName, changed.tags, changed.notes, changed.customCommissionValue],
     ['Kim', ['gold', 'vip'], 'Met at the fair', 12.5],
   );
 
-  const untouched = await act('update_affiliate', { affiliateId: made.id, tags: ['', ' '], notes: ' ' });
+  const untouched = await act('update_affiliate', { affiliateId: created.id, tags: ['', ' '], notes: ' ' });
   assert.deepEqual([untouched.tags, untouched.notes], [['gold', 'vip'], 'Met at the fair']);
 
   const other = await act('create_affiliate', { programId: program.id, email: `${randomUUID()}@example.com`, status: 'Pending' });
@@ -111,7 +111,7 @@ test('an affiliate is created, changed, decided about', async () => {
   await assert.rejects(act('approve_or_reject_affiliate', { affiliateId: other.id, decision: 'maybe' }), /approve/);
 });
 
-test('somebody is invited, and the link is there', async () => {
+test('an invitation returns its accept link', async () => {
   const { program } = await campaignWithAffiliate();
   const input = { programId: program.id, email: `${randomUUID()}@example.com`, fullName: 'Kim', note: '<p>Hello</p>' };
   const invited = await act('invite_affiliate', input);
@@ -121,7 +121,7 @@ test('somebody is invited, and the link is there', async () => {
   assert.equal(again.acceptUrl, invited.acceptUrl);
 });
 
-test('a commission is added once, in the home currency where none is named', async () => {
+test('a commission is added once, by default in the home currency', async () => {
   const { affiliate, program } = await campaignWithAffiliate();
   const bonus = { affiliateId: affiliate.id, kind: 'bonus', commission: '25', note: 'Thank you' };
 
@@ -137,10 +137,10 @@ test('a commission is added once, in the home currency where none is named', asy
   assert.deepEqual([sale.amountCents, sale.commissionCents, sale.currency], [10000, 750, 'CHF']);
 });
 
-test('who mends what was refused is not told the old answer when the Zap runs again', async () => {
+test('a refused action succeeds when the Zap runs again after the cause is fixed', async () => {
   const { program } = await campaignWithAffiliate();
   const email = `${randomUUID()}@example.com`;
-  const affiliate = await ask('POST', '/api/v1/affiliates', { programId: program.id, email, status: 'Paused' });
+  const affiliate = await callService('POST', '/api/v1/affiliates', { programId: program.id, email, status: 'Paused' });
   const bonus = { affiliateId: affiliate.id, kind: 'bonus', commission: '1' };
   const externalEventId = orderNumber();
   for (let run = 1; run <= 3; run += 1) {
@@ -148,7 +148,7 @@ test('who mends what was refused is not told the old answer when the Zap runs ag
     await assert.rejects(act('refund_sale', { externalEventId }), { code: 'conversion_not_found', status: 404 });
   }
 
-  await ask('PATCH', `/api/v1/affiliates/${affiliate.id}`, { status: 'Approved' });
+  await callService('PATCH', `/api/v1/affiliates/${affiliate.id}`, { status: 'Approved' });
   await act('record_sale', { externalEventId, affiliateSlug: affiliate.links[0].slug, amount: '1' });
   const added = [await act('add_commission', bonus), await act('add_commission', bonus)];
   const refunded = [await act('refund_sale', { externalEventId }), await act('refund_sale', { externalEventId })];
@@ -157,10 +157,10 @@ test('who mends what was refused is not told the old answer when the Zap runs ag
   assert.deepEqual(refunded.map((refund) => refund.cumulativeRefundedAmount), ['1.00', '1.00']);
 });
 
-test('a campaign is chosen from those that are not archived, page by page', async () => {
+test('the campaign drop-down lists campaigns that are not archived, page by page', async () => {
   const { program } = await campaignWithAffiliate();
   const { program: archived } = await campaignWithAffiliate();
-  await ask('DELETE', `/api/v1/programs/${archived.id}`);
+  await callService('DELETE', `/api/v1/programs/${archived.id}`);
   const campaign = App.creates.create_affiliate.operation.inputFields.find(({ key }) => key === 'programId');
   const sent = [];
 
@@ -173,7 +173,7 @@ test('a campaign is chosen from those that are not archived, page by page', asyn
   assert.deepEqual(results.find(({ id }) => id === program.id), { id: program.id, label: program.name });
 });
 
-test('a code is minted of a coupon that is chosen from those of the affiliate’s campaign', async () => {
+test('a code is minted from a coupon of the affiliate’s campaign', async () => {
   const { affiliate, coupon, key } = await affiliateWithCoupon();
   const authData = connection({ apiKey: key, signingSecret: undefined });
   const field = App.creates.create_coupon_code.operation.inputFields.find(({ key: name }) => name === 'campaignCouponId');

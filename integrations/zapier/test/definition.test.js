@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const test = require('node:test');
 
-const { flattened } = require('../common/events');
+const { flattenEvent } = require('../common/events');
 const { App, act, call } = require('./support/platform');
 const SAMPLES = require('../samples.json');
 
@@ -31,7 +31,7 @@ const ACTIONS = [
 ];
 const SEARCHES = ['find_affiliate', 'find_campaign', 'find_conversion', 'find_payout'];
 
-test('there are nine triggers, nine actions and four searches, none of them hidden', () => {
+test('the app has nine triggers, nine actions and four searches, none hidden', () => {
   assert.deepEqual(Object.keys(App.triggers), TRIGGERS);
   assert.deepEqual(Object.keys(App.creates), ACTIONS);
   assert.deepEqual(Object.keys(App.searches), SEARCHES);
@@ -43,14 +43,14 @@ test('there are nine triggers, nine actions and four searches, none of them hidd
   }
 });
 
-test('a label in snake case is the key of its action or search', () => {
+test('the key of an action or search is its label in snake case', () => {
   for (const { key, display } of [...Object.values(App.creates), ...Object.values(App.searches)]) {
     assert.equal(display.label.toLowerCase().replaceAll(' ', '_'), key);
   }
 });
 
-test('an event is flattened to its id, its time and its data, with amounts in major units', () => {
-  assert.deepEqual(flattened(SAMPLES['conversion.refunded']), {
+test('a flattened event has the id, time and data, with amounts in major units', () => {
+  assert.deepEqual(flattenEvent(SAMPLES['conversion.refunded']), {
     id: SAMPLES['conversion.refunded'].id,
     createdAt: '2026-05-18T09:12:44.000Z',
     organizationId: SAMPLES['conversion.refunded'].organizationId,
@@ -69,14 +69,14 @@ test('an event is flattened to its id, its time and its data, with amounts in ma
     attributionMethod: 'coupon',
   });
   const yen = { discountType: 'AmountOff', discountValue: 500, discountCurrency: 'JPY' };
-  assert.equal(flattened({ id: 'evt_1', createdAt: 'now', organizationId: 'org', data: yen }).discount, '500');
-  assert.equal('discount' in flattened(SAMPLES['campaign_coupon.created']), false);
+  assert.equal(flattenEvent({ id: 'evt_1', createdAt: 'now', organizationId: 'org', data: yen }).discount, '500');
+  assert.equal('discount' in flattenEvent(SAMPLES['campaign_coupon.created']), false);
 });
 
-test('a connection is named by its organization, and a plan without automation is told at once', async () => {
+test('the connection label names the organization, and a plan without automation is refused', async () => {
   const { test: connect, connectionLabel } = App.authentication;
-  const told = await call(connect);
-  const label = connectionLabel.replace(/{{(\w+)}}/g, (_, name) => told[name]);
+  const account = await call(connect);
+  const label = connectionLabel.replace(/{{(\w+)}}/g, (_, name) => account[name]);
   assert.match(label, /^Knives & Co\. \(….{4,}\)$/);
   await assert.rejects(call(connect, {}, { authData: { baseUrl: process.env.FF_URL, apiKey: process.env.FF_KEY_FREE } }), {
     code: 'plan_tier_required',
@@ -84,16 +84,16 @@ test('a connection is named by its organization, and a plan without automation i
   });
 });
 
-test('the samples of a new organization have the fields of the static ones', async () => {
+test('samples of a new organization have the fields of the static samples', async () => {
   for (const [key, { operation }] of Object.entries(App.triggers)) {
     const [sample] = await call(operation.performList);
-    // What has happened in this organization already is shown instead, with fewer fields.
+    // Events that already happened in this organization replace the samples, with fewer fields.
     if (key === 'payout_paid') assert.deepEqual(Object.keys(sample).sort(), Object.keys(operation.sample).sort());
     assert.match(sample.id, /^evt_[0-9a-f]{32}$/, key);
   }
 });
 
-test('a step without a connection that works says so before it sends anything', async () => {
+test('an invalid base URL is refused before anything is sent', async () => {
   for (const baseUrl of ['', 'affiliates.example.com', 'ftp://example.com', 'https://', 'https://me@example.com', 'https://a.example/?b=']) {
     await assert.rejects(act('find_affiliate', { slug: 'x' }, { authData: { baseUrl, apiKey: 'k' } }), { code: 'base_url_invalid' }, baseUrl);
   }

@@ -7,9 +7,9 @@ const test = require('node:test');
 const { AppError, RefreshAuthError, ThrottledError, act, call, connection, App } = require('./support/platform');
 const { campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
-const SALE = { externalEventId: 'never-recorded', affiliateSlug: 'nobody', amount: '5' };
+const SALE = { externalEventId: 'never-recorded', affiliateSlug: 'unknown-slug', amount: '5' };
 
-test('a refused call shows what the API says, and its code', async () => {
+test('a refused call throws the API’s message and code', async () => {
   const { program, affiliate, slug } = await campaignWithAffiliate();
   const refused = [
     ['record_sale', SALE, 'affiliate_not_found'],
@@ -33,7 +33,7 @@ test('a refused call shows what the API says, and its code', async () => {
   }
 });
 
-test('amounts that are not exact, and currencies that are not known, are never sent', async () => {
+test('inexact amounts and unknown currencies are refused before sending', async () => {
   const { slug, affiliate } = await campaignWithAffiliate();
   const externalEventId = orderNumber();
   await act('record_sale', { externalEventId, affiliateSlug: slug, amount: '500', currency: 'JPY' });
@@ -53,7 +53,7 @@ test('amounts that are not exact, and currencies that are not known, are never s
   }
 });
 
-test('a key, or a signing secret, that is wrong asks for a new connection', async () => {
+test('a wrong key or signing secret throws RefreshAuthError', async () => {
   const wrongs = [connection({ apiKey: 'ff_live_wrong' }), connection({ apiKey: '' })];
   for (const authData of wrongs) {
     await assert.rejects(call(App.authentication.test, {}, { authData }), RefreshAuthError);
@@ -64,22 +64,22 @@ test('a key, or a signing secret, that is wrong asks for a new connection', asyn
   await assert.rejects(act('refund_sale', { externalEventId: 'x' }, { authData: wrongSecret }), RefreshAuthError);
 });
 
-test('without a signing secret the rest works, and a signed action says what is missing', async () => {
+test('without a signing secret only signed actions are refused', async () => {
   const authData = connection({ signingSecret: undefined });
-  assert.deepEqual(await act('find_affiliate', { slug: 'nobody-has-this' }, { authData }), []);
+  assert.deepEqual(await act('find_affiliate', { slug: 'unknown-slug' }, { authData }), []);
   for (const action of ['record_sale', 'record_lead']) {
     await assert.rejects(act(action, SALE, { authData }), { code: 'signing_secret_missing' });
   }
 });
 
-test('a key that only reads is told so', async () => {
+test('a read-only key is refused for changes', async () => {
   const authData = connection({ apiKey: process.env.FF_KEY_READ });
   const targetUrl = `${process.env.FF_HOOK}:9/zap`;
   await assert.rejects(act('invite_affiliate', {}, { authData }), { code: 'forbidden', status: 403 });
   await assert.rejects(call(App.triggers.payout_paid.operation.performSubscribe, {}, { authData, targetUrl }), { code: 'forbidden' });
 });
 
-test('too many requests are waited for', async (t) => {
+test('a 429 throws ThrottledError with the wait of Retry-After', async (t) => {
   const patient = await server(t, { status: 429, headers: { 'Retry-After': '7' } });
   const silent = await server(t, { status: 429 });
   for (const [{ url }, delay] of [[patient, 7], [silent, 60]]) {
@@ -89,19 +89,19 @@ test('too many requests are waited for', async (t) => {
   }
 });
 
-test('a redirect is not followed, and what is no API is said to be none', async (t) => {
+test('a redirect is not followed, and a response that is not the API’s is refused', async (t) => {
   const elsewhere = await server(t, { body: '[]' });
   const moved = await server(t, { status: 302, headers: { Location: elsewhere.url } });
   const page = await server(t, { status: 502, body: '<html>Bad gateway</html>' });
 
   await assert.rejects(act('record_sale', SALE, { authData: connection({ baseUrl: moved.url }) }), { code: 'redirected' });
-  assert.deepEqual(elsewhere.asked, []);
+  assert.deepEqual(elsewhere.requests, []);
   await assert.rejects(act('record_sale', SALE, { authData: connection({ baseUrl: page.url }) }), { code: 'status_502', status: 502 });
   const welcome = await server(t, { body: '<html>Welcome</html>' });
   await assert.rejects(act('find_campaign', { slug: 'x' }, { authData: connection({ baseUrl: welcome.url }) }), { code: 'not_the_api' });
 });
 
-test('the key goes to the address of the connection and to none that only begins like it', async () => {
+test('the key is sent only to the connection’s origin, not to URLs with the same prefix', async () => {
   const { beforeRequest } = App;
   const bundle = { authData: { baseUrl: 'https://a.example/', apiKey: 'secret', signingSecret: 's' } };
   const headersOf = (url) => beforeRequest[0]({ url, headers: {} }, {}, bundle).headers;

@@ -70,19 +70,19 @@ const REFUSED = [
   ['5', null, 'unsupported_currency'],
 ];
 
-test('an amount is its minor units, digit for digit', () => {
+test('typed amounts convert exactly to minor units', () => {
   for (const [typed, currency, minor] of AMOUNTS) assert.equal(toMinor(typed, currency), minor, `${typed} ${currency}`);
 });
 
-test('what is no exact amount of its currency is refused and never rounded', () => {
+test('an inexact amount is refused and never rounded', () => {
   for (const [typed, currency, code] of REFUSED) {
     assert.throws(() => toMinor(typed, currency), { name: 'Refusal', code }, `${String(typed)} ${currency}`);
   }
 });
 
-test('minor units are shown in major units, and come back the same', () => {
-  const shown = [[4990, 'USD', '49.90'], [5, 'USD', '0.05'], [0, 'USD', '0.00'], [1200, 'JPY', '1200'], [5, 'BHD', '0.005']];
-  for (const [minor, currency, major] of shown) {
+test('minor units convert to major units and back', () => {
+  const amounts = [[4990, 'USD', '49.90'], [5, 'USD', '0.05'], [0, 'USD', '0.00'], [1200, 'JPY', '1200'], [5, 'BHD', '0.005']];
+  for (const [minor, currency, major] of amounts) {
     assert.equal(toMajor(minor, currency), major);
     assert.equal(toMinor(major, currency), minor);
   }
@@ -92,7 +92,7 @@ test('minor units are shown in major units, and come back the same', () => {
   assert.equal(toMajor(1.5, 'USD'), null);
 });
 
-test('a record keeps its minor units and gets major ones where the currency is known', () => {
+test('a record gets major units in addition to minor units if its currency is known', () => {
   assert.deepEqual(withMajor({ amountCents: 4990, currency: 'USD', note: null }), {
     amountCents: 4990,
     amount: '49.90',
@@ -103,6 +103,6 @@ test('a record keeps its minor units and gets major ones where the currency is k
   assert.deepEqual(withMajor({ budgetCents: 100 }), { budgetCents: 100 });
 });
 
-test('the currencies are those of the service, with its decimals', () => {
+test('currencies and decimals are those of the service', () => {
   assert.deepEqual(Object.fromEntries(EXPONENTS), JSON.parse(process.env.FF_EXPONENTS));
 });

@@ -9,29 +9,29 @@ const { campaignWithAffiliate, orderNumber } = require('../../testing/service');
 
 const ids = (rows) => rows.map(({ id }) => id);
 
-test('what is there is found by what a Zap knows of it', async () => {
+test('each search finds a record by each of its fields', async () => {
   const { program, affiliate, slug } = await campaignWithAffiliate();
   const externalEventId = orderNumber();
   await act('record_sale', { externalEventId, affiliateSlug: slug, amount: '12.5', currency: 'KWD' });
 
-  const searched = [
+  const queries = [
     ['find_affiliate', { email: affiliate.email.toUpperCase() }, affiliate.id],
     ['find_affiliate', { slug, email: '' }, affiliate.id],
     ['find_campaign', { slug: program.slug }, program.id],
     ['find_campaign', { name: program.name }, program.id],
   ];
-  for (const [search, input, id] of searched) assert.deepEqual(ids(await act(search, input)), [id], search);
+  for (const [search, input, id] of queries) assert.deepEqual(ids(await act(search, input)), [id], search);
 
   const [conversion] = await act('find_conversion', { externalEventId });
   assert.deepEqual([conversion.affiliateId, conversion.amount, conversion.currency], [affiliate.id, '12.500', 'KWD']);
   assert.deepEqual(ids(await act('find_conversion', { id: conversion.id })), [conversion.id]);
 });
 
-test('what is not there is an empty list, and nothing asked for is an error', async () => {
+test('a search without match returns an empty list, and one without input is refused', async () => {
   const nothing = {
     find_affiliate: { email: `${randomUUID()}@example.com` },
-    find_campaign: { slug: 'nobody-has-this' },
-    find_conversion: { externalEventId: 'nobody & co / ü?' },
+    find_campaign: { slug: 'unknown-slug' },
+    find_conversion: { externalEventId: 'unknown & co / ü?' },
     find_payout: { id: randomUUID() },
   };
   for (const [search, input] of Object.entries(nothing)) {
@@ -42,16 +42,16 @@ test('what is not there is an empty list, and nothing asked for is an error', as
   assert.deepEqual(await act('find_payout', { affiliateId: randomUUID() }), []);
 });
 
-test('an affiliate who is not found is created by the other half', async () => {
+test('find or create creates an affiliate who is not found', async () => {
   const { program } = await campaignWithAffiliate();
   const { search, create } = App.searchOrCreates.find_affiliate;
   const input = { email: `${randomUUID()}@example.com`, programId: program.id, fullName: 'Kim' };
   assert.deepEqual(await act(search, input), []);
-  const made = await act(create, input);
-  assert.deepEqual(ids(await act(search, input)), [made.id]);
+  const created = await act(create, input);
+  assert.deepEqual(ids(await act(search, input)), [created.id]);
 });
 
-test('who is in another campaign is not found in this one', async () => {
+test('an affiliate of another campaign is not found in this campaign', async () => {
   const { affiliate, program } = await campaignWithAffiliate();
   const { program: other } = await campaignWithAffiliate();
   const { email } = affiliate;

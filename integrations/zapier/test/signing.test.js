@@ -7,19 +7,19 @@ const { freeSecond, isSignedWebhook, requestSignature } = require('../common/sig
 
 const BODY = '{"externalEventId":"ü-1"}';
 
-test('a request is signed over its second and its bytes', () => {
+test('a request signature covers the second and the bytes', () => {
   // printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
   const digest = '49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686';
   assert.equal(requestSignature('secret', 1_700_000_000, '{"a":1}'), `t=1700000000,sig=${digest}`);
 });
 
-test('no two signatures of one body are of one second', () => {
+test('two signatures of the same body have different seconds', () => {
   const seconds = [freeSecond(BODY, 100), freeSecond(BODY, 100), freeSecond('{}', 100), freeSecond(BODY, 101)];
   assert.deepEqual(seconds, [100, 101, 100, 102]);
   assert.equal(freeSecond(BODY, 500), 500);
 });
 
-test('a webhook is believed only with its secret, its bytes and its time', () => {
+test('a webhook is accepted only with the right secret, bytes and time', () => {
   const header = requestSignature('whsec', 1000, BODY).replace('sig=', 'v1=');
   assert.equal(isSignedWebhook('whsec', header, BODY, 1300), true);
   assert.equal(isSignedWebhook('whsec', header, Buffer.from(BODY), 700), true);
@@ -34,5 +34,5 @@ test('a webhook is believed only with its secret, its bytes and its time', () =>
     ['whsec', '', BODY, 1000],
     ['whsec', undefined, BODY, 1000],
   ];
-  for (const [secret, said, body, now] of wrong) assert.equal(isSignedWebhook(secret, said, body, now), false, said);
+  for (const [secret, value, body, now] of wrong) assert.equal(isSignedWebhook(secret, value, body, now), false, value);
 });

@@ -9,15 +9,15 @@ const { campaignWithAffiliate, orderNumber, server } = require('../../testing/se
 
 const { operation } = App.triggers.conversion_created;
 
-/** Switch a Zap on that begins with an event. */
-function subscribed(trigger, targetUrl) {
+/** Switch on a Zap with this trigger. */
+function subscribe(trigger, targetUrl) {
   return call(App.triggers[trigger].operation.performSubscribe, {}, { targetUrl });
 }
 
-test('a sale that is posted starts the Zap, once, with the sale in it', async (t) => {
+test('a recorded sale triggers the Zap once with the sale’s data', async (t) => {
   const { slug, affiliate } = await campaignWithAffiliate();
   const receiver = await server(t);
-  const hook = await subscribed('conversion_created', `${receiver.url}/zap`);
+  const hook = await subscribe('conversion_created', `${receiver.url}/zap`);
   const externalEventId = orderNumber();
 
   const sale = await act('record_sale', { externalEventId, affiliateSlug: slug, amount: '1234', currency: 'JPY' });
@@ -36,24 +36,24 @@ test('a sale that is posted starts the Zap, once, with the sale in it', async (t
   assert.deepEqual(Object.keys(newest).sort(), Object.keys(record).sort());
 });
 
-test('what is of another type starts nothing', async () => {
+test('an event of another type does not trigger the Zap', async () => {
   const none = { id: 'evt_1', type: 'test', createdAt: 'now', organizationId: 'org', data: { message: 'Hello' } };
   assert.deepEqual(await call(operation.perform, {}, { cleanedRequest: none }), []);
   assert.deepEqual(await call(operation.perform, {}, { cleanedRequest: {} }), []);
 });
 
-test('a Zap is switched on and off any number of times', async (t) => {
+test('a Zap can be switched on and off repeatedly', async (t) => {
   const { url } = await server(t);
   for (const [key, trigger] of Object.entries(App.triggers)) {
     const targetUrl = `${url}/${key}`;
-    const first = await subscribed(key, targetUrl);
-    const again = await subscribed(key, targetUrl);
+    const first = await subscribe(key, targetUrl);
+    const again = await subscribe(key, targetUrl);
     assert.equal(again.id, first.id, key);
     const off = { subscribeData: first };
     await call(trigger.operation.performUnsubscribe, {}, off);
     await call(trigger.operation.performUnsubscribe, {}, off);
-    const anew = await subscribed(key, targetUrl);
-    assert.notEqual(anew.id, first.id, key);
-    await call(trigger.operation.performUnsubscribe, {}, { subscribeData: anew });
+    const renewed = await subscribe(key, targetUrl);
+    assert.notEqual(renewed.id, first.id, key);
+    await call(trigger.operation.performUnsubscribe, {}, { subscribeData: renewed });
   }
 });

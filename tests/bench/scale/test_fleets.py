@@ -33,8 +33,8 @@ def test_backlog_at_the_end_of_the_day_waits_infinitely() -> None:
 def test_queue_gets_the_smallest_fleet_within_its_maximum_wait() -> None:
     cores = [0, 8, 0, 0, 0, 0, 0, 0]
 
-    slow_queue = fleets.size_queue("sales", cores, threads=8, wait_most_s=10)
-    urgent_queue = fleets.size_queue("sales", cores, threads=8, wait_most_s=0)
+    slow_queue = fleets.size_queue("sales", cores, threads=8, max_wait_s=10)
+    urgent_queue = fleets.size_queue("sales", cores, threads=8, max_wait_s=0)
 
     assert (slow_queue.processes, slow_queue.longest_wait_s) == (4, 10)
     assert (urgent_queue.processes, urgent_queue.longest_wait_s) == (8, 0)

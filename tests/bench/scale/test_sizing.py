@@ -40,7 +40,7 @@ def test_small_load_runs_on_one_machine_with_one_process_per_fleet() -> None:
     sizing = _size(100_000, 10_000)
 
     assert {fleet.processes for fleet in sizing.fleets} == {1}
-    assert sizing.verdict == limits.Runway(limits.STEPS[0], {})
+    assert sizing.verdict == limits.StepResult(limits.STEPS[0], {})
 
 
 @pytest.mark.parametrize("kind", ["clicks", "sales"])

@@ -260,7 +260,7 @@ def _with_batches_of_one(kind: Any) -> Any:
 
 def test_locked_row_is_left_for_the_next_reseal(sealed_brand, flask, keys):
     keys(_NEW, _FORMER)
-    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"].replace("?", "_alone?", 1))) as other:
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"].replace("?", "_isolated?", 1))) as other:
         with other.cursor() as cursor:
             cursor.execute("select from job for update")
         while_locked = flask.json("secrets", "reseal")

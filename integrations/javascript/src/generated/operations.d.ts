@@ -75,9 +75,9 @@ export declare class Programs {
    * Scope read. Plan Starter or higher.
    */
   listPrograms(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** Whether archived programs are listed too. */
     includeArchived?: boolean | null | undefined;
@@ -85,7 +85,7 @@ export declare class Programs {
 
   /** Like `listPrograms`, one by one through all the pages. */
   iteratePrograms(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** Whether archived programs are listed too. */
     includeArchived?: boolean | null | undefined;
@@ -165,9 +165,9 @@ export declare class Programs {
     programId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** The first day, in UTC; without it thirty days end with the last one. */
+    /** The first day, in UTC; without it, the thirty days up to the last one. */
     from?: string | null | undefined;
-    /** The last day, in UTC, itself included; without it today. */
+    /** The last day, in UTC, inclusive; by default today. */
     to?: string | null | undefined;
   }): Promise<records.DailyNumbers>;
 
@@ -178,9 +178,9 @@ export declare class Programs {
   getLeaderboard(options?: CallOptions & {
     /** The program. */
     programId?: string | null | undefined;
-    /** What decides: `clicks`, `leads`, `sales`, `revenue` less refunds, or `commission`. */
+    /** The ranking metric: `clicks`, `leads`, `sales`, `revenue` less refunds, or `commission`. */
     metric?: "clicks" | "leads" | "sales" | "revenue" | "commission" | null | undefined;
-    /** Of how many days up to today, in UTC; at most 366. */
+    /** How many days up to today, in UTC; at most 366. */
     days?: number | null | undefined;
     /** How many entries; at most 100. */
     limit?: number | null | undefined;
@@ -195,11 +195,11 @@ export declare class Programs {
     programId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** The first day, in UTC; without it thirty days end with the last one. At most 731 days. */
+    /** The first day, in UTC; without it, the thirty days up to the last one. At most 731 days. */
     from?: string | null | undefined;
-    /** The last day, in UTC, itself included; without it today. */
+    /** The last day, in UTC, inclusive; by default today. */
     to?: string | null | undefined;
-    /** What a row is of: `day`, `week` (from Monday), `month`, `program`, `affiliate` or `country`. */
+    /** The grouping of rows: `day`, `week` (from Monday), `month`, `program`, `affiliate` or `country`. */
     groupBy?: "day" | "week" | "month" | "program" | "affiliate" | "country" | null | undefined;
   }): Promise<records.Metrics>;
 
@@ -260,19 +260,19 @@ export declare class Programs {
    * Scope read.
    */
   listAssets(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** Only what affiliates of this program see. */
+    /** Only assets that affiliates of this program see. */
     programId?: string | null | undefined;
   }): Promise<records.AssetPage>;
 
   /** Like `listAssets`, one by one through all the pages. */
   iterateAssets(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** Only what affiliates of this program see. */
+    /** Only assets that affiliates of this program see. */
     programId?: string | null | undefined;
   }): AsyncGenerator<records.Asset, void, undefined>;
 
@@ -303,39 +303,39 @@ export declare class Affiliates {
    * Scope read. Plan Starter or higher.
    */
   listAffiliates(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** How many to skip; a cursor wins, and goes deeper. */
+    /** How many to skip; a cursor takes precedence, and reaches further. */
     skip?: number | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
-    /** Only affiliates who stand there. */
+    /** Only affiliates with this status. */
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
     /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
-    /** `true` brings each affiliate's balance as well. */
+    /** `true` adds each affiliate's balance. */
     balances?: boolean | null | undefined;
   }): Promise<records.AffiliatePage>;
 
   /** Like `listAffiliates`, one by one through all the pages. */
   iterateAffiliates(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** How many to skip; a cursor wins, and goes deeper. */
+    /** How many to skip; a cursor takes precedence, and reaches further. */
     skip?: number | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
-    /** Only affiliates who stand there. */
+    /** Only affiliates with this status. */
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
     /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
-    /** `true` brings each affiliate's balance as well. */
+    /** `true` adds each affiliate's balance. */
     balances?: boolean | null | undefined;
   }): AsyncGenerator<records.Affiliate, void, undefined>;
 
@@ -358,9 +358,9 @@ export declare class Affiliates {
    * Scope read. Plan Starter or higher.
    */
   listApplications(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** How many to skip; a cursor wins, and goes deeper. */
+    /** How many to skip; a cursor takes precedence, and reaches further. */
     skip?: number | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
@@ -438,15 +438,15 @@ export declare class Coupons {
    * @param programId The program's id.
    */
   listCampaignCoupons(programId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.CampaignCouponPage>;
 
   /** Like `listCampaignCoupons`, one by one through all the pages. */
   iterateCampaignCoupons(programId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.CampaignCoupon, void, undefined>;
 
@@ -488,9 +488,9 @@ export declare class Coupons {
    * @param programId The program's id.
    */
   listCouponAffiliates(programId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
@@ -498,7 +498,7 @@ export declare class Coupons {
 
   /** Like `listCouponAffiliates`, one by one through all the pages. */
   iterateCouponAffiliates(programId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
@@ -517,15 +517,15 @@ export declare class Coupons {
    * @param affiliateId The affiliate's id.
    */
   listAffiliateCoupons(affiliateId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.AffiliateCouponPage>;
 
   /** Like `listAffiliateCoupons`, one by one through all the pages. */
   iterateAffiliateCoupons(affiliateId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.AffiliateCoupon, void, undefined>;
 
@@ -542,9 +542,9 @@ export declare class Coupons {
    * Scope read. Plan Starter or higher.
    */
   listCouponsOfCampaigns(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** Only coupons of this campaign. */
     programId?: string | null | undefined;
@@ -552,7 +552,7 @@ export declare class Coupons {
 
   /** Like `listCouponsOfCampaigns`, one by one through all the pages. */
   iterateCouponsOfCampaigns(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** Only coupons of this campaign. */
     programId?: string | null | undefined;
@@ -563,9 +563,9 @@ export declare class Coupons {
    * Scope read. Plan Starter or higher.
    */
   listCouponCodes(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
@@ -573,13 +573,13 @@ export declare class Coupons {
     couponId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** Only codes that stand there. */
+    /** Only codes with this status. */
     status?: "Minting" | "Active" | "Revoked" | null | undefined;
   }): Promise<records.CouponCodePage>;
 
   /** Like `listCouponCodes`, one by one through all the pages. */
   iterateCouponCodes(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
@@ -587,7 +587,7 @@ export declare class Coupons {
     couponId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** Only codes that stand there. */
+    /** Only codes with this status. */
     status?: "Minting" | "Active" | "Revoked" | null | undefined;
   }): AsyncGenerator<records.CouponCode, void, undefined>;
 }
@@ -647,23 +647,23 @@ export declare class Imports {
    * Scope read. Plan Starter or higher.
    */
   listImports(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** Only imports of this. */
+    /** Only imports of this kind. */
     kind?: "Affiliates" | "Conversions" | null | undefined;
-    /** Only imports that stand there. */
+    /** Only imports with this status. */
     status?: "Completed" | "Undone" | null | undefined;
   }): Promise<records.PastImportPage>;
 
   /** Like `listImports`, one by one through all the pages. */
   iterateImports(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** Only imports of this. */
+    /** Only imports of this kind. */
     kind?: "Affiliates" | "Conversions" | null | undefined;
-    /** Only imports that stand there. */
+    /** Only imports with this status. */
     status?: "Completed" | "Undone" | null | undefined;
   }): AsyncGenerator<records.PastImport, void, undefined>;
 
@@ -697,9 +697,9 @@ export declare class Conversions {
    * Scope read. Plan Starter or higher.
    */
   listConversions(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -709,21 +709,21 @@ export declare class Conversions {
     status?: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated" | null | undefined;
     /** Only conversions of this kind. */
     kind?: "sale" | "lead" | "click" | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
     /** Only conversions with this tag; `untagged` for those without. */
     subId?: string | null | undefined;
-    /** Only what belongs to this external event id or conversion id, or to affiliates with it in their name or email, in any case. */
+    /** Only conversions with this external event id or conversion id, or of affiliates whose name or email contains this text, in any case. */
     q?: string | null | undefined;
-    /** The order. `newest` and `oldest` go by when it was recorded, `payable` by when the hold ends, the next one first; that one goes with status Pending alone. */
+    /** The order. `newest` and `oldest` sort by the time of recording, `payable` by the end of the hold, earliest first; `payable` requires the status Pending. */
     sort?: "newest" | "oldest" | "payable" | null | undefined;
   }): Promise<records.ConversionPage>;
 
   /** Like `listConversions`, one by one through all the pages. */
   iterateConversions(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -733,15 +733,15 @@ export declare class Conversions {
     status?: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated" | null | undefined;
     /** Only conversions of this kind. */
     kind?: "sale" | "lead" | "click" | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
     /** Only conversions with this tag; `untagged` for those without. */
     subId?: string | null | undefined;
-    /** Only what belongs to this external event id or conversion id, or to affiliates with it in their name or email, in any case. */
+    /** Only conversions with this external event id or conversion id, or of affiliates whose name or email contains this text, in any case. */
     q?: string | null | undefined;
-    /** The order. `newest` and `oldest` go by when it was recorded, `payable` by when the hold ends, the next one first; that one goes with status Pending alone. */
+    /** The order. `newest` and `oldest` sort by the time of recording, `payable` by the end of the hold, earliest first; `payable` requires the status Pending. */
     sort?: "newest" | "oldest" | "payable" | null | undefined;
   }): AsyncGenerator<records.Conversion, void, undefined>;
 
@@ -813,15 +813,15 @@ export declare class Conversions {
     status?: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated" | null | undefined;
     /** Only conversions of this kind. */
     kind?: "sale" | "lead" | "click" | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
     /** Only conversions with this tag; `untagged` for those without. */
     subId?: string | null | undefined;
-    /** Only what belongs to this external event id or conversion id, or to affiliates with it in their name or email, in any case. */
+    /** Only conversions with this external event id or conversion id, or of affiliates whose name or email contains this text, in any case. */
     q?: string | null | undefined;
-    /** The order. `newest` and `oldest` go by when it was recorded, `payable` by when the hold ends, the next one first; that one goes with status Pending alone. */
+    /** The order. `newest` and `oldest` sort by the time of recording, `payable` by the end of the hold, earliest first; `payable` requires the status Pending. */
     sort?: "newest" | "oldest" | "payable" | null | undefined;
   }): Promise<string>;
 
@@ -857,9 +857,9 @@ export declare class Payouts {
    * Scope read. Plan Starter or higher.
    */
   listPayouts(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -873,7 +873,7 @@ export declare class Payouts {
 
   /** Like `listPayouts`, one by one through all the pages. */
   iteratePayouts(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -891,7 +891,7 @@ export declare class Payouts {
    * @param payoutId The payout's id.
    */
   getPayout(payoutId: string, options?: CallOptions & {
-    /** What the payout pays for, conversion by conversion. */
+    /** The lines of the payout, one per conversion. */
     lineItems?: boolean | null | undefined;
   }): Promise<records.Payout>;
 
@@ -901,15 +901,15 @@ export declare class Payouts {
    * @param payoutId The payout's id.
    */
   listPayoutLines(payoutId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.PayoutLinePage>;
 
   /** Like `listPayoutLines`, one by one through all the pages. */
   iteratePayoutLines(payoutId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.PayoutLine, void, undefined>;
 
@@ -936,15 +936,15 @@ export declare class Payouts {
    * Scope read. Plan Starter or higher.
    */
   listPayoutRuns(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.PayoutRunProgressPage>;
 
   /** Like `listPayoutRuns`, one by one through all the pages. */
   iteratePayoutRuns(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.PayoutRunProgress, void, undefined>;
 
@@ -969,9 +969,9 @@ export declare class Embed {
    * Scope read_write. Plan Growth or higher.
    */
   listEmbedTokens(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -979,7 +979,7 @@ export declare class Embed {
 
   /** Like `listEmbedTokens`, one by one through all the pages. */
   iterateEmbedTokens(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
@@ -1006,27 +1006,27 @@ export declare class Deals {
    * Scope read. Plan Starter or higher.
    */
   listDeals(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** Only deals that stand there. */
+    /** Only deals with this status. */
     status?: "Draft" | "Offered" | "Accepted" | "Funded" | "Completed" | "Declined" | "Cancelled" | null | undefined;
   }): Promise<records.DealPage>;
 
   /** Like `listDeals`, one by one through all the pages. */
   iterateDeals(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
     /** The program. */
     programId?: string | null | undefined;
     /** The affiliate. */
     affiliateId?: string | null | undefined;
-    /** Only deals that stand there. */
+    /** Only deals with this status. */
     status?: "Draft" | "Offered" | "Accepted" | "Funded" | "Completed" | "Declined" | "Cancelled" | null | undefined;
   }): AsyncGenerator<records.Deal, void, undefined>;
 
@@ -1083,15 +1083,15 @@ export declare class Connections {
    * Scope read. Plan Starter or higher.
    */
   listConnections(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.GatewayConnectionPage>;
 
   /** Like `listConnections`, one by one through all the pages. */
   iterateConnections(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.GatewayConnection, void, undefined>;
 
@@ -1114,19 +1114,19 @@ export declare class Connections {
    * @param connectionId The connection's id.
    */
   listGatewayEvents(connectionId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** Only events at this status. */
+    /** Only events with this status. */
     status?: "Received" | "Processed" | "Ignored" | "Parked" | "Failed" | null | undefined;
   }): Promise<records.GatewayEventPage>;
 
   /** Like `listGatewayEvents`, one by one through all the pages. */
   iterateGatewayEvents(connectionId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** Only events at this status. */
+    /** Only events with this status. */
     status?: "Received" | "Processed" | "Ignored" | "Parked" | "Failed" | null | undefined;
   }): AsyncGenerator<records.GatewayEvent, void, undefined>;
 
@@ -1145,15 +1145,15 @@ export declare class Platforms {
    * Scope read. Plan Starter or higher.
    */
   listPlatformConnections(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
   }): Promise<records.PlatformConnectionPage>;
 
   /** Like `listPlatformConnections`, one by one through all the pages. */
   iteratePlatformConnections(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
   }): AsyncGenerator<records.PlatformConnection, void, undefined>;
 
@@ -1205,7 +1205,7 @@ export declare class Fraud {
   getFraudSummary(options?: CallOptions & {
     /** The program. */
     programId?: string | null | undefined;
-    /** Over how many days back; at most 365. */
+    /** The length of the period that ends today, in days; at most 365. */
     days?: number | null | undefined;
   }): Promise<records.FraudSummary>;
 }
@@ -1223,19 +1223,19 @@ export declare class Webhooks {
    * Scope read.
    */
   listWebhookEndpoints(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** `true`: hooks of no-code platforms alone; `false`: your own endpoints alone. */
+    /** `true`: only hooks of no-code platforms; `false`: only your own endpoints. */
     managed?: boolean | null | undefined;
   }): Promise<records.WebhookEndpointPage>;
 
   /** Like `listWebhookEndpoints`, one by one through all the pages. */
   iterateWebhookEndpoints(options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** `true`: hooks of no-code platforms alone; `false`: your own endpoints alone. */
+    /** `true`: only hooks of no-code platforms; `false`: only your own endpoints. */
     managed?: boolean | null | undefined;
   }): AsyncGenerator<records.WebhookEndpoint, void, undefined>;
 
@@ -1280,31 +1280,31 @@ export declare class Webhooks {
    * @param endpointId The webhook endpoint's id.
    */
   listWebhookDeliveries(endpointId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** The `nextCursor` of the page before; left out, the first page. */
+    /** The `nextCursor` of the previous page; left out, the first page. */
     cursor?: string | null | undefined;
-    /** Only deliveries that stand there. */
+    /** Only deliveries with this status. */
     status?: "Pending" | "Delivered" | "Failed" | null | undefined;
     /** Only deliveries of events of this type. */
     eventType?: "test" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened" | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
   }): Promise<records.WebhookDeliveryPage>;
 
   /** Like `listWebhookDeliveries`, one by one through all the pages. */
   iterateWebhookDeliveries(endpointId: string, options?: CallOptions & {
-    /** How many per page; more than there may be are as many as there may be. */
+    /** How many per page; a value above the maximum means the maximum. */
     take?: number | null | undefined;
-    /** Only deliveries that stand there. */
+    /** Only deliveries with this status. */
     status?: "Pending" | "Delivered" | "Failed" | null | undefined;
     /** Only deliveries of events of this type. */
     eventType?: "test" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened" | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
   }): AsyncGenerator<records.WebhookDelivery, void, undefined>;
 
@@ -1478,11 +1478,11 @@ export declare class Audit {
     pageSize?: number | null | undefined;
     /** Only entries of this action. */
     action?: string | null | undefined;
-    /** What kind of thing that is. */
+    /** The type of the changed object. */
     entityType?: string | null | undefined;
-    /** Only what happened from then on. */
+    /** Only entries from this time on. */
     since?: string | null | undefined;
-    /** Only what happened before then. */
+    /** Only entries before this time. */
     until?: string | null | undefined;
     /** Only entries of this member. For people at the dashboard. */
     actorUserId?: string | null | undefined;

@@ -18,23 +18,23 @@ export interface Affiliate {
   customCommissionValue: number | null;
   /** The group that sets the affiliate's rate; null without one. */
   partnerGroupId: string | null;
-  /** Words of the brand's own. */
+  /** The brand's own tags. */
   tags: string[];
   /** The brand's own notes. */
   notes: string;
   /** How the affiliate came to the program. */
   source: "Direct" | "Public" | "Invite" | "Network";
-  /** Why the application was turned down; null when it was not. */
+  /** Why the application was rejected; null if it was not. */
   rejectionReason: string | null;
-  /** Whether it is there for tests and is never paid. */
+  /** Whether it is for tests and never paid. */
   isTest: boolean;
   /** When the affiliate applied, or was added. */
   appliedAt: string;
-  /** When the affiliate was approved; null while they were not. */
+  /** When the affiliate was approved; null before. */
   approvedAt: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** What the affiliate wrote when they applied. Only to people at the dashboard. */
+  /** The affiliate's answers on their application. Only for people at the dashboard. */
   applicationData?: Record<string, unknown> | null;
   /** The affiliate's balance, one record per currency. Only in lists that request it. */
   balances?: Balance[];
@@ -44,7 +44,7 @@ export interface Affiliate {
 
 /** An applicant who submitted the second step of a form; sent for every submission. */
 export interface AffiliateApplicationCompletedData {
-  /** Answers of the application form, by field. Left out when there was no form. */
+  /** Answers of the application form, by field. Left out if there was no form. */
   applicationAnswers?: Record<string, unknown>;
   /** The affiliate. */
   affiliateId: string;
@@ -73,7 +73,7 @@ export interface AffiliateApplicationCompletedEvent {
 
 /** An approved affiliate, with the answers stored at that time. */
 export interface AffiliateApprovedData {
-  /** Answers of the application form, by field. Left out when there was no form. */
+  /** Answers of the application form, by field. Left out if there was no form. */
   applicationAnswers?: Record<string, unknown>;
   /** The affiliate. */
   affiliateId: string;
@@ -83,9 +83,9 @@ export interface AffiliateApprovedData {
   email: string;
   /** The person's name. */
   fullName?: string;
-  /** When the affiliate was approved; null while they were not. */
+  /** When the affiliate was approved; null before. */
   approvedAt: string;
-  /** There, and true, only when approved on arrival. */
+  /** Present, and true, only if the affiliate was approved immediately. */
   autoApproved?: boolean;
 }
 
@@ -106,7 +106,7 @@ export interface AffiliateApprovedEvent {
 export interface AffiliateBalance {
   /** The affiliate. */
   affiliateId: string;
-  /** A record for each currency in which there is anything. */
+  /** One record per currency with a balance. */
   balances: Balance[];
 }
 
@@ -118,7 +118,7 @@ export interface AffiliateBody {
   email: string;
   /** The person's name. */
   fullName?: string | null;
-  /** Where the affiliate starts; Approved when it is left out. */
+  /** The affiliate's first status; Approved if left out. */
   status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null;
   /** How the affiliate's own rate is counted; null for the program's rate. */
   customCommissionType?: "Percentage" | "Fixed" | null;
@@ -140,7 +140,7 @@ export interface AffiliateChanges {
   customCommissionValue?: number | null;
   /** The brand's own notes. */
   notes?: string | null;
-  /** Words of the brand's own. */
+  /** The brand's own tags. */
   tags?: string[] | null;
   /** The group that sets the affiliate's rate; null without one. */
   partnerGroupId?: string | null;
@@ -150,7 +150,7 @@ export interface AffiliateChanges {
 export interface AffiliateCoupon {
   /** Its id. */
   id: string;
-  /** Its coupon; null of a code without one. */
+  /** Its coupon; null for a code without one. */
   campaignCouponId: string | null;
   /** The program. */
   programId: string;
@@ -162,27 +162,27 @@ export interface AffiliateCoupon {
   origin: "brand" | "self_minted" | "external";
   /** The status: Minting until the gateway has it. */
   status: "Minting" | "Active" | "Revoked";
-  /** The gateway where the code is minted; null of an external one. */
+  /** The gateway where the code is minted; null for an external one. */
   processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal" | null;
-  /** The code's id where it is minted; null of external ones, while it is being minted, and once another code may have it. */
+  /** The code's id at the gateway; null for external codes, while the code is being minted, and once another code may have the same id. */
   processorPromotionCodeId: string | null;
-  /** How the discount of a code without a coupon is counted; null of the others. */
+  /** How the discount of a code without a coupon is counted; null for the others. */
   discountType: "PercentOff" | "AmountOff" | null;
-  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null of the others. */
+  /** The discount of a code without a coupon: percent, or minor units of `discountCurrency`; null for the others. */
   discountValue: number | null;
-  /** The currency of AmountOff of a code without a coupon; null of the others. */
+  /** The currency of AmountOff of a code without a coupon; null for the others. */
   discountCurrency: string | null;
-  /** When a code without a coupon ends; null for never, and of the others. */
+  /** When a code without a coupon expires; null: never, or a code with a coupon. */
   expiresAt: string | null;
-  /** How often a code without a coupon can be redeemed; null without a limit, and of the others. */
+  /** How often a code without a coupon can be redeemed; null without a limit, and for the others. */
   maxRedemptions: number | null;
   /** Conversions credited by it that are not refunded in full. */
   redemptionCount: number;
-  /** When it was last redeemed; null when it never was. */
+  /** When it was last redeemed; null if never. */
   lastRedeemedAt: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was revoked; null while it was not. */
+  /** When it was revoked; null before. */
   revokedAt: string | null;
 }
 
@@ -192,15 +192,15 @@ export interface AffiliateCouponBody {
   campaignCouponId?: string | null;
   /** The code that a customer types. */
   code?: string | null;
-  /** The code was made elsewhere and is only registered: it is in force at once. */
+  /** The code was created elsewhere and is only registered: it is in force at once. */
   external?: boolean;
   /** How the discount of a code without a coupon is counted. */
   discountType?: "PercentOff" | "AmountOff" | null;
-  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`. */
+  /** The discount of a code without a coupon: percent, or minor units of `discountCurrency`. */
   discountValue?: number | null;
   /** The currency of AmountOff. */
   discountCurrency?: string | null;
-  /** When a code without a coupon ends; null for never. */
+  /** When a code without a coupon expires; null: never. */
   expiresAt?: string | null;
   /** How often a code without a coupon can be redeemed; null without a limit. */
   maxRedemptions?: number | null;
@@ -218,9 +218,9 @@ export interface AffiliateCouponCreatedData {
   programId: string;
   /** The code that a customer types. */
   code: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** There only when the affiliate made the code themselves. */
+  /** Present only if the affiliate created the code themselves. */
   source?: string;
 }
 
@@ -249,7 +249,7 @@ export interface AffiliateCouponDeactivatedData {
   programId: string;
   /** The code that a customer types. */
   code: string;
-  /** When it was revoked or archived; null while it was not. */
+  /** When it was revoked or archived; null before. */
   revokedAt: string;
 }
 
@@ -288,7 +288,7 @@ export interface AffiliateCouponRevokedData {
   programId: string;
   /** The code that a customer types. */
   code: string;
-  /** When it was revoked or archived; null while it was not. */
+  /** When it was revoked or archived; null before. */
   revokedAt: string;
   /** Always this: the affiliate deleted their own code. */
   source: "self_deleted";
@@ -309,7 +309,7 @@ export interface AffiliateCouponRevokedEvent {
 
 /** A new affiliate who applied or was added. */
 export interface AffiliateCreatedData {
-  /** Answers of the application form, by field. Left out when there was no form. */
+  /** Answers of the application form, by field. Left out if there was no form. */
   applicationAnswers?: Record<string, unknown>;
   /** The affiliate. */
   affiliateId: string;
@@ -321,7 +321,7 @@ export interface AffiliateCreatedData {
   fullName?: string;
   /** The status. */
   status: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned";
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug: string;
   /** Present only for an application at the storefront. */
   source?: string;
@@ -346,7 +346,7 @@ export interface AffiliateImport {
   programId: string;
   /** The affiliates. */
   affiliates?: ImportRow[] | null;
-  /** In place of the rows: a file of comma or semicolon separated values, with the names of the rows' fields on top. A file of conversions may have `amount` and `commission` in major units in place of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
   /** Only rows with one of these statuses; left out, all. */
   includeStatuses?: string[] | null;
@@ -368,7 +368,7 @@ export interface AffiliateImportPreview {
   skipReasons: Record<string, number>;
   /** How the file was read; null without one. */
   understood: UnderstoodFile | null;
-  /** What would become of each row. */
+  /** The outcome that each row would have. */
   rows: ImportPreviewRow[];
 }
 
@@ -378,17 +378,17 @@ export interface AffiliateLink {
   id: string;
   /** The affiliate. */
   affiliateId: string;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug: string;
   /** A slug of the affiliate's or the brand's own choice: 3 to 64 of a-z, 0-9 and hyphen. */
   customAlias: string | null;
-  /** Whether it is the affiliate's default link, which stays. */
+  /** Whether it is the affiliate's default link, which cannot be deleted. */
   isDefault: boolean;
-  /** How the link carries its slug. */
+  /** How the link contains its slug. */
   format: "Short" | "Query" | "Path" | "Hash";
   /** The address that the affiliate shares. */
   url: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -396,7 +396,7 @@ export interface AffiliateLink {
 export interface AffiliateLinkBody {
   /** A slug of the affiliate's or the brand's own choice: 3 to 64 of a-z, 0-9 and hyphen. */
   customAlias?: string | null;
-  /** How the link carries its slug. */
+  /** How the link contains its slug. */
   format?: "Short" | "Query" | "Path" | "Hash" | null;
 }
 
@@ -416,7 +416,7 @@ export interface AffiliatePreview {
   programId: string;
   /** The affiliates. */
   affiliates?: ImportRow[] | null;
-  /** In place of the rows: a file of comma or semicolon separated values, with the names of the rows' fields on top. A file of conversions may have `amount` and `commission` in major units in place of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
   /** Only rows with one of these statuses; left out, all. */
   includeStatuses?: string[] | null;
@@ -446,11 +446,11 @@ export interface ApplicationFormField {
   step: number;
   /** The question, as people read it. */
   label: string;
-  /** What the answer is: one line of text, several (`long`), one of the `options`, an http(s) address, or a number. */
+  /** The kind of answer: one line of text, several (`long`), one of the `options`, an http(s) URL, or a number. */
   type: "text" | "long" | "choice" | "url" | "number";
-  /** Whether it has to be answered. */
+  /** Whether an answer is required. */
   required: boolean;
-  /** What one may choose from, at most 50; none where the type is another. */
+  /** The options to choose from, at most 50; none for other types. */
   options: string[];
 }
 
@@ -462,11 +462,11 @@ export interface ApplicationFormFieldBody {
   step?: 1 | 2;
   /** The question, as people read it: one line of at most 200 characters. */
   label: string;
-  /** What the answer is: one line of text, several (`long`), one of the `options`, an http(s) address, or a number. */
+  /** The kind of answer: one line of text, several (`long`), one of the `options`, an http(s) URL, or a number. */
   type: "text" | "long" | "choice" | "url" | "number";
-  /** Whether it has to be answered. */
+  /** Whether an answer is required. */
   required?: boolean;
-  /** What one may choose from, at most 50; none where the type is another. */
+  /** The options to choose from, at most 50; none for other types. */
   options?: string[] | null;
 }
 
@@ -474,27 +474,27 @@ export interface ApplicationFormFieldBody {
 export interface Asset {
   /** Its id. */
   id: string;
-  /** The program whose affiliates see it; null where those of all programs do. */
+  /** The program whose affiliates see it; null: affiliates of all programs. */
   programId: string | null;
-  /** The program's name; null where it is for all programs. */
+  /** The program's name; null if it is for all programs. */
   programName: string | null;
   /** A text or an image. */
   kind: "Text" | "Image";
-  /** What affiliates know it by. */
+  /** The name that affiliates see. */
   name: string;
-  /** The text as it was written; null for an image. */
+  /** The text as written; null for an image. */
   text: string | null;
-  /** What the image is; null for a text. */
+  /** The type of the image; null for a text. */
   contentType: string | null;
-  /** How wide the image is, in pixels; null for a text. */
+  /** The width of the image in pixels; null for a text. */
   width: number | null;
-  /** How high the image is, in pixels; null for a text. */
+  /** The height of the image in pixels; null for a text. */
   height: number | null;
-  /** How many bytes it takes. */
+  /** The size in bytes. */
   sizeBytes: number;
-  /** Where the image is downloaded, by the same caller; null for a text. */
+  /** The URL from which the same caller can download the image; null for a text. */
   fileUrl: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -514,7 +514,7 @@ export interface Attribution {
   conversionId: string;
   /** The affiliate. */
   affiliateId: string;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod: string | null;
   /** When it was decided. */
   decidedAt: string;
@@ -524,7 +524,7 @@ export interface Attribution {
 
 /** The parameters that an organization's pages look for, in order of priority. */
 export interface AttributionParams {
-  /** The organization's own parameters, by commas; null without any. */
+  /** The organization's own parameters, separated by commas; null without any. */
   custom: string | null;
   /** The service's own parameters. */
   defaults: string[];
@@ -538,7 +538,7 @@ export interface AttributionParams {
 
 /** The organization's own parameters, comma-separated; null or empty clears them. */
 export interface AttributionParamsBody {
-  /** The organization's own parameters, by commas; null without any. */
+  /** The organization's own parameters, separated by commas; null without any. */
   custom: string | null;
 }
 
@@ -546,11 +546,11 @@ export interface AttributionParamsBody {
 export interface AttributionStep {
   /** The step of the attribution order. */
   step: string;
-  /** What came of the step. */
+  /** The result of the step. */
   outcome: string;
-  /** What the step found, for machines. It stays. */
+  /** The result of the step, for machines. It does not change. */
   code: string;
-  /** What the step found, for people; it may be reworded. */
+  /** The result of the step, for people; it may be reworded. */
   detail: string;
   /** The affiliate whom the step would credit; null without one. */
   affiliateId: string | null;
@@ -560,25 +560,25 @@ export interface AttributionStep {
 export interface AuditEntry {
   /** Its id. */
   id: string;
-  /** What was done. */
+  /** The action. */
   action: string;
-  /** What kind of thing that is. */
+  /** The type of the changed object. */
   entityType: string;
-  /** What it was done to. */
+  /** The id of the changed object. */
   entityId: string;
-  /** What kind of caller did it. */
+  /** The kind of caller that did it. */
   actorType: string;
-  /** The member who did it. Null to an API key. */
+  /** The member who did it. Null for API keys. */
   actorUserId: string | null;
-  /** The name of the person or key that did it. Null to an API key. */
+  /** The name of the person or key that did it. Null for API keys. */
   actorLabel: string | null;
-  /** From which address. Null to an API key. */
+  /** The IP address of the request. Null for API keys. */
   ip: string | null;
-  /** With which program. Null to an API key. */
+  /** The program that sent the request. Null for API keys. */
   userAgent: string | null;
-  /** The request's id, as `X-Request-Id` named it. */
+  /** The request's `X-Request-Id`. */
   requestId: string | null;
-  /** Through which door it was done: `mcp` for an agent's tool, `copilot` for what a person confirmed at the co-pilot, null for the interface itself. */
+  /** How it was done: `mcp` by an agent's tool, `copilot` by an action that a person confirmed in the co-pilot, null through the interface itself. */
   via: string | null;
   /** The program's own name, if it sends one; it is not verified. */
   client: string | null;
@@ -586,7 +586,7 @@ export interface AuditEntry {
   before: Record<string, unknown> | null;
   /** The value afterwards, if it is stored. */
   after: Record<string, unknown> | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -604,13 +604,13 @@ export interface AuditPage {
 
 /** The organization of a key: enough for a person to distinguish two connections. */
 export interface AutomationConnection {
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   /** The name of the brand. */
   organizationName: string;
   /** The last characters of the key; null for a person at the dashboard. */
   keyHint: string | null;
-  /** What the key may do: `read`, or `read_write`. */
+  /** The permission of the key: `read` or `read_write`. */
   scope: "read" | "read_write";
   /** Whether the key is for tests. */
   isTest: boolean;
@@ -624,23 +624,23 @@ export interface AutomationHook {
   id: string;
   /** The event that is sent to the target. */
   event: "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";
-  /** Signs what the hook is sent. Shown when it is made, and left out when it stood already. */
+  /** The secret that signs the hook's events. Shown when the hook is created, left out if it already existed. */
   secret?: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
 /** The balance in one currency. */
 export interface Balance {
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What waits for its day or for the end of a dispute, in minor units of `currency`. */
+  /** The commission on hold until its day or until the end of a dispute, in minor units of `currency`. */
   onHoldCents: number;
-  /** What the next payout can pay, in minor units of `currency`; less than 0 where more was paid than was earned. */
+  /** The amount that the next payout can pay, in minor units of `currency`; negative if more was paid than earned. */
   payableCents: number;
-  /** The sum in payouts that are not Paid, in minor units of `currency`. */
+  /** The sum of payouts that are not Paid yet, in minor units of `currency`. */
   onItsWayCents: number;
-  /** What was paid, in minor units of `currency`. */
+  /** The amount paid, in minor units of `currency`. */
   paidCents: number;
 }
 
@@ -662,7 +662,7 @@ export interface BillingState {
   processorCustomerLinked: boolean;
   /** Whether an account of the processor is connected. */
   processorConnectLinked: boolean;
-  /** How it was connected; null when it is not. */
+  /** How it was connected; null if it is not. */
   processorConnectedVia: string | null;
   /** Whether codes can be minted: the plan is paid, and a gateway that mints is connected and active. */
   couponsEnabled: boolean;
@@ -675,7 +675,7 @@ export interface BrandMilestone {
   id: string;
   /** Its number in the deal, from 1. */
   seq: number;
-  /** What the milestone is called. */
+  /** The title of the milestone. */
   title: string;
   /** The fee, in the deal's minor units. */
   amountCents: number;
@@ -683,7 +683,7 @@ export interface BrandMilestone {
   dueAt: string | null;
   /** The status: `Pending`, `Funded`, `Submitted`, `Released`, `Disputed` or `Settled`. */
   status: "Pending" | "Funded" | "Submitted" | "Released" | "Disputed" | "Settled";
-  /** When it is released by itself. */
+  /** When it is released automatically. */
   autoReleaseAt: string | null;
   /** The URLs of the submitted work. */
   submissionUrls: string[];
@@ -693,21 +693,21 @@ export interface BrandMilestone {
   changeNote: string | null;
   /** Who opened the dispute. */
   openedBy: "brand" | "affiliate" | null;
-  /** What was wrong, in the words of who opened the dispute; null without one. */
+  /** The reason in the words of the person who opened the dispute; null without one. */
   disputeReason: string | null;
-  /** What the person who opened it proposes. */
+  /** The proposal of the person who opened it. */
   proposedResolution: string | null;
   /** When the dispute was opened; null without one. */
   disputedAt: string | null;
-  /** What of a disputed milestone the affiliate gets, as the operator settled it; null before. */
+  /** The affiliate's part of a disputed milestone, as settled by the operator; null before. */
   toAffiliateCents: number | null;
-  /** What was paid to the affiliate, in the deal's minor units. */
+  /** The amount paid to the affiliate, in the deal's minor units. */
   paidCents: number;
   /** The payout that pays it; null before it was approved or settled. */
   payoutId: string | null;
-  /** What the brand is charged on top of the milestone; null until it is charged. */
+  /** The fee charged to the brand on top of the milestone; null until it is charged. */
   takeCents: number | null;
-  /** What went back to the brand after disputes, in the deal's minor units. */
+  /** The amount returned to the brand after disputes, in the deal's minor units. */
   returnedCents: number;
 }
 
@@ -717,17 +717,17 @@ export interface BudgetStatus {
   budgetCents: number | null;
   /** Whether the budget has no rate into the home currency today. */
   budgetUnconvertible: boolean;
-  /** What was spent, in the home currency. */
+  /** The amount spent, in the home currency. */
   spentCents: number;
-  /** What is left, in the home currency; null without a budget. */
+  /** The remaining budget in the home currency; null without a budget. */
   remainingCents: number | null;
   /** Whether there is no budget. */
   unlimited: boolean;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What was spent and could not be valued, by its own currency; null when there is nothing. */
+  /** Spending that could not be converted, by its own currency; null if there is none. */
   fxUnconvertibleByCurrency: Record<string, number> | null;
-  /** Not 0 when something could not be valued. A sign and no amount. */
+  /** Not 0 if some spending could not be converted. A flag, not an amount. */
   fxUnconvertibleCents: number;
 }
 
@@ -735,7 +735,7 @@ export interface BudgetStatus {
 export interface BulkAction {
   /** The affiliates. An empty list is refused; it never means all affiliates. */
   affiliateIds: string[];
-  /** What to do to all of them. */
+  /** The action to take on all of them. */
   action: "approve" | "pause" | "delete";
 }
 
@@ -745,21 +745,21 @@ export interface BulkInviteBody {
   programId: string;
   /** A note to the invited person; unsafe HTML is removed. */
   personalNoteHtml?: string | null;
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove?: boolean | null;
   /** The people to invite: 1 to 50. */
   recipients?: RecipientBody[] | null;
-  /** The email addresses to invite, without names; `recipients` wins. */
+  /** The email addresses to invite, without names; `recipients` takes precedence. */
   emails?: string[] | null;
 }
 
 /** How many affiliates the action changed and skipped, and the ids of the changed ones. */
 export interface BulkOutcome {
-  /** What was done. */
+  /** The action. */
   action: "approve" | "pause" | "delete";
-  /** How many the action took. */
+  /** How many the action changed. */
   affected: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** The affiliates that the action changed. */
   affiliateIds: string[];
@@ -777,63 +777,63 @@ export interface CampaignCoupon {
   discountType: "PercentOff" | "AmountOff";
   /** The discount: percent, or minor units of `discountCurrency`. */
   discountValue: number;
-  /** The currency of AmountOff; null of PercentOff. */
+  /** The currency of AmountOff; null for PercentOff. */
   discountCurrency: string | null;
-  /** For how long the discount holds. */
+  /** How long the discount applies. */
   duration: "Once" | "Repeating" | "Forever";
-  /** How many months Repeating lasts, 1 to 94; null of the others. */
+  /** How many months Repeating lasts, 1 to 94; null for the others. */
   durationInMonths: number | null;
   /** How often each code can be redeemed; null without a limit. */
   maxRedemptionsPerCode: number | null;
   /** When it expires. */
   expiresAt: string | null;
-  /** Who may make a code of their own. */
+  /** Who may create a code of their own. */
   selfMintMode: "Disabled" | "AllAffiliates" | "SpecificAffiliates";
-  /** Whether affiliates may make a code themselves. */
+  /** Whether affiliates may create a code themselves. */
   allowAffiliateSelfMint: boolean;
-  /** The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
+  /** The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
   grantedAffiliateIds: string[];
   /** How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit. */
   maxCodesPerAffiliate: number | null;
-  /** Whether the code wins over a click. */
+  /** Whether the code takes precedence over a click. */
   overridesClickAttribution: boolean;
   /** The processor's products that are discounted; empty for the whole order. */
   productRefs: string[];
-  /** How the rate of its own is counted; null where its sales earn what they would without it. */
+  /** How its own rate is counted; null if it has none, so that its sales earn the same as without it. */
   commissionType: "Percentage" | "Fixed" | null;
-  /** The rate of its own: percent, or whole units of the sale's currency; null without one. */
+  /** Its own rate: percent, or whole units of the sale's currency; null without one. */
   commissionValue: number | null;
   /** The gateway at which it and its codes are minted. */
   processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal";
-  /** The coupon's id at the processor; null while it is being made. */
+  /** The coupon's id at the processor; null while it is being created. */
   processorCouponId: string | null;
   /** How many of its codes are in force. */
   mintedCodeCount: number;
-  /** Whether codes can be minted from it; false while it is being made, and after its end. */
+  /** Whether codes can be minted from it; false while it is being created, and after its end. */
   isActive: boolean;
-  /** How far its end has come; null while it is not archived. */
+  /** The progress of ending its codes; null if it is not archived. */
   archive: CouponArchive | null;
   /** The member who created it, or to whom the key belongs; null of older ones. */
   createdBy: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was last changed. */
   updatedAt: string;
-  /** When it was archived; null while it is not. */
+  /** When it was archived; null if it is not. */
   archivedAt: string | null;
 }
 
 /** A new coupon. */
 export interface CampaignCouponBody {
-  /** Who may make a code of their own. */
+  /** Who may create a code of their own. */
   selfMintMode?: "Disabled" | "AllAffiliates" | "SpecificAffiliates" | null;
-  /** Whether affiliates may make a code themselves. */
+  /** Whether affiliates may create a code themselves. */
   allowAffiliateSelfMint?: boolean | null;
-  /** The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
+  /** The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
   grantedAffiliateIds?: string[] | null;
   /** How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit. */
   maxCodesPerAffiliate?: number | null;
-  /** Whether the code wins over a click. */
+  /** Whether the code takes precedence over a click. */
   overridesClickAttribution?: boolean | null;
   /** Its name. */
   name: string;
@@ -841,11 +841,11 @@ export interface CampaignCouponBody {
   discountType: "PercentOff" | "AmountOff";
   /** The discount: percent, or minor units of `discountCurrency`. */
   discountValue: number;
-  /** The currency of a fixed discount. Left out of one in percent. */
+  /** The currency of a fixed discount. Left out for one in percent. */
   discountCurrency?: string | null;
-  /** For how long the discount holds. */
+  /** How long the discount applies. */
   duration: "Once" | "Repeating" | "Forever";
-  /** How many months Repeating lasts, 1 to 94; null of the others. */
+  /** How many months Repeating lasts, 1 to 94; null for the others. */
   durationInMonths?: number | null;
   /** How often each code can be redeemed; null without a limit. */
   maxRedemptionsPerCode?: number | null;
@@ -853,7 +853,7 @@ export interface CampaignCouponBody {
   expiresAt?: string | null;
   /** The processor's products that are discounted; empty for the whole order. */
   productRefs?: string[] | null;
-  /** A rate of its own, for sales that one of its codes credits; it ranks between an affiliate's own rate and a group's. */
+  /** Its own rate, for sales that one of its codes credits; it ranks between an affiliate's own rate and a group's. */
   commissionType?: "Percentage" | "Fixed" | null;
   /** The rate: percent, or whole units of the sale's currency. */
   commissionValue?: number | null;
@@ -861,15 +861,15 @@ export interface CampaignCouponBody {
 
 /** Changes of a coupon. */
 export interface CampaignCouponChanges {
-  /** Who may make a code of their own. */
+  /** Who may create a code of their own. */
   selfMintMode?: "Disabled" | "AllAffiliates" | "SpecificAffiliates" | null;
-  /** Whether affiliates may make a code themselves. */
+  /** Whether affiliates may create a code themselves. */
   allowAffiliateSelfMint?: boolean | null;
-  /** The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
+  /** The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the codes that they minted. */
   grantedAffiliateIds?: string[] | null;
   /** How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit. */
   maxCodesPerAffiliate?: number | null;
-  /** Whether the code wins over a click. */
+  /** Whether the code takes precedence over a click. */
   overridesClickAttribution?: boolean | null;
   /** Its name. */
   name?: string;
@@ -877,11 +877,11 @@ export interface CampaignCouponChanges {
   discountType?: unknown;
   /** The discount: percent, or minor units of `discountCurrency`. */
   discountValue?: unknown;
-  /** The currency of a fixed discount. Left out of one in percent. */
+  /** The currency of a fixed discount. Left out for one in percent. */
   discountCurrency?: unknown;
-  /** For how long the discount holds. */
+  /** How long the discount applies. */
   duration?: unknown;
-  /** How many months Repeating lasts, 1 to 94; null of the others. */
+  /** How many months Repeating lasts, 1 to 94; null for the others. */
   durationInMonths?: unknown;
   /** How often each code can be redeemed; null without a limit. */
   maxRedemptionsPerCode?: unknown;
@@ -907,15 +907,15 @@ export interface CampaignCouponCreatedData {
   discountType: string;
   /** The discount: percent, or minor units of `discountCurrency`. */
   discountValue: number;
-  /** For how long the discount holds. */
+  /** How long the discount applies. */
   duration: string;
-  /** Who may make a code of their own. */
+  /** Who may create a code of their own. */
   selfMintMode: string;
   /** How many affiliates may use it. */
   grantedAffiliateCount: number;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** The currency of a fixed discount. Left out of one in percent. */
+  /** The currency of a fixed discount. Left out for one in percent. */
   discountCurrency?: string;
 }
 
@@ -938,9 +938,9 @@ export interface CampaignCouponDeactivatedData {
   campaignCouponId: string;
   /** The program. */
   programId: string;
-  /** When it was archived; null while it is not. */
+  /** When it was archived; null if it is not. */
   archivedAt: string;
-  /** How many affiliates' codes ended with it. */
+  /** How many affiliate codes ended with it. */
   deactivatedChildCount: number;
 }
 
@@ -996,11 +996,11 @@ export interface CampaignCouponUpdatedData {
   programId: string;
   /** Its name. */
   name: string;
-  /** Whether affiliates may make a code themselves. */
+  /** Whether affiliates may create a code themselves. */
   allowAffiliateSelfMint: boolean;
-  /** Whether the code wins over a click. */
+  /** Whether the code takes precedence over a click. */
   overridesClickAttribution: boolean;
-  /** Who may make a code of their own. */
+  /** Who may create a code of their own. */
   selfMintMode: string;
   /** How many affiliates may use it. */
   grantedAffiliateCount: number;
@@ -1023,13 +1023,13 @@ export interface CampaignCouponUpdatedEvent {
 
 /** The changes to a submission that the brand requests. */
 export interface ChangesBody {
-  /** What is to be changed. */
+  /** The requested changes. */
   note: string;
 }
 
 /** Commission of one currency, in its minor units, and the number of rows. */
 export interface CommissionBalance {
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The sum of commissions, in minor units of `currency`. */
   commissionCents: number;
@@ -1041,15 +1041,15 @@ export interface CommissionBalance {
 export interface CommissionBody {
   /** Why the commission changes. */
   reason: "refunded" | "chargeback" | "fraud" | "mistake" | "other";
-  /** Anything else to remember; stored with the change. */
+  /** Any other note; stored with the change. */
   note?: string | null;
-  /** What the affiliate is to earn after refunds, in minor units of the conversion's currency: at most five times what is not refunded of the amount. */
+  /** The new commission after refunds, in minor units of the conversion's currency: at most five times the part of the amount that is not refunded. */
   commissionCents: number;
 }
 
 /** The counts of a connection's events. */
 export interface ConnectionStats {
-  /** Events that came in. */
+  /** Events that arrived. */
   received: number;
   /** Payments that became conversions. */
   credited: number;
@@ -1073,19 +1073,19 @@ export interface Conversion {
   programId: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents: number;
-  /** What it was before refunds, in minor units of `currency`. */
+  /** The commission before refunds, in minor units of `currency`. */
   originalCommissionCents: number;
-  /** What refunds took back of the commission, in minor units of `currency`. */
+  /** The part of the commission that refunds reversed, in minor units of `currency`. */
   commissionReversedCents: number;
-  /** What was refunded, in minor units of `currency`. */
+  /** The refunded amount, in minor units of `currency`. */
   refundedAmountCents: number;
   /** The status. */
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   type: "OneTime" | "Recurring" | "Bonus" | "ClickReward" | "LeadReward";
   /** The id of the subscription at the processor; null without one. */
   processorSubscriptionId: string | null;
@@ -1093,45 +1093,45 @@ export interface Conversion {
   processorCustomerId: string | null;
   /** Your id of the sale. The same id always means the same sale. */
   externalEventId: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it happened. */
   occurredAt: string;
-  /** When it was refunded; null while it was not. */
+  /** When it was refunded; null before. */
   refundedAt: string | null;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod: string | null;
   /** The coupon that was used; null without one. */
   couponCode: string | null;
-  /** The code that credited it; null where none did. */
+  /** The code that credited it; null if none did. */
   affiliateCouponId: string | null;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId: string | null;
   /** Whether the conversion can ever earn. */
   payability: "payable" | "not_paid_on_campaign" | "attribution_only";
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId: string | null;
   /** Whether it is history of another service that is never paid here. */
   locked: boolean;
-  /** Whether it is there for tests and is never paid. */
+  /** Whether it is for tests and never paid. */
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
   /** Whether the buyer's email address is the affiliate's own. */
   selfReferral: boolean;
-  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  /** Whether it is left out of payouts until a Manager approves it: a self-referral while the organization holds those, or a recruiter's share of one. */
   awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
   customerAvatarUrl: string | null;
-  /** When its hold ends or ended: from then on it is payable, if it is Pending or Approved. Null for locked history, which never is. */
+  /** When its hold ends or ended: after that it is payable, if it is Pending or Approved. Null for locked history, which is never payable. */
   payableAt: string | null;
-  /** Where the rate came from: affiliate, group, tier, coupon, program and the like. */
+  /** The source of the rate: affiliate, group, tier, coupon, program and the like. */
   rateSource: string;
-  /** What kind of rate was applied; null where none was. */
+  /** The kind of rate that was applied; null if none was. */
   rateType: string | null;
-  /** The rate that was applied: percent, or major units of the currency. Null where none was. */
+  /** The rate that was applied: percent, or major units of the currency. Null if none was. */
   rateValue: number | null;
   /** The affiliate's name. */
   affiliateName?: string;
@@ -1139,7 +1139,7 @@ export interface Conversion {
   affiliateEmail?: string;
   /** The program's name. */
   programName?: string;
-  /** The last payout that holds or paid it; null when none does. */
+  /** The last payout that contains or paid it; null if there is none. */
   payoutId?: string | null;
 }
 
@@ -1147,7 +1147,7 @@ export interface Conversion {
 export interface ConversionAdjustedData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The conversion. */
   conversionId: string;
@@ -1155,21 +1155,21 @@ export interface ConversionAdjustedData {
   affiliateId: string;
   /** The program. */
   programId: string;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod?: string;
   /** The amount before, in minor units of `currency`. */
   previousAmountCents: number;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents: number;
   /** The commission before, in minor units of `currency`. */
   previousCommissionCents: number;
   /** The status. */
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** Where it stood before. */
+  /** The previous status. */
   previousStatus: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
   /** Why it changed: the reason chosen by the person who changed the commission, or `refund_restored`. Left out without one. */
   reason?: string;
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId?: string;
 }
 
@@ -1209,7 +1209,7 @@ export interface ConversionApprovedEvent {
 export interface ConversionCreatedData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The conversion. */
   conversionId: string;
@@ -1217,21 +1217,21 @@ export interface ConversionCreatedData {
   affiliateId: string;
   /** The program. */
   programId: string;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod?: string;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents: number;
   /** The status. */
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
   /** Your id of the sale. The same id always means the same sale. */
   externalEventId?: string;
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   type: "OneTime" | "Recurring" | "Bonus" | "ClickReward" | "LeadReward";
-  /** The code that credited it. Left out where none did. */
+  /** The code that credited it. Left out if none did. */
   couponCode?: string;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId?: string;
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId?: string;
 }
 
@@ -1271,19 +1271,19 @@ export interface ConversionDetail {
   programId: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents: number;
-  /** What it was before refunds, in minor units of `currency`. */
+  /** The commission before refunds, in minor units of `currency`. */
   originalCommissionCents: number;
-  /** What refunds took back of the commission, in minor units of `currency`. */
+  /** The part of the commission that refunds reversed, in minor units of `currency`. */
   commissionReversedCents: number;
-  /** What was refunded, in minor units of `currency`. */
+  /** The refunded amount, in minor units of `currency`. */
   refundedAmountCents: number;
   /** The status. */
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   type: "OneTime" | "Recurring" | "Bonus" | "ClickReward" | "LeadReward";
   /** The id of the subscription at the processor; null without one. */
   processorSubscriptionId: string | null;
@@ -1291,45 +1291,45 @@ export interface ConversionDetail {
   processorCustomerId: string | null;
   /** Your id of the sale. The same id always means the same sale. */
   externalEventId: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it happened. */
   occurredAt: string;
-  /** When it was refunded; null while it was not. */
+  /** When it was refunded; null before. */
   refundedAt: string | null;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod: string | null;
   /** The coupon that was used; null without one. */
   couponCode: string | null;
   /** The affiliate's coupon. */
   affiliateCouponId: string | null;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId: string | null;
   /** Whether the conversion can ever earn. */
   payability: "payable" | "not_paid_on_campaign" | "attribution_only";
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId: string | null;
   /** Whether it is history of another service that is never paid here. */
   locked: boolean;
-  /** Whether it is there for tests and is never paid. */
+  /** Whether it is for tests and never paid. */
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
   /** Whether the buyer's email address is the affiliate's own. */
   selfReferral: boolean;
-  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  /** Whether it is left out of payouts until a Manager approves it: a self-referral while the organization holds those, or a recruiter's share of one. */
   awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
   customerAvatarUrl: string | null;
-  /** When its hold ends or ended: from then on it is payable, if it is Pending or Approved. Null for locked history, which never is. */
+  /** When its hold ends or ended: after that it is payable, if it is Pending or Approved. Null for locked history, which is never payable. */
   payableAt: string | null;
-  /** Where the rate came from: affiliate, group, tier, coupon, program and the like. */
+  /** The source of the rate: affiliate, group, tier, coupon, program and the like. */
   rateSource: string;
-  /** What kind of rate was applied; null where none was. */
+  /** The kind of rate that was applied; null if none was. */
   rateType: string | null;
-  /** The rate that was applied: percent, or major units of the currency. Null where none was. */
+  /** The rate that was applied: percent, or major units of the currency. Null if none was. */
   rateValue: number | null;
   /** The affiliate's name. */
   affiliateName?: string;
@@ -1337,7 +1337,7 @@ export interface ConversionDetail {
   affiliateEmail?: string;
   /** The program's name. */
   programName?: string;
-  /** The last payout that holds or paid it; null when none does. */
+  /** The last payout that contains or paid it; null if there is none. */
   payoutId?: string | null;
   /** The history, oldest first. */
   events: ConversionEvent[];
@@ -1347,17 +1347,17 @@ export interface ConversionDetail {
 export interface ConversionEvent {
   /** Its id. */
   id: string;
-  /** What happened to the conversion. */
+  /** The kind of change of the conversion. */
   eventType: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** How the commission changed, in minor units of the conversion's currency. */
+  /** The change of the commission, in minor units of the conversion's currency. */
   commissionCents: number;
   /** When it happened. */
   occurredAt: string;
-  /** Why it was refunded or its commission changed; `refund_restored` where a refund was undone. Null without a reason. */
+  /** Why it was refunded or its commission changed; `refund_restored` if a refund was undone. Null without a reason. */
   reason: string | null;
-  /** What the person noted who refunded it or changed its commission; null without one. */
+  /** The note of the person who refunded it or changed its commission; null without one. */
   note: string | null;
   /** Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what it reported. Null for any other line. */
   origin: "brand" | "gateway" | null;
@@ -1369,15 +1369,15 @@ export interface ConversionImport {
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
-  /** In place of the rows: a file of comma or semicolon separated values, with the names of the rows' fields on top. A file of conversions may have `amount` and `commission` in major units in place of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
-  /** Whether rows that were paid elsewhere are left out. */
+  /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
-  /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a part of their attributionMethod. */
+  /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It becomes a part of their attributionMethod. */
   source?: string;
   /** Whether rows that were not paid yet become payable here. */
   confirmUnpaidPayout?: boolean;
-  /** Whether wrong rows are left out and counted as errored. Without it one of them refuses all. */
+  /** Whether invalid rows are left out and counted as errored. Without it, one invalid row refuses the whole import. */
   skipInvalid?: boolean;
 }
 
@@ -1393,7 +1393,7 @@ export interface ConversionImportPreview {
   skipReasons: Record<string, number>;
   /** How the file was read; null without one. */
   understood: UnderstoodFile | null;
-  /** What would become of each row. */
+  /** The outcome that each row would have. */
   rows: ImportPreviewRow[];
   /** Invalid rows. */
   wouldError: number;
@@ -1409,13 +1409,13 @@ export interface ConversionImportResult {
   jobId: string;
   /** The status of the import. */
   status: "Completed" | "Undone";
-  /** What was imported. */
+  /** The kind of records that were imported. */
   kind: "Affiliates" | "Conversions";
   /** How many there are in all. */
   total: number;
   /** Imported rows. */
   imported: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** Invalid rows. */
   errored: number;
@@ -1425,17 +1425,17 @@ export interface ConversionImportResult {
   warningCount: number;
   /** The service that the sales come from. */
   source: string | null;
-  /** What rows get otherwise than they say; they are imported all the same. */
+  /** Values that are imported differently from the file; the rows are still imported. */
   warnings: ImportJobWarning[];
-  /** What became payable, by currency. */
+  /** The commission that became payable, by currency. */
   unpaidConfirmed: CommissionBalance[];
-  /** The one currency of what became payable; null when there are none or several. */
+  /** The currency of the commission that became payable; null if there is none or several. */
   unpaidConfirmedCurrency: string | null;
-  /** The sum over all currencies; money only when `unpaidConfirmedCurrency` names the one. */
+  /** The sum over all currencies; an amount of money only if `unpaidConfirmedCurrency` names one currency. */
   unpaidConfirmedCents: number;
   /** Whether rows that were not paid yet become payable here. */
   confirmUnpaidPayout: boolean;
-  /** Whether rows that were paid elsewhere are left out. */
+  /** Whether to leave out rows that were paid elsewhere. */
   excludePaid: boolean;
 }
 
@@ -1468,9 +1468,9 @@ export interface ConversionPreview {
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
-  /** In place of the rows: a file of comma or semicolon separated values, with the names of the rows' fields on top. A file of conversions may have `amount` and `commission` in major units in place of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
-  /** Whether rows that were paid elsewhere are left out. */
+  /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
   /** The service that the sales come from, as the import takes it. */
   source?: string;
@@ -1480,9 +1480,9 @@ export interface ConversionPreview {
 export interface ConversionRefundBody {
   /** Why it is refunded. */
   reason: "refunded" | "chargeback" | "fraud" | "mistake" | "other";
-  /** Anything else to remember; stored with the refund. */
+  /** Any other note; stored with the refund. */
   note?: string | null;
-  /** How much to refund, in minor units of the conversion's currency; left out, all that remains. What has no amount, and a bonus, lead or click reward, is refunded only as a whole. */
+  /** How much to refund, in minor units of the conversion's currency; left out, all that remains. A conversion without an amount, and a bonus, lead or click reward, can only be refunded as a whole. */
   amountCents?: number | null;
 }
 
@@ -1494,21 +1494,21 @@ export interface ConversionRefundedData {
   affiliateId: string;
   /** The program. */
   programId: string;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod?: string;
-  /** What was refunded, in minor units of `currency`. */
+  /** The refunded amount, in minor units of `currency`. */
   refundedAmountCents: number;
-  /** What refunds took back of the commission, in minor units of `currency`. */
+  /** The part of the commission that refunds reversed, in minor units of `currency`. */
   commissionReversedCents: number;
   /** All refunds of the conversion together, in minor units of its currency. */
   cumulativeRefundedAmountCents: number;
   /** Whether the whole amount is refunded now. */
   isFullRefund: boolean;
-  /** When it was refunded; null while it was not. */
+  /** When it was refunded; null before. */
   refundedAt: string;
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId?: string;
 }
 
@@ -1529,7 +1529,7 @@ export interface ConversionRefundedEvent {
 export interface ConversionReviewedData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The conversion. */
   conversionId: string;
@@ -1537,17 +1537,17 @@ export interface ConversionReviewedData {
   affiliateId: string;
   /** The program. */
   programId: string;
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod?: string;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents: number;
   /** The status. */
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** Where it stood before. */
+  /** The previous status. */
   previousStatus: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
   /** The reviewer's reason. Left out without one. */
   reason?: string;
-  /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
+  /** For a recruiter's share: the recruit's conversion that it comes from. Null for any other conversion. */
   parentAffiliateConversionId?: string;
 }
 
@@ -1566,7 +1566,7 @@ export interface ConversionValidatedEvent {
 
 /** The progress of ending an archived coupon's codes at the gateway. */
 export interface CouponArchive {
-  /** How many of its codes have not ended yet where they were minted. */
+  /** How many of its codes have not ended at their gateway yet. */
   pending: number;
 }
 
@@ -1574,7 +1574,7 @@ export interface CouponArchive {
 export interface CouponCode {
   /** Its id. */
   id: string;
-  /** Its coupon; null of a code without one. */
+  /** Its coupon; null for a code without one. */
   campaignCouponId: string | null;
   /** The program. */
   programId: string;
@@ -1586,35 +1586,35 @@ export interface CouponCode {
   origin: "brand" | "self_minted" | "external";
   /** The status: Minting until the gateway has it. */
   status: "Minting" | "Active" | "Revoked";
-  /** The gateway where the code is minted; null of an external one. */
+  /** The gateway where the code is minted; null for an external one. */
   processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal" | null;
-  /** The code's id where it is minted; null of external ones, while it is being minted, and once another code may have it. */
+  /** The code's id at the gateway; null for external codes, while the code is being minted, and once another code may have the same id. */
   processorPromotionCodeId: string | null;
-  /** How the discount of a code without a coupon is counted; null of the others. */
+  /** How the discount of a code without a coupon is counted; null for the others. */
   discountType: "PercentOff" | "AmountOff" | null;
-  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null of the others. */
+  /** The discount of a code without a coupon: percent, or minor units of `discountCurrency`; null for the others. */
   discountValue: number | null;
-  /** The currency of AmountOff of a code without a coupon; null of the others. */
+  /** The currency of AmountOff of a code without a coupon; null for the others. */
   discountCurrency: string | null;
-  /** When a code without a coupon ends; null for never, and of the others. */
+  /** When a code without a coupon expires; null: never, or a code with a coupon. */
   expiresAt: string | null;
-  /** How often a code without a coupon can be redeemed; null without a limit, and of the others. */
+  /** How often a code without a coupon can be redeemed; null without a limit, and for the others. */
   maxRedemptions: number | null;
   /** Conversions credited by it that are not refunded in full. */
   redemptionCount: number;
-  /** When it was last redeemed; null when it never was. */
+  /** When it was last redeemed; null if never. */
   lastRedeemedAt: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was revoked; null while it was not. */
+  /** When it was revoked; null before. */
   revokedAt: string | null;
   /** The affiliate's name. */
   affiliateName: string;
   /** The affiliate's email address. */
   affiliateEmail: string;
-  /** The name of its coupon; null of an external code without one. */
+  /** The name of its coupon; null for an external code without one. */
   couponName: string | null;
-  /** What the sales that it credited still earn, by currency in its minor units. */
+  /** The remaining commission of the sales that it credited, by currency in its minor units. */
   earnedByCurrency: Record<string, number>;
 }
 
@@ -1630,7 +1630,7 @@ export interface CouponCodePage {
 
 /** The open sum in one currency. */
 export interface CurrencyTotal {
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
@@ -1644,7 +1644,7 @@ export interface DailyNumbers {
   from: string;
   /** The last day, in UTC. */
   to: string;
-  /** The days, the first one first; none is left out. */
+  /** The days, earliest first; none is left out. */
   days: DayNumbers[];
 }
 
@@ -1652,15 +1652,15 @@ export interface DailyNumbers {
 export interface DayNumbers {
   /** The day, in UTC. */
   day: string;
-  /** Visits that count: no repeats within an hour, none that was blocked. */
+  /** Visits that count: without repeats within an hour and without blocked ones. */
   clicks: number;
   /** Sales that were not denied or held; recruiters' shares do not count. */
   sales: number;
   /** Leads that were not denied or held. */
   leads: number;
-  /** What was sold, by currency in its minor units, less what was refunded since. */
+  /** Revenue by currency in its minor units, less later refunds. */
   amountByCurrency: Record<string, number>;
-  /** What affiliates earned, by currency in its minor units, less what was reversed since. */
+  /** Commission by currency in its minor units, less later reversals. */
   commissionByCurrency: Record<string, number>;
 }
 
@@ -1672,35 +1672,35 @@ export interface Deal {
   programId: string;
   /** The affiliate. */
   affiliateId: string;
-  /** What the deal is called. */
+  /** The title of the deal. */
   title: string;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The status: `Draft`, `Offered`, `Accepted`, `Funded`, `Completed`, `Declined` or `Cancelled`. */
   status: "Draft" | "Offered" | "Accepted" | "Funded" | "Completed" | "Declined" | "Cancelled";
-  /** What of the deal is held now, in its minor units. */
+  /** The amount of the deal that is held now, in its minor units. */
   escrowCents: number;
   /** Its milestones in their order. */
   milestones: BrandMilestone[];
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was offered; null while it was not. */
+  /** When it was offered; null before. */
   offeredAt: string | null;
-  /** When its affiliate accepted or declined it; null while they did not. */
+  /** When its affiliate accepted or declined it; null before. */
   answeredAt: string | null;
-  /** When its money came in; null while it did not. */
+  /** When its funding arrived; null before. */
   fundedAt: string | null;
-  /** When it was Completed, Declined or Cancelled; null while it was not. */
+  /** When it was Completed, Declined or Cancelled; null before. */
   endedAt: string | null;
-  /** Whether it is there for tests and is never paid. */
+  /** Whether it is for tests and never paid. */
   isTest: boolean;
-  /** What the brand was charged in all, in the deal's minor units. */
+  /** The total charged to the brand, in the deal's minor units. */
   chargedCents: number;
-  /** What of the charge the platform keeps, in the deal's minor units. */
+  /** The part of the charge that the platform keeps, in the deal's minor units. */
   takeCents: number;
-  /** What was paid to the affiliate, in the deal's minor units. */
+  /** The amount paid to the affiliate, in the deal's minor units. */
   paidCents: number;
-  /** What went back to the brand after disputes, in the deal's minor units. */
+  /** The amount returned to the brand after disputes, in the deal's minor units. */
   returnedCents: number;
   /** The funding source's answer to the charge: `intent`, `unknown`, `accepted`, `paid` or `rejected`; null before one. */
   chargeState: "intent" | "unknown" | "accepted" | "paid" | "rejected" | null;
@@ -1716,9 +1716,9 @@ export interface DealBody {
   affiliateId: string;
   /** The program. */
   programId: string;
-  /** What the deal is called. */
+  /** The title of the deal. */
   title: string;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** Its milestones in their order, up to 50. */
   milestones: MilestoneBody[];
@@ -1732,15 +1732,15 @@ export interface DealFundedData {
   milestoneId: string;
   /** The number of the milestone in its deal, from 1. */
   seq: number;
-  /** What the milestone is called. */
+  /** The title of the milestone. */
   title: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** What the platform keeps, in minor units. */
+  /** The platform's fee, in minor units. */
   takeCents: number;
-  /** What the brand is charged, in minor units. */
+  /** The amount charged to the brand, in minor units. */
   totalBrandCharge: number;
-  /** What the processor calls the charge. */
+  /** The processor's id of the charge. */
   fundingChargeId: string;
   /** The status of the deal. */
   dealStatus: string;
@@ -1771,9 +1771,9 @@ export interface DealPage {
 
 /** The reason of a dispute, and the resolution that its opener proposes. */
 export interface DisputeBody {
-  /** What is wrong. */
+  /** The reason for the dispute. */
   reason: string;
-  /** What the person who opened it proposes. */
+  /** The proposal of the person who opened it. */
   proposedResolution: string;
 }
 
@@ -1787,9 +1787,9 @@ export interface DisputeOpenedData {
   seq: number;
   /** Who opened the dispute. */
   openedBy: string;
-  /** Why, for the brand's own memory. */
+  /** The reason, for the brand's own records. */
   reason: string;
-  /** What the person who opened it proposes. */
+  /** The proposal of the person who opened it. */
   proposedResolution: string;
 }
 
@@ -1810,11 +1810,11 @@ export interface DisputeOpenedEvent {
 export interface DomainProof {
   /** The domain; null without one. */
   domain: string | null;
-  /** The state of the domain. Failing: verified, but its proof is missing; Taken: another holder has proved it. */
+  /** The state of the domain. Failing: verified, but its proof is missing; Taken: another holder has verified it. */
   state: "Unset" | "Pending" | "Taken" | "Verified" | "Failing";
-  /** What proves it; null while nothing does. */
+  /** How it is verified; null while it is not. */
   provedBy: "CNAME" | "TXT" | "Operator" | null;
-  /** The records of which one is enough; none without a domain. */
+  /** The records to set; one of them is enough. Empty without a domain. */
   steps: DomainStep[];
   /** When DNS was last checked; null before. */
   checkedAt: string | null;
@@ -1832,7 +1832,7 @@ export interface DomainStep {
   name: string;
   /** The value of the record. */
   value: string;
-  /** What was found in its place, for people; null before the first look. */
+  /** The record that was found instead, for people; null before the first check. */
   found: string | null;
 }
 
@@ -1846,13 +1846,13 @@ export interface EmbedToken {
   affiliateName: string;
   /** The affiliate's email address. */
   affiliateEmail: string;
-  /** The address to frame; the token goes behind it, as `#token=…`. */
+  /** The URL to frame; append the token as `#token=…`. */
   embedUrl: string;
-  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port where it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
+  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
   allowedOrigins: string[];
   /** When it expires. */
   expiresAt: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When the token was last used, to the hour; null before its first use. */
   lastUsedAt: string | null;
@@ -1862,11 +1862,11 @@ export interface EmbedToken {
 export interface EmbedTokenBody {
   /** The affiliate. */
   affiliateId: string;
-  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port where it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
+  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
   allowedOrigins: string[];
-  /** Ends the token that is live at once and makes another. */
+  /** Ends the current token at once and creates another one. */
   rotate?: boolean;
-  /** How long a new token lives, 1 to 720 hours. */
+  /** How long a new token is valid, 1 to 720 hours. */
   expiresInHours?: number;
 }
 
@@ -1902,7 +1902,7 @@ export interface EndpointChanges {
 
 /** The sample to send; without a type the generic `test`. */
 export interface EndpointTest {
-  /** Which sample to send; left out, the generic `test`. */
+  /** The sample to send; left out, the generic `test`. */
   type?: "test" | "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created" | null;
 }
 
@@ -1922,9 +1922,9 @@ export interface FraudEvent {
   score: number;
   /** The rules that it met. */
   reasons: string[];
-  /** How grave it is. */
+  /** The severity. */
   severity: "low" | "medium" | "high";
-  /** What the rules did with the click or lead. */
+  /** How the rules treated the click or lead. */
   action: "blocked" | "held";
   /** Whether it was closed, and how. */
   status: "open" | "resolved" | "dismissed";
@@ -1932,15 +1932,15 @@ export interface FraudEvent {
   occurredAt: string;
   /** How many clicks or leads the event represents: blocked clicks of one link, hour and reasons, or leads of one burst, are one event. */
   occurrences: number;
-  /** When it was closed; null while it is open. */
+  /** When it was closed; null before. */
   resolvedAt: string | null;
-  /** The member who closed it; null while it is open. */
+  /** The member who closed it; null before. */
   resolvedBy: string | null;
   /** The affiliate's name. */
   affiliateName: string;
   /** The affiliate's email address. */
   affiliateEmail: string;
-  /** The conversion that was held out of payment; null where none was made. */
+  /** The conversion that is held out of payment; null if none was created. */
   conversionId: string | null;
   /** The current status of the conversion; null without one. */
   conversionStatus: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated" | null;
@@ -1954,19 +1954,19 @@ export interface FraudEventChange {
 
 /** The fraud kept from a program. */
 export interface FraudSummary {
-  /** Over how many days back. */
+  /** The length of the window, in days. */
   windowDays: number;
   /** Clicks that earned nothing because a rule blocked them. */
   blockedClicks: number;
-  /** How many by which rule; one click may have several. */
+  /** How many each rule blocked; one click may be blocked by several rules. */
   blockedClicksByReason: Record<string, number>;
   /** Clicks that wait for a decision. */
   heldClicks: number;
   /** Leads that wait for a decision. */
   quarantinedLeads: number;
-  /** What the blocked clicks would have cost; null when a rate is missing. */
+  /** The estimated cost of the blocked clicks; null if a rate is missing. */
   estimatedNotBilledCents: number | null;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** How strict the rules are. */
   fraudStrictness: "lenient" | "balanced" | "strict";
@@ -1986,7 +1986,7 @@ export interface Gateway {
   name: string;
   /** Its name for people. */
   label: string;
-  /** What kind of gateway it is. */
+  /** The kind of gateway. */
   kind: string;
   /** The credentials that it takes. */
   fields: GatewayField[];
@@ -1994,11 +1994,11 @@ export interface Gateway {
 
 /** The features of a gateway. */
 export interface GatewayCapabilities {
-  /** Whether codes can be made there. */
+  /** Whether codes can be created there. */
   coupons: boolean;
   /** Whether the gateway reports refunds at once, or they are found by polling. */
   refunds: "webhook" | "poll";
-  /** Whether a customer's later payments are credited to who brought them. */
+  /** Whether a customer's later payments are credited to the affiliate who referred the customer. */
   history: boolean;
 }
 
@@ -2010,18 +2010,18 @@ export interface GatewayConnection {
   gateway: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal";
   /** Whether real money or the gateway's test mode is connected. */
   mode: "live" | "test";
-  /** Active; Broken where the gateway refuses the credentials, though its events still come in; or Disconnected. */
+  /** Active; Broken if the gateway refuses the credentials, though its events still arrive; or Disconnected. */
   status: "Active" | "Broken" | "Disconnected";
-  /** What the gateway calls the brand. */
+  /** The brand's account id at the gateway. */
   account: string;
   /** Where the gateway sends its events. Keep it to yourself. */
   webhookUrl: string;
   capabilities: GatewayCapabilities;
   /** When it was connected. */
   connectedAt: string;
-  /** When it ended; null while it has not. */
+  /** When it was disconnected; null if it was not. */
   disconnectedAt: string | null;
-  /** When the gateway last sent something, to within ten seconds; null before it did. */
+  /** When the gateway last sent something, to within ten seconds; null before that. */
   lastEventAt: string | null;
   /** When the gateway's acceptance of the credentials was last checked. */
   lastCheckedAt: string | null;
@@ -2047,21 +2047,21 @@ export interface GatewayConnectionPage {
 export interface GatewayEvent {
   /** Its id. */
   id: string;
-  /** The gateway's own id of it; null where it has none. */
+  /** The gateway's own id of it; null without one. */
   gatewayEventId: string | null;
-  /** What the gateway calls it. */
+  /** The gateway's name of the event type. */
   type: string;
-  /** Received, Processed, Ignored, Parked until the payment that it names has come, or Failed. */
+  /** Received, Processed, Ignored, Parked until the payment that it names arrives, or Failed. */
   status: "Received" | "Processed" | "Ignored" | "Parked" | "Failed";
-  /** Why it became that, as a code; null without one. */
+  /** The reason for the status, as a code; null without one. */
   reason: string | null;
-  /** The conversions that it made or changed. */
+  /** The conversions that it created or changed. */
   conversionIds: string[];
-  /** When it came in. */
+  /** When it arrived. */
   receivedAt: string;
-  /** When it was worked on; null while it waits. */
+  /** When it was processed; null before. */
   processedAt: string | null;
-  /** Why it could not be worked on; null when it could. */
+  /** Why it could not be processed; null if it could. */
   error: string | null;
 }
 
@@ -2081,9 +2081,9 @@ export interface GatewayField {
   name: string;
   /** Its name for people. */
   label: string;
-  /** Whether it is to be hidden while it is typed. */
+  /** Whether to hide it while it is typed. */
   secret: boolean;
-  /** Whether it must be there. */
+  /** Whether it is required. */
   required: boolean;
   /** Where to find it. */
   help: string;
@@ -2095,13 +2095,13 @@ export interface HeroImage {
   id: string;
   /** The public URL of the picture. */
   url: string;
-  /** The type of the image; left out, it is what the content is. */
+  /** The type of the image; if left out, it is detected from the content. */
   contentType: string;
-  /** How wide it is, in pixels. */
+  /** The width in pixels. */
   width: number;
-  /** How high it is, in pixels. */
+  /** The height in pixels. */
   height: number;
-  /** How many bytes it takes. */
+  /** The size in bytes. */
   sizeBytes: number;
 }
 
@@ -2109,7 +2109,7 @@ export interface HeroImage {
 export interface HeroImageBody {
   /** The image, in standard base64. */
   dataBase64: string;
-  /** The type of the image; left out, it is what the content is. */
+  /** The type of the image; if left out, it is detected from the content. */
   contentType?: string | null;
 }
 
@@ -2125,31 +2125,31 @@ export interface HistoricalRow {
   customerName?: string | null;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** What the affiliate earned, in minor units of `currency`. */
+  /** The affiliate's commission, in minor units of `currency`. */
   commissionCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** When it happened. */
   occurredAt: string;
   /** Whether the commission was paid elsewhere. */
   paid?: boolean | null;
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   type?: "OneTime" | "Recurring" | null;
   /** The customer's id at the processor; null without one. */
   processorCustomerId?: string | null;
   /** The id of the subscription at the processor; null without one. */
   processorSubscriptionId?: string | null;
-  /** The row's id at the other service; a row that is there already is skipped. */
+  /** The row's id at the other service; a row that exists already is skipped. */
   externalId?: string | null;
 }
 
 /** The home currency and the possible ones. */
 export interface HomeCurrency {
-  /** ISO 4217 code of the currency that the organization counts in. */
+  /** ISO 4217 code of the organization's home currency. */
   homeCurrency: string;
-  /** When it was changed; null when it never was. */
+  /** When it was changed; null if never. */
   changedAt: string | null;
-  /** ISO 4217 codes that it may be set to. */
+  /** ISO 4217 codes to which it may be set. */
   supportedCurrencies: string[];
   /** Whether the caller may change it. */
   canChange: boolean;
@@ -2157,17 +2157,17 @@ export interface HomeCurrency {
 
 /** The currency to set; whether it is supported is checked elsewhere, with an error code of its own. */
 export interface HomeCurrencyBody {
-  /** ISO 4217 code of the currency that the organization counts in. */
+  /** ISO 4217 code of the organization's home currency. */
   homeCurrency: string;
 }
 
 /** The home currency after a change; `changed` is false if it was the same before. */
 export interface HomeCurrencyChange {
-  /** ISO 4217 code of the currency that the organization counts in. */
+  /** ISO 4217 code of the organization's home currency. */
   homeCurrency: string;
-  /** Whether anything changed; false when it was so already. */
+  /** Whether anything changed; false if it had this value already. */
   changed: boolean;
-  /** When it was changed; null when it never was. */
+  /** When it was changed; null if never. */
   changedAt: string | null;
 }
 
@@ -2185,13 +2185,13 @@ export interface ImportDetail {
   jobId: string;
   /** The status of the import. */
   status: "Completed" | "Undone";
-  /** What was imported. */
+  /** The kind of records that were imported. */
   kind: "Affiliates" | "Conversions";
   /** How many there are in all. */
   total: number;
   /** Imported rows. */
   imported: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** Invalid rows. */
   errored: number;
@@ -2201,25 +2201,25 @@ export interface ImportDetail {
   warningCount: number;
   /** The service that conversions come from; null for affiliates. */
   source: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was undone; null before. */
   undoneAt: string | null;
-  /** What rows get otherwise than they say; they are imported all the same. */
+  /** Values that are imported differently from the file; the rows are still imported. */
   warnings: ImportJobWarning[];
 }
 
 /** A warning of an import, with the index of its row from 0 and its line in a file. */
 export interface ImportJobWarning {
-  /** What the warning is about, for machines. */
+  /** The subject of the warning, for machines. */
   code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
   /** For people; it may change. */
   message: string;
   /** The value in the row; null if it is not in a single field. */
   value: string | null;
-  /** What the row gets instead; null for a warning that changes no value. */
+  /** The value that the row gets instead; null for a warning that changes no value. */
   replacement: string | null;
-  /** The place of the row, from 0. */
+  /** The index of the row, from 0. */
   index: number;
   /** The line of the file where the row begins, the header being 1. Null without a file. */
   line: number | null;
@@ -2227,17 +2227,17 @@ export interface ImportJobWarning {
 
 /** The preview of a row: `line` is its line in a file. */
 export interface ImportPreviewRow {
-  /** The place of the row, from 0. */
+  /** The index of the row, from 0. */
   index: number;
   /** The line of the file where the row begins, the header being 1. Null without a file. */
   line: number | null;
   /** `new` is imported, `known` exists already, `wrong` is invalid, `leftOut` is excluded. */
   outcome: "new" | "known" | "wrong" | "leftOut";
-  /** Why it is not imported, as a code. Null for a row that is. */
+  /** Why it is not imported, as a code. Null for an imported row. */
   reason: string | null;
   /** The reason in a sentence. */
   message: string | null;
-  /** What rows get otherwise than they say; they are imported all the same. */
+  /** Values that are imported differently from the file; the rows are still imported. */
   warnings: ImportRowWarning[];
 }
 
@@ -2247,13 +2247,13 @@ export interface ImportResult {
   jobId: string;
   /** The status of the import. */
   status: "Completed" | "Undone";
-  /** What was imported. */
+  /** The kind of records that were imported. */
   kind: "Affiliates" | "Conversions";
   /** How many there are in all. */
   total: number;
   /** Imported rows. */
   imported: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** Invalid rows. */
   errored: number;
@@ -2263,7 +2263,7 @@ export interface ImportResult {
   warningCount: number;
   /** The service that conversions come from; null for affiliates. */
   source: string | null;
-  /** What rows get otherwise than they say; they are imported all the same. */
+  /** Values that are imported differently from the file; the rows are still imported. */
   warnings: ImportJobWarning[];
 }
 
@@ -2277,65 +2277,65 @@ export interface ImportRow {
   status?: string | null;
   /** The wallet's email address. */
   walletEmail?: string | null;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug?: string | null;
 }
 
 /** A changed value of a row: `value` is the one in the row, `replacement` the imported one. */
 export interface ImportRowWarning {
-  /** What the warning is about, for machines. */
+  /** The subject of the warning, for machines. */
   code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
   /** For people; it may change. */
   message: string;
   /** The value in the row; null if it is not in a single field. */
   value: string | null;
-  /** What the row gets instead; null for a warning that changes no value. */
+  /** The value that the row gets instead; null for a warning that changes no value. */
   replacement: string | null;
 }
 
 /** The result of the last check of a page; the directives are those that would allow the script. */
 export interface InstallCheck {
-  /** Where the page is, after its redirects and without its query. */
+  /** The URL of the page, after redirects and without its query. */
   pageUrl: string;
-  /** When it was looked at. */
+  /** When it was checked. */
   checkedAt: string;
-  /** Which tag the page carries: the program's newest, an older one, another program's, or none. */
+  /** Which tag the page has: the program's newest, an older one, another program's, or none. */
   finding: "Newest" | "Older" | "OtherProgram" | "NoTag";
-  /** How long the page is, in bytes; what is behind the first 524,288 is not read. */
+  /** The length of the page in bytes; only the first 524,288 are read. */
   pageBytes: number;
   /** How long it took to fetch, in milliseconds. */
   tookMs: number;
-  /** Whether the page's content policy lets the script run and tell of visits. */
+  /** Whether the page's content security policy lets the script run and report visits. */
   policyAllows: boolean;
-  /** Directives that would let it, in the place of the page's own; empty where only a nonce would. */
+  /** Directives that would allow it, to replace the page's own; empty if only a nonce would allow it. */
   policyLines: string[];
 }
 
 /** The page to check. */
 export interface InstallCheckBody {
-  /** The page to look at. */
+  /** The page to check. */
   url: string;
 }
 
 /** The progress of a program's installation: four steps, with details of each. */
 export interface InstallStatus {
-  /** Whether a page carries the tag. */
+  /** Whether a page has the tag. */
   tagIsThere: boolean;
-  /** Whether the tag is this program's in its current form. */
+  /** Whether the tag is the current tag of this program. */
   tagIsNewest: boolean;
-  /** Whether a browser has run the script, or a link has brought a click. */
+  /** Whether a browser has run the script, or a link has led to a click. */
   wasVisited: boolean;
-  /** Whether a sale or lead has come. */
+  /** Whether a sale or lead has arrived. */
   hasConverted: boolean;
-  /** What was found on the page that was checked last; null when none was. */
+  /** The result of the last page check; null if no page was checked. */
   check: InstallCheck | null;
-  /** When a page with the script was last seen; null when none was. */
+  /** When a page with the script was last seen; null if never. */
   scriptSeenAt: string | null;
-  /** The origin whose page ran the script last; null when none did. */
+  /** The origin whose page last ran the script; null if none did. */
   scriptOrigin: string | null;
-  /** When the last click came; null without one. */
+  /** When the last click arrived; null without one. */
   lastClickAt: string | null;
-  /** When the last conversion came; null without one. */
+  /** When the last conversion arrived; null without one. */
   lastConversionAt: string | null;
 }
 
@@ -2351,19 +2351,19 @@ export interface Invite {
   email: string;
   /** The person's name. */
   fullName: string;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug: string | null;
   /** The state of the invite. */
   state: "Pending" | "Accepted" | "Expired" | "Revoked";
   /** When it expires. */
   expiresAt: string;
-  /** When the mail went out; null while it did not. */
+  /** When the email was sent; null before. */
   sentAt: string | null;
-  /** When it was accepted; null while it was not. */
+  /** When it was accepted; null before. */
   acceptedAt: string | null;
   /** The affiliate. */
   affiliateId: string | null;
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove: boolean;
   /** How the affiliate's own rate is counted; null for the program's rate. */
   customCommissionType: "Percentage" | "Fixed" | null;
@@ -2371,7 +2371,7 @@ export interface Invite {
   customCommissionValue: number | null;
   /** A note to the invited person; unsafe HTML is removed. */
   personalNoteHtml: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -2381,13 +2381,13 @@ export interface InviteBody {
   programId: string;
   /** A note to the invited person; unsafe HTML is removed. */
   personalNoteHtml?: string | null;
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove?: boolean | null;
   /** Email address. Kept in lower case. */
   email: string;
   /** The person's name. */
   fullName?: string | null;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug?: string | null;
   /** How the affiliate's own rate is counted; null for the program's rate. */
   customCommissionType?: "Percentage" | "Fixed" | null;
@@ -2399,7 +2399,7 @@ export interface InviteBody {
 export interface InvitesAnswer {
   /** How many were invited. */
   created: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** The invites that were sent. */
   invites: Invite[];
@@ -2417,17 +2417,17 @@ export interface IssuedEmbedToken {
   affiliateName: string;
   /** The affiliate's email address. */
   affiliateEmail: string;
-  /** The address to frame; the token goes behind it, as `#token=…`. */
+  /** The URL to frame; append the token as `#token=…`. */
   embedUrl: string;
-  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port where it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
+  /** The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is not 443; `http` for `localhost` and 127.0.0.1 alone. */
   allowedOrigins: string[];
   /** When it expires. */
   expiresAt: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When the token was last used, to the hour; null before its first use. */
   lastUsedAt: string | null;
-  /** The bearer value, for the fragment of `embedUrl` alone: never a query, never a log. */
+  /** The bearer value, only for the fragment of `embedUrl`: never put it into a query or a log. */
   token: string;
 }
 
@@ -2439,11 +2439,11 @@ export interface LandingPage {
   intro: string | null;
   /** The sections of the page in order, at most 20. */
   sections: LandingSection[];
-  /** The picture at the head of the page, uploaded before; null: none. */
+  /** The picture at the top of the page, uploaded before; null: none. */
   heroImageId: string | null;
-  /** The colour of the page's buttons and marks, made darker or lighter where it could not be read; null: the brand's. */
+  /** The colour of the page's buttons and marks, made darker or lighter if it would be unreadable; null: the brand's. */
   accentColor: string | null;
-  /** Whether the page has a part with the terms and where they stand. */
+  /** Whether the page has a section with the terms and their link. */
   showTerms: boolean;
 }
 
@@ -2455,17 +2455,17 @@ export interface LandingPageBody {
   intro?: string | null;
   /** The sections of the page in order, at most 20. */
   sections?: LandingSection[] | null;
-  /** The picture at the head of the page, uploaded before; null: none. */
+  /** The picture at the top of the page, uploaded before; null: none. */
   heroImageId?: string | null;
-  /** The colour of the page's buttons and marks, made darker or lighter where it could not be read; null: the brand's. */
+  /** The colour of the page's buttons and marks, made darker or lighter if it would be unreadable; null: the brand's. */
   accentColor?: string | null;
-  /** Whether the page has a part with the terms and where they stand. */
+  /** Whether the page has a section with the terms and their link. */
   showTerms?: boolean | null;
 }
 
 /** A section of the page: a heading, and a text in which an empty line starts a new paragraph. */
 export interface LandingSection {
-  /** The heading of the part. */
+  /** The heading of the section. */
   title: string;
   /** The text below it; markup in it is displayed as typed, an empty line starts a paragraph. */
   text: string;
@@ -2473,7 +2473,7 @@ export interface LandingSection {
 
 /** `leadId` of a new lead, or `deduped` if the lead is known. */
 export interface LeadAnswer {
-  /** Always true: a refusal has another status. */
+  /** Always true: an error has another status. */
   ok: boolean;
   /** The lead. */
   leadId?: string;
@@ -2489,9 +2489,9 @@ export interface LeadBody {
   email: string;
   /** The customer's name. */
   name?: string | null;
-  /** Your id of the lead. The same one again is the same lead. */
+  /** Your id of the lead. The same id always means the same lead. */
   externalEventId?: string | null;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId?: string | null;
   /** The program. */
   programId?: string | null;
@@ -2499,7 +2499,7 @@ export interface LeadBody {
 
 /** An entry of a leaderboard; equal entries have the same rank. */
 export interface LeaderboardEntry {
-  /** The place; who is equal has the same. */
+  /** The rank; equal values share one. */
   rank: number;
   /** The affiliate. */
   affiliateId: string;
@@ -2509,7 +2509,7 @@ export interface LeaderboardEntry {
   programId: string;
   /** The count, or home-currency minor units. */
   value: number;
-  /** The home currency, where the value is money; else null. */
+  /** The home currency if the value is money; otherwise null. */
   currency: string | null;
   /** The part without an exchange rate on its day, which is not in the value, in native minor units; null without any. */
   unconvertibleByCurrency: Record<string, number> | null;
@@ -2532,9 +2532,9 @@ export interface ManualConversionBody {
   kind?: "sale" | "bonus" | null;
   /** Amount in minor units of `currency`. */
   amountCents?: number | null;
-  /** ISO 4217 code; the home currency when it is left out. */
+  /** ISO 4217 code; the home currency if left out. */
   currency?: string | null;
-  /** What the affiliate earns; left out of a sale, the program's terms say it. */
+  /** The affiliate's commission; if left out of a sale, the program's terms apply. */
   commissionCents?: number | null;
   /** The customer's email address. It also finds the lead that the sale came from. */
   customerEmail?: string | null;
@@ -2550,12 +2550,12 @@ export interface Metrics {
   from: string;
   /** The last day, in UTC. */
   to: string;
-  /** What a row is of. */
+  /** The grouping of rows. */
   groupBy: "day" | "week" | "month" | "program" | "affiliate" | "country";
-  /** The home currency, which every amount is in. */
+  /** The home currency, in which all amounts are. */
   currency: string;
   totals: MetricsNumbers;
-  /** Of time every one of the range in order; of others those with anything, the most revenue first, of affiliates at most 1,000. */
+  /** By time: every day, week or month of the range, in order. By others: those with any value, by descending revenue; at most 1,000 affiliates. */
   rows: MetricsRow[];
 }
 
@@ -2565,25 +2565,25 @@ export interface MetricsNumbers {
   clicks: number;
   /** People who signed up or sent a lead form. */
   leads: number;
-  /** Payments, those of subscriptions too. */
+  /** Payments, including those of subscriptions. */
   sales: number;
-  /** Sales that gave something back. */
+  /** Sales with a refund. */
   refunds: number;
   /** Sales that were not denied, in home-currency minor units, before refunds. */
   revenueCents: number;
-  /** The part of the revenue that was refunded since, in home-currency minor units. */
+  /** The part of the revenue that was refunded later, in home-currency minor units. */
   refundedCents: number;
-  /** What affiliates still earn, net of what was reversed, shares of recruiters with it, in home-currency minor units. */
+  /** The commission of affiliates, net of reversals and including recruiters' shares, in home-currency minor units. */
   commissionCents: number;
-  /** What of the commission are shares of recruiters, in home-currency minor units. */
+  /** The part of the commission that recruiters earn, in home-currency minor units. */
   overrideCents: number;
-  /** Revenue that had no rate on its day, in native minor units; null when all was converted. */
+  /** Revenue without an exchange rate on its day, in native minor units; null if all was converted. */
   revenueUnconvertibleByCurrency: Record<string, number> | null;
-  /** Refunds of such revenue, in native minor units; null when all was converted. */
+  /** Refunds of revenue without an exchange rate on its day, in native minor units; null if all was converted. */
   refundedUnconvertibleByCurrency: Record<string, number> | null;
-  /** Commission that had no rate on its day, in native minor units; null when all was converted. */
+  /** Commission without an exchange rate on its day, in native minor units; null if all was converted. */
   commissionUnconvertibleByCurrency: Record<string, number> | null;
-  /** Such shares of recruiters, in native minor units; null when all was converted. */
+  /** Recruiters' shares without an exchange rate on their day, in native minor units; null if all were converted. */
   overrideUnconvertibleByCurrency: Record<string, number> | null;
 }
 
@@ -2593,25 +2593,25 @@ export interface MetricsRow {
   clicks: number;
   /** People who signed up or sent a lead form. */
   leads: number;
-  /** Payments, those of subscriptions too. */
+  /** Payments, including those of subscriptions. */
   sales: number;
-  /** Sales that gave something back. */
+  /** Sales with a refund. */
   refunds: number;
   /** Sales that were not denied, in home-currency minor units, before refunds. */
   revenueCents: number;
-  /** The part of the revenue that was refunded since, in home-currency minor units. */
+  /** The part of the revenue that was refunded later, in home-currency minor units. */
   refundedCents: number;
-  /** What affiliates still earn, net of what was reversed, shares of recruiters with it, in home-currency minor units. */
+  /** The commission of affiliates, net of reversals and including recruiters' shares, in home-currency minor units. */
   commissionCents: number;
-  /** What of the commission are shares of recruiters, in home-currency minor units. */
+  /** The part of the commission that recruiters earn, in home-currency minor units. */
   overrideCents: number;
-  /** Revenue that had no rate on its day, in native minor units; null when all was converted. */
+  /** Revenue without an exchange rate on its day, in native minor units; null if all was converted. */
   revenueUnconvertibleByCurrency: Record<string, number> | null;
-  /** Refunds of such revenue, in native minor units; null when all was converted. */
+  /** Refunds of revenue without an exchange rate on its day, in native minor units; null if all was converted. */
   refundedUnconvertibleByCurrency: Record<string, number> | null;
-  /** Commission that had no rate on its day, in native minor units; null when all was converted. */
+  /** Commission without an exchange rate on its day, in native minor units; null if all was converted. */
   commissionUnconvertibleByCurrency: Record<string, number> | null;
-  /** Such shares of recruiters, in native minor units; null when all was converted. */
+  /** Recruiters' shares without an exchange rate on their day, in native minor units; null if all were converted. */
   overrideUnconvertibleByCurrency: Record<string, number> | null;
   /** The first day of the day, week or month; the id of the program or affiliate; the country as two letters, null if unknown. */
   key: string | null;
@@ -2621,7 +2621,7 @@ export interface MetricsRow {
 
 /** One part of a deal: its title, its amount and its due date. */
 export interface MilestoneBody {
-  /** What the milestone is called. */
+  /** The title of the milestone. */
   title: string;
   /** The fee, in the deal's minor units. */
   amountCents: number;
@@ -2637,9 +2637,9 @@ export interface MilestoneReleasedData {
   milestoneId: string;
   /** The number of the milestone in its deal, from 1. */
   seq: number;
-  /** What was agreed, in minor units. */
+  /** The agreed amount, in minor units. */
   grossCents: number;
-  /** What the creator gets, in minor units. */
+  /** The amount for the creator, in minor units. */
   netCents: number;
   /** The payout. */
   payoutId: string;
@@ -2670,7 +2670,7 @@ export interface MilestoneSubmittedData {
   seq: number;
   /** The URLs of the submitted work. */
   submissionUrls: string[];
-  /** When it is released by itself. */
+  /** When it is released automatically. */
   autoReleaseAt: string;
 }
 
@@ -2693,7 +2693,7 @@ export interface NetworkReview {
   status: "Pending" | "Approved" | "Rejected";
   /** The operator's reason; null without one. */
   reason: string | null;
-  /** When it was decided; null while it waits. */
+  /** When it was decided; null before. */
   decidedAt: string | null;
 }
 
@@ -2714,15 +2714,15 @@ export interface NewWebhookEndpoint {
   events: ("*" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened")[];
   /** A note of your own; null without one. */
   description: string | null;
-  /** The first failed attempt that no success has followed; null while all is well. */
+  /** The first failed attempt since the last success; null if there is none. */
   failingSince: string | null;
-  /** `automation` for a hook that a no-code platform put up and takes down; null for an endpoint of your own. */
+  /** `automation` for a hook that a no-code platform creates and deletes; null for an endpoint of your own. */
   managedBy: "automation" | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was last changed. */
   updatedAt: string;
-  /** Signs what the endpoint is sent. Shown once. */
+  /** The secret that signs the endpoint's events. Shown once. */
   secret: string;
 }
 
@@ -2737,11 +2737,11 @@ export interface OrganizationProfile {
   id: string;
   /** The organization's name. */
   name: string;
-  /** The organization's word in addresses. */
+  /** The organization's slug in URLs. */
   slug: string;
   /** The storefront's subdomain; null without one. */
   subdomain: string | null;
-  /** How often it was changed. */
+  /** How often it was changed so far. */
   subdomainChangeCount: number;
   /** How often it can be changed. */
   subdomainChangesMax: number;
@@ -2751,15 +2751,15 @@ export interface OrganizationProfile {
   timezone: string;
   /** The brand's colour. */
   primaryBrandColor: string | null;
-  /** Where the logo is; null without one. */
+  /** The URL of the logo; null without one. */
   logoUrl: string | null;
-  /** Where the favicon is; null without one. */
+  /** The URL of the favicon; null without one. */
   faviconUrl: string | null;
-  /** What it is about, for people. */
+  /** A description for people. */
   description: string | null;
-  /** What the brand sells. */
+  /** The products that the brand sells. */
   industryCategory: string | null;
-  /** Whether pages leave out who made them. */
+  /** Whether pages do not name the service. */
   whiteLabelEnabled: boolean;
   /** The plan. */
   planTier: "Free" | "Starter" | "Growth" | "Pro";
@@ -2767,37 +2767,37 @@ export interface OrganizationProfile {
   subscriptionStatus: "Trialing" | "Active" | "PastDue" | "Canceled";
   /** When the trial ends; null without one. */
   trialEndsAt: string | null;
-  /** ISO 4217 code of the currency that the organization counts in. */
+  /** ISO 4217 code of the organization's home currency. */
   homeCurrency: string;
   /** Days after which a pending conversion is due. */
   payoutGraceDays: number;
-  /** The most that it can be. */
+  /** The maximum. */
   payoutGraceDaysMax: number;
-  /** Whether a prepared payout confirms itself. Only a person who logged in can turn it on. */
+  /** Whether a prepared payout is confirmed automatically. Only a person who logged in can turn it on. */
   automaticPayoutEnabled: boolean;
-  /** How often payouts are prepared; Manual is never. */
+  /** How often payouts are prepared; Manual: never. */
   automaticPayoutCadence: "Manual" | "Weekly" | "Biweekly" | "Monthly";
-  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  /** The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the default. */
   minPayoutCents: number | null;
   /** The currency of the minimum; null without one. */
   minPayoutCurrency: string | null;
-  /** When a payout last confirmed itself; null when none did. */
+  /** When a payout was last confirmed automatically; null if never. */
   lastAutomaticPayoutAt: string | null;
-  /** The organization's own attribution parameters, by commas; null without any. */
+  /** The organization's own attribution parameters, separated by commas; null without any. */
   customAttributionParams: string | null;
   /** The service's own attribution parameters. */
   defaultAttributionParams: string[];
   /** All parameters in the order in which they count. */
   effectiveAttributionParams: string[];
-  /** What a sale of a connected gateway counts: gross, all that was paid, or net, without tax and shipping. */
+  /** The amount that a sale of a connected gateway counts: gross, everything the buyer paid, or net, without tax and shipping. */
   commissionBasis: "gross" | "net";
-  /** What becomes of new conversions whose buyer is the affiliate: earn commission, hold them until a Manager approves them, or deny them. */
+  /** How new conversions whose buyer is the affiliate are treated: earn commission, hold them until a Manager approves them, or deny them. */
   selfReferrals: "earn" | "hold" | "deny";
   /** How many custom parameters there may be. */
   maxCustomAttributionParams: number;
   /** How many characters custom parameters may have together. */
   maxAttributionParamsChars: number;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -2815,7 +2815,7 @@ export interface PartnerGroup {
   commissionValue: number;
   /** How many affiliates are in the group. */
   affiliateCount: number;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
 }
 
@@ -2845,13 +2845,13 @@ export interface PastImport {
   jobId: string;
   /** The status of the import. */
   status: "Completed" | "Undone";
-  /** What was imported. */
+  /** The kind of records that were imported. */
   kind: "Affiliates" | "Conversions";
   /** How many there are in all. */
   total: number;
   /** Imported rows. */
   imported: number;
-  /** How many were left alone. */
+  /** How many were not changed. */
   skipped: number;
   /** Invalid rows. */
   errored: number;
@@ -2861,7 +2861,7 @@ export interface PastImport {
   warningCount: number;
   /** The service that conversions come from; null for affiliates. */
   source: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was undone; null before. */
   undoneAt: string | null;
@@ -2891,55 +2891,55 @@ export interface Payout {
   affiliateEmail: string;
   /** The milestone of a deal that it pays; null: it pays commissions, by its lines. */
   milestoneId: string | null;
-  /** What is paid, in US cents. */
+  /** The amount paid, in US cents. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** By which rail affiliates are paid. */
+  /** The rail that pays affiliates. */
   method: "ProcessorConnect" | "Wallet" | "GlobalPayouts" | "Manual";
   /** The status. */
   status: "Pending" | "Processing" | "Paid" | "Failed";
-  /** Which time it is sent; a retry is the next one. */
+  /** The number of the attempt; a retry is the next one. */
   attempt: number;
-  /** What the rail ProcessorConnect calls the payment. */
+  /** The payment's id at the rail ProcessorConnect. */
   processorTransferId: string | null;
-  /** What the rail Wallet calls the batch. */
+  /** The batch's id at the rail Wallet. */
   walletBatchId: string | null;
-  /** What the rail Wallet calls the payment. */
+  /** The payment's id at the rail Wallet. */
   walletTransactionId: string | null;
-  /** What the rail GlobalPayouts calls the payment. */
+  /** The payment's id at the rail GlobalPayouts. */
   gpOutboundPaymentId: string | null;
-  /** What a payment by hand is called by the person who made it. */
+  /** The reference of a payment by hand, from the person who made it. */
   externalTransactionId: string | null;
   /** The brand's own notes. */
   notes: string | null;
-  /** Why it failed, for machines; null while it did not. */
+  /** Why it failed, for machines; null if it did not. */
   failureCode: string | null;
-  /** Why it failed, for people; null while it did not. */
+  /** Why it failed, for people; null if it did not. */
   failureReason: string | null;
   /** The first day that it pays for. */
   periodStart: string;
   /** The last day that it pays for. */
   periodEnd: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was listed to be paid by hand; null while it was not. */
+  /** When it was listed for payment by hand; null if it was not. */
   exportedAt: string | null;
-  /** When its rail was first called for this attempt; null before. */
+  /** When its rail was first called for this attempt; null before that. */
   submittedAt: string | null;
-  /** When it was paid; null while it was not. */
+  /** When it was paid; null before. */
   paidAt: string | null;
-  /** When it failed; null while it did not. */
+  /** When it failed; null if it did not. */
   failedAt: string | null;
   /** When it was voided; null if it was not. */
   voidedAt: string | null;
-  /** Whether the operator has to look at it before it is sent. */
+  /** Whether the operator must review it before it is sent. */
   needsManualReview: boolean;
   /** The state of the operator's review; null without one. */
   reviewStatus: "Pending" | "Approved" | "Rejected" | null;
-  /** Until when it is held; null when it is not. */
+  /** Until when it is held; null if it is not. */
   holdUntil: string | null;
-  /** What the payout pays for, conversion by conversion. */
+  /** The lines of the payout, one per conversion. */
   lineItems?: PayoutLine[];
 }
 
@@ -2951,21 +2951,21 @@ export interface PayoutCandidate {
   affiliateEmail: string;
   /** The affiliate's name. */
   affiliateName: string;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What is due after reversals and debts, in minor units of `currency`. */
+  /** The amount due after reversals and debts, in minor units of `currency`. */
   eligibleCents: number;
-  /** What a run would pay for it, in US cents: each conversion converted and rounded alone; 0 where it is not paid. */
+  /** The amount that a run would pay for it, in US cents: each conversion is converted and rounded separately; 0 if it is not paid. */
   payoutUsdCents: number;
-  /** How many conversions it is for. */
+  /** How many conversions it covers. */
   conversionCount: number;
-  /** The conversions that it is for. */
+  /** The conversions that it pays for. */
   eligibleConversionIds: string[];
   /** The payout method, null without one; only with `listMethods`. */
   method?: "ProcessorConnect" | "Wallet" | "GlobalPayouts" | null;
   /** Whether a run would pay it. */
   payoutReady: boolean;
-  /** Why nothing is paid to this affiliate now; null when it is. */
+  /** Why this affiliate is not paid now; null if they are. */
   blockedReason: "test_affiliate" | "affiliate_not_approved" | "negative_balance" | "fx_unavailable" | "no_payout_account" | "tax_form_required" | "below_minimum" | "below_one_cent" | null;
 }
 
@@ -2973,17 +2973,17 @@ export interface PayoutCandidate {
 export interface PayoutCreatedData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The payout. */
   payoutId: string;
   /** The affiliate. */
   affiliateId: string;
-  /** By which rail affiliates are paid. */
+  /** The rail that pays affiliates. */
   method: "ProcessorConnect" | "Wallet" | "GlobalPayouts" | "Manual";
   /** The status. */
   status: "Pending";
-  /** The conversions that the payout is for. */
+  /** The conversions that the payout pays for. */
   lineItemConversionIds: string[];
   /** The first day that it pays for. */
   periodStart: string;
@@ -3008,17 +3008,17 @@ export interface PayoutCreatedEvent {
 export interface PayoutFailedData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The payout. */
   payoutId: string;
   /** The affiliate. */
   affiliateId: string;
-  /** By which rail affiliates are paid. */
+  /** The rail that pays affiliates. */
   method: "ProcessorConnect" | "Wallet" | "GlobalPayouts" | "Manual";
   /** Why it failed, for people. Do not compare it. */
   failureReason: string;
-  /** When it failed; null while it did not. */
+  /** When it failed; null if it did not. */
   failedAt: string;
 }
 
@@ -3039,15 +3039,15 @@ export interface PayoutFailedEvent {
 export interface PayoutFunding {
   /** How payouts are funded. */
   mode: "debit" | "balance";
-  /** What is left of bank transfers, in US cents; null where nothing is funded so. */
+  /** The remaining balance of bank transfers, in US cents; null if payouts are not funded by them. */
   bankTransferBalanceCents: number | null;
   /** Whether the operator has verified the organization. */
   verificationState: "unverified" | "pending" | "verified";
   /** Whether payouts can be run now. */
   payoutsAllowed: boolean;
-  /** Why not, for machines; null when they can. */
+  /** Why they cannot be run, for machines; null if they can. */
   payoutsBlockedReason: string | null;
-  /** Why not, for people; null when they can. */
+  /** Why they cannot be run, for people; null if they can. */
   payoutsBlockedMessage: string | null;
   /** Whether the organization has to be verified first. */
   verificationRequired: boolean;
@@ -3064,11 +3064,11 @@ export interface PayoutFunding {
 export interface PayoutHold {
   /** The day, in UTC, on which the hold ends. */
   day: string;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What becomes due, in minor units of its currency. */
+  /** The amount that becomes due, in minor units of its currency. */
   amountCents: number;
-  /** How many conversions it is for. */
+  /** How many conversions it covers. */
   conversionCount: number;
 }
 
@@ -3078,23 +3078,23 @@ export interface PayoutLine {
   id: string;
   /** The conversion. */
   conversionId: string;
-  /** When what is paid for happened. */
+  /** When the paid event happened. */
   occurredAt: string;
-  /** What is paid for the conversion, in US cents; less than 0 where it takes back what was reversed after payment. */
+  /** The amount paid for the conversion, in US cents; negative where it holds back a reversal after payment. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What was earned, in minor units of `nativeCurrency`. */
+  /** The commission, in minor units of `nativeCurrency`. */
   nativeAmountCents: number;
-  /** The currency that it was earned in. */
+  /** The currency in which it was earned. */
   nativeCurrency: string;
   /** Native major units per 1 USD. */
   fxRate: number;
   /** The day on which the rate was published. */
   fxRateDate: string;
-  /** What was reversed of the line after it was paid, in minor units of `nativeCurrency`. */
+  /** The part of the line that was reversed after payment, in minor units of `nativeCurrency`. */
   reversedAmountCents: number;
-  /** When it was reversed; null when it was not. */
+  /** When it was reversed; null if it was not. */
   reversedAt: string | null;
 }
 
@@ -3122,25 +3122,25 @@ export interface PayoutPage {
 export interface PayoutPaidData {
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** The payout. */
   payoutId: string;
   /** The affiliate. */
   affiliateId: string;
-  /** By which rail affiliates are paid. */
+  /** The rail that pays affiliates. */
   method: "ProcessorConnect" | "Wallet" | "GlobalPayouts" | "Manual";
-  /** When it was paid; null while it was not. */
+  /** When it was paid; null before. */
   paidAt: string;
-  /** What the rail ProcessorConnect calls the payment. There only when it paid. */
+  /** The payment's id at the rail ProcessorConnect. Present only if that rail paid. */
   processorTransferId?: string;
-  /** What the rail Wallet calls the batch. There only when it paid. */
+  /** The batch's id at the rail Wallet. Present only if that rail paid. */
   walletBatchId?: string;
-  /** What the rail Wallet calls the payment. There only when it paid. */
+  /** The payment's id at the rail Wallet. Present only if that rail paid. */
   walletTransactionId?: string;
-  /** What the rail GlobalPayouts calls the payment. There only when it paid. */
+  /** The payment's id at the rail GlobalPayouts. Present only if that rail paid. */
   gpOutboundPaymentId?: string;
-  /** What the brand calls its own payment. There only when it was paid by hand. */
+  /** The brand's reference of its own payment. Present only if it was paid by hand. */
   externalTransactionId?: string;
 }
 
@@ -3159,9 +3159,9 @@ export interface PayoutPaidEvent {
 
 /** The payouts of a run now. */
 export interface PayoutPreview {
-  /** What a run confirms: the sum of `nativeTotalsForRun` over all currencies. */
+  /** The total that a run confirms: the sum of `nativeTotalsForRun` over all currencies. */
   totalEligibleCents: number;
-  /** What is due, valued in the home currency. */
+  /** The amount due, converted into the home currency. */
   totalEligibleInHomeCurrencyCents: number;
   /** How many affiliates have something due. */
   candidateCount: number;
@@ -3169,27 +3169,27 @@ export interface PayoutPreview {
   candidatesWithProcessorConnectCount: number;
   /** Days after which a pending conversion is due. */
   graceDays: number;
-  /** ISO 4217 code of the currency that the organization counts in. */
+  /** ISO 4217 code of the organization's home currency. */
   homeCurrency: string;
-  /** What is due, by the currency it was earned in, in its minor units. */
+  /** The amounts due, by the currency in which they were earned, in its minor units. */
   eligibleByCurrency: Record<string, number>;
-  /** What no rate of the day could value, by its own currency. */
+  /** The part without an exchange rate on its day, by its own currency. */
   unconvertibleByCurrency: Record<string, number>;
-  /** What a run confirms, by the currency it was earned in, in its minor units. */
+  /** The totals that a run confirms, by the currency in which they were earned, in its minor units. */
   nativeTotalsForRun: Record<string, number>;
-  /** Currencies without a rate of the last three days; their money waits. */
+  /** Currencies without a rate of the last three days; amounts in them are not paid until there is one. */
   fxUnavailableCurrencies: string[];
-  /** What a run would pay in all, in US cents: always the same as `payoutTotalUsdCents`. */
+  /** The total that a run would pay, in US cents: always the same as `payoutTotalUsdCents`. */
   usdEstimateAtRunRateCents: number;
-  /** What a run would pay in all, in US cents: exactly the sum of its payouts. */
+  /** The total that a run would pay, in US cents: exactly the sum of its payouts. */
   payoutTotalUsdCents: number;
   /** How many affiliates a run would pay. */
   payoutCount: number;
-  /** The rates that a run would pay by, by currency. */
+  /** The rates that a run would use, by currency. */
   fxRunRates: Record<string, FxRate>;
-  /** Always 0: the service takes nothing. */
+  /** Always 0: the service charges no fee. */
   platformFeePercent: number;
-  /** Always 0: the service takes nothing. */
+  /** Always 0: the service charges no fee. */
   platformFeeCents: number;
   /** Each affiliate who has something due, in each currency. */
   candidates: PayoutCandidate[];
@@ -3199,19 +3199,19 @@ export interface PayoutPreview {
 export interface PayoutPreviewBody {
   /** The program. */
   programId?: string | null;
-  /** Only what happened from then on. */
+  /** Only entries from this time on. */
   since?: string | null;
   /** The affiliates. An empty list is refused; it never means all affiliates. */
   affiliateIds?: string[];
   /** Only these conversions. */
   conversionIds?: string[];
-  /** What payouts are made in; it takes USD alone. */
+  /** The currency of payouts; only USD is accepted. */
   currency?: string | null;
   /** `Auto` pays every affiliate on their own rail; `ProcessorConnect` only those with an account there. */
   method?: string | null;
   /** The affiliate. */
   affiliateId?: string | null;
-  /** `false` leaves `eligibleConversionIds` empty, which is faster where they are many. */
+  /** `false` leaves `eligibleConversionIds` empty, which is faster if there are many. */
   listConversions?: boolean;
   /** `true` adds the payout method of each candidate. */
   listMethods?: boolean;
@@ -3221,23 +3221,23 @@ export interface PayoutPreviewBody {
 export interface PayoutRunProgress {
   /** The run of payouts. */
   runId: string;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** Who confirmed it; null for the automatic cadence. */
+  /** The person who confirmed it; null for the automatic cadence. */
   confirmedByEmail: string | null;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: "USD";
-  /** What a run confirms, by the currency it was earned in, in its minor units. */
+  /** The totals that a run confirms, by the currency in which they were earned, in its minor units. */
   nativeTotalsForRun: Record<string, number>;
-  /** What its payouts come to now, in US cents, without those that were voided. */
+  /** The current sum of its payouts, in US cents, without voided ones. */
   totalCents: number;
-  /** What was paid of that, in US cents. */
+  /** The paid part of that, in US cents. */
   paidCents: number;
-  /** How many payouts it made. */
+  /** How many payouts it created. */
   payoutCount: number;
   /** How many were not sent yet. */
   pendingCount: number;
-  /** How many are at their rail, whose answer is awaited. */
+  /** How many were sent to their rail and wait for its result. */
   processingCount: number;
   /** How many were paid. */
   paidCount: number;
@@ -3247,13 +3247,13 @@ export interface PayoutRunProgress {
   voidedCount: number;
   /** The brand's own notes. */
   notes: string | null;
-  /** What a payment by hand is called by the person who made it. */
+  /** The reference of a payment by hand, from the person who made it. */
   externalTransactionId: string | null;
-  /** Whether the operator has to look at it before it is sent. */
+  /** Whether the operator must review it before it is sent. */
   needsManualReview: boolean;
   /** The state of the operator's review; null without one. */
   reviewStatus: "Pending" | "Approved" | "Rejected" | null;
-  /** Until when it is held; null when it is not. */
+  /** Until when it is held; null if it is not. */
   holdUntil: string | null;
 }
 
@@ -3269,9 +3269,9 @@ export interface PayoutRunProgressPage {
 
 /** One tier, with the currency in which its revenue, and a fee per click or lead, was set. */
 export interface PerformanceTier {
-  /** From so much lifetime revenue on, in minor units of the currency that was home when it was set. */
+  /** The lifetime revenue from which the tier applies, in minor units of the currency that was the home currency when it was set. */
   minRevenueCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** How the rate is counted: percent of the sale, or a fixed fee. */
   commissionType: "Percentage" | "Fixed";
@@ -3281,7 +3281,7 @@ export interface PerformanceTier {
 
 /** One tier. */
 export interface PerformanceTierBody {
-  /** From so much lifetime revenue on, in minor units of the currency that was home when it was set. */
+  /** The lifetime revenue from which the tier applies, in minor units of the currency that was the home currency when it was set. */
   minRevenueCents: number;
   /** How the rate is counted: percent of the sale, or a fixed fee. */
   commissionType: "Percentage" | "Fixed";
@@ -3291,7 +3291,7 @@ export interface PerformanceTierBody {
 
 /** All tiers of a program, in ascending order of revenue. */
 export interface PerformanceTiers {
-  /** All tiers, from the lowest on. */
+  /** All tiers, lowest first. */
   tiers: PerformanceTierBody[];
 }
 
@@ -3329,9 +3329,9 @@ export interface PlanLimits {
 
 /** The usage of a limit; `max` null means no limit. */
 export interface PlanShare {
-  /** What is used. */
+  /** How much is used. */
   current: number;
-  /** What the plan includes; null means no limit. */
+  /** The limit of the plan; null means no limit. */
   max: number | null;
 }
 
@@ -3341,7 +3341,7 @@ export interface Platform {
   name: string;
   /** Its name for people. */
   label: string;
-  /** The custom field that is looked into unless another is named. */
+  /** The default custom field for the affiliate's slug. */
   slugField: string;
   /** The credentials that it takes. */
   fields: PlatformField[];
@@ -3383,9 +3383,9 @@ export interface PlatformField {
   name: string;
   /** Its name for people. */
   label: string;
-  /** Whether it is to be hidden while it is typed. */
+  /** Whether to hide it while it is typed. */
   secret: boolean;
-  /** Whether it must be there. */
+  /** Whether it is required. */
   required: boolean;
   /** Where to find it. */
   help: string;
@@ -3397,13 +3397,13 @@ export interface Program {
   id: string;
   /** Its name. */
   name: string;
-  /** The program's word in addresses. */
+  /** The program's slug in URLs. */
   slug: string;
-  /** What it is about, for people. */
+  /** A description for people. */
   description: string | null;
-  /** Where the terms are; null without any. */
+  /** The URL of the terms; null without any. */
   termsUrl: string | null;
-  /** Whether the program takes visits and sales. */
+  /** Whether the program accepts visits and sales. */
   isActive: boolean;
   /** How the program's rate is counted: percent of the sale, or a fixed fee. */
   defaultCommissionType: "Percentage" | "Fixed";
@@ -3411,49 +3411,49 @@ export interface Program {
   defaultCommissionValue: number;
   /** The currency of a fixed fee per click or lead; null for percent and sales. */
   feeCurrency: string | null;
-  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
+  /** The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
   defaultCommissionModel: "Cps" | "Cpc" | "Cpl" | "Cpa" | "RevShare" | "Hybrid";
-  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
+  /** How a program that pays leads or clicks rewards a sale; null if it does not. */
   saleCommissionType: "Percentage" | "Fixed" | null;
-  /** What a sale earns there; null when it earns nothing. */
+  /** The commission of a sale there; null if a sale earns nothing. */
   saleCommissionValue: number | null;
   /** For how many days a visit counts. */
   cookieWindowDays: number;
   /** For how many months a subscription earns; null: without limit. */
   recurringMonths: number | null;
-  /** How many invoices of a subscription earn nothing before it begins to. */
+  /** For how many first invoices of a subscription nothing is earned. */
   recurringDelayInvoices: number;
   /** Which visit is credited: the first or the last. */
   attributionModel: "FirstTouch" | "LastTouch";
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove: boolean;
   /** The storefront's own host name; null without one. */
   customDomain: string | null;
-  /** Whether DNS, or the operator, has proved that the host name is the brand's. */
+  /** Whether DNS, or the operator, has verified that the host name belongs to the brand. */
   customDomainVerified: boolean;
   /** Who may find the program. */
   networkVisibility: "Private" | "Networked" | "InviteOnly";
   /** The operator's review of its listing in the creator network; null without a request. */
   networkReview: NetworkReview | null;
-  /** The subject of the program, by which affiliates search the network. Null: not set. */
+  /** The category of the program, by which affiliates search the network. Null: not set. */
   category: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
   /** Whether the storefront shows it. */
   isPubliclyDiscoverable: boolean;
-  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
+  /** The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
   budgetCents: number | null;
   /** The currency of the budget; null without one. */
   budgetCurrency: string | null;
-  /** Where a short link leads to; null without one. */
+  /** The target of a short link; null without one. */
   referralDestinationUrl: string | null;
-  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  /** The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the default. */
   minPayoutCents: number | null;
   /** The currency of the minimum; null without one. */
   minPayoutCurrency: string | null;
   /** Whether the hosted checkout is used. */
   hostedCheckoutDoorEnabled: boolean;
-  /** What the hosted checkout does: `redirect` or `email`. */
+  /** The mode of the hosted checkout: `redirect` or `email`. */
   hostedCheckoutDoorMode: "redirect" | "email";
-  /** Where the hosted checkout leads to; null without one. */
+  /** The page that the hosted checkout leads to; null without one. */
   hostedCheckoutThankYouUrl: string | null;
   /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
   leadBountyCents: number | null;
@@ -3469,51 +3469,51 @@ export interface Program {
   applicationForm: ApplicationForm | null;
   /** The contents of the landing page; null: those of the program. A change replaces all of it. */
   landingPageConfig: LandingPage | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was last changed. */
   updatedAt: string;
-  /** When it was archived; null while it is not. */
+  /** When it was archived; null if it is not. */
   archivedAt: string | null;
-  /** What was set just now and has no effect. Only in the answer of a change, and only when there is something. */
+  /** Fields that were just set and have no effect. Only in the response to a change, and only if there are any. */
   warnings?: ProgramWarning[];
 }
 
 /** A new program. */
 export interface ProgramBody {
-  /** The program's word in addresses; left out, it is made from the name. */
+  /** The program's slug in URLs; if left out, it is derived from the name. */
   slug?: string | null;
-  /** What it is about, for people. */
+  /** A description for people. */
   description?: string | null;
-  /** Where the terms are; null without any. */
+  /** The URL of the terms; null without any. */
   termsUrl?: string | null;
-  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
+  /** How a program that pays leads or clicks rewards a sale; null if it does not. */
   saleCommissionType?: "Percentage" | "Fixed" | null;
-  /** What a sale earns there; null when it earns nothing. */
+  /** The commission of a sale there; null if a sale earns nothing. */
   saleCommissionValue?: number | null;
   /** For how many days a visit counts. */
   cookieWindowDays?: number | null;
-  /** How many invoices of a subscription earn nothing before it begins to. */
+  /** For how many first invoices of a subscription nothing is earned. */
   recurringDelayInvoices?: number | null;
   /** Which visit is credited: the first or the last. */
   attributionModel?: "FirstTouch" | "LastTouch" | null;
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove?: boolean | null;
   /** Who may find the program. */
   networkVisibility?: "Private" | "Networked" | "InviteOnly" | null;
   /** Whether the storefront shows it. */
   isPubliclyDiscoverable?: boolean | null;
-  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
+  /** The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
   budgetCents?: number | null;
-  /** Where a short link leads to; null without one. */
+  /** The target of a short link; null without one. */
   referralDestinationUrl?: string | null;
-  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  /** The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the default. */
   minPayoutCents?: number | null;
   /** Whether the hosted checkout is used. */
   hostedCheckoutDoorEnabled?: boolean | null;
-  /** What the hosted checkout does: `redirect` or `email`. */
+  /** The mode of the hosted checkout: `redirect` or `email`. */
   hostedCheckoutDoorMode?: unknown;
-  /** Where the hosted checkout leads to; null without one. */
+  /** The page that the hosted checkout leads to; null without one. */
   hostedCheckoutThankYouUrl?: unknown;
   /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
   leadBountyCents?: number | null;
@@ -3521,7 +3521,7 @@ export interface ProgramBody {
   clickRewardCents?: number | null;
   /** Whether it is the storefront's main campaign. */
   isPrimary?: boolean | null;
-  /** The subject of the program, by which affiliates search the network. Null: not set. */
+  /** The category of the program, by which affiliates search the network. Null: not set. */
   category?: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
   /** The questions to applicants besides their email; null without any. In public responses only the first step. */
   applicationForm?: ApplicationFormBody | null;
@@ -3533,7 +3533,7 @@ export interface ProgramBody {
   defaultCommissionType: "Percentage" | "Fixed";
   /** The program's rate: percent, or whole units of currency. */
   defaultCommissionValue: number;
-  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
+  /** The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
   defaultCommissionModel?: "Cps" | "Cpc" | "Cpl" | null;
   /** For how many months a subscription earns; null: without limit. */
   recurringMonths?: number | null;
@@ -3541,39 +3541,39 @@ export interface ProgramBody {
 
 /** Changes of a program. */
 export interface ProgramChanges {
-  /** The program's word in addresses. The one before it leads on. */
+  /** The program's slug in URLs. The previous slug redirects to it. */
   slug?: string;
-  /** What it is about, for people. */
+  /** A description for people. */
   description?: string | null;
-  /** Where the terms are; null without any. */
+  /** The URL of the terms; null without any. */
   termsUrl?: string | null;
-  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
+  /** How a program that pays leads or clicks rewards a sale; null if it does not. */
   saleCommissionType?: "Percentage" | "Fixed" | null;
-  /** What a sale earns there; null when it earns nothing. */
+  /** The commission of a sale there; null if a sale earns nothing. */
   saleCommissionValue?: number | null;
   /** For how many days a visit counts. */
   cookieWindowDays?: number;
-  /** How many invoices of a subscription earn nothing before it begins to. */
+  /** For how many first invoices of a subscription nothing is earned. */
   recurringDelayInvoices?: number;
   /** Which visit is credited: the first or the last. */
   attributionModel?: "FirstTouch" | "LastTouch";
-  /** Whether who applies or accepts is approved at once. */
+  /** Whether an affiliate who applies, or accepts an invite, is approved at once. */
   autoApprove?: boolean;
   /** Who may find the program. */
   networkVisibility?: "Private" | "Networked" | "InviteOnly";
   /** Whether the storefront shows it. */
   isPubliclyDiscoverable?: boolean;
-  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
+  /** The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
   budgetCents?: number | null;
-  /** Where a short link leads to; null without one. */
+  /** The target of a short link; null without one. */
   referralDestinationUrl?: string | null;
-  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  /** The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the default. */
   minPayoutCents?: number | null;
   /** Whether the hosted checkout is used. */
   hostedCheckoutDoorEnabled?: boolean;
-  /** What the hosted checkout does: `redirect` or `email`. */
+  /** The mode of the hosted checkout: `redirect` or `email`. */
   hostedCheckoutDoorMode?: unknown;
-  /** Where the hosted checkout leads to; null without one. */
+  /** The page that the hosted checkout leads to; null without one. */
   hostedCheckoutThankYouUrl?: unknown;
   /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
   leadBountyCents?: number | null;
@@ -3581,7 +3581,7 @@ export interface ProgramChanges {
   clickRewardCents?: number | null;
   /** Whether it is the storefront's main campaign. */
   isPrimary?: boolean;
-  /** The subject of the program, by which affiliates search the network. Null: not set. */
+  /** The category of the program, by which affiliates search the network. Null: not set. */
   category?: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
   /** The questions to applicants besides their email; null without any. In public responses only the first step. */
   applicationForm?: ApplicationFormBody | null;
@@ -3593,11 +3593,11 @@ export interface ProgramChanges {
   defaultCommissionType?: "Percentage" | "Fixed";
   /** The program's rate: percent, or whole units of currency. */
   defaultCommissionValue?: number;
-  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
+  /** The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
   defaultCommissionModel?: "Cps" | "Cpc" | "Cpl" | "Cpa" | "RevShare" | "Hybrid";
   /** For how many months a subscription earns; null or -1: without limit. */
   recurringMonths?: number | null;
-  /** Whether the program takes visits and sales. */
+  /** Whether the program accepts visits and sales. */
   isActive?: boolean;
   /** The storefront's own host name; null without one. */
   customDomain?: string | null;
@@ -3635,7 +3635,7 @@ export interface ProgramStats {
   availableCommissionCents: number;
   /** Commission that waits for its days of grace, in the home currency. */
   settlingCommissionCents: number;
-  /** What is due, in the home currency. */
+  /** The amount due, in the home currency. */
   owedEligibleInHomeCents: number;
   /** Commission that waits for its days of grace, in the home currency. */
   settlingInHomeCents: number;
@@ -3649,7 +3649,7 @@ export interface ProgramStats {
 
 /** A term that is set but has no effect now. */
 export interface ProgramWarning {
-  /** What the warning is about, for machines. */
+  /** The subject of the warning, for machines. */
   code: "paid_leads_off";
   /** The field that has no effect now. */
   field: string;
@@ -3667,27 +3667,27 @@ export interface RecentEvent {
   affiliateId: string;
   /** When it happened. */
   occurredAt: string;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId: string | null;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug?: string;
-  /** Whether the visit was counted before. Only of a click. */
+  /** Whether the visit was already counted. Only for a click. */
   isDuplicate?: boolean;
-  /** What became of the click when it was judged. Only of a click. */
+  /** The verdict on the click. Only for a click. */
   outcome?: "recorded" | "earned" | "duplicate" | "held" | "blocked" | "unscored" | "over_budget";
   /** Amount in minor units of `currency`. */
   amountCents?: number;
-  /** The currency of the amounts. Only of a conversion. */
+  /** The currency of the amounts. Only for a conversion. */
   currency?: string;
-  /** What the affiliate earns, net of what was reversed, in minor units of `currency`. */
+  /** The commission, net of reversals, in minor units of `currency`. */
   commissionCents?: number;
   /** The status. */
   status?: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   conversionType?: "OneTime" | "Recurring" | "Bonus" | "ClickReward" | "LeadReward";
-  /** What credited the affiliate. Null where nothing did. */
+  /** The method that credited the affiliate. Null if none did. */
   attributionMethod?: string | null;
-  /** Whether it is there for tests and is never paid. */
+  /** Whether it is for tests and never paid. */
   isTest?: boolean;
 }
 
@@ -3697,13 +3697,13 @@ export interface RecipientBody {
   email: string;
   /** The person's name. */
   fullName?: string | null;
-  /** The word in the link's address. */
+  /** The slug of the link. */
   slug?: string | null;
 }
 
 /** The retried delivery. */
 export interface RedeliveryAnswer {
-  /** The delivery, as `X-Service-Delivery-Id` names it. */
+  /** The delivery: its `X-Service-Delivery-Id`. */
   deliveryId: string;
 }
 
@@ -3711,7 +3711,7 @@ export interface RedeliveryAnswer {
 export interface RedeliveryPortion {
   /** How many deliveries were queued. */
   count: number;
-  /** When the last of them is due; null when there are none. */
+  /** When the last of them is due; null if there are none. */
   lastAttemptAt: string | null;
   /** The `cursor` of the next page; null on the last. */
   nextCursor: string | null;
@@ -3721,23 +3721,23 @@ export interface RedeliveryPortion {
 
 /** The deliveries to send again: those from `since` until before `until` (None: now) with this `status`. */
 export interface RedeliveryWindow {
-  /** Deliveries made from then on. */
+  /** Deliveries created from this time on. */
   since: string;
-  /** Deliveries made before then; left out, until now. */
+  /** Deliveries created before this time; left out, until now. */
   until?: string | null;
-  /** Deliveries that stand so. */
+  /** Deliveries with this status. */
   status?: "Failed" | "Delivered";
-  /** The `nextCursor` of the answer before; left out, from the start. */
+  /** The `nextCursor` of the previous response; left out, from the start. */
   cursor?: string | null;
 }
 
 /** The effect of a refund. */
 export interface RefundAnswer {
-  /** Always true: a refusal has another status. */
+  /** Always true: an error has another status. */
   ok: boolean;
   /** The conversion. */
   conversionId: string;
-  /** What this refund refunded, in minor units of the sale's currency. */
+  /** The amount of this refund, in minor units of the sale's currency. */
   refundedAmountCents: number;
   /** All refunds of the conversion together, in minor units of its currency. */
   cumulativeRefundedAmountCents: number;
@@ -3757,19 +3757,19 @@ export interface RefundBody {
 
 /** The reason for rejecting an application, for the brand's own records. */
 export interface Rejection {
-  /** Why, for the brand's own memory. */
+  /** The reason, for the brand's own records. */
   reason?: string | null;
 }
 
 /** The optional reason why a conversion is validated, invalidated, approved or denied. */
 export interface ReviewBody {
-  /** Why, for the brand's own memory. */
+  /** The reason, for the brand's own records. */
   reason?: string | null;
 }
 
 /** `conversionId` of a new sale, or `deduped` if the sale is known. */
 export interface SaleAnswer {
-  /** Always true: a refusal has another status. */
+  /** Always true: an error has another status. */
   ok: boolean;
   /** The conversion. */
   conversionId?: string;
@@ -3795,7 +3795,7 @@ export interface SaleBody {
   customerEmail?: string | null;
   /** A picture of the customer, at an https URL. */
   customerAvatarUrl?: string | null;
-  /** A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is dropped. */
+  /** The affiliate's own tag, from their link. Letters, digits and a few signs; other characters are dropped. */
   subId?: string | null;
 }
 
@@ -3803,11 +3803,11 @@ export interface SaleBody {
 export interface SampleEvent {
   /** The event: the same on every attempt, and for every endpoint. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   /** The data of the event; its fields depend on the type. */
   data: Record<string, unknown>;
@@ -3817,9 +3817,9 @@ export interface SampleEvent {
 export interface SentEvent {
   /** Its id. */
   id: string;
-  /** What the conversion rewards. */
+  /** The type of conversion that is rewarded. */
   type: "test" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened";
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** The text of the request, byte for byte. */
   body: string;
@@ -3845,9 +3845,9 @@ export interface Snippet {
   programSlug: string;
   /** Whether the tag comes with a pixel for pages without scripts. */
   withPixel: boolean;
-  /** Whether the tag carries parameters of the organization's own. */
+  /** Whether the tag contains the organization's own parameters. */
   hasCustomAttributionParams: boolean;
-  /** The organization's own attribution parameters, by commas; null without any. */
+  /** The organization's own attribution parameters, separated by commas; null without any. */
   customAttributionParams: string | null;
   /** The host that the script comes from. */
   scriptHost: string;
@@ -3867,13 +3867,13 @@ export interface SubAffiliate {
   fullName: string;
   /** The status. */
   status: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned";
-  /** What they earned, net, in `currency`. */
+  /** Their commission, net, in `currency`. */
   totalCommissionCents: number;
-  /** What the recruiter earned by them, net, in `currency`. */
+  /** The recruiter's earnings from them, net, in `currency`. */
   overrideEarnedCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
-  /** What no rate of the day could value, by its own currency. */
+  /** The part without an exchange rate on its day, by its own currency. */
   unconvertibleByCurrency: Record<string, Unconvertible>;
 }
 
@@ -3881,7 +3881,7 @@ export interface SubAffiliate {
 export interface SubAffiliateConfig {
   /** Whether recruiting pays. */
   enabled: boolean;
-  /** How many percent of a recruit's commission the recruiter earns. */
+  /** The recruiter's share of a recruit's commission, in percent. */
   percent: number;
 }
 
@@ -3891,21 +3891,21 @@ export interface TaxForm {
   id?: string;
   /** The affiliate. */
   affiliateId?: string;
-  /** Which form it is. */
+  /** The kind of form. */
   type?: "W9" | "W8BEN" | "W8BENE";
   /** When the form was submitted. */
   submittedAt?: string;
   /** Opens the form for five minutes. */
   signedUrl?: string;
-  /** For how many seconds the link holds. */
+  /** For how many seconds the link is valid. */
   expiresInSeconds?: number;
-  /** The payout provider holds the form, so there is no link. Only then is it here. */
+  /** The payout provider stores the form, so there is no link. Present only then. */
   heldByStripe?: boolean;
 }
 
 /** The domain that serves the script for the brand's pages; null for the service's own. */
 export interface TrackingDomainBody {
-  /** The domain that your pages load the script from; null for the service's own. */
+  /** The domain that your pages load the script from; null: the service's own. */
   trackingDomain: string | null;
 }
 
@@ -3913,15 +3913,15 @@ export interface TrackingDomainBody {
 export interface TrackingStatus {
   /** Whether a click or a conversion was seen. */
   verified: boolean;
-  /** What showed that tracking works: a page with the tag, a click, a tracked conversion. */
+  /** The evidence that tracking works: a page with the tag, a click, a tracked conversion. */
   verifiedBy: ("tag" | "click" | "conversion")[];
-  /** When the last click came; null without one. */
+  /** When the last click arrived; null without one. */
   lastClickAt: string | null;
-  /** When the last conversion came; null without one. */
+  /** When the last conversion arrived; null without one. */
   lastConversionAt: string | null;
-  /** When a page with the script was last seen; null when none was. */
+  /** When a page with the script was last seen; null if never. */
   scriptSeenAt: string | null;
-  /** The origin whose page ran the script last; null when none did. */
+  /** The origin whose page last ran the script; null if none did. */
   scriptOrigin: string | null;
   /** Clicks of the last 30 days. */
   totalClicks30d: number;
@@ -3931,9 +3931,9 @@ export interface TrackingStatus {
 
 /** Native minor units of one currency without a rate for the day. */
 export interface Unconvertible {
-  /** Commission that could not be valued, in minor units of that currency. */
+  /** Commission that could not be converted, in minor units of that currency. */
   commissionCents: number;
-  /** Override that could not be valued, in minor units of that currency. */
+  /** Recruiters' shares that could not be converted, in minor units of that currency. */
   overrideCents: number;
 }
 
@@ -3951,11 +3951,11 @@ export interface UncreditedConversion {
   programId: string;
   /** Amount in minor units of `currency`. */
   amountCents: number;
-  /** ISO 4217 code of the currency that the amounts beside it are in. */
+  /** ISO 4217 code of the currency of the amounts in the same record. */
   currency: string;
   /** Why no affiliate is credited. */
   reason: string;
-  /** What the affiliate's status was when the sale came. */
+  /** The affiliate's status when the sale arrived. */
   affiliateStatusAtDrop: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned";
   /** Whether it waits for a decision. */
   status: "open" | "dismissed";
@@ -3969,7 +3969,7 @@ export interface UncreditedConversion {
 export interface UncreditedSummary {
   /** How many sales wait for a decision. */
   openCount: number;
-  /** What is open, by currency. */
+  /** The totals of the open sales, one per currency. */
   byCurrency: CurrencyTotal[];
 }
 
@@ -3977,7 +3977,7 @@ export interface UncreditedSummary {
 export interface UnderstoodFile {
   /** The separator of cells. */
   separator: "," | ";" | "\t";
-  /** The column that holds amounts: `amount` in major units, `amountCents` in minor ones. Null in a file of affiliates. */
+  /** The column of amounts: `amount` in major units, `amountCents` in minor ones. Null for a file of affiliates. */
   amounts: "amount" | "amountCents" | null;
   /** Whether the file begins with a byte order mark. */
   hasByteOrderMark: boolean;
@@ -3989,15 +3989,15 @@ export interface UnderstoodFile {
 
 /** The limits of an unverified organization. */
 export interface UnverifiedRules {
-  /** Days that a payout is held. */
+  /** For how many days a payout is held. */
   holdingDays: number;
-  /** Over how many days back. */
+  /** The length of the window, in days. */
   windowDays: number;
-  /** What may be paid in the window, in US cents. */
+  /** The most that may be paid in the window, in US cents. */
   capCents: number;
-  /** What was paid of it, in US cents. */
+  /** The amount paid in the window, in US cents. */
   capUsedCents: number;
-  /** What is left of it, in US cents; null without a cap. */
+  /** The rest of the cap, in US cents; null without a cap. */
   capRemainingCents: number | null;
 }
 
@@ -4013,17 +4013,17 @@ export interface WebPixel {
 
 /** An attempt and its response. */
 export interface WebhookAttempt {
-  /** Which attempt it was, from 1. */
+  /** The number of the attempt, from 1. */
   number: number;
-  /** When it was sent: `X-Service-Timestamp` is its second. */
+  /** When it was sent: `X-Service-Timestamp` is this time in seconds. */
   beganAt: string;
   /** How long the receiver took, in milliseconds. */
   durationMs: number;
-  /** The status that the endpoint answered; null when it did not. */
+  /** The status of the endpoint's response; null if there was none. */
   responseStatus: number | null;
-  /** The first 500 characters of what the endpoint answered; null when it did not. */
+  /** The first 500 characters of the endpoint's response; null if there was none. */
   responseExcerpt: string | null;
-  /** Why it failed, for people; null while it did not. */
+  /** Why it failed, for people; null if it did not. */
   failureReason: string | null;
 }
 
@@ -4031,7 +4031,7 @@ export interface WebhookAttempt {
 export interface WebhookDelivery {
   /** Its id. */
   id: string;
-  /** The event, as its envelope names it in `id`. */
+  /** The event: the `id` in its envelope. */
   eventId: string;
   /** The type of the event. */
   eventType: "test" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened";
@@ -4039,17 +4039,17 @@ export interface WebhookDelivery {
   status: "Pending" | "Delivered" | "Failed";
   /** How many attempts were made. */
   attemptCount: number;
-  /** The status that the endpoint answered; null when it did not. */
+  /** The status of the endpoint's response; null if there was none. */
   responseStatus: number | null;
-  /** The first 500 characters of what the endpoint answered; null when it did not. */
+  /** The first 500 characters of the endpoint's response; null if there was none. */
   responseExcerpt: string | null;
-  /** Why it failed, for people; null while it did not. */
+  /** Why it failed, for people; null if it did not. */
   failureReason: string | null;
-  /** When it is tried again; null when it is settled. */
+  /** When it is tried again; null if it is settled. */
   nextAttemptAt: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was delivered or failed; null while attempts are made. */
+  /** When it was delivered or failed; null before. */
   settledAt: string | null;
 }
 
@@ -4057,7 +4057,7 @@ export interface WebhookDelivery {
 export interface WebhookDeliveryDetail {
   /** Its id. */
   id: string;
-  /** The event, as its envelope names it in `id`. */
+  /** The event: the `id` in its envelope. */
   eventId: string;
   /** The type of the event. */
   eventType: "test" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened";
@@ -4065,24 +4065,24 @@ export interface WebhookDeliveryDetail {
   status: "Pending" | "Delivered" | "Failed";
   /** How many attempts were made. */
   attemptCount: number;
-  /** The status that the endpoint answered; null when it did not. */
+  /** The status of the endpoint's response; null if there was none. */
   responseStatus: number | null;
-  /** The first 500 characters of what the endpoint answered; null when it did not. */
+  /** The first 500 characters of the endpoint's response; null if there was none. */
   responseExcerpt: string | null;
-  /** Why it failed, for people; null while it did not. */
+  /** Why it failed, for people; null if it did not. */
   failureReason: string | null;
-  /** When it is tried again; null when it is settled. */
+  /** When it is tried again; null if it is settled. */
   nextAttemptAt: string | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
-  /** When it was delivered or failed; null while attempts are made. */
+  /** When it was delivered or failed; null before. */
   settledAt: string | null;
-  /** Where the endpoint is now. */
+  /** The endpoint's current URL. */
   url: string;
   event: SentEvent;
-  /** The headers that all attempts have alike. Time and signature are each attempt's own. */
+  /** The headers that all attempts share. Time and signature differ for each attempt. */
   headers: Record<string, string>;
-  /** What came of the attempts, latest first. One that was broken off has none. */
+  /** The results of the attempts, latest first. An attempt that was aborted has none. */
   attempts: WebhookAttempt[];
 }
 
@@ -4106,11 +4106,11 @@ export interface WebhookEndpoint {
   events: ("*" | "conversion.created" | "conversion.refunded" | "conversion.approved" | "conversion.denied" | "conversion.validated" | "conversion.invalidated" | "conversion.adjusted" | "payout.created" | "payout.paid" | "payout.failed" | "affiliate.created" | "affiliate.approved" | "affiliate.application_completed" | "campaign_coupon.created" | "campaign_coupon.updated" | "campaign_coupon.deactivated" | "campaign_coupon.deleted" | "affiliate_coupon.created" | "affiliate_coupon.deactivated" | "affiliate_coupon.revoked" | "deal.funded" | "milestone.submitted" | "milestone.released" | "dispute.opened")[];
   /** A note of your own; null without one. */
   description: string | null;
-  /** The first failed attempt that no success has followed; null while all is well. */
+  /** The first failed attempt since the last success; null if there is none. */
   failingSince: string | null;
-  /** `automation` for a hook that a no-code platform put up and takes down; null for an endpoint of your own. */
+  /** `automation` for a hook that a no-code platform creates and deletes; null for an endpoint of your own. */
   managedBy: "automation" | null;
-  /** When it was made. */
+  /** When it was created. */
   createdAt: string;
   /** When it was last changed. */
   updatedAt: string;
@@ -4128,9 +4128,9 @@ export interface WebhookEndpointPage {
 
 /** The delivery of the test in the history. */
 export interface WebhookTestAnswer {
-  /** The delivery, as `X-Service-Delivery-Id` names it. */
+  /** The delivery: its `X-Service-Delivery-Id`. */
   deliveryId: string;
-  /** The event, as its envelope names it in `id`. */
+  /** The event: the `id` in its envelope. */
   eventId: string;
   /** The type of the event. */
   eventType: "test" | "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";

@@ -2,13 +2,13 @@
 
 const ACTIONS = require('../../common/actions');
 const { CHOICES } = require('../../common/choices');
-const { found, SEARCHES } = require('../../common/searches');
+const { runSearch, SEARCHES } = require('../../common/searches');
 const { apiOf, CREDENTIAL } = require('../../lib/http');
 const { property } = require('../../lib/properties');
 
 const OPERATIONS = [
   ...ACTIONS.map((action) => ({ ...action, rows: async (api, input) => [await action.run(api, input)] })),
-  ...SEARCHES.map((search) => ({ ...search, rows: (api, input) => found(search, api, input) })),
+  ...SEARCHES.map((search) => ({ ...search, rows: (api, input) => runSearch(search, api, input) })),
 ];
 
 /** The nine actions and the four searches. */
@@ -20,7 +20,7 @@ class Finderfee {
     group: ['transform'],
     version: 1,
     subtitle: '={{$parameter["operation"]}}',
-    description: 'Record sales and refunds of affiliates, look after them, and find what they brought',
+    description: 'Record sales and refunds of affiliates, manage affiliates, and find their conversions and payouts',
     defaults: { name: 'Finderfee' },
     inputs: ['main'],
     outputs: ['main'],
@@ -59,7 +59,7 @@ async function rowsOf(context, item) {
   const key = context.getNodeParameter('operation', item);
   const { fields, rows } = OPERATIONS.find((operation) => operation.key === key);
   const input = Object.fromEntries(fields.map((field) => [field.key, context.getNodeParameter(field.key, item, '')]));
-  // Two equal items are two: only the same one, run again, is done already.
+  // Two equal items are two requests; only the same item, run again, is skipped.
   return rows(await apiOf(context, { place: `${context.getNode().id ?? ''}-${item}`, input }), input);
 }
 

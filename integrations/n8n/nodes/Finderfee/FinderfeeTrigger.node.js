@@ -1,6 +1,6 @@
 'use strict';
 
-const { EVENTS, flattened } = require('../../common/events');
+const { EVENTS, flattenEvent } = require('../../common/events');
 const { isSignedWebhook } = require('../../common/signing');
 const { apiOf, CREDENTIAL } = require('../../lib/http');
 
@@ -40,24 +40,24 @@ class FinderfeeTrigger {
   webhookMethods = { default: { checkExists, create, delete: remove } };
 
   async webhook() {
-    const kept = hookOf(this);
+    const stored = hookOf(this);
     const request = this.getRequestObject();
     const body = await rawBodyOf(request);
-    if (!kept || !isSignedWebhook(kept.secret, request.headers['x-service-signature'], body)) {
-      // Refused and not dropped: the service tries again, should the secret only not be kept yet.
-      this.getResponseObject().status(401).send('This is not signed by the hook that was put up here.').end();
+    if (!stored || !isSignedWebhook(stored.secret, request.headers['x-service-signature'], body)) {
+      // Refuse it instead of dropping it, so that the service retries in case the secret is not stored yet.
+      this.getResponseObject().status(401).send('The signature is not that of the webhook created by this workflow.').end();
       return { noWebhookResponse: true };
     }
     const envelope = JSON.parse(body);
-    return envelope.type === kept.event ? { workflowData: [[{ json: flattened(envelope) }]] } : {};
+    return envelope.type === stored.event ? { workflowData: [[{ json: flattenEvent(envelope) }]] } : {};
   }
 }
 
 async function checkExists() {
-  const kept = hookOf(this);
-  if (!kept || kept.event !== this.getNodeParameter('event')) return false;
+  const stored = hookOf(this);
+  if (!stored || stored.event !== this.getNodeParameter('event')) return false;
   try {
-    await (await apiOf(this)).get(`/api/v1/webhooks/${kept.id}`);
+    await (await apiOf(this)).get(`/api/v1/webhooks/${stored.id}`);
     return true;
   } catch (error) {
     if (error.status === 404) return false;
@@ -67,22 +67,22 @@ async function checkExists() {
 
 async function create() {
   const api = await apiOf(this);
-  const wanted = { event: this.getNodeParameter('event'), targetUrl: this.getNodeWebhookUrl('default') };
-  let hook = await api.postAgain(HOOKS, wanted);
+  const target = { event: this.getNodeParameter('event'), targetUrl: this.getNodeWebhookUrl('default') };
+  let hook = await api.postWithoutKey(HOOKS, target);
   if (!hook.secret) {
-    // It stands from before, and its secret is shown once: only a new one can be verified.
+    // The hook existed before, and its secret is shown only once: only a new hook can be verified.
     await api.delete(`${HOOKS}/${hook.id}`);
-    hook = await api.postAgain(HOOKS, wanted);
+    hook = await api.postWithoutKey(HOOKS, target);
   }
-  this.getWorkflowStaticData('node')[wanted.targetUrl] = { id: hook.id, secret: hook.secret, event: wanted.event };
+  this.getWorkflowStaticData('node')[target.targetUrl] = { id: hook.id, secret: hook.secret, event: target.event };
   return true;
 }
 
 async function remove() {
-  const kept = hookOf(this);
-  if (!kept) return true;
+  const stored = hookOf(this);
+  if (!stored) return true;
   try {
-    await (await apiOf(this)).delete(`${HOOKS}/${kept.id}`);
+    await (await apiOf(this)).delete(`${HOOKS}/${stored.id}`);
   } catch {
     return false;
   }
@@ -90,7 +90,7 @@ async function remove() {
   return true;
 }
 
-// By address: the editor's test has another one than the active workflow.
+// Stored by URL, since the editor's test uses another URL than the active workflow.
 function hookOf(context) {
   return context.getWorkflowStaticData('node')[context.getNodeWebhookUrl('default')];
 }

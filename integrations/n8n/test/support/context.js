@@ -1,6 +1,6 @@
 'use strict';
 
-/** What n8n gives a node as `this`, as far as ours uses it. Every request that leaves is kept in `sent`. */
+/** Return n8n's `this` of a node, as far as our nodes use it. `sent` collects its requests. */
 function contextOf({ parameters = {}, items = [{}], credentials = {}, staticData = {}, url, ...more } = {}) {
   const sent = [];
   const { FF_URL: baseUrl, FF_KEY: apiKey, FF_SECRET: signingSecret } = process.env;
@@ -10,18 +10,18 @@ function contextOf({ parameters = {}, items = [{}], credentials = {}, staticData
     getWorkflow: () => ({ id: 'w1' }),
     getNode: () => ({ id: 'n1' }),
     getInputData: () => items.map((json) => ({ json })),
-    // An item's own values stand for expressions.
+    // An item's own values represent expressions.
     getNodeParameter: (name, item = 0, fallback = undefined) => items[item]?.[name] ?? parameters[name] ?? fallback,
     getCurrentNodeParameter: (name) => parameters[name],
     getWorkflowStaticData: () => staticData,
     getNodeWebhookUrl: () => url,
     continueOnFail: () => false,
-    helpers: { httpRequest: (options) => requested(options, sent) },
+    helpers: { httpRequest: (options) => sendRequest(options, sent) },
     ...more,
   };
 }
 
-async function requested(options, sent) {
+async function sendRequest(options, sent) {
   sent.push(options);
   const { method, url, headers, body, disableFollowRedirect } = options;
   const answer = await fetch(url, { method, headers, body, redirect: disableFollowRedirect ? 'manual' : 'follow' });
@@ -30,12 +30,12 @@ async function requested(options, sent) {
   return {
     statusCode: answer.status,
     headers: Object.fromEntries(answer.headers),
-    // n8n's client reads what looks like JSON, whatever it was asked.
+    // n8n's client parses JSON responses regardless of the `json` option.
     body: isJson && text ? JSON.parse(text) : text,
   };
 }
 
-/** A webhook request as n8n hands it on, and the response that it was given. */
+/** Return a webhook request as n8n passes it, and the response to it. */
 function delivered({ body, signature }) {
   const response = { status: (code) => Object.assign(response, { code }), send: () => response, end: () => response };
   const request = {

@@ -50,15 +50,15 @@ class Affiliates:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        skip: How many to skip; a cursor wins, and goes deeper.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        skip: How many to skip; a cursor takes precedence, and reaches further.
         program_id: The program.
-        status: Only affiliates who stand there.
+        status: Only affiliates with this status.
         q: Only affiliates with this text somewhere in their name or email address. Case does not
         matter.
         sort: The order; a cursor is valid only for the order in which it was returned.
-        balances: `true` brings each affiliate's balance as well.
+        balances: `true` adds each affiliate's balance.
         """
         return self._transport.call(
             "GET",
@@ -132,8 +132,8 @@ class Affiliates:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        skip: How many to skip; a cursor wins, and goes deeper.
+        take: How many per page; a value above the maximum means the maximum.
+        skip: How many to skip; a cursor takes precedence, and reaches further.
         program_id: The program.
         """
         return self._transport.call(

@@ -31,9 +31,9 @@ class Audit:
         page: The number of the page, from 1.
         page_size: Entries per page.
         action: Only entries of this action.
-        entity_type: What kind of thing that is.
-        since: Only what happened from then on.
-        until: Only what happened before then.
+        entity_type: The type of the changed object.
+        since: Only entries from this time on.
+        until: Only entries before this time.
         actor_user_id: Only entries of this member. For people at the dashboard.
         ip: Only entries from this address. For people at the dashboard.
         """

@@ -25,8 +25,8 @@ class Connections:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         """
         return self._transport.call(
             "GET",
@@ -85,9 +85,9 @@ class Connections:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         connection_id: The connection's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        status: Only events at this status.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        status: Only events with this status.
         """
         return self._transport.call(
             "GET",

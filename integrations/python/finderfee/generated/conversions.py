@@ -36,19 +36,19 @@ class Conversions:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         affiliate_id: The affiliate.
         program_id: The program.
         status: Only conversions in this state.
         kind: Only conversions of this kind.
-        since: Only what happened from then on.
-        until: Only what happened before then.
+        since: Only entries from this time on.
+        until: Only entries before this time.
         sub_id: Only conversions with this tag; `untagged` for those without.
-        q: Only what belongs to this external event id or conversion id, or to affiliates with it
-        in their name or email, in any case.
-        sort: The order. `newest` and `oldest` go by when it was recorded, `payable` by when the
-        hold ends, the next one first; that one goes with status Pending alone.
+        q: Only conversions with this external event id or conversion id, or of affiliates whose
+        name or email contains this text, in any case.
+        sort: The order. `newest` and `oldest` sort by the time of recording, `payable` by the
+        end of the hold, earliest first; `payable` requires the status Pending.
         """
         return self._transport.call(
             "GET",
@@ -255,13 +255,13 @@ class Conversions:
         program_id: The program.
         status: Only conversions in this state.
         kind: Only conversions of this kind.
-        since: Only what happened from then on.
-        until: Only what happened before then.
+        since: Only entries from this time on.
+        until: Only entries before this time.
         sub_id: Only conversions with this tag; `untagged` for those without.
-        q: Only what belongs to this external event id or conversion id, or to affiliates with it
-        in their name or email, in any case.
-        sort: The order. `newest` and `oldest` go by when it was recorded, `payable` by when the
-        hold ends, the next one first; that one goes with status Pending alone.
+        q: Only conversions with this external event id or conversion id, or of affiliates whose
+        name or email contains this text, in any case.
+        sort: The order. `newest` and `oldest` sort by the time of recording, `payable` by the
+        end of the hold, earliest first; `payable` requires the status Pending.
         """
         return self._transport.call(
             "GET",

@@ -51,8 +51,8 @@ class Coupons:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         program_id: The program's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         """
         return self._transport.call(
             "GET",
@@ -166,8 +166,8 @@ class Coupons:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         program_id: The program's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         coupon_id: The coupon of `isGranted` and `mintedCodeCount`.
         """
         return self._transport.call(
@@ -229,8 +229,8 @@ class Coupons:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         affiliate_id: The affiliate's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         """
         return self._transport.call(
             "GET",
@@ -280,8 +280,8 @@ class Coupons:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         program_id: Only coupons of this campaign.
         """
         return self._transport.call(
@@ -320,12 +320,12 @@ class Coupons:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         program_id: The program.
         coupon_id: Only codes of this coupon.
         affiliate_id: The affiliate.
-        status: Only codes that stand there.
+        status: Only codes with this status.
         """
         return self._transport.call(
             "GET",

@@ -47,11 +47,11 @@ class Deals:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         program_id: The program.
         affiliate_id: The affiliate.
-        status: Only deals that stand there.
+        status: Only deals with this status.
         """
         return self._transport.call(
             "GET",

@@ -45,8 +45,8 @@ class Embed:
 
         Scope read_write. Plan Growth or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         affiliate_id: The affiliate.
         """
         return self._transport.call(

@@ -88,7 +88,7 @@ class Fraud:
         Scope read. Plan Starter or higher. Refused with not_found, program_id_required.
 
         program_id: The program.
-        days: Over how many days back; at most 365.
+        days: The length of the period that ends today, in days; at most 365.
         """
         return self._transport.call(
             "GET",

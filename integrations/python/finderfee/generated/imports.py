@@ -99,10 +99,10 @@ class Imports:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        kind: Only imports of this.
-        status: Only imports that stand there.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        kind: Only imports of this kind.
+        status: Only imports with this status.
         """
         return self._transport.call(
             "GET",

@@ -29,8 +29,8 @@ class Payouts:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         affiliate_id: The affiliate.
         status: Only payouts in this state.
         run_id: The run of payouts.
@@ -66,7 +66,7 @@ class Payouts:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         payout_id: The payout's id.
-        line_items: What the payout pays for, conversion by conversion.
+        line_items: The lines of the payout, one per conversion.
         """
         return self._transport.call(
             "GET",
@@ -87,8 +87,8 @@ class Payouts:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         payout_id: The payout's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         """
         return self._transport.call(
             "GET",
@@ -160,8 +160,8 @@ class Payouts:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         """
         return self._transport.call(
             "GET",

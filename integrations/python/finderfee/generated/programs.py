@@ -49,8 +49,8 @@ class Programs:
 
         Scope read. Plan Starter or higher.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
         include_archived: Whether archived programs are listed too.
         """
         return self._transport.call(
@@ -230,8 +230,8 @@ class Programs:
 
         program_id: The program.
         affiliate_id: The affiliate.
-        from_: The first day, in UTC; without it thirty days end with the last one.
-        to: The last day, in UTC, itself included; without it today.
+        from_: The first day, in UTC; without it, the thirty days up to the last one.
+        to: The last day, in UTC, inclusive; by default today.
         """
         return self._transport.call(
             "GET",
@@ -252,9 +252,9 @@ class Programs:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         program_id: The program.
-        metric: What decides: `clicks`, `leads`, `sales`, `revenue` less refunds, or
+        metric: The ranking metric: `clicks`, `leads`, `sales`, `revenue` less refunds, or
         `commission`.
-        days: Of how many days up to today, in UTC; at most 366.
+        days: How many days up to today, in UTC; at most 366.
         limit: How many entries; at most 100.
         """
         return self._transport.call(
@@ -279,11 +279,11 @@ class Programs:
 
         program_id: The program.
         affiliate_id: The affiliate.
-        from_: The first day, in UTC; without it thirty days end with the last one. At most 731
+        from_: The first day, in UTC; without it, the thirty days up to the last one. At most 731
         days.
-        to: The last day, in UTC, itself included; without it today.
-        group_by: What a row is of: `day`, `week` (from Monday), `month`, `program`, `affiliate`
-        or `country`.
+        to: The last day, in UTC, inclusive; by default today.
+        group_by: The grouping of rows: `day`, `week` (from Monday), `month`, `program`,
+        `affiliate` or `country`.
         """
         return self._transport.call(
             "GET",
@@ -430,9 +430,9 @@ class Programs:
 
         Scope read.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        program_id: Only what affiliates of this program see.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        program_id: Only assets that affiliates of this program see.
         """
         return self._transport.call(
             "GET",

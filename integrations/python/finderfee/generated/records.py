@@ -36,7 +36,7 @@ class Affiliate(TypedDict):
     """The group that sets the affiliate's rate; null without one."""
 
     tags: list[str]
-    """Words of the brand's own."""
+    """The brand's own tags."""
 
     notes: str
     """The brand's own notes."""
@@ -45,22 +45,22 @@ class Affiliate(TypedDict):
     """How the affiliate came to the program."""
 
     rejectionReason: str | None
-    """Why the application was turned down; null when it was not."""
+    """Why the application was rejected; null if it was not."""
 
     isTest: bool
-    """Whether it is there for tests and is never paid."""
+    """Whether it is for tests and never paid."""
 
     appliedAt: str
     """When the affiliate applied, or was added."""
 
     approvedAt: str | None
-    """When the affiliate was approved; null while they were not."""
+    """When the affiliate was approved; null before."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     applicationData: NotRequired[dict[str, Any] | None]
-    """What the affiliate wrote when they applied. Only to people at the dashboard."""
+    """The affiliate's answers on their application. Only for people at the dashboard."""
 
     balances: NotRequired[list[Balance]]
     """The affiliate's balance, one record per currency. Only in lists that request it."""
@@ -73,7 +73,7 @@ class AffiliateApplicationCompletedData(TypedDict):
     """An applicant who submitted the second step of a form; sent for every submission."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
-    """Answers of the application form, by field. Left out when there was no form."""
+    """Answers of the application form, by field. Left out if there was no form."""
 
     affiliateId: str
     """The affiliate."""
@@ -113,7 +113,7 @@ class AffiliateApprovedData(TypedDict):
     """An approved affiliate, with the answers stored at that time."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
-    """Answers of the application form, by field. Left out when there was no form."""
+    """Answers of the application form, by field. Left out if there was no form."""
 
     affiliateId: str
     """The affiliate."""
@@ -128,10 +128,10 @@ class AffiliateApprovedData(TypedDict):
     """The person's name."""
 
     approvedAt: str
-    """When the affiliate was approved; null while they were not."""
+    """When the affiliate was approved; null before."""
 
     autoApproved: NotRequired[bool]
-    """There, and true, only when approved on arrival."""
+    """Present, and true, only if the affiliate was approved immediately."""
 
 
 class AffiliateApprovedEvent(TypedDict):
@@ -159,7 +159,7 @@ class AffiliateBalance(TypedDict):
     """The affiliate."""
 
     balances: list[Balance]
-    """A record for each currency in which there is anything."""
+    """One record per currency with a balance."""
 
 
 class AffiliateBody(TypedDict):
@@ -175,7 +175,7 @@ class AffiliateBody(TypedDict):
     """The person's name."""
 
     status: NotRequired[Literal["Pending", "Approved", "Rejected", "Paused", "Banned"] | None]
-    """Where the affiliate starts; Approved when it is left out."""
+    """The affiliate's first status; Approved if left out."""
 
     customCommissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
     """How the affiliate's own rate is counted; null for the program's rate."""
@@ -206,7 +206,7 @@ class AffiliateChanges(TypedDict):
     """The brand's own notes."""
 
     tags: NotRequired[list[str] | None]
-    """Words of the brand's own."""
+    """The brand's own tags."""
 
     partnerGroupId: NotRequired[str | None]
     """The group that sets the affiliate's rate; null without one."""
@@ -219,7 +219,7 @@ class AffiliateCoupon(TypedDict):
     """Its id."""
 
     campaignCouponId: str | None
-    """Its coupon; null of a code without one."""
+    """Its coupon; null for a code without one."""
 
     programId: str
     """The program."""
@@ -237,41 +237,41 @@ class AffiliateCoupon(TypedDict):
     """The status: Minting until the gateway has it."""
 
     processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
-    """The gateway where the code is minted; null of an external one."""
+    """The gateway where the code is minted; null for an external one."""
 
     processorPromotionCodeId: str | None
-    """The code's id where it is minted; null of external ones, while it is being minted, and once
-    another code may have it.
+    """The code's id at the gateway; null for external codes, while the code is being minted, and
+    once another code may have the same id.
     """
 
     discountType: Literal["PercentOff", "AmountOff"] | None
-    """How the discount of a code without a coupon is counted; null of the others."""
+    """How the discount of a code without a coupon is counted; null for the others."""
 
     discountValue: int | None
-    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null
-    of the others.
+    """The discount of a code without a coupon: percent, or minor units of `discountCurrency`; null
+    for the others.
     """
 
     discountCurrency: str | None
-    """The currency of AmountOff of a code without a coupon; null of the others."""
+    """The currency of AmountOff of a code without a coupon; null for the others."""
 
     expiresAt: str | None
-    """When a code without a coupon ends; null for never, and of the others."""
+    """When a code without a coupon expires; null: never, or a code with a coupon."""
 
     maxRedemptions: int | None
-    """How often a code without a coupon can be redeemed; null without a limit, and of the others."""
+    """How often a code without a coupon can be redeemed; null without a limit, and for the others."""
 
     redemptionCount: int
     """Conversions credited by it that are not refunded in full."""
 
     lastRedeemedAt: str | None
-    """When it was last redeemed; null when it never was."""
+    """When it was last redeemed; null if never."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     revokedAt: str | None
-    """When it was revoked; null while it was not."""
+    """When it was revoked; null before."""
 
 
 class AffiliateCouponBody(TypedDict):
@@ -286,19 +286,19 @@ class AffiliateCouponBody(TypedDict):
     """The code that a customer types."""
 
     external: NotRequired[bool]
-    """The code was made elsewhere and is only registered: it is in force at once."""
+    """The code was created elsewhere and is only registered: it is in force at once."""
 
     discountType: NotRequired[Literal["PercentOff", "AmountOff"] | None]
     """How the discount of a code without a coupon is counted."""
 
     discountValue: NotRequired[int | None]
-    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`."""
+    """The discount of a code without a coupon: percent, or minor units of `discountCurrency`."""
 
     discountCurrency: NotRequired[str | None]
     """The currency of AmountOff."""
 
     expiresAt: NotRequired[str | None]
-    """When a code without a coupon ends; null for never."""
+    """When a code without a coupon expires; null: never."""
 
     maxRedemptions: NotRequired[int | None]
     """How often a code without a coupon can be redeemed; null without a limit."""
@@ -323,10 +323,10 @@ class AffiliateCouponCreatedData(TypedDict):
     """The code that a customer types."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     source: NotRequired[str]
-    """There only when the affiliate made the code themselves."""
+    """Present only if the affiliate created the code themselves."""
 
 
 class AffiliateCouponCreatedEvent(TypedDict):
@@ -366,7 +366,7 @@ class AffiliateCouponDeactivatedData(TypedDict):
     """The code that a customer types."""
 
     revokedAt: str
-    """When it was revoked or archived; null while it was not."""
+    """When it was revoked or archived; null before."""
 
 
 class AffiliateCouponDeactivatedEvent(TypedDict):
@@ -419,7 +419,7 @@ class AffiliateCouponRevokedData(TypedDict):
     """The code that a customer types."""
 
     revokedAt: str
-    """When it was revoked or archived; null while it was not."""
+    """When it was revoked or archived; null before."""
 
     source: Literal["self_deleted"]
     """Always this: the affiliate deleted their own code."""
@@ -447,7 +447,7 @@ class AffiliateCreatedData(TypedDict):
     """A new affiliate who applied or was added."""
 
     applicationAnswers: NotRequired[dict[str, Any]]
-    """Answers of the application form, by field. Left out when there was no form."""
+    """Answers of the application form, by field. Left out if there was no form."""
 
     affiliateId: str
     """The affiliate."""
@@ -465,7 +465,7 @@ class AffiliateCreatedData(TypedDict):
     """The status."""
 
     slug: str
-    """The word in the link's address."""
+    """The slug of the link."""
 
     source: NotRequired[str]
     """Present only for an application at the storefront."""
@@ -499,9 +499,9 @@ class AffiliateImport(TypedDict):
     """The affiliates."""
 
     file: NotRequired[str | None]
-    """In place of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields on top. A file of conversions may have `amount` and `commission` in major units
-    in place of `amountCents` and `commissionCents`.
+    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
+    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
+    major units instead of `amountCents` and `commissionCents`.
     """
 
     includeStatuses: NotRequired[list[str] | None]
@@ -533,7 +533,7 @@ class AffiliateImportPreview(TypedDict):
     """How the file was read; null without one."""
 
     rows: list[ImportPreviewRow]
-    """What would become of each row."""
+    """The outcome that each row would have."""
 
 
 class AffiliateLink(TypedDict):
@@ -546,22 +546,22 @@ class AffiliateLink(TypedDict):
     """The affiliate."""
 
     slug: str
-    """The word in the link's address."""
+    """The slug of the link."""
 
     customAlias: str | None
     """A slug of the affiliate's or the brand's own choice: 3 to 64 of a-z, 0-9 and hyphen."""
 
     isDefault: bool
-    """Whether it is the affiliate's default link, which stays."""
+    """Whether it is the affiliate's default link, which cannot be deleted."""
 
     format: Literal["Short", "Query", "Path", "Hash"]
-    """How the link carries its slug."""
+    """How the link contains its slug."""
 
     url: str
     """The address that the affiliate shares."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class AffiliateLinkBody(TypedDict):
@@ -571,7 +571,7 @@ class AffiliateLinkBody(TypedDict):
     """A slug of the affiliate's or the brand's own choice: 3 to 64 of a-z, 0-9 and hyphen."""
 
     format: NotRequired[Literal["Short", "Query", "Path", "Hash"] | None]
-    """How the link carries its slug."""
+    """How the link contains its slug."""
 
 
 class AffiliatePage(TypedDict):
@@ -599,9 +599,9 @@ class AffiliatePreview(TypedDict):
     """The affiliates."""
 
     file: NotRequired[str | None]
-    """In place of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields on top. A file of conversions may have `amount` and `commission` in major units
-    in place of `amountCents` and `commissionCents`.
+    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
+    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
+    major units instead of `amountCents` and `commissionCents`.
     """
 
     includeStatuses: NotRequired[list[str] | None]
@@ -643,15 +643,15 @@ class ApplicationFormField(TypedDict):
     """The question, as people read it."""
 
     type: Literal["text", "long", "choice", "url", "number"]
-    """What the answer is: one line of text, several (`long`), one of the `options`, an http(s)
-    address, or a number.
+    """The kind of answer: one line of text, several (`long`), one of the `options`, an http(s) URL,
+    or a number.
     """
 
     required: bool
-    """Whether it has to be answered."""
+    """Whether an answer is required."""
 
     options: list[str]
-    """What one may choose from, at most 50; none where the type is another."""
+    """The options to choose from, at most 50; none for other types."""
 
 
 class ApplicationFormFieldBody(TypedDict):
@@ -671,15 +671,15 @@ class ApplicationFormFieldBody(TypedDict):
     """The question, as people read it: one line of at most 200 characters."""
 
     type: Literal["text", "long", "choice", "url", "number"]
-    """What the answer is: one line of text, several (`long`), one of the `options`, an http(s)
-    address, or a number.
+    """The kind of answer: one line of text, several (`long`), one of the `options`, an http(s) URL,
+    or a number.
     """
 
     required: NotRequired[bool]
-    """Whether it has to be answered."""
+    """Whether an answer is required."""
 
     options: NotRequired[list[str] | None]
-    """What one may choose from, at most 50; none where the type is another."""
+    """The options to choose from, at most 50; none for other types."""
 
 
 class Asset(TypedDict):
@@ -689,37 +689,37 @@ class Asset(TypedDict):
     """Its id."""
 
     programId: str | None
-    """The program whose affiliates see it; null where those of all programs do."""
+    """The program whose affiliates see it; null: affiliates of all programs."""
 
     programName: str | None
-    """The program's name; null where it is for all programs."""
+    """The program's name; null if it is for all programs."""
 
     kind: Literal["Text", "Image"]
     """A text or an image."""
 
     name: str
-    """What affiliates know it by."""
+    """The name that affiliates see."""
 
     text: str | None
-    """The text as it was written; null for an image."""
+    """The text as written; null for an image."""
 
     contentType: str | None
-    """What the image is; null for a text."""
+    """The type of the image; null for a text."""
 
     width: int | None
-    """How wide the image is, in pixels; null for a text."""
+    """The width of the image in pixels; null for a text."""
 
     height: int | None
-    """How high the image is, in pixels; null for a text."""
+    """The height of the image in pixels; null for a text."""
 
     sizeBytes: int
-    """How many bytes it takes."""
+    """The size in bytes."""
 
     fileUrl: str | None
-    """Where the image is downloaded, by the same caller; null for a text."""
+    """The URL from which the same caller can download the image; null for a text."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class AssetPage(TypedDict):
@@ -745,7 +745,7 @@ class Attribution(TypedDict):
     """The affiliate."""
 
     attributionMethod: str | None
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     decidedAt: str
     """When it was decided."""
@@ -758,7 +758,7 @@ class AttributionParams(TypedDict):
     """The parameters that an organization's pages look for, in order of priority."""
 
     custom: str | None
-    """The organization's own parameters, by commas; null without any."""
+    """The organization's own parameters, separated by commas; null without any."""
 
     defaults: list[str]
     """The service's own parameters."""
@@ -777,7 +777,7 @@ class AttributionParamsBody(TypedDict):
     """The organization's own parameters, comma-separated; null or empty clears them."""
 
     custom: str | None
-    """The organization's own parameters, by commas; null without any."""
+    """The organization's own parameters, separated by commas; null without any."""
 
 
 class AttributionStep(TypedDict):
@@ -789,13 +789,13 @@ class AttributionStep(TypedDict):
     """The step of the attribution order."""
 
     outcome: str
-    """What came of the step."""
+    """The result of the step."""
 
     code: str
-    """What the step found, for machines. It stays."""
+    """The result of the step, for machines. It does not change."""
 
     detail: str
-    """What the step found, for people; it may be reworded."""
+    """The result of the step, for people; it may be reworded."""
 
     affiliateId: str | None
     """The affiliate whom the step would credit; null without one."""
@@ -808,35 +808,35 @@ class AuditEntry(TypedDict):
     """Its id."""
 
     action: str
-    """What was done."""
+    """The action."""
 
     entityType: str
-    """What kind of thing that is."""
+    """The type of the changed object."""
 
     entityId: str
-    """What it was done to."""
+    """The id of the changed object."""
 
     actorType: str
-    """What kind of caller did it."""
+    """The kind of caller that did it."""
 
     actorUserId: str | None
-    """The member who did it. Null to an API key."""
+    """The member who did it. Null for API keys."""
 
     actorLabel: str | None
-    """The name of the person or key that did it. Null to an API key."""
+    """The name of the person or key that did it. Null for API keys."""
 
     ip: str | None
-    """From which address. Null to an API key."""
+    """The IP address of the request. Null for API keys."""
 
     userAgent: str | None
-    """With which program. Null to an API key."""
+    """The program that sent the request. Null for API keys."""
 
     requestId: str | None
-    """The request's id, as `X-Request-Id` named it."""
+    """The request's `X-Request-Id`."""
 
     via: str | None
-    """Through which door it was done: `mcp` for an agent's tool, `copilot` for what a person
-    confirmed at the co-pilot, null for the interface itself.
+    """How it was done: `mcp` by an agent's tool, `copilot` by an action that a person confirmed in
+    the co-pilot, null through the interface itself.
     """
 
     client: str | None
@@ -849,7 +849,7 @@ class AuditEntry(TypedDict):
     """The value afterwards, if it is stored."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class AuditPage(TypedDict):
@@ -872,7 +872,7 @@ class AutomationConnection(TypedDict):
     """The organization of a key: enough for a person to distinguish two connections."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     organizationName: str
     """The name of the brand."""
@@ -881,7 +881,7 @@ class AutomationConnection(TypedDict):
     """The last characters of the key; null for a person at the dashboard."""
 
     scope: Literal["read", "read_write"]
-    """What the key may do: `read`, or `read_write`."""
+    """The permission of the key: `read` or `read_write`."""
 
     isTest: bool
     """Whether the key is for tests."""
@@ -900,31 +900,35 @@ class AutomationHook(TypedDict):
     """The event that is sent to the target."""
 
     secret: NotRequired[str]
-    """Signs what the hook is sent. Shown when it is made, and left out when it stood already."""
+    """The secret that signs the hook's events. Shown when the hook is created, left out if it
+    already existed.
+    """
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class Balance(TypedDict):
     """The balance in one currency."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     onHoldCents: int
-    """What waits for its day or for the end of a dispute, in minor units of `currency`."""
+    """The commission on hold until its day or until the end of a dispute, in minor units of
+    `currency`.
+    """
 
     payableCents: int
-    """What the next payout can pay, in minor units of `currency`; less than 0 where more was paid
-    than was earned.
+    """The amount that the next payout can pay, in minor units of `currency`; negative if more was
+    paid than earned.
     """
 
     onItsWayCents: int
-    """The sum in payouts that are not Paid, in minor units of `currency`."""
+    """The sum of payouts that are not Paid yet, in minor units of `currency`."""
 
     paidCents: int
-    """What was paid, in minor units of `currency`."""
+    """The amount paid, in minor units of `currency`."""
 
 
 class BillingState(TypedDict):
@@ -955,7 +959,7 @@ class BillingState(TypedDict):
     """Whether an account of the processor is connected."""
 
     processorConnectedVia: str | None
-    """How it was connected; null when it is not."""
+    """How it was connected; null if it is not."""
 
     couponsEnabled: bool
     """Whether codes can be minted: the plan is paid, and a gateway that mints is connected and
@@ -975,7 +979,7 @@ class BrandMilestone(TypedDict):
     """Its number in the deal, from 1."""
 
     title: str
-    """What the milestone is called."""
+    """The title of the milestone."""
 
     amountCents: int
     """The fee, in the deal's minor units."""
@@ -987,7 +991,7 @@ class BrandMilestone(TypedDict):
     """The status: `Pending`, `Funded`, `Submitted`, `Released`, `Disputed` or `Settled`."""
 
     autoReleaseAt: str | None
-    """When it is released by itself."""
+    """When it is released automatically."""
 
     submissionUrls: list[str]
     """The URLs of the submitted work."""
@@ -1002,28 +1006,28 @@ class BrandMilestone(TypedDict):
     """Who opened the dispute."""
 
     disputeReason: str | None
-    """What was wrong, in the words of who opened the dispute; null without one."""
+    """The reason in the words of the person who opened the dispute; null without one."""
 
     proposedResolution: str | None
-    """What the person who opened it proposes."""
+    """The proposal of the person who opened it."""
 
     disputedAt: str | None
     """When the dispute was opened; null without one."""
 
     toAffiliateCents: int | None
-    """What of a disputed milestone the affiliate gets, as the operator settled it; null before."""
+    """The affiliate's part of a disputed milestone, as settled by the operator; null before."""
 
     paidCents: int
-    """What was paid to the affiliate, in the deal's minor units."""
+    """The amount paid to the affiliate, in the deal's minor units."""
 
     payoutId: str | None
     """The payout that pays it; null before it was approved or settled."""
 
     takeCents: int | None
-    """What the brand is charged on top of the milestone; null until it is charged."""
+    """The fee charged to the brand on top of the milestone; null until it is charged."""
 
     returnedCents: int
-    """What went back to the brand after disputes, in the deal's minor units."""
+    """The amount returned to the brand after disputes, in the deal's minor units."""
 
 
 class BudgetStatus(TypedDict):
@@ -1036,22 +1040,22 @@ class BudgetStatus(TypedDict):
     """Whether the budget has no rate into the home currency today."""
 
     spentCents: int
-    """What was spent, in the home currency."""
+    """The amount spent, in the home currency."""
 
     remainingCents: int | None
-    """What is left, in the home currency; null without a budget."""
+    """The remaining budget in the home currency; null without a budget."""
 
     unlimited: bool
     """Whether there is no budget."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     fxUnconvertibleByCurrency: dict[str, int] | None
-    """What was spent and could not be valued, by its own currency; null when there is nothing."""
+    """Spending that could not be converted, by its own currency; null if there is none."""
 
     fxUnconvertibleCents: int
-    """Not 0 when something could not be valued. A sign and no amount."""
+    """Not 0 if some spending could not be converted. A flag, not an amount."""
 
 
 class BulkAction(TypedDict):
@@ -1061,7 +1065,7 @@ class BulkAction(TypedDict):
     """The affiliates. An empty list is refused; it never means all affiliates."""
 
     action: Literal["approve", "pause", "delete"]
-    """What to do to all of them."""
+    """The action to take on all of them."""
 
 
 class BulkInviteBody(TypedDict):
@@ -1074,26 +1078,26 @@ class BulkInviteBody(TypedDict):
     """A note to the invited person; unsafe HTML is removed."""
 
     autoApprove: NotRequired[bool | None]
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     recipients: NotRequired[list[RecipientBody] | None]
     """The people to invite: 1 to 50."""
 
     emails: NotRequired[list[str] | None]
-    """The email addresses to invite, without names; `recipients` wins."""
+    """The email addresses to invite, without names; `recipients` takes precedence."""
 
 
 class BulkOutcome(TypedDict):
     """How many affiliates the action changed and skipped, and the ids of the changed ones."""
 
     action: Literal["approve", "pause", "delete"]
-    """What was done."""
+    """The action."""
 
     affected: int
-    """How many the action took."""
+    """How many the action changed."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     affiliateIds: list[str]
     """The affiliates that the action changed."""
@@ -1118,13 +1122,13 @@ class CampaignCoupon(TypedDict):
     """The discount: percent, or minor units of `discountCurrency`."""
 
     discountCurrency: str | None
-    """The currency of AmountOff; null of PercentOff."""
+    """The currency of AmountOff; null for PercentOff."""
 
     duration: Literal["Once", "Repeating", "Forever"]
-    """For how long the discount holds."""
+    """How long the discount applies."""
 
     durationInMonths: int | None
-    """How many months Repeating lasts, 1 to 94; null of the others."""
+    """How many months Repeating lasts, 1 to 94; null for the others."""
 
     maxRedemptionsPerCode: int | None
     """How often each code can be redeemed; null without a limit."""
@@ -1133,13 +1137,13 @@ class CampaignCoupon(TypedDict):
     """When it expires."""
 
     selfMintMode: Literal["Disabled", "AllAffiliates", "SpecificAffiliates"]
-    """Who may make a code of their own."""
+    """Who may create a code of their own."""
 
     allowAffiliateSelfMint: bool
-    """Whether affiliates may make a code themselves."""
+    """Whether affiliates may create a code themselves."""
 
     grantedAffiliateIds: list[str]
-    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    """The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the
     codes that they minted.
     """
 
@@ -1147,56 +1151,58 @@ class CampaignCoupon(TypedDict):
     """How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit."""
 
     overridesClickAttribution: bool
-    """Whether the code wins over a click."""
+    """Whether the code takes precedence over a click."""
 
     productRefs: list[str]
     """The processor's products that are discounted; empty for the whole order."""
 
     commissionType: Literal["Percentage", "Fixed"] | None
-    """How the rate of its own is counted; null where its sales earn what they would without it."""
+    """How its own rate is counted; null if it has none, so that its sales earn the same as without
+    it.
+    """
 
     commissionValue: float | None
-    """The rate of its own: percent, or whole units of the sale's currency; null without one."""
+    """Its own rate: percent, or whole units of the sale's currency; null without one."""
 
     processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"]
     """The gateway at which it and its codes are minted."""
 
     processorCouponId: str | None
-    """The coupon's id at the processor; null while it is being made."""
+    """The coupon's id at the processor; null while it is being created."""
 
     mintedCodeCount: int
     """How many of its codes are in force."""
 
     isActive: bool
-    """Whether codes can be minted from it; false while it is being made, and after its end."""
+    """Whether codes can be minted from it; false while it is being created, and after its end."""
 
     archive: CouponArchive | None
-    """How far its end has come; null while it is not archived."""
+    """The progress of ending its codes; null if it is not archived."""
 
     createdBy: str | None
     """The member who created it, or to whom the key belongs; null of older ones."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     updatedAt: str
     """When it was last changed."""
 
     archivedAt: str | None
-    """When it was archived; null while it is not."""
+    """When it was archived; null if it is not."""
 
 
 class CampaignCouponBody(TypedDict):
     """A new coupon."""
 
     selfMintMode: NotRequired[Literal["Disabled", "AllAffiliates", "SpecificAffiliates"] | None]
-    """Who may make a code of their own."""
+    """Who may create a code of their own."""
 
     allowAffiliateSelfMint: NotRequired[bool | None]
-    """Whether affiliates may make a code themselves."""
+    """Whether affiliates may create a code themselves."""
 
     grantedAffiliateIds: NotRequired[list[str] | None]
-    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    """The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the
     codes that they minted.
     """
 
@@ -1204,7 +1210,7 @@ class CampaignCouponBody(TypedDict):
     """How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit."""
 
     overridesClickAttribution: NotRequired[bool | None]
-    """Whether the code wins over a click."""
+    """Whether the code takes precedence over a click."""
 
     name: str
     """Its name."""
@@ -1216,13 +1222,13 @@ class CampaignCouponBody(TypedDict):
     """The discount: percent, or minor units of `discountCurrency`."""
 
     discountCurrency: NotRequired[str | None]
-    """The currency of a fixed discount. Left out of one in percent."""
+    """The currency of a fixed discount. Left out for one in percent."""
 
     duration: Literal["Once", "Repeating", "Forever"]
-    """For how long the discount holds."""
+    """How long the discount applies."""
 
     durationInMonths: NotRequired[int | None]
-    """How many months Repeating lasts, 1 to 94; null of the others."""
+    """How many months Repeating lasts, 1 to 94; null for the others."""
 
     maxRedemptionsPerCode: NotRequired[int | None]
     """How often each code can be redeemed; null without a limit."""
@@ -1234,8 +1240,8 @@ class CampaignCouponBody(TypedDict):
     """The processor's products that are discounted; empty for the whole order."""
 
     commissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
-    """A rate of its own, for sales that one of its codes credits; it ranks between an affiliate's
-    own rate and a group's.
+    """Its own rate, for sales that one of its codes credits; it ranks between an affiliate's own
+    rate and a group's.
     """
 
     commissionValue: NotRequired[float | None]
@@ -1246,13 +1252,13 @@ class CampaignCouponChanges(TypedDict):
     """Changes of a coupon."""
 
     selfMintMode: NotRequired[Literal["Disabled", "AllAffiliates", "SpecificAffiliates"] | None]
-    """Who may make a code of their own."""
+    """Who may create a code of their own."""
 
     allowAffiliateSelfMint: NotRequired[bool | None]
-    """Whether affiliates may make a code themselves."""
+    """Whether affiliates may create a code themselves."""
 
     grantedAffiliateIds: NotRequired[list[str] | None]
-    """The affiliates who may mint while the mode is SpecificAffiliates. Removed affiliates lose the
+    """The affiliates who may mint if the mode is SpecificAffiliates. Removed affiliates lose the
     codes that they minted.
     """
 
@@ -1260,7 +1266,7 @@ class CampaignCouponChanges(TypedDict):
     """How many codes in force one affiliate may hold; null (or 0 when it is set) without a limit."""
 
     overridesClickAttribution: NotRequired[bool | None]
-    """Whether the code wins over a click."""
+    """Whether the code takes precedence over a click."""
 
     name: NotRequired[str]
     """Its name."""
@@ -1272,13 +1278,13 @@ class CampaignCouponChanges(TypedDict):
     """The discount: percent, or minor units of `discountCurrency`."""
 
     discountCurrency: NotRequired[Any]
-    """The currency of a fixed discount. Left out of one in percent."""
+    """The currency of a fixed discount. Left out for one in percent."""
 
     duration: NotRequired[Any]
-    """For how long the discount holds."""
+    """How long the discount applies."""
 
     durationInMonths: NotRequired[Any]
-    """How many months Repeating lasts, 1 to 94; null of the others."""
+    """How many months Repeating lasts, 1 to 94; null for the others."""
 
     maxRedemptionsPerCode: NotRequired[Any]
     """How often each code can be redeemed; null without a limit."""
@@ -1315,19 +1321,19 @@ class CampaignCouponCreatedData(TypedDict):
     """The discount: percent, or minor units of `discountCurrency`."""
 
     duration: str
-    """For how long the discount holds."""
+    """How long the discount applies."""
 
     selfMintMode: str
-    """Who may make a code of their own."""
+    """Who may create a code of their own."""
 
     grantedAffiliateCount: int
     """How many affiliates may use it."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     discountCurrency: NotRequired[str]
-    """The currency of a fixed discount. Left out of one in percent."""
+    """The currency of a fixed discount. Left out for one in percent."""
 
 
 class CampaignCouponCreatedEvent(TypedDict):
@@ -1358,10 +1364,10 @@ class CampaignCouponDeactivatedData(TypedDict):
     """The program."""
 
     archivedAt: str
-    """When it was archived; null while it is not."""
+    """When it was archived; null if it is not."""
 
     deactivatedChildCount: int
-    """How many affiliates' codes ended with it."""
+    """How many affiliate codes ended with it."""
 
 
 class CampaignCouponDeactivatedEvent(TypedDict):
@@ -1436,13 +1442,13 @@ class CampaignCouponUpdatedData(TypedDict):
     """Its name."""
 
     allowAffiliateSelfMint: bool
-    """Whether affiliates may make a code themselves."""
+    """Whether affiliates may create a code themselves."""
 
     overridesClickAttribution: bool
-    """Whether the code wins over a click."""
+    """Whether the code takes precedence over a click."""
 
     selfMintMode: str
-    """Who may make a code of their own."""
+    """Who may create a code of their own."""
 
     grantedAffiliateCount: int
     """How many affiliates may use it."""
@@ -1473,14 +1479,14 @@ class ChangesBody(TypedDict):
     """The changes to a submission that the brand requests."""
 
     note: str
-    """What is to be changed."""
+    """The requested changes."""
 
 
 class CommissionBalance(TypedDict):
     """Commission of one currency, in its minor units, and the number of rows."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     commissionCents: int
     """The sum of commissions, in minor units of `currency`."""
@@ -1496,11 +1502,11 @@ class CommissionBody(TypedDict):
     """Why the commission changes."""
 
     note: NotRequired[str | None]
-    """Anything else to remember; stored with the change."""
+    """Any other note; stored with the change."""
 
     commissionCents: int
-    """What the affiliate is to earn after refunds, in minor units of the conversion's currency: at
-    most five times what is not refunded of the amount.
+    """The new commission after refunds, in minor units of the conversion's currency: at most five
+    times the part of the amount that is not refunded.
     """
 
 
@@ -1508,7 +1514,7 @@ class ConnectionStats(TypedDict):
     """The counts of a connection's events."""
 
     received: int
-    """Events that came in."""
+    """Events that arrived."""
 
     credited: int
     """Payments that became conversions."""
@@ -1542,25 +1548,25 @@ class Conversion(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     commissionCents: int
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     originalCommissionCents: int
-    """What it was before refunds, in minor units of `currency`."""
+    """The commission before refunds, in minor units of `currency`."""
 
     commissionReversedCents: int
-    """What refunds took back of the commission, in minor units of `currency`."""
+    """The part of the commission that refunds reversed, in minor units of `currency`."""
 
     refundedAmountCents: int
-    """What was refunded, in minor units of `currency`."""
+    """The refunded amount, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """The status."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     processorSubscriptionId: str | None
     """The id of the subscription at the processor; null without one."""
@@ -1572,39 +1578,41 @@ class Conversion(TypedDict):
     """Your id of the sale. The same id always means the same sale."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     occurredAt: str
     """When it happened."""
 
     refundedAt: str | None
-    """When it was refunded; null while it was not."""
+    """When it was refunded; null before."""
 
     attributionMethod: str | None
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     couponCode: str | None
     """The coupon that was used; null without one."""
 
     affiliateCouponId: str | None
-    """The code that credited it; null where none did."""
+    """The code that credited it; null if none did."""
 
     subId: str | None
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
     payability: Literal["payable", "not_paid_on_campaign", "attribution_only"]
     """Whether the conversion can ever earn."""
 
     parentAffiliateConversionId: str | None
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
     locked: bool
     """Whether it is history of another service that is never paid here."""
 
     isTest: bool
-    """Whether it is there for tests and is never paid."""
+    """Whether it is for tests and never paid."""
 
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
@@ -1613,8 +1621,8 @@ class Conversion(TypedDict):
     """Whether the buyer's email address is the affiliate's own."""
 
     awaitsApproval: bool
-    """Whether it is in no payout until a Manager approves it: a self-referral while the
-    organization holds those, or a share in one.
+    """Whether it is left out of payouts until a Manager approves it: a self-referral while the
+    organization holds those, or a recruiter's share of one.
     """
 
     customerName: str | None
@@ -1624,18 +1632,18 @@ class Conversion(TypedDict):
     """A picture of the customer; null without one."""
 
     payableAt: str | None
-    """When its hold ends or ended: from then on it is payable, if it is Pending or Approved. Null
-    for locked history, which never is.
+    """When its hold ends or ended: after that it is payable, if it is Pending or Approved. Null for
+    locked history, which is never payable.
     """
 
     rateSource: str
-    """Where the rate came from: affiliate, group, tier, coupon, program and the like."""
+    """The source of the rate: affiliate, group, tier, coupon, program and the like."""
 
     rateType: str | None
-    """What kind of rate was applied; null where none was."""
+    """The kind of rate that was applied; null if none was."""
 
     rateValue: float | None
-    """The rate that was applied: percent, or major units of the currency. Null where none was."""
+    """The rate that was applied: percent, or major units of the currency. Null if none was."""
 
     affiliateName: NotRequired[str]
     """The affiliate's name."""
@@ -1647,7 +1655,7 @@ class Conversion(TypedDict):
     """The program's name."""
 
     payoutId: NotRequired[str | None]
-    """The last payout that holds or paid it; null when none does."""
+    """The last payout that contains or paid it; null if there is none."""
 
 
 class ConversionAdjustedData(TypedDict):
@@ -1657,7 +1665,7 @@ class ConversionAdjustedData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     conversionId: str
     """The conversion."""
@@ -1669,13 +1677,13 @@ class ConversionAdjustedData(TypedDict):
     """The program."""
 
     attributionMethod: NotRequired[str]
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     previousAmountCents: int
     """The amount before, in minor units of `currency`."""
 
     commissionCents: int
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     previousCommissionCents: int
     """The commission before, in minor units of `currency`."""
@@ -1684,7 +1692,7 @@ class ConversionAdjustedData(TypedDict):
     """The status."""
 
     previousStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stood before."""
+    """The previous status."""
 
     reason: NotRequired[str]
     """Why it changed: the reason chosen by the person who changed the commission, or
@@ -1692,7 +1700,9 @@ class ConversionAdjustedData(TypedDict):
     """
 
     parentAffiliateConversionId: NotRequired[str]
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
 
 class ConversionAdjustedEvent(TypedDict):
@@ -1745,7 +1755,7 @@ class ConversionCreatedData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     conversionId: str
     """The conversion."""
@@ -1757,10 +1767,10 @@ class ConversionCreatedData(TypedDict):
     """The program."""
 
     attributionMethod: NotRequired[str]
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     commissionCents: int
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """The status."""
@@ -1769,18 +1779,20 @@ class ConversionCreatedData(TypedDict):
     """Your id of the sale. The same id always means the same sale."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     couponCode: NotRequired[str]
-    """The code that credited it. Left out where none did."""
+    """The code that credited it. Left out if none did."""
 
     subId: NotRequired[str]
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
     parentAffiliateConversionId: NotRequired[str]
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
 
 class ConversionCreatedEvent(TypedDict):
@@ -1835,25 +1847,25 @@ class ConversionDetail(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     commissionCents: int
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     originalCommissionCents: int
-    """What it was before refunds, in minor units of `currency`."""
+    """The commission before refunds, in minor units of `currency`."""
 
     commissionReversedCents: int
-    """What refunds took back of the commission, in minor units of `currency`."""
+    """The part of the commission that refunds reversed, in minor units of `currency`."""
 
     refundedAmountCents: int
-    """What was refunded, in minor units of `currency`."""
+    """The refunded amount, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """The status."""
 
     type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     processorSubscriptionId: str | None
     """The id of the subscription at the processor; null without one."""
@@ -1865,16 +1877,16 @@ class ConversionDetail(TypedDict):
     """Your id of the sale. The same id always means the same sale."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     occurredAt: str
     """When it happened."""
 
     refundedAt: str | None
-    """When it was refunded; null while it was not."""
+    """When it was refunded; null before."""
 
     attributionMethod: str | None
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     couponCode: str | None
     """The coupon that was used; null without one."""
@@ -1883,21 +1895,23 @@ class ConversionDetail(TypedDict):
     """The affiliate's coupon."""
 
     subId: str | None
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
     payability: Literal["payable", "not_paid_on_campaign", "attribution_only"]
     """Whether the conversion can ever earn."""
 
     parentAffiliateConversionId: str | None
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
     locked: bool
     """Whether it is history of another service that is never paid here."""
 
     isTest: bool
-    """Whether it is there for tests and is never paid."""
+    """Whether it is for tests and never paid."""
 
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
@@ -1906,8 +1920,8 @@ class ConversionDetail(TypedDict):
     """Whether the buyer's email address is the affiliate's own."""
 
     awaitsApproval: bool
-    """Whether it is in no payout until a Manager approves it: a self-referral while the
-    organization holds those, or a share in one.
+    """Whether it is left out of payouts until a Manager approves it: a self-referral while the
+    organization holds those, or a recruiter's share of one.
     """
 
     customerName: str | None
@@ -1917,18 +1931,18 @@ class ConversionDetail(TypedDict):
     """A picture of the customer; null without one."""
 
     payableAt: str | None
-    """When its hold ends or ended: from then on it is payable, if it is Pending or Approved. Null
-    for locked history, which never is.
+    """When its hold ends or ended: after that it is payable, if it is Pending or Approved. Null for
+    locked history, which is never payable.
     """
 
     rateSource: str
-    """Where the rate came from: affiliate, group, tier, coupon, program and the like."""
+    """The source of the rate: affiliate, group, tier, coupon, program and the like."""
 
     rateType: str | None
-    """What kind of rate was applied; null where none was."""
+    """The kind of rate that was applied; null if none was."""
 
     rateValue: float | None
-    """The rate that was applied: percent, or major units of the currency. Null where none was."""
+    """The rate that was applied: percent, or major units of the currency. Null if none was."""
 
     affiliateName: NotRequired[str]
     """The affiliate's name."""
@@ -1940,7 +1954,7 @@ class ConversionDetail(TypedDict):
     """The program's name."""
 
     payoutId: NotRequired[str | None]
-    """The last payout that holds or paid it; null when none does."""
+    """The last payout that contains or paid it; null if there is none."""
 
     events: list[ConversionEvent]
     """The history, oldest first."""
@@ -1953,24 +1967,24 @@ class ConversionEvent(TypedDict):
     """Its id."""
 
     eventType: str
-    """What happened to the conversion."""
+    """The kind of change of the conversion."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
 
     commissionCents: int
-    """How the commission changed, in minor units of the conversion's currency."""
+    """The change of the commission, in minor units of the conversion's currency."""
 
     occurredAt: str
     """When it happened."""
 
     reason: str | None
-    """Why it was refunded or its commission changed; `refund_restored` where a refund was undone.
-    Null without a reason.
+    """Why it was refunded or its commission changed; `refund_restored` if a refund was undone. Null
+    without a reason.
     """
 
     note: str | None
-    """What the person noted who refunded it or changed its commission; null without one."""
+    """The note of the person who refunded it or changed its commission; null without one."""
 
     origin: Literal["brand", "gateway"] | None
     """Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what
@@ -1990,24 +2004,26 @@ class ConversionImport(TypedDict):
     """The sales."""
 
     file: NotRequired[str | None]
-    """In place of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields on top. A file of conversions may have `amount` and `commission` in major units
-    in place of `amountCents` and `commissionCents`.
+    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
+    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
+    major units instead of `amountCents` and `commissionCents`.
     """
 
     excludePaid: NotRequired[bool]
-    """Whether rows that were paid elsewhere are left out."""
+    """Whether to leave out rows that were paid elsewhere."""
 
     source: NotRequired[str]
-    """The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a
-    part of their attributionMethod.
+    """The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It
+    becomes a part of their attributionMethod.
     """
 
     confirmUnpaidPayout: NotRequired[bool]
     """Whether rows that were not paid yet become payable here."""
 
     skipInvalid: NotRequired[bool]
-    """Whether wrong rows are left out and counted as errored. Without it one of them refuses all."""
+    """Whether invalid rows are left out and counted as errored. Without it, one invalid row refuses
+    the whole import.
+    """
 
 
 class ConversionImportPreview(TypedDict):
@@ -2029,7 +2045,7 @@ class ConversionImportPreview(TypedDict):
     """How the file was read; null without one."""
 
     rows: list[ImportPreviewRow]
-    """What would become of each row."""
+    """The outcome that each row would have."""
 
     wouldError: int
     """Invalid rows."""
@@ -2051,7 +2067,7 @@ class ConversionImportResult(TypedDict):
     """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
-    """What was imported."""
+    """The kind of records that were imported."""
 
     total: int
     """How many there are in all."""
@@ -2060,7 +2076,7 @@ class ConversionImportResult(TypedDict):
     """Imported rows."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     errored: int
     """Invalid rows."""
@@ -2075,22 +2091,24 @@ class ConversionImportResult(TypedDict):
     """The service that the sales come from."""
 
     warnings: list[ImportJobWarning]
-    """What rows get otherwise than they say; they are imported all the same."""
+    """Values that are imported differently from the file; the rows are still imported."""
 
     unpaidConfirmed: list[CommissionBalance]
-    """What became payable, by currency."""
+    """The commission that became payable, by currency."""
 
     unpaidConfirmedCurrency: str | None
-    """The one currency of what became payable; null when there are none or several."""
+    """The currency of the commission that became payable; null if there is none or several."""
 
     unpaidConfirmedCents: int
-    """The sum over all currencies; money only when `unpaidConfirmedCurrency` names the one."""
+    """The sum over all currencies; an amount of money only if `unpaidConfirmedCurrency` names one
+    currency.
+    """
 
     confirmUnpaidPayout: bool
     """Whether rows that were not paid yet become payable here."""
 
     excludePaid: bool
-    """Whether rows that were paid elsewhere are left out."""
+    """Whether to leave out rows that were paid elsewhere."""
 
 
 class ConversionInvalidatedEvent(TypedDict):
@@ -2134,13 +2152,13 @@ class ConversionPreview(TypedDict):
     """The sales."""
 
     file: NotRequired[str | None]
-    """In place of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields on top. A file of conversions may have `amount` and `commission` in major units
-    in place of `amountCents` and `commissionCents`.
+    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
+    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
+    major units instead of `amountCents` and `commissionCents`.
     """
 
     excludePaid: NotRequired[bool]
-    """Whether rows that were paid elsewhere are left out."""
+    """Whether to leave out rows that were paid elsewhere."""
 
     source: NotRequired[str]
     """The service that the sales come from, as the import takes it."""
@@ -2153,11 +2171,12 @@ class ConversionRefundBody(TypedDict):
     """Why it is refunded."""
 
     note: NotRequired[str | None]
-    """Anything else to remember; stored with the refund."""
+    """Any other note; stored with the refund."""
 
     amountCents: NotRequired[int | None]
     """How much to refund, in minor units of the conversion's currency; left out, all that remains.
-    What has no amount, and a bonus, lead or click reward, is refunded only as a whole.
+    A conversion without an amount, and a bonus, lead or click reward, can only be refunded as a
+    whole.
     """
 
 
@@ -2174,16 +2193,16 @@ class ConversionRefundedData(TypedDict):
     """The program."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     attributionMethod: NotRequired[str]
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     refundedAmountCents: int
-    """What was refunded, in minor units of `currency`."""
+    """The refunded amount, in minor units of `currency`."""
 
     commissionReversedCents: int
-    """What refunds took back of the commission, in minor units of `currency`."""
+    """The part of the commission that refunds reversed, in minor units of `currency`."""
 
     cumulativeRefundedAmountCents: int
     """All refunds of the conversion together, in minor units of its currency."""
@@ -2192,10 +2211,12 @@ class ConversionRefundedData(TypedDict):
     """Whether the whole amount is refunded now."""
 
     refundedAt: str
-    """When it was refunded; null while it was not."""
+    """When it was refunded; null before."""
 
     parentAffiliateConversionId: NotRequired[str]
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
 
 class ConversionRefundedEvent(TypedDict):
@@ -2223,7 +2244,7 @@ class ConversionReviewedData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     conversionId: str
     """The conversion."""
@@ -2235,22 +2256,24 @@ class ConversionReviewedData(TypedDict):
     """The program."""
 
     attributionMethod: NotRequired[str]
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     commissionCents: int
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
     """The status."""
 
     previousStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
-    """Where it stood before."""
+    """The previous status."""
 
     reason: NotRequired[str]
     """The reviewer's reason. Left out without one."""
 
     parentAffiliateConversionId: NotRequired[str]
-    """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
 
 
 class ConversionValidatedEvent(TypedDict):
@@ -2275,7 +2298,7 @@ class CouponArchive(TypedDict):
     """The progress of ending an archived coupon's codes at the gateway."""
 
     pending: int
-    """How many of its codes have not ended yet where they were minted."""
+    """How many of its codes have not ended at their gateway yet."""
 
 
 class CouponCode(TypedDict):
@@ -2285,7 +2308,7 @@ class CouponCode(TypedDict):
     """Its id."""
 
     campaignCouponId: str | None
-    """Its coupon; null of a code without one."""
+    """Its coupon; null for a code without one."""
 
     programId: str
     """The program."""
@@ -2303,41 +2326,41 @@ class CouponCode(TypedDict):
     """The status: Minting until the gateway has it."""
 
     processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
-    """The gateway where the code is minted; null of an external one."""
+    """The gateway where the code is minted; null for an external one."""
 
     processorPromotionCodeId: str | None
-    """The code's id where it is minted; null of external ones, while it is being minted, and once
-    another code may have it.
+    """The code's id at the gateway; null for external codes, while the code is being minted, and
+    once another code may have the same id.
     """
 
     discountType: Literal["PercentOff", "AmountOff"] | None
-    """How the discount of a code without a coupon is counted; null of the others."""
+    """How the discount of a code without a coupon is counted; null for the others."""
 
     discountValue: int | None
-    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null
-    of the others.
+    """The discount of a code without a coupon: percent, or minor units of `discountCurrency`; null
+    for the others.
     """
 
     discountCurrency: str | None
-    """The currency of AmountOff of a code without a coupon; null of the others."""
+    """The currency of AmountOff of a code without a coupon; null for the others."""
 
     expiresAt: str | None
-    """When a code without a coupon ends; null for never, and of the others."""
+    """When a code without a coupon expires; null: never, or a code with a coupon."""
 
     maxRedemptions: int | None
-    """How often a code without a coupon can be redeemed; null without a limit, and of the others."""
+    """How often a code without a coupon can be redeemed; null without a limit, and for the others."""
 
     redemptionCount: int
     """Conversions credited by it that are not refunded in full."""
 
     lastRedeemedAt: str | None
-    """When it was last redeemed; null when it never was."""
+    """When it was last redeemed; null if never."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     revokedAt: str | None
-    """When it was revoked; null while it was not."""
+    """When it was revoked; null before."""
 
     affiliateName: str
     """The affiliate's name."""
@@ -2346,10 +2369,10 @@ class CouponCode(TypedDict):
     """The affiliate's email address."""
 
     couponName: str | None
-    """The name of its coupon; null of an external code without one."""
+    """The name of its coupon; null for an external code without one."""
 
     earnedByCurrency: dict[str, int]
-    """What the sales that it credited still earn, by currency in its minor units."""
+    """The remaining commission of the sales that it credited, by currency in its minor units."""
 
 
 class CouponCodePage(TypedDict):
@@ -2369,7 +2392,7 @@ class CurrencyTotal(TypedDict):
     """The open sum in one currency."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
@@ -2396,7 +2419,7 @@ class DayNumbers(TypedDict):
     """The day, in UTC."""
 
     clicks: int
-    """Visits that count: no repeats within an hour, none that was blocked."""
+    """Visits that count: without repeats within an hour and without blocked ones."""
 
     sales: int
     """Sales that were not denied or held; recruiters' shares do not count."""
@@ -2405,10 +2428,10 @@ class DayNumbers(TypedDict):
     """Leads that were not denied or held."""
 
     amountByCurrency: dict[str, int]
-    """What was sold, by currency in its minor units, less what was refunded since."""
+    """Revenue by currency in its minor units, less later refunds."""
 
     commissionByCurrency: dict[str, int]
-    """What affiliates earned, by currency in its minor units, less what was reversed since."""
+    """Commission by currency in its minor units, less later reversals."""
 
 
 class Deal(TypedDict):
@@ -2424,49 +2447,49 @@ class Deal(TypedDict):
     """The affiliate."""
 
     title: str
-    """What the deal is called."""
+    """The title of the deal."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     status: Literal["Draft", "Offered", "Accepted", "Funded", "Completed", "Declined", "Cancelled"]
     """The status: `Draft`, `Offered`, `Accepted`, `Funded`, `Completed`, `Declined` or `Cancelled`."""
 
     escrowCents: int
-    """What of the deal is held now, in its minor units."""
+    """The amount of the deal that is held now, in its minor units."""
 
     milestones: list[BrandMilestone]
     """Its milestones in their order."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     offeredAt: str | None
-    """When it was offered; null while it was not."""
+    """When it was offered; null before."""
 
     answeredAt: str | None
-    """When its affiliate accepted or declined it; null while they did not."""
+    """When its affiliate accepted or declined it; null before."""
 
     fundedAt: str | None
-    """When its money came in; null while it did not."""
+    """When its funding arrived; null before."""
 
     endedAt: str | None
-    """When it was Completed, Declined or Cancelled; null while it was not."""
+    """When it was Completed, Declined or Cancelled; null before."""
 
     isTest: bool
-    """Whether it is there for tests and is never paid."""
+    """Whether it is for tests and never paid."""
 
     chargedCents: int
-    """What the brand was charged in all, in the deal's minor units."""
+    """The total charged to the brand, in the deal's minor units."""
 
     takeCents: int
-    """What of the charge the platform keeps, in the deal's minor units."""
+    """The part of the charge that the platform keeps, in the deal's minor units."""
 
     paidCents: int
-    """What was paid to the affiliate, in the deal's minor units."""
+    """The amount paid to the affiliate, in the deal's minor units."""
 
     returnedCents: int
-    """What went back to the brand after disputes, in the deal's minor units."""
+    """The amount returned to the brand after disputes, in the deal's minor units."""
 
     chargeState: Literal["intent", "unknown", "accepted", "paid", "rejected"] | None
     """The funding source's answer to the charge: `intent`, `unknown`, `accepted`, `paid` or
@@ -2490,10 +2513,10 @@ class DealBody(TypedDict):
     """The program."""
 
     title: str
-    """What the deal is called."""
+    """The title of the deal."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     milestones: list[MilestoneBody]
     """Its milestones in their order, up to 50."""
@@ -2512,19 +2535,19 @@ class DealFundedData(TypedDict):
     """The number of the milestone in its deal, from 1."""
 
     title: str
-    """What the milestone is called."""
+    """The title of the milestone."""
 
     amountCents: int
     """Amount in minor units of `currency`."""
 
     takeCents: int
-    """What the platform keeps, in minor units."""
+    """The platform's fee, in minor units."""
 
     totalBrandCharge: int
-    """What the brand is charged, in minor units."""
+    """The amount charged to the brand, in minor units."""
 
     fundingChargeId: str
-    """What the processor calls the charge."""
+    """The processor's id of the charge."""
 
     dealStatus: str
     """The status of the deal."""
@@ -2565,10 +2588,10 @@ class DisputeBody(TypedDict):
     """The reason of a dispute, and the resolution that its opener proposes."""
 
     reason: str
-    """What is wrong."""
+    """The reason for the dispute."""
 
     proposedResolution: str
-    """What the person who opened it proposes."""
+    """The proposal of the person who opened it."""
 
 
 class DisputeOpenedData(TypedDict):
@@ -2587,10 +2610,10 @@ class DisputeOpenedData(TypedDict):
     """Who opened the dispute."""
 
     reason: str
-    """Why, for the brand's own memory."""
+    """The reason, for the brand's own records."""
 
     proposedResolution: str
-    """What the person who opened it proposes."""
+    """The proposal of the person who opened it."""
 
 
 class DisputeOpenedEvent(TypedDict):
@@ -2619,14 +2642,14 @@ class DomainProof(TypedDict):
 
     state: Literal["Unset", "Pending", "Taken", "Verified", "Failing"]
     """The state of the domain. Failing: verified, but its proof is missing; Taken: another holder
-    has proved it.
+    has verified it.
     """
 
     provedBy: Literal["CNAME", "TXT", "Operator"] | None
-    """What proves it; null while nothing does."""
+    """How it is verified; null while it is not."""
 
     steps: list[DomainStep]
-    """The records of which one is enough; none without a domain."""
+    """The records to set; one of them is enough. Empty without a domain."""
 
     checkedAt: str | None
     """When DNS was last checked; null before."""
@@ -2651,7 +2674,7 @@ class DomainStep(TypedDict):
     """The value of the record."""
 
     found: str | None
-    """What was found in its place, for people; null before the first look."""
+    """The record that was found instead, for people; null before the first check."""
 
 
 class EmbedToken(TypedDict):
@@ -2670,18 +2693,18 @@ class EmbedToken(TypedDict):
     """The affiliate's email address."""
 
     embedUrl: str
-    """The address to frame; the token goes behind it, as `#token=…`."""
+    """The URL to frame; append the token as `#token=…`."""
 
     allowedOrigins: list[str]
-    """The origins whose pages may frame the page, at most 10: `https://host`, with a port where it
-    is not 443; `http` for `localhost` and 127.0.0.1 alone.
+    """The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is
+    not 443; `http` for `localhost` and 127.0.0.1 alone.
     """
 
     expiresAt: str
     """When it expires."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     lastUsedAt: str | None
     """When the token was last used, to the hour; null before its first use."""
@@ -2694,15 +2717,15 @@ class EmbedTokenBody(TypedDict):
     """The affiliate."""
 
     allowedOrigins: list[str]
-    """The origins whose pages may frame the page, at most 10: `https://host`, with a port where it
-    is not 443; `http` for `localhost` and 127.0.0.1 alone.
+    """The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is
+    not 443; `http` for `localhost` and 127.0.0.1 alone.
     """
 
     rotate: NotRequired[bool]
-    """Ends the token that is live at once and makes another."""
+    """Ends the current token at once and creates another one."""
 
     expiresInHours: NotRequired[int]
-    """How long a new token lives, 1 to 720 hours."""
+    """How long a new token is valid, 1 to 720 hours."""
 
 
 class EmbedTokenPage(TypedDict):
@@ -2748,7 +2771,7 @@ class EndpointTest(TypedDict):
     """The sample to send; without a type the generic `test`."""
 
     type: NotRequired[Literal["test", "conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"] | None]
-    """Which sample to send; left out, the generic `test`."""
+    """The sample to send; left out, the generic `test`."""
 
 
 class FraudEvent(TypedDict):
@@ -2776,10 +2799,10 @@ class FraudEvent(TypedDict):
     """The rules that it met."""
 
     severity: Literal["low", "medium", "high"]
-    """How grave it is."""
+    """The severity."""
 
     action: Literal["blocked", "held"]
-    """What the rules did with the click or lead."""
+    """How the rules treated the click or lead."""
 
     status: Literal["open", "resolved", "dismissed"]
     """Whether it was closed, and how."""
@@ -2793,10 +2816,10 @@ class FraudEvent(TypedDict):
     """
 
     resolvedAt: str | None
-    """When it was closed; null while it is open."""
+    """When it was closed; null before."""
 
     resolvedBy: str | None
-    """The member who closed it; null while it is open."""
+    """The member who closed it; null before."""
 
     affiliateName: str
     """The affiliate's name."""
@@ -2805,7 +2828,7 @@ class FraudEvent(TypedDict):
     """The affiliate's email address."""
 
     conversionId: str | None
-    """The conversion that was held out of payment; null where none was made."""
+    """The conversion that is held out of payment; null if none was created."""
 
     conversionStatus: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"] | None
     """The current status of the conversion; null without one."""
@@ -2822,13 +2845,13 @@ class FraudSummary(TypedDict):
     """The fraud kept from a program."""
 
     windowDays: int
-    """Over how many days back."""
+    """The length of the window, in days."""
 
     blockedClicks: int
     """Clicks that earned nothing because a rule blocked them."""
 
     blockedClicksByReason: dict[str, int]
-    """How many by which rule; one click may have several."""
+    """How many each rule blocked; one click may be blocked by several rules."""
 
     heldClicks: int
     """Clicks that wait for a decision."""
@@ -2837,10 +2860,10 @@ class FraudSummary(TypedDict):
     """Leads that wait for a decision."""
 
     estimatedNotBilledCents: int | None
-    """What the blocked clicks would have cost; null when a rate is missing."""
+    """The estimated cost of the blocked clicks; null if a rate is missing."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     fraudStrictness: Literal["lenient", "balanced", "strict"]
     """How strict the rules are."""
@@ -2866,7 +2889,7 @@ class Gateway(TypedDict):
     """Its name for people."""
 
     kind: str
-    """What kind of gateway it is."""
+    """The kind of gateway."""
 
     fields: list[GatewayField]
     """The credentials that it takes."""
@@ -2876,13 +2899,13 @@ class GatewayCapabilities(TypedDict):
     """The features of a gateway."""
 
     coupons: bool
-    """Whether codes can be made there."""
+    """Whether codes can be created there."""
 
     refunds: Literal["webhook", "poll"]
     """Whether the gateway reports refunds at once, or they are found by polling."""
 
     history: bool
-    """Whether a customer's later payments are credited to who brought them."""
+    """Whether a customer's later payments are credited to the affiliate who referred the customer."""
 
 
 class GatewayConnection(TypedDict):
@@ -2898,12 +2921,12 @@ class GatewayConnection(TypedDict):
     """Whether real money or the gateway's test mode is connected."""
 
     status: Literal["Active", "Broken", "Disconnected"]
-    """Active; Broken where the gateway refuses the credentials, though its events still come in; or
+    """Active; Broken if the gateway refuses the credentials, though its events still arrive; or
     Disconnected.
     """
 
     account: str
-    """What the gateway calls the brand."""
+    """The brand's account id at the gateway."""
 
     webhookUrl: str
     """Where the gateway sends its events. Keep it to yourself."""
@@ -2914,10 +2937,10 @@ class GatewayConnection(TypedDict):
     """When it was connected."""
 
     disconnectedAt: str | None
-    """When it ended; null while it has not."""
+    """When it was disconnected; null if it was not."""
 
     lastEventAt: str | None
-    """When the gateway last sent something, to within ten seconds; null before it did."""
+    """When the gateway last sent something, to within ten seconds; null before that."""
 
     lastCheckedAt: str | None
     """When the gateway's acceptance of the credentials was last checked."""
@@ -2952,28 +2975,28 @@ class GatewayEvent(TypedDict):
     """Its id."""
 
     gatewayEventId: str | None
-    """The gateway's own id of it; null where it has none."""
+    """The gateway's own id of it; null without one."""
 
     type: str
-    """What the gateway calls it."""
+    """The gateway's name of the event type."""
 
     status: Literal["Received", "Processed", "Ignored", "Parked", "Failed"]
-    """Received, Processed, Ignored, Parked until the payment that it names has come, or Failed."""
+    """Received, Processed, Ignored, Parked until the payment that it names arrives, or Failed."""
 
     reason: str | None
-    """Why it became that, as a code; null without one."""
+    """The reason for the status, as a code; null without one."""
 
     conversionIds: list[str]
-    """The conversions that it made or changed."""
+    """The conversions that it created or changed."""
 
     receivedAt: str
-    """When it came in."""
+    """When it arrived."""
 
     processedAt: str | None
-    """When it was worked on; null while it waits."""
+    """When it was processed; null before."""
 
     error: str | None
-    """Why it could not be worked on; null when it could."""
+    """Why it could not be processed; null if it could."""
 
 
 class GatewayEventPage(TypedDict):
@@ -2999,10 +3022,10 @@ class GatewayField(TypedDict):
     """Its name for people."""
 
     secret: bool
-    """Whether it is to be hidden while it is typed."""
+    """Whether to hide it while it is typed."""
 
     required: bool
-    """Whether it must be there."""
+    """Whether it is required."""
 
     help: str
     """Where to find it."""
@@ -3018,16 +3041,16 @@ class HeroImage(TypedDict):
     """The public URL of the picture."""
 
     contentType: str
-    """The type of the image; left out, it is what the content is."""
+    """The type of the image; if left out, it is detected from the content."""
 
     width: int
-    """How wide it is, in pixels."""
+    """The width in pixels."""
 
     height: int
-    """How high it is, in pixels."""
+    """The height in pixels."""
 
     sizeBytes: int
-    """How many bytes it takes."""
+    """The size in bytes."""
 
 
 class HeroImageBody(TypedDict):
@@ -3037,7 +3060,7 @@ class HeroImageBody(TypedDict):
     """The image, in standard base64."""
 
     contentType: NotRequired[str | None]
-    """The type of the image; left out, it is what the content is."""
+    """The type of the image; if left out, it is detected from the content."""
 
 
 class HistoricalRow(TypedDict):
@@ -3059,10 +3082,10 @@ class HistoricalRow(TypedDict):
     """Amount in minor units of `currency`."""
 
     commissionCents: int
-    """What the affiliate earned, in minor units of `currency`."""
+    """The affiliate's commission, in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     occurredAt: str
     """When it happened."""
@@ -3071,7 +3094,7 @@ class HistoricalRow(TypedDict):
     """Whether the commission was paid elsewhere."""
 
     type: NotRequired[Literal["OneTime", "Recurring"] | None]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     processorCustomerId: NotRequired[str | None]
     """The customer's id at the processor; null without one."""
@@ -3080,20 +3103,20 @@ class HistoricalRow(TypedDict):
     """The id of the subscription at the processor; null without one."""
 
     externalId: NotRequired[str | None]
-    """The row's id at the other service; a row that is there already is skipped."""
+    """The row's id at the other service; a row that exists already is skipped."""
 
 
 class HomeCurrency(TypedDict):
     """The home currency and the possible ones."""
 
     homeCurrency: str
-    """ISO 4217 code of the currency that the organization counts in."""
+    """ISO 4217 code of the organization's home currency."""
 
     changedAt: str | None
-    """When it was changed; null when it never was."""
+    """When it was changed; null if never."""
 
     supportedCurrencies: list[str]
-    """ISO 4217 codes that it may be set to."""
+    """ISO 4217 codes to which it may be set."""
 
     canChange: bool
     """Whether the caller may change it."""
@@ -3105,20 +3128,20 @@ class HomeCurrencyBody(TypedDict):
     """
 
     homeCurrency: str
-    """ISO 4217 code of the currency that the organization counts in."""
+    """ISO 4217 code of the organization's home currency."""
 
 
 class HomeCurrencyChange(TypedDict):
     """The home currency after a change; `changed` is false if it was the same before."""
 
     homeCurrency: str
-    """ISO 4217 code of the currency that the organization counts in."""
+    """ISO 4217 code of the organization's home currency."""
 
     changed: bool
-    """Whether anything changed; false when it was so already."""
+    """Whether anything changed; false if it had this value already."""
 
     changedAt: str | None
-    """When it was changed; null when it never was."""
+    """When it was changed; null if never."""
 
 
 class HookBody(TypedDict):
@@ -3141,7 +3164,7 @@ class ImportDetail(TypedDict):
     """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
-    """What was imported."""
+    """The kind of records that were imported."""
 
     total: int
     """How many there are in all."""
@@ -3150,7 +3173,7 @@ class ImportDetail(TypedDict):
     """Imported rows."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     errored: int
     """Invalid rows."""
@@ -3165,20 +3188,20 @@ class ImportDetail(TypedDict):
     """The service that conversions come from; null for affiliates."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     undoneAt: str | None
     """When it was undone; null before."""
 
     warnings: list[ImportJobWarning]
-    """What rows get otherwise than they say; they are imported all the same."""
+    """Values that are imported differently from the file; the rows are still imported."""
 
 
 class ImportJobWarning(TypedDict):
     """A warning of an import, with the index of its row from 0 and its line in a file."""
 
     code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
-    """What the warning is about, for machines."""
+    """The subject of the warning, for machines."""
 
     message: str
     """For people; it may change."""
@@ -3187,10 +3210,10 @@ class ImportJobWarning(TypedDict):
     """The value in the row; null if it is not in a single field."""
 
     replacement: str | None
-    """What the row gets instead; null for a warning that changes no value."""
+    """The value that the row gets instead; null for a warning that changes no value."""
 
     index: int
-    """The place of the row, from 0."""
+    """The index of the row, from 0."""
 
     line: int | None
     """The line of the file where the row begins, the header being 1. Null without a file."""
@@ -3200,7 +3223,7 @@ class ImportPreviewRow(TypedDict):
     """The preview of a row: `line` is its line in a file."""
 
     index: int
-    """The place of the row, from 0."""
+    """The index of the row, from 0."""
 
     line: int | None
     """The line of the file where the row begins, the header being 1. Null without a file."""
@@ -3209,13 +3232,13 @@ class ImportPreviewRow(TypedDict):
     """`new` is imported, `known` exists already, `wrong` is invalid, `leftOut` is excluded."""
 
     reason: str | None
-    """Why it is not imported, as a code. Null for a row that is."""
+    """Why it is not imported, as a code. Null for an imported row."""
 
     message: str | None
     """The reason in a sentence."""
 
     warnings: list[ImportRowWarning]
-    """What rows get otherwise than they say; they are imported all the same."""
+    """Values that are imported differently from the file; the rows are still imported."""
 
 
 class ImportResult(TypedDict):
@@ -3228,7 +3251,7 @@ class ImportResult(TypedDict):
     """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
-    """What was imported."""
+    """The kind of records that were imported."""
 
     total: int
     """How many there are in all."""
@@ -3237,7 +3260,7 @@ class ImportResult(TypedDict):
     """Imported rows."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     errored: int
     """Invalid rows."""
@@ -3252,7 +3275,7 @@ class ImportResult(TypedDict):
     """The service that conversions come from; null for affiliates."""
 
     warnings: list[ImportJobWarning]
-    """What rows get otherwise than they say; they are imported all the same."""
+    """Values that are imported differently from the file; the rows are still imported."""
 
 
 class ImportRow(TypedDict):
@@ -3271,14 +3294,14 @@ class ImportRow(TypedDict):
     """The wallet's email address."""
 
     slug: NotRequired[str | None]
-    """The word in the link's address."""
+    """The slug of the link."""
 
 
 class ImportRowWarning(TypedDict):
     """A changed value of a row: `value` is the one in the row, `replacement` the imported one."""
 
     code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
-    """What the warning is about, for machines."""
+    """The subject of the warning, for machines."""
 
     message: str
     """For people; it may change."""
@@ -3287,70 +3310,72 @@ class ImportRowWarning(TypedDict):
     """The value in the row; null if it is not in a single field."""
 
     replacement: str | None
-    """What the row gets instead; null for a warning that changes no value."""
+    """The value that the row gets instead; null for a warning that changes no value."""
 
 
 class InstallCheck(TypedDict):
     """The result of the last check of a page; the directives are those that would allow the script."""
 
     pageUrl: str
-    """Where the page is, after its redirects and without its query."""
+    """The URL of the page, after redirects and without its query."""
 
     checkedAt: str
-    """When it was looked at."""
+    """When it was checked."""
 
     finding: Literal["Newest", "Older", "OtherProgram", "NoTag"]
-    """Which tag the page carries: the program's newest, an older one, another program's, or none."""
+    """Which tag the page has: the program's newest, an older one, another program's, or none."""
 
     pageBytes: int
-    """How long the page is, in bytes; what is behind the first 524,288 is not read."""
+    """The length of the page in bytes; only the first 524,288 are read."""
 
     tookMs: int
     """How long it took to fetch, in milliseconds."""
 
     policyAllows: bool
-    """Whether the page's content policy lets the script run and tell of visits."""
+    """Whether the page's content security policy lets the script run and report visits."""
 
     policyLines: list[str]
-    """Directives that would let it, in the place of the page's own; empty where only a nonce would."""
+    """Directives that would allow it, to replace the page's own; empty if only a nonce would allow
+    it.
+    """
 
 
 class InstallCheckBody(TypedDict):
     """The page to check."""
 
     url: str
-    """The page to look at."""
+    """The page to check."""
 
 
 class InstallStatus(TypedDict):
     """The progress of a program's installation: four steps, with details of each."""
 
     tagIsThere: bool
-    """Whether a page carries the tag."""
+    """Whether a page has the tag."""
 
     tagIsNewest: bool
-    """Whether the tag is this program's in its current form."""
+    """Whether the tag is the current tag of this program."""
 
     wasVisited: bool
-    """Whether a browser has run the script, or a link has brought a click."""
+    """Whether a browser has run the script, or a link has led to a click."""
 
     hasConverted: bool
-    """Whether a sale or lead has come."""
+    """Whether a sale or lead has arrived."""
 
     check: InstallCheck | None
-    """What was found on the page that was checked last; null when none was."""
+    """The result of the last page check; null if no page was checked."""
 
     scriptSeenAt: str | None
-    """When a page with the script was last seen; null when none was."""
+    """When a page with the script was last seen; null if never."""
 
     scriptOrigin: str | None
-    """The origin whose page ran the script last; null when none did."""
+    """The origin whose page last ran the script; null if none did."""
 
     lastClickAt: str | None
-    """When the last click came; null without one."""
+    """When the last click arrived; null without one."""
 
     lastConversionAt: str | None
-    """When the last conversion came; null without one."""
+    """When the last conversion arrived; null without one."""
 
 
 class Invite(TypedDict):
@@ -3372,7 +3397,7 @@ class Invite(TypedDict):
     """The person's name."""
 
     slug: str | None
-    """The word in the link's address."""
+    """The slug of the link."""
 
     state: Literal["Pending", "Accepted", "Expired", "Revoked"]
     """The state of the invite."""
@@ -3381,16 +3406,16 @@ class Invite(TypedDict):
     """When it expires."""
 
     sentAt: str | None
-    """When the mail went out; null while it did not."""
+    """When the email was sent; null before."""
 
     acceptedAt: str | None
-    """When it was accepted; null while it was not."""
+    """When it was accepted; null before."""
 
     affiliateId: str | None
     """The affiliate."""
 
     autoApprove: bool
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     customCommissionType: Literal["Percentage", "Fixed"] | None
     """How the affiliate's own rate is counted; null for the program's rate."""
@@ -3402,7 +3427,7 @@ class Invite(TypedDict):
     """A note to the invited person; unsafe HTML is removed."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class InviteBody(TypedDict):
@@ -3415,7 +3440,7 @@ class InviteBody(TypedDict):
     """A note to the invited person; unsafe HTML is removed."""
 
     autoApprove: NotRequired[bool | None]
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     email: str
     """Email address. Kept in lower case."""
@@ -3424,7 +3449,7 @@ class InviteBody(TypedDict):
     """The person's name."""
 
     slug: NotRequired[str | None]
-    """The word in the link's address."""
+    """The slug of the link."""
 
     customCommissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
     """How the affiliate's own rate is counted; null for the program's rate."""
@@ -3440,7 +3465,7 @@ class InvitesAnswer(TypedDict):
     """How many were invited."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     invites: list[Invite]
     """The invites that were sent."""
@@ -3465,24 +3490,24 @@ class IssuedEmbedToken(TypedDict):
     """The affiliate's email address."""
 
     embedUrl: str
-    """The address to frame; the token goes behind it, as `#token=…`."""
+    """The URL to frame; append the token as `#token=…`."""
 
     allowedOrigins: list[str]
-    """The origins whose pages may frame the page, at most 10: `https://host`, with a port where it
-    is not 443; `http` for `localhost` and 127.0.0.1 alone.
+    """The origins whose pages may frame the page, at most 10: `https://host`, with a port if it is
+    not 443; `http` for `localhost` and 127.0.0.1 alone.
     """
 
     expiresAt: str
     """When it expires."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     lastUsedAt: str | None
     """When the token was last used, to the hour; null before its first use."""
 
     token: str
-    """The bearer value, for the fragment of `embedUrl` alone: never a query, never a log."""
+    """The bearer value, only for the fragment of `embedUrl`: never put it into a query or a log."""
 
 
 class LandingPage(TypedDict):
@@ -3498,15 +3523,15 @@ class LandingPage(TypedDict):
     """The sections of the page in order, at most 20."""
 
     heroImageId: str | None
-    """The picture at the head of the page, uploaded before; null: none."""
+    """The picture at the top of the page, uploaded before; null: none."""
 
     accentColor: str | None
-    """The colour of the page's buttons and marks, made darker or lighter where it could not be
-    read; null: the brand's.
+    """The colour of the page's buttons and marks, made darker or lighter if it would be unreadable;
+    null: the brand's.
     """
 
     showTerms: bool
-    """Whether the page has a part with the terms and where they stand."""
+    """Whether the page has a section with the terms and their link."""
 
 
 class LandingPageBody(TypedDict):
@@ -3522,22 +3547,22 @@ class LandingPageBody(TypedDict):
     """The sections of the page in order, at most 20."""
 
     heroImageId: NotRequired[str | None]
-    """The picture at the head of the page, uploaded before; null: none."""
+    """The picture at the top of the page, uploaded before; null: none."""
 
     accentColor: NotRequired[str | None]
-    """The colour of the page's buttons and marks, made darker or lighter where it could not be
-    read; null: the brand's.
+    """The colour of the page's buttons and marks, made darker or lighter if it would be unreadable;
+    null: the brand's.
     """
 
     showTerms: NotRequired[bool | None]
-    """Whether the page has a part with the terms and where they stand."""
+    """Whether the page has a section with the terms and their link."""
 
 
 class LandingSection(TypedDict):
     """A section of the page: a heading, and a text in which an empty line starts a new paragraph."""
 
     title: str
-    """The heading of the part."""
+    """The heading of the section."""
 
     text: str
     """The text below it; markup in it is displayed as typed, an empty line starts a paragraph."""
@@ -3547,7 +3572,7 @@ class LeadAnswer(TypedDict):
     """`leadId` of a new lead, or `deduped` if the lead is known."""
 
     ok: bool
-    """Always true: a refusal has another status."""
+    """Always true: an error has another status."""
 
     leadId: NotRequired[str]
     """The lead."""
@@ -3569,11 +3594,11 @@ class LeadBody(TypedDict):
     """The customer's name."""
 
     externalEventId: NotRequired[str | None]
-    """Your id of the lead. The same one again is the same lead."""
+    """Your id of the lead. The same id always means the same lead."""
 
     subId: NotRequired[str | None]
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
     programId: NotRequired[str | None]
@@ -3584,7 +3609,7 @@ class LeaderboardEntry(TypedDict):
     """An entry of a leaderboard; equal entries have the same rank."""
 
     rank: int
-    """The place; who is equal has the same."""
+    """The rank; equal values share one."""
 
     affiliateId: str
     """The affiliate."""
@@ -3599,7 +3624,7 @@ class LeaderboardEntry(TypedDict):
     """The count, or home-currency minor units."""
 
     currency: str | None
-    """The home currency, where the value is money; else null."""
+    """The home currency if the value is money; otherwise null."""
 
     unconvertibleByCurrency: dict[str, int] | None
     """The part without an exchange rate on its day, which is not in the value, in native minor
@@ -3632,10 +3657,10 @@ class ManualConversionBody(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: NotRequired[str | None]
-    """ISO 4217 code; the home currency when it is left out."""
+    """ISO 4217 code; the home currency if left out."""
 
     commissionCents: NotRequired[int | None]
-    """What the affiliate earns; left out of a sale, the program's terms say it."""
+    """The affiliate's commission; if left out of a sale, the program's terms apply."""
 
     customerEmail: NotRequired[str | None]
     """The customer's email address. It also finds the lead that the sale came from."""
@@ -3671,36 +3696,44 @@ class MetricsNumbers(TypedDict):
     """People who signed up or sent a lead form."""
 
     sales: int
-    """Payments, those of subscriptions too."""
+    """Payments, including those of subscriptions."""
 
     refunds: int
-    """Sales that gave something back."""
+    """Sales with a refund."""
 
     revenueCents: int
     """Sales that were not denied, in home-currency minor units, before refunds."""
 
     refundedCents: int
-    """The part of the revenue that was refunded since, in home-currency minor units."""
+    """The part of the revenue that was refunded later, in home-currency minor units."""
 
     commissionCents: int
-    """What affiliates still earn, net of what was reversed, shares of recruiters with it, in
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
     home-currency minor units.
     """
 
     overrideCents: int
-    """What of the commission are shares of recruiters, in home-currency minor units."""
+    """The part of the commission that recruiters earn, in home-currency minor units."""
 
     revenueUnconvertibleByCurrency: dict[str, int] | None
-    """Revenue that had no rate on its day, in native minor units; null when all was converted."""
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
 
     refundedUnconvertibleByCurrency: dict[str, int] | None
-    """Refunds of such revenue, in native minor units; null when all was converted."""
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
 
     commissionUnconvertibleByCurrency: dict[str, int] | None
-    """Commission that had no rate on its day, in native minor units; null when all was converted."""
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
 
     overrideUnconvertibleByCurrency: dict[str, int] | None
-    """Such shares of recruiters, in native minor units; null when all was converted."""
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
 
 
 class MetricsRow(TypedDict):
@@ -3715,36 +3748,44 @@ class MetricsRow(TypedDict):
     """People who signed up or sent a lead form."""
 
     sales: int
-    """Payments, those of subscriptions too."""
+    """Payments, including those of subscriptions."""
 
     refunds: int
-    """Sales that gave something back."""
+    """Sales with a refund."""
 
     revenueCents: int
     """Sales that were not denied, in home-currency minor units, before refunds."""
 
     refundedCents: int
-    """The part of the revenue that was refunded since, in home-currency minor units."""
+    """The part of the revenue that was refunded later, in home-currency minor units."""
 
     commissionCents: int
-    """What affiliates still earn, net of what was reversed, shares of recruiters with it, in
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
     home-currency minor units.
     """
 
     overrideCents: int
-    """What of the commission are shares of recruiters, in home-currency minor units."""
+    """The part of the commission that recruiters earn, in home-currency minor units."""
 
     revenueUnconvertibleByCurrency: dict[str, int] | None
-    """Revenue that had no rate on its day, in native minor units; null when all was converted."""
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
 
     refundedUnconvertibleByCurrency: dict[str, int] | None
-    """Refunds of such revenue, in native minor units; null when all was converted."""
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
 
     commissionUnconvertibleByCurrency: dict[str, int] | None
-    """Commission that had no rate on its day, in native minor units; null when all was converted."""
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
 
     overrideUnconvertibleByCurrency: dict[str, int] | None
-    """Such shares of recruiters, in native minor units; null when all was converted."""
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
 
     key: str | None
     """The first day of the day, week or month; the id of the program or affiliate; the country as
@@ -3759,7 +3800,7 @@ class MilestoneBody(TypedDict):
     """One part of a deal: its title, its amount and its due date."""
 
     title: str
-    """What the milestone is called."""
+    """The title of the milestone."""
 
     amountCents: int
     """The fee, in the deal's minor units."""
@@ -3781,10 +3822,10 @@ class MilestoneReleasedData(TypedDict):
     """The number of the milestone in its deal, from 1."""
 
     grossCents: int
-    """What was agreed, in minor units."""
+    """The agreed amount, in minor units."""
 
     netCents: int
-    """What the creator gets, in minor units."""
+    """The amount for the creator, in minor units."""
 
     payoutId: str
     """The payout."""
@@ -3827,7 +3868,7 @@ class MilestoneSubmittedData(TypedDict):
     """The URLs of the submitted work."""
 
     autoReleaseAt: str
-    """When it is released by itself."""
+    """When it is released automatically."""
 
 
 class MilestoneSubmittedEvent(TypedDict):
@@ -3858,7 +3899,7 @@ class NetworkReview(TypedDict):
     """The operator's reason; null without one."""
 
     decidedAt: str | None
-    """When it was decided; null while it waits."""
+    """When it was decided; null before."""
 
 
 class NewInvite(TypedDict):
@@ -3886,21 +3927,21 @@ class NewWebhookEndpoint(TypedDict):
     """A note of your own; null without one."""
 
     failingSince: str | None
-    """The first failed attempt that no success has followed; null while all is well."""
+    """The first failed attempt since the last success; null if there is none."""
 
     managedBy: Literal["automation"] | None
-    """`automation` for a hook that a no-code platform put up and takes down; null for an endpoint
-    of your own.
+    """`automation` for a hook that a no-code platform creates and deletes; null for an endpoint of
+    your own.
     """
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     updatedAt: str
     """When it was last changed."""
 
     secret: str
-    """Signs what the endpoint is sent. Shown once."""
+    """The secret that signs the endpoint's events. Shown once."""
 
 
 class Nothing(TypedDict):
@@ -3917,13 +3958,13 @@ class OrganizationProfile(TypedDict):
     """The organization's name."""
 
     slug: str
-    """The organization's word in addresses."""
+    """The organization's slug in URLs."""
 
     subdomain: str | None
     """The storefront's subdomain; null without one."""
 
     subdomainChangeCount: int
-    """How often it was changed."""
+    """How often it was changed so far."""
 
     subdomainChangesMax: int
     """How often it can be changed."""
@@ -3938,19 +3979,19 @@ class OrganizationProfile(TypedDict):
     """The brand's colour."""
 
     logoUrl: str | None
-    """Where the logo is; null without one."""
+    """The URL of the logo; null without one."""
 
     faviconUrl: str | None
-    """Where the favicon is; null without one."""
+    """The URL of the favicon; null without one."""
 
     description: str | None
-    """What it is about, for people."""
+    """A description for people."""
 
     industryCategory: str | None
-    """What the brand sells."""
+    """The products that the brand sells."""
 
     whiteLabelEnabled: bool
-    """Whether pages leave out who made them."""
+    """Whether pages do not name the service."""
 
     planTier: Literal["Free", "Starter", "Growth", "Pro"]
     """The plan."""
@@ -3962,22 +4003,24 @@ class OrganizationProfile(TypedDict):
     """When the trial ends; null without one."""
 
     homeCurrency: str
-    """ISO 4217 code of the currency that the organization counts in."""
+    """ISO 4217 code of the organization's home currency."""
 
     payoutGraceDays: int
     """Days after which a pending conversion is due."""
 
     payoutGraceDaysMax: int
-    """The most that it can be."""
+    """The maximum."""
 
     automaticPayoutEnabled: bool
-    """Whether a prepared payout confirms itself. Only a person who logged in can turn it on."""
+    """Whether a prepared payout is confirmed automatically. Only a person who logged in can turn it
+    on.
+    """
 
     automaticPayoutCadence: Literal["Manual", "Weekly", "Biweekly", "Monthly"]
-    """How often payouts are prepared; Manual is never."""
+    """How often payouts are prepared; Manual: never."""
 
     minPayoutCents: int | None
-    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
+    """The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the
     default.
     """
 
@@ -3985,10 +4028,10 @@ class OrganizationProfile(TypedDict):
     """The currency of the minimum; null without one."""
 
     lastAutomaticPayoutAt: str | None
-    """When a payout last confirmed itself; null when none did."""
+    """When a payout was last confirmed automatically; null if never."""
 
     customAttributionParams: str | None
-    """The organization's own attribution parameters, by commas; null without any."""
+    """The organization's own attribution parameters, separated by commas; null without any."""
 
     defaultAttributionParams: list[str]
     """The service's own attribution parameters."""
@@ -3997,12 +4040,12 @@ class OrganizationProfile(TypedDict):
     """All parameters in the order in which they count."""
 
     commissionBasis: Literal["gross", "net"]
-    """What a sale of a connected gateway counts: gross, all that was paid, or net, without tax and
-    shipping.
+    """The amount that a sale of a connected gateway counts: gross, everything the buyer paid, or
+    net, without tax and shipping.
     """
 
     selfReferrals: Literal["earn", "hold", "deny"]
-    """What becomes of new conversions whose buyer is the affiliate: earn commission, hold them
+    """How new conversions whose buyer is the affiliate are treated: earn commission, hold them
     until a Manager approves them, or deny them.
     """
 
@@ -4013,7 +4056,7 @@ class OrganizationProfile(TypedDict):
     """How many characters custom parameters may have together."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class PartnerGroup(TypedDict):
@@ -4038,7 +4081,7 @@ class PartnerGroup(TypedDict):
     """How many affiliates are in the group."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
 
 class PartnerGroupBody(TypedDict):
@@ -4077,7 +4120,7 @@ class PastImport(TypedDict):
     """The status of the import."""
 
     kind: Literal["Affiliates", "Conversions"]
-    """What was imported."""
+    """The kind of records that were imported."""
 
     total: int
     """How many there are in all."""
@@ -4086,7 +4129,7 @@ class PastImport(TypedDict):
     """Imported rows."""
 
     skipped: int
-    """How many were left alone."""
+    """How many were not changed."""
 
     errored: int
     """Invalid rows."""
@@ -4101,7 +4144,7 @@ class PastImport(TypedDict):
     """The service that conversions come from; null for affiliates."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     undoneAt: str | None
     """When it was undone; null before."""
@@ -4142,43 +4185,43 @@ class Payout(TypedDict):
     """The milestone of a deal that it pays; null: it pays commissions, by its lines."""
 
     amountCents: int
-    """What is paid, in US cents."""
+    """The amount paid, in US cents."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     method: Literal["ProcessorConnect", "Wallet", "GlobalPayouts", "Manual"]
-    """By which rail affiliates are paid."""
+    """The rail that pays affiliates."""
 
     status: Literal["Pending", "Processing", "Paid", "Failed"]
     """The status."""
 
     attempt: int
-    """Which time it is sent; a retry is the next one."""
+    """The number of the attempt; a retry is the next one."""
 
     processorTransferId: str | None
-    """What the rail ProcessorConnect calls the payment."""
+    """The payment's id at the rail ProcessorConnect."""
 
     walletBatchId: str | None
-    """What the rail Wallet calls the batch."""
+    """The batch's id at the rail Wallet."""
 
     walletTransactionId: str | None
-    """What the rail Wallet calls the payment."""
+    """The payment's id at the rail Wallet."""
 
     gpOutboundPaymentId: str | None
-    """What the rail GlobalPayouts calls the payment."""
+    """The payment's id at the rail GlobalPayouts."""
 
     externalTransactionId: str | None
-    """What a payment by hand is called by the person who made it."""
+    """The reference of a payment by hand, from the person who made it."""
 
     notes: str | None
     """The brand's own notes."""
 
     failureCode: str | None
-    """Why it failed, for machines; null while it did not."""
+    """Why it failed, for machines; null if it did not."""
 
     failureReason: str | None
-    """Why it failed, for people; null while it did not."""
+    """Why it failed, for people; null if it did not."""
 
     periodStart: str
     """The first day that it pays for."""
@@ -4187,34 +4230,34 @@ class Payout(TypedDict):
     """The last day that it pays for."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     exportedAt: str | None
-    """When it was listed to be paid by hand; null while it was not."""
+    """When it was listed for payment by hand; null if it was not."""
 
     submittedAt: str | None
-    """When its rail was first called for this attempt; null before."""
+    """When its rail was first called for this attempt; null before that."""
 
     paidAt: str | None
-    """When it was paid; null while it was not."""
+    """When it was paid; null before."""
 
     failedAt: str | None
-    """When it failed; null while it did not."""
+    """When it failed; null if it did not."""
 
     voidedAt: str | None
     """When it was voided; null if it was not."""
 
     needsManualReview: bool
-    """Whether the operator has to look at it before it is sent."""
+    """Whether the operator must review it before it is sent."""
 
     reviewStatus: Literal["Pending", "Approved", "Rejected"] | None
     """The state of the operator's review; null without one."""
 
     holdUntil: str | None
-    """Until when it is held; null when it is not."""
+    """Until when it is held; null if it is not."""
 
     lineItems: NotRequired[list[PayoutLine]]
-    """What the payout pays for, conversion by conversion."""
+    """The lines of the payout, one per conversion."""
 
 
 class PayoutCandidate(TypedDict):
@@ -4230,21 +4273,21 @@ class PayoutCandidate(TypedDict):
     """The affiliate's name."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     eligibleCents: int
-    """What is due after reversals and debts, in minor units of `currency`."""
+    """The amount due after reversals and debts, in minor units of `currency`."""
 
     payoutUsdCents: int
-    """What a run would pay for it, in US cents: each conversion converted and rounded alone; 0
-    where it is not paid.
+    """The amount that a run would pay for it, in US cents: each conversion is converted and rounded
+    separately; 0 if it is not paid.
     """
 
     conversionCount: int
-    """How many conversions it is for."""
+    """How many conversions it covers."""
 
     eligibleConversionIds: list[str]
-    """The conversions that it is for."""
+    """The conversions that it pays for."""
 
     method: NotRequired[Literal["ProcessorConnect", "Wallet", "GlobalPayouts"] | None]
     """The payout method, null without one; only with `listMethods`."""
@@ -4253,7 +4296,7 @@ class PayoutCandidate(TypedDict):
     """Whether a run would pay it."""
 
     blockedReason: Literal["test_affiliate", "affiliate_not_approved", "negative_balance", "fx_unavailable", "no_payout_account", "tax_form_required", "below_minimum", "below_one_cent"] | None
-    """Why nothing is paid to this affiliate now; null when it is."""
+    """Why this affiliate is not paid now; null if they are."""
 
 
 class PayoutCreatedData(TypedDict):
@@ -4263,7 +4306,7 @@ class PayoutCreatedData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     payoutId: str
     """The payout."""
@@ -4272,13 +4315,13 @@ class PayoutCreatedData(TypedDict):
     """The affiliate."""
 
     method: Literal["ProcessorConnect", "Wallet", "GlobalPayouts", "Manual"]
-    """By which rail affiliates are paid."""
+    """The rail that pays affiliates."""
 
     status: Literal["Pending"]
     """The status."""
 
     lineItemConversionIds: list[str]
-    """The conversions that the payout is for."""
+    """The conversions that the payout pays for."""
 
     periodStart: str
     """The first day that it pays for."""
@@ -4312,7 +4355,7 @@ class PayoutFailedData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     payoutId: str
     """The payout."""
@@ -4321,13 +4364,13 @@ class PayoutFailedData(TypedDict):
     """The affiliate."""
 
     method: Literal["ProcessorConnect", "Wallet", "GlobalPayouts", "Manual"]
-    """By which rail affiliates are paid."""
+    """The rail that pays affiliates."""
 
     failureReason: str
     """Why it failed, for people. Do not compare it."""
 
     failedAt: str
-    """When it failed; null while it did not."""
+    """When it failed; null if it did not."""
 
 
 class PayoutFailedEvent(TypedDict):
@@ -4355,7 +4398,7 @@ class PayoutFunding(TypedDict):
     """How payouts are funded."""
 
     bankTransferBalanceCents: int | None
-    """What is left of bank transfers, in US cents; null where nothing is funded so."""
+    """The remaining balance of bank transfers, in US cents; null if payouts are not funded by them."""
 
     verificationState: Literal["unverified", "pending", "verified"]
     """Whether the operator has verified the organization."""
@@ -4364,10 +4407,10 @@ class PayoutFunding(TypedDict):
     """Whether payouts can be run now."""
 
     payoutsBlockedReason: str | None
-    """Why not, for machines; null when they can."""
+    """Why they cannot be run, for machines; null if they can."""
 
     payoutsBlockedMessage: str | None
-    """Why not, for people; null when they can."""
+    """Why they cannot be run, for people; null if they can."""
 
     verificationRequired: bool
     """Whether the organization has to be verified first."""
@@ -4391,13 +4434,13 @@ class PayoutHold(TypedDict):
     """The day, in UTC, on which the hold ends."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     amountCents: int
-    """What becomes due, in minor units of its currency."""
+    """The amount that becomes due, in minor units of its currency."""
 
     conversionCount: int
-    """How many conversions it is for."""
+    """How many conversions it covers."""
 
 
 class PayoutLine(TypedDict):
@@ -4412,21 +4455,21 @@ class PayoutLine(TypedDict):
     """The conversion."""
 
     occurredAt: str
-    """When what is paid for happened."""
+    """When the paid event happened."""
 
     amountCents: int
-    """What is paid for the conversion, in US cents; less than 0 where it takes back what was
-    reversed after payment.
+    """The amount paid for the conversion, in US cents; negative where it holds back a reversal
+    after payment.
     """
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     nativeAmountCents: int
-    """What was earned, in minor units of `nativeCurrency`."""
+    """The commission, in minor units of `nativeCurrency`."""
 
     nativeCurrency: str
-    """The currency that it was earned in."""
+    """The currency in which it was earned."""
 
     fxRate: float
     """Native major units per 1 USD."""
@@ -4435,10 +4478,10 @@ class PayoutLine(TypedDict):
     """The day on which the rate was published."""
 
     reversedAmountCents: int
-    """What was reversed of the line after it was paid, in minor units of `nativeCurrency`."""
+    """The part of the line that was reversed after payment, in minor units of `nativeCurrency`."""
 
     reversedAt: str | None
-    """When it was reversed; null when it was not."""
+    """When it was reversed; null if it was not."""
 
 
 class PayoutLinePage(TypedDict):
@@ -4474,7 +4517,7 @@ class PayoutPaidData(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     payoutId: str
     """The payout."""
@@ -4483,25 +4526,25 @@ class PayoutPaidData(TypedDict):
     """The affiliate."""
 
     method: Literal["ProcessorConnect", "Wallet", "GlobalPayouts", "Manual"]
-    """By which rail affiliates are paid."""
+    """The rail that pays affiliates."""
 
     paidAt: str
-    """When it was paid; null while it was not."""
+    """When it was paid; null before."""
 
     processorTransferId: NotRequired[str]
-    """What the rail ProcessorConnect calls the payment. There only when it paid."""
+    """The payment's id at the rail ProcessorConnect. Present only if that rail paid."""
 
     walletBatchId: NotRequired[str]
-    """What the rail Wallet calls the batch. There only when it paid."""
+    """The batch's id at the rail Wallet. Present only if that rail paid."""
 
     walletTransactionId: NotRequired[str]
-    """What the rail Wallet calls the payment. There only when it paid."""
+    """The payment's id at the rail Wallet. Present only if that rail paid."""
 
     gpOutboundPaymentId: NotRequired[str]
-    """What the rail GlobalPayouts calls the payment. There only when it paid."""
+    """The payment's id at the rail GlobalPayouts. Present only if that rail paid."""
 
     externalTransactionId: NotRequired[str]
-    """What the brand calls its own payment. There only when it was paid by hand."""
+    """The brand's reference of its own payment. Present only if it was paid by hand."""
 
 
 class PayoutPaidEvent(TypedDict):
@@ -4526,10 +4569,10 @@ class PayoutPreview(TypedDict):
     """The payouts of a run now."""
 
     totalEligibleCents: int
-    """What a run confirms: the sum of `nativeTotalsForRun` over all currencies."""
+    """The total that a run confirms: the sum of `nativeTotalsForRun` over all currencies."""
 
     totalEligibleInHomeCurrencyCents: int
-    """What is due, valued in the home currency."""
+    """The amount due, converted into the home currency."""
 
     candidateCount: int
     """How many affiliates have something due."""
@@ -4541,37 +4584,41 @@ class PayoutPreview(TypedDict):
     """Days after which a pending conversion is due."""
 
     homeCurrency: str
-    """ISO 4217 code of the currency that the organization counts in."""
+    """ISO 4217 code of the organization's home currency."""
 
     eligibleByCurrency: dict[str, int]
-    """What is due, by the currency it was earned in, in its minor units."""
+    """The amounts due, by the currency in which they were earned, in its minor units."""
 
     unconvertibleByCurrency: dict[str, int]
-    """What no rate of the day could value, by its own currency."""
+    """The part without an exchange rate on its day, by its own currency."""
 
     nativeTotalsForRun: dict[str, int]
-    """What a run confirms, by the currency it was earned in, in its minor units."""
+    """The totals that a run confirms, by the currency in which they were earned, in its minor
+    units.
+    """
 
     fxUnavailableCurrencies: list[str]
-    """Currencies without a rate of the last three days; their money waits."""
+    """Currencies without a rate of the last three days; amounts in them are not paid until there is
+    one.
+    """
 
     usdEstimateAtRunRateCents: int
-    """What a run would pay in all, in US cents: always the same as `payoutTotalUsdCents`."""
+    """The total that a run would pay, in US cents: always the same as `payoutTotalUsdCents`."""
 
     payoutTotalUsdCents: int
-    """What a run would pay in all, in US cents: exactly the sum of its payouts."""
+    """The total that a run would pay, in US cents: exactly the sum of its payouts."""
 
     payoutCount: int
     """How many affiliates a run would pay."""
 
     fxRunRates: dict[str, FxRate]
-    """The rates that a run would pay by, by currency."""
+    """The rates that a run would use, by currency."""
 
     platformFeePercent: int
-    """Always 0: the service takes nothing."""
+    """Always 0: the service charges no fee."""
 
     platformFeeCents: int
-    """Always 0: the service takes nothing."""
+    """Always 0: the service charges no fee."""
 
     candidates: list[PayoutCandidate]
     """Each affiliate who has something due, in each currency."""
@@ -4584,7 +4631,7 @@ class PayoutPreviewBody(TypedDict):
     """The program."""
 
     since: NotRequired[str | None]
-    """Only what happened from then on."""
+    """Only entries from this time on."""
 
     affiliateIds: NotRequired[list[str]]
     """The affiliates. An empty list is refused; it never means all affiliates."""
@@ -4593,7 +4640,7 @@ class PayoutPreviewBody(TypedDict):
     """Only these conversions."""
 
     currency: NotRequired[str | None]
-    """What payouts are made in; it takes USD alone."""
+    """The currency of payouts; only USD is accepted."""
 
     method: NotRequired[str | None]
     """`Auto` pays every affiliate on their own rail; `ProcessorConnect` only those with an account
@@ -4604,7 +4651,7 @@ class PayoutPreviewBody(TypedDict):
     """The affiliate."""
 
     listConversions: NotRequired[bool]
-    """`false` leaves `eligibleConversionIds` empty, which is faster where they are many."""
+    """`false` leaves `eligibleConversionIds` empty, which is faster if there are many."""
 
     listMethods: NotRequired[bool]
     """`true` adds the payout method of each candidate."""
@@ -4617,31 +4664,33 @@ class PayoutRunProgress(TypedDict):
     """The run of payouts."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     confirmedByEmail: str | None
-    """Who confirmed it; null for the automatic cadence."""
+    """The person who confirmed it; null for the automatic cadence."""
 
     currency: Literal["USD"]
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     nativeTotalsForRun: dict[str, int]
-    """What a run confirms, by the currency it was earned in, in its minor units."""
+    """The totals that a run confirms, by the currency in which they were earned, in its minor
+    units.
+    """
 
     totalCents: int
-    """What its payouts come to now, in US cents, without those that were voided."""
+    """The current sum of its payouts, in US cents, without voided ones."""
 
     paidCents: int
-    """What was paid of that, in US cents."""
+    """The paid part of that, in US cents."""
 
     payoutCount: int
-    """How many payouts it made."""
+    """How many payouts it created."""
 
     pendingCount: int
     """How many were not sent yet."""
 
     processingCount: int
-    """How many are at their rail, whose answer is awaited."""
+    """How many were sent to their rail and wait for its result."""
 
     paidCount: int
     """How many were paid."""
@@ -4656,16 +4705,16 @@ class PayoutRunProgress(TypedDict):
     """The brand's own notes."""
 
     externalTransactionId: str | None
-    """What a payment by hand is called by the person who made it."""
+    """The reference of a payment by hand, from the person who made it."""
 
     needsManualReview: bool
-    """Whether the operator has to look at it before it is sent."""
+    """Whether the operator must review it before it is sent."""
 
     reviewStatus: Literal["Pending", "Approved", "Rejected"] | None
     """The state of the operator's review; null without one."""
 
     holdUntil: str | None
-    """Until when it is held; null when it is not."""
+    """Until when it is held; null if it is not."""
 
 
 class PayoutRunProgressPage(TypedDict):
@@ -4685,12 +4734,12 @@ class PerformanceTier(TypedDict):
     """One tier, with the currency in which its revenue, and a fee per click or lead, was set."""
 
     minRevenueCents: int
-    """From so much lifetime revenue on, in minor units of the currency that was home when it was
-    set.
+    """The lifetime revenue from which the tier applies, in minor units of the currency that was the
+    home currency when it was set.
     """
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     commissionType: Literal["Percentage", "Fixed"]
     """How the rate is counted: percent of the sale, or a fixed fee."""
@@ -4703,8 +4752,8 @@ class PerformanceTierBody(TypedDict):
     """One tier."""
 
     minRevenueCents: int
-    """From so much lifetime revenue on, in minor units of the currency that was home when it was
-    set.
+    """The lifetime revenue from which the tier applies, in minor units of the currency that was the
+    home currency when it was set.
     """
 
     commissionType: Literal["Percentage", "Fixed"]
@@ -4718,7 +4767,7 @@ class PerformanceTiers(TypedDict):
     """All tiers of a program, in ascending order of revenue."""
 
     tiers: list[PerformanceTierBody]
-    """All tiers, from the lowest on."""
+    """All tiers, lowest first."""
 
 
 class PickableAffiliate(TypedDict):
@@ -4769,10 +4818,10 @@ class PlanShare(TypedDict):
     """The usage of a limit; `max` null means no limit."""
 
     current: int
-    """What is used."""
+    """How much is used."""
 
     max: int | None
-    """What the plan includes; null means no limit."""
+    """The limit of the plan; null means no limit."""
 
 
 class Platform(TypedDict):
@@ -4785,7 +4834,7 @@ class Platform(TypedDict):
     """Its name for people."""
 
     slugField: str
-    """The custom field that is looked into unless another is named."""
+    """The default custom field for the affiliate's slug."""
 
     fields: list[PlatformField]
     """The credentials that it takes."""
@@ -4842,10 +4891,10 @@ class PlatformField(TypedDict):
     """Its name for people."""
 
     secret: bool
-    """Whether it is to be hidden while it is typed."""
+    """Whether to hide it while it is typed."""
 
     required: bool
-    """Whether it must be there."""
+    """Whether it is required."""
 
     help: str
     """Where to find it."""
@@ -4861,16 +4910,16 @@ class Program(TypedDict):
     """Its name."""
 
     slug: str
-    """The program's word in addresses."""
+    """The program's slug in URLs."""
 
     description: str | None
-    """What it is about, for people."""
+    """A description for people."""
 
     termsUrl: str | None
-    """Where the terms are; null without any."""
+    """The URL of the terms; null without any."""
 
     isActive: bool
-    """Whether the program takes visits and sales."""
+    """Whether the program accepts visits and sales."""
 
     defaultCommissionType: Literal["Percentage", "Fixed"]
     """How the program's rate is counted: percent of the sale, or a fixed fee."""
@@ -4882,13 +4931,13 @@ class Program(TypedDict):
     """The currency of a fixed fee per click or lead; null for percent and sales."""
 
     defaultCommissionModel: Literal["Cps", "Cpc", "Cpl", "Cpa", "RevShare", "Hybrid"]
-    """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
+    """The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
 
     saleCommissionType: Literal["Percentage", "Fixed"] | None
-    """How a sale is rewarded by a program that pays leads or clicks; null when it is not."""
+    """How a program that pays leads or clicks rewards a sale; null if it does not."""
 
     saleCommissionValue: float | None
-    """What a sale earns there; null when it earns nothing."""
+    """The commission of a sale there; null if a sale earns nothing."""
 
     cookieWindowDays: int
     """For how many days a visit counts."""
@@ -4897,19 +4946,19 @@ class Program(TypedDict):
     """For how many months a subscription earns; null: without limit."""
 
     recurringDelayInvoices: int
-    """How many invoices of a subscription earn nothing before it begins to."""
+    """For how many first invoices of a subscription nothing is earned."""
 
     attributionModel: Literal["FirstTouch", "LastTouch"]
     """Which visit is credited: the first or the last."""
 
     autoApprove: bool
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     customDomain: str | None
     """The storefront's own host name; null without one."""
 
     customDomainVerified: bool
-    """Whether DNS, or the operator, has proved that the host name is the brand's."""
+    """Whether DNS, or the operator, has verified that the host name belongs to the brand."""
 
     networkVisibility: Literal["Private", "Networked", "InviteOnly"]
     """Who may find the program."""
@@ -4918,24 +4967,24 @@ class Program(TypedDict):
     """The operator's review of its listing in the creator network; null without a request."""
 
     category: Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None
-    """The subject of the program, by which affiliates search the network. Null: not set."""
+    """The category of the program, by which affiliates search the network. Null: not set."""
 
     isPubliclyDiscoverable: bool
     """Whether the storefront shows it."""
 
     budgetCents: int | None
-    """What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no
-    limit.
+    """The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null
+    means no limit.
     """
 
     budgetCurrency: str | None
     """The currency of the budget; null without one."""
 
     referralDestinationUrl: str | None
-    """Where a short link leads to; null without one."""
+    """The target of a short link; null without one."""
 
     minPayoutCents: int | None
-    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
+    """The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the
     default.
     """
 
@@ -4946,10 +4995,10 @@ class Program(TypedDict):
     """Whether the hosted checkout is used."""
 
     hostedCheckoutDoorMode: Literal["redirect", "email"]
-    """What the hosted checkout does: `redirect` or `email`."""
+    """The mode of the hosted checkout: `redirect` or `email`."""
 
     hostedCheckoutThankYouUrl: str | None
-    """Where the hosted checkout leads to; null without one."""
+    """The page that the hosted checkout leads to; null without one."""
 
     leadBountyCents: int | None
     """The fee for a lead, in minor units of `leadBountyCurrency`; null without one."""
@@ -4975,17 +5024,17 @@ class Program(TypedDict):
     """The contents of the landing page; null: those of the program. A change replaces all of it."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     updatedAt: str
     """When it was last changed."""
 
     archivedAt: str | None
-    """When it was archived; null while it is not."""
+    """When it was archived; null if it is not."""
 
     warnings: NotRequired[list[ProgramWarning]]
-    """What was set just now and has no effect. Only in the answer of a change, and only when there
-    is something.
+    """Fields that were just set and have no effect. Only in the response to a change, and only if
+    there are any.
     """
 
 
@@ -4993,31 +5042,31 @@ class ProgramBody(TypedDict):
     """A new program."""
 
     slug: NotRequired[str | None]
-    """The program's word in addresses; left out, it is made from the name."""
+    """The program's slug in URLs; if left out, it is derived from the name."""
 
     description: NotRequired[str | None]
-    """What it is about, for people."""
+    """A description for people."""
 
     termsUrl: NotRequired[str | None]
-    """Where the terms are; null without any."""
+    """The URL of the terms; null without any."""
 
     saleCommissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
-    """How a sale is rewarded by a program that pays leads or clicks; null when it is not."""
+    """How a program that pays leads or clicks rewards a sale; null if it does not."""
 
     saleCommissionValue: NotRequired[float | None]
-    """What a sale earns there; null when it earns nothing."""
+    """The commission of a sale there; null if a sale earns nothing."""
 
     cookieWindowDays: NotRequired[int | None]
     """For how many days a visit counts."""
 
     recurringDelayInvoices: NotRequired[int | None]
-    """How many invoices of a subscription earn nothing before it begins to."""
+    """For how many first invoices of a subscription nothing is earned."""
 
     attributionModel: NotRequired[Literal["FirstTouch", "LastTouch"] | None]
     """Which visit is credited: the first or the last."""
 
     autoApprove: NotRequired[bool | None]
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     networkVisibility: NotRequired[Literal["Private", "Networked", "InviteOnly"] | None]
     """Who may find the program."""
@@ -5026,15 +5075,15 @@ class ProgramBody(TypedDict):
     """Whether the storefront shows it."""
 
     budgetCents: NotRequired[int | None]
-    """What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no
-    limit.
+    """The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null
+    means no limit.
     """
 
     referralDestinationUrl: NotRequired[str | None]
-    """Where a short link leads to; null without one."""
+    """The target of a short link; null without one."""
 
     minPayoutCents: NotRequired[int | None]
-    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
+    """The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the
     default.
     """
 
@@ -5042,10 +5091,10 @@ class ProgramBody(TypedDict):
     """Whether the hosted checkout is used."""
 
     hostedCheckoutDoorMode: NotRequired[Any]
-    """What the hosted checkout does: `redirect` or `email`."""
+    """The mode of the hosted checkout: `redirect` or `email`."""
 
     hostedCheckoutThankYouUrl: NotRequired[Any]
-    """Where the hosted checkout leads to; null without one."""
+    """The page that the hosted checkout leads to; null without one."""
 
     leadBountyCents: NotRequired[int | None]
     """The fee for a lead, in minor units of `leadBountyCurrency`; null without one."""
@@ -5057,7 +5106,7 @@ class ProgramBody(TypedDict):
     """Whether it is the storefront's main campaign."""
 
     category: NotRequired[Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None]
-    """The subject of the program, by which affiliates search the network. Null: not set."""
+    """The category of the program, by which affiliates search the network. Null: not set."""
 
     applicationForm: NotRequired[ApplicationFormBody | None]
     """The questions to applicants besides their email; null without any. In public responses only
@@ -5077,7 +5126,7 @@ class ProgramBody(TypedDict):
     """The program's rate: percent, or whole units of currency."""
 
     defaultCommissionModel: NotRequired[Literal["Cps", "Cpc", "Cpl"] | None]
-    """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
+    """The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
 
     recurringMonths: NotRequired[int | None]
     """For how many months a subscription earns; null: without limit."""
@@ -5087,31 +5136,31 @@ class ProgramChanges(TypedDict):
     """Changes of a program."""
 
     slug: NotRequired[str]
-    """The program's word in addresses. The one before it leads on."""
+    """The program's slug in URLs. The previous slug redirects to it."""
 
     description: NotRequired[str | None]
-    """What it is about, for people."""
+    """A description for people."""
 
     termsUrl: NotRequired[str | None]
-    """Where the terms are; null without any."""
+    """The URL of the terms; null without any."""
 
     saleCommissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
-    """How a sale is rewarded by a program that pays leads or clicks; null when it is not."""
+    """How a program that pays leads or clicks rewards a sale; null if it does not."""
 
     saleCommissionValue: NotRequired[float | None]
-    """What a sale earns there; null when it earns nothing."""
+    """The commission of a sale there; null if a sale earns nothing."""
 
     cookieWindowDays: NotRequired[int]
     """For how many days a visit counts."""
 
     recurringDelayInvoices: NotRequired[int]
-    """How many invoices of a subscription earn nothing before it begins to."""
+    """For how many first invoices of a subscription nothing is earned."""
 
     attributionModel: NotRequired[Literal["FirstTouch", "LastTouch"]]
     """Which visit is credited: the first or the last."""
 
     autoApprove: NotRequired[bool]
-    """Whether who applies or accepts is approved at once."""
+    """Whether an affiliate who applies, or accepts an invite, is approved at once."""
 
     networkVisibility: NotRequired[Literal["Private", "Networked", "InviteOnly"]]
     """Who may find the program."""
@@ -5120,15 +5169,15 @@ class ProgramChanges(TypedDict):
     """Whether the storefront shows it."""
 
     budgetCents: NotRequired[int | None]
-    """What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no
-    limit.
+    """The most that may be spent on clicks and leads, in minor units of `budgetCurrency`; null
+    means no limit.
     """
 
     referralDestinationUrl: NotRequired[str | None]
-    """Where a short link leads to; null without one."""
+    """The target of a short link; null without one."""
 
     minPayoutCents: NotRequired[int | None]
-    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
+    """The minimum amount due for a payout, in minor units of `minPayoutCurrency`; null: the
     default.
     """
 
@@ -5136,10 +5185,10 @@ class ProgramChanges(TypedDict):
     """Whether the hosted checkout is used."""
 
     hostedCheckoutDoorMode: NotRequired[Any]
-    """What the hosted checkout does: `redirect` or `email`."""
+    """The mode of the hosted checkout: `redirect` or `email`."""
 
     hostedCheckoutThankYouUrl: NotRequired[Any]
-    """Where the hosted checkout leads to; null without one."""
+    """The page that the hosted checkout leads to; null without one."""
 
     leadBountyCents: NotRequired[int | None]
     """The fee for a lead, in minor units of `leadBountyCurrency`; null without one."""
@@ -5151,7 +5200,7 @@ class ProgramChanges(TypedDict):
     """Whether it is the storefront's main campaign."""
 
     category: NotRequired[Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None]
-    """The subject of the program, by which affiliates search the network. Null: not set."""
+    """The category of the program, by which affiliates search the network. Null: not set."""
 
     applicationForm: NotRequired[ApplicationFormBody | None]
     """The questions to applicants besides their email; null without any. In public responses only
@@ -5171,13 +5220,13 @@ class ProgramChanges(TypedDict):
     """The program's rate: percent, or whole units of currency."""
 
     defaultCommissionModel: NotRequired[Literal["Cps", "Cpc", "Cpl", "Cpa", "RevShare", "Hybrid"]]
-    """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
+    """The events that the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
 
     recurringMonths: NotRequired[int | None]
     """For how many months a subscription earns; null or -1: without limit."""
 
     isActive: NotRequired[bool]
-    """Whether the program takes visits and sales."""
+    """Whether the program accepts visits and sales."""
 
     customDomain: NotRequired[str | None]
     """The storefront's own host name; null without one."""
@@ -5230,7 +5279,7 @@ class ProgramStats(TypedDict):
     """Commission that waits for its days of grace, in the home currency."""
 
     owedEligibleInHomeCents: int
-    """What is due, in the home currency."""
+    """The amount due, in the home currency."""
 
     settlingInHomeCents: int
     """Commission that waits for its days of grace, in the home currency."""
@@ -5249,7 +5298,7 @@ class ProgramWarning(TypedDict):
     """A term that is set but has no effect now."""
 
     code: Literal["paid_leads_off"]
-    """What the warning is about, for machines."""
+    """The subject of the warning, for machines."""
 
     field: str
     """The field that has no effect now."""
@@ -5274,39 +5323,39 @@ class RecentEvent(TypedDict):
     """When it happened."""
 
     subId: str | None
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
     slug: NotRequired[str]
-    """The word in the link's address."""
+    """The slug of the link."""
 
     isDuplicate: NotRequired[bool]
-    """Whether the visit was counted before. Only of a click."""
+    """Whether the visit was already counted. Only for a click."""
 
     outcome: NotRequired[Literal["recorded", "earned", "duplicate", "held", "blocked", "unscored", "over_budget"]]
-    """What became of the click when it was judged. Only of a click."""
+    """The verdict on the click. Only for a click."""
 
     amountCents: NotRequired[int]
     """Amount in minor units of `currency`."""
 
     currency: NotRequired[str]
-    """The currency of the amounts. Only of a conversion."""
+    """The currency of the amounts. Only for a conversion."""
 
     commissionCents: NotRequired[int]
-    """What the affiliate earns, net of what was reversed, in minor units of `currency`."""
+    """The commission, net of reversals, in minor units of `currency`."""
 
     status: NotRequired[Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]]
     """The status."""
 
     conversionType: NotRequired[Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     attributionMethod: NotRequired[str | None]
-    """What credited the affiliate. Null where nothing did."""
+    """The method that credited the affiliate. Null if none did."""
 
     isTest: NotRequired[bool]
-    """Whether it is there for tests and is never paid."""
+    """Whether it is for tests and never paid."""
 
 
 class RecipientBody(TypedDict):
@@ -5319,14 +5368,14 @@ class RecipientBody(TypedDict):
     """The person's name."""
 
     slug: NotRequired[str | None]
-    """The word in the link's address."""
+    """The slug of the link."""
 
 
 class RedeliveryAnswer(TypedDict):
     """The retried delivery."""
 
     deliveryId: str
-    """The delivery, as `X-Service-Delivery-Id` names it."""
+    """The delivery: its `X-Service-Delivery-Id`."""
 
 
 class RedeliveryPortion(TypedDict):
@@ -5338,7 +5387,7 @@ class RedeliveryPortion(TypedDict):
     """How many deliveries were queued."""
 
     lastAttemptAt: str | None
-    """When the last of them is due; null when there are none."""
+    """When the last of them is due; null if there are none."""
 
     nextCursor: str | None
     """The `cursor` of the next page; null on the last."""
@@ -5353,29 +5402,29 @@ class RedeliveryWindow(TypedDict):
     """
 
     since: str
-    """Deliveries made from then on."""
+    """Deliveries created from this time on."""
 
     until: NotRequired[str | None]
-    """Deliveries made before then; left out, until now."""
+    """Deliveries created before this time; left out, until now."""
 
     status: NotRequired[Literal["Failed", "Delivered"]]
-    """Deliveries that stand so."""
+    """Deliveries with this status."""
 
     cursor: NotRequired[str | None]
-    """The `nextCursor` of the answer before; left out, from the start."""
+    """The `nextCursor` of the previous response; left out, from the start."""
 
 
 class RefundAnswer(TypedDict):
     """The effect of a refund."""
 
     ok: bool
-    """Always true: a refusal has another status."""
+    """Always true: an error has another status."""
 
     conversionId: str
     """The conversion."""
 
     refundedAmountCents: int
-    """What this refund refunded, in minor units of the sale's currency."""
+    """The amount of this refund, in minor units of the sale's currency."""
 
     cumulativeRefundedAmountCents: int
     """All refunds of the conversion together, in minor units of its currency."""
@@ -5401,21 +5450,21 @@ class Rejection(TypedDict):
     """The reason for rejecting an application, for the brand's own records."""
 
     reason: NotRequired[str | None]
-    """Why, for the brand's own memory."""
+    """The reason, for the brand's own records."""
 
 
 class ReviewBody(TypedDict):
     """The optional reason why a conversion is validated, invalidated, approved or denied."""
 
     reason: NotRequired[str | None]
-    """Why, for the brand's own memory."""
+    """The reason, for the brand's own records."""
 
 
 class SaleAnswer(TypedDict):
     """`conversionId` of a new sale, or `deduped` if the sale is known."""
 
     ok: bool
-    """Always true: a refusal has another status."""
+    """Always true: an error has another status."""
 
     conversionId: NotRequired[str]
     """The conversion."""
@@ -5452,8 +5501,8 @@ class SaleBody(TypedDict):
     """A picture of the customer, at an https URL."""
 
     subId: NotRequired[str | None]
-    """A tag of the affiliate's own, from their link. Letters, digits and a few signs; the rest is
-    dropped.
+    """The affiliate's own tag, from their link. Letters, digits and a few signs; other characters
+    are dropped.
     """
 
 
@@ -5464,13 +5513,13 @@ class SampleEvent(TypedDict):
     """The event: the same on every attempt, and for every endpoint."""
 
     type: Literal["conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"]
-    """What happened."""
+    """The type of the event."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: dict[str, Any]
     """The data of the event; its fields depend on the type."""
@@ -5483,10 +5532,10 @@ class SentEvent(TypedDict):
     """Its id."""
 
     type: Literal["test", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]
-    """What the conversion rewards."""
+    """The type of conversion that is rewarded."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     body: str
     """The text of the request, byte for byte."""
@@ -5521,10 +5570,10 @@ class Snippet(TypedDict):
     """Whether the tag comes with a pixel for pages without scripts."""
 
     hasCustomAttributionParams: bool
-    """Whether the tag carries parameters of the organization's own."""
+    """Whether the tag contains the organization's own parameters."""
 
     customAttributionParams: str | None
-    """The organization's own attribution parameters, by commas; null without any."""
+    """The organization's own attribution parameters, separated by commas; null without any."""
 
     scriptHost: str
     """The host that the script comes from."""
@@ -5552,16 +5601,16 @@ class SubAffiliate(TypedDict):
     """The status."""
 
     totalCommissionCents: int
-    """What they earned, net, in `currency`."""
+    """Their commission, net, in `currency`."""
 
     overrideEarnedCents: int
-    """What the recruiter earned by them, net, in `currency`."""
+    """The recruiter's earnings from them, net, in `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     unconvertibleByCurrency: dict[str, Unconvertible]
-    """What no rate of the day could value, by its own currency."""
+    """The part without an exchange rate on its day, by its own currency."""
 
 
 class SubAffiliateConfig(TypedDict):
@@ -5571,7 +5620,7 @@ class SubAffiliateConfig(TypedDict):
     """Whether recruiting pays."""
 
     percent: float
-    """How many percent of a recruit's commission the recruiter earns."""
+    """The recruiter's share of a recruit's commission, in percent."""
 
 
 class TaxForm(TypedDict):
@@ -5584,7 +5633,7 @@ class TaxForm(TypedDict):
     """The affiliate."""
 
     type: NotRequired[Literal["W9", "W8BEN", "W8BENE"]]
-    """Which form it is."""
+    """The kind of form."""
 
     submittedAt: NotRequired[str]
     """When the form was submitted."""
@@ -5593,17 +5642,17 @@ class TaxForm(TypedDict):
     """Opens the form for five minutes."""
 
     expiresInSeconds: NotRequired[int]
-    """For how many seconds the link holds."""
+    """For how many seconds the link is valid."""
 
     heldByStripe: NotRequired[bool]
-    """The payout provider holds the form, so there is no link. Only then is it here."""
+    """The payout provider stores the form, so there is no link. Present only then."""
 
 
 class TrackingDomainBody(TypedDict):
     """The domain that serves the script for the brand's pages; null for the service's own."""
 
     trackingDomain: str | None
-    """The domain that your pages load the script from; null for the service's own."""
+    """The domain that your pages load the script from; null: the service's own."""
 
 
 class TrackingStatus(TypedDict):
@@ -5613,19 +5662,19 @@ class TrackingStatus(TypedDict):
     """Whether a click or a conversion was seen."""
 
     verifiedBy: list[Literal["tag", "click", "conversion"]]
-    """What showed that tracking works: a page with the tag, a click, a tracked conversion."""
+    """The evidence that tracking works: a page with the tag, a click, a tracked conversion."""
 
     lastClickAt: str | None
-    """When the last click came; null without one."""
+    """When the last click arrived; null without one."""
 
     lastConversionAt: str | None
-    """When the last conversion came; null without one."""
+    """When the last conversion arrived; null without one."""
 
     scriptSeenAt: str | None
-    """When a page with the script was last seen; null when none was."""
+    """When a page with the script was last seen; null if never."""
 
     scriptOrigin: str | None
-    """The origin whose page ran the script last; null when none did."""
+    """The origin whose page last ran the script; null if none did."""
 
     totalClicks30d: int
     """Clicks of the last 30 days."""
@@ -5638,10 +5687,10 @@ class Unconvertible(TypedDict):
     """Native minor units of one currency without a rate for the day."""
 
     commissionCents: int
-    """Commission that could not be valued, in minor units of that currency."""
+    """Commission that could not be converted, in minor units of that currency."""
 
     overrideCents: int
-    """Override that could not be valued, in minor units of that currency."""
+    """Recruiters' shares that could not be converted, in minor units of that currency."""
 
 
 class UncreditedConversion(TypedDict):
@@ -5666,13 +5715,13 @@ class UncreditedConversion(TypedDict):
     """Amount in minor units of `currency`."""
 
     currency: str
-    """ISO 4217 code of the currency that the amounts beside it are in."""
+    """ISO 4217 code of the currency of the amounts in the same record."""
 
     reason: str
     """Why no affiliate is credited."""
 
     affiliateStatusAtDrop: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
-    """What the affiliate's status was when the sale came."""
+    """The affiliate's status when the sale arrived."""
 
     status: Literal["open", "dismissed"]
     """Whether it waits for a decision."""
@@ -5691,7 +5740,7 @@ class UncreditedSummary(TypedDict):
     """How many sales wait for a decision."""
 
     byCurrency: list[CurrencyTotal]
-    """What is open, by currency."""
+    """The totals of the open sales, one per currency."""
 
 
 class UnderstoodFile(TypedDict):
@@ -5703,8 +5752,8 @@ class UnderstoodFile(TypedDict):
     """The separator of cells."""
 
     amounts: Literal["amount", "amountCents"] | None
-    """The column that holds amounts: `amount` in major units, `amountCents` in minor ones. Null in
-    a file of affiliates.
+    """The column of amounts: `amount` in major units, `amountCents` in minor ones. Null for a file
+    of affiliates.
     """
 
     hasByteOrderMark: bool
@@ -5721,19 +5770,19 @@ class UnverifiedRules(TypedDict):
     """The limits of an unverified organization."""
 
     holdingDays: int
-    """Days that a payout is held."""
+    """For how many days a payout is held."""
 
     windowDays: int
-    """Over how many days back."""
+    """The length of the window, in days."""
 
     capCents: int
-    """What may be paid in the window, in US cents."""
+    """The most that may be paid in the window, in US cents."""
 
     capUsedCents: int
-    """What was paid of it, in US cents."""
+    """The amount paid in the window, in US cents."""
 
     capRemainingCents: int | None
-    """What is left of it, in US cents; null without a cap."""
+    """The rest of the cap, in US cents; null without a cap."""
 
 
 class WebPixel(TypedDict):
@@ -5755,22 +5804,22 @@ class WebhookAttempt(TypedDict):
     """An attempt and its response."""
 
     number: int
-    """Which attempt it was, from 1."""
+    """The number of the attempt, from 1."""
 
     beganAt: str
-    """When it was sent: `X-Service-Timestamp` is its second."""
+    """When it was sent: `X-Service-Timestamp` is this time in seconds."""
 
     durationMs: int
     """How long the receiver took, in milliseconds."""
 
     responseStatus: int | None
-    """The status that the endpoint answered; null when it did not."""
+    """The status of the endpoint's response; null if there was none."""
 
     responseExcerpt: str | None
-    """The first 500 characters of what the endpoint answered; null when it did not."""
+    """The first 500 characters of the endpoint's response; null if there was none."""
 
     failureReason: str | None
-    """Why it failed, for people; null while it did not."""
+    """Why it failed, for people; null if it did not."""
 
 
 class WebhookDelivery(TypedDict):
@@ -5780,7 +5829,7 @@ class WebhookDelivery(TypedDict):
     """Its id."""
 
     eventId: str
-    """The event, as its envelope names it in `id`."""
+    """The event: the `id` in its envelope."""
 
     eventType: Literal["test", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]
     """The type of the event."""
@@ -5792,22 +5841,22 @@ class WebhookDelivery(TypedDict):
     """How many attempts were made."""
 
     responseStatus: int | None
-    """The status that the endpoint answered; null when it did not."""
+    """The status of the endpoint's response; null if there was none."""
 
     responseExcerpt: str | None
-    """The first 500 characters of what the endpoint answered; null when it did not."""
+    """The first 500 characters of the endpoint's response; null if there was none."""
 
     failureReason: str | None
-    """Why it failed, for people; null while it did not."""
+    """Why it failed, for people; null if it did not."""
 
     nextAttemptAt: str | None
-    """When it is tried again; null when it is settled."""
+    """When it is tried again; null if it is settled."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     settledAt: str | None
-    """When it was delivered or failed; null while attempts are made."""
+    """When it was delivered or failed; null before."""
 
 
 class WebhookDeliveryDetail(TypedDict):
@@ -5819,7 +5868,7 @@ class WebhookDeliveryDetail(TypedDict):
     """Its id."""
 
     eventId: str
-    """The event, as its envelope names it in `id`."""
+    """The event: the `id` in its envelope."""
 
     eventType: Literal["test", "conversion.created", "conversion.refunded", "conversion.approved", "conversion.denied", "conversion.validated", "conversion.invalidated", "conversion.adjusted", "payout.created", "payout.paid", "payout.failed", "affiliate.created", "affiliate.approved", "affiliate.application_completed", "campaign_coupon.created", "campaign_coupon.updated", "campaign_coupon.deactivated", "campaign_coupon.deleted", "affiliate_coupon.created", "affiliate_coupon.deactivated", "affiliate_coupon.revoked", "deal.funded", "milestone.submitted", "milestone.released", "dispute.opened"]
     """The type of the event."""
@@ -5831,33 +5880,33 @@ class WebhookDeliveryDetail(TypedDict):
     """How many attempts were made."""
 
     responseStatus: int | None
-    """The status that the endpoint answered; null when it did not."""
+    """The status of the endpoint's response; null if there was none."""
 
     responseExcerpt: str | None
-    """The first 500 characters of what the endpoint answered; null when it did not."""
+    """The first 500 characters of the endpoint's response; null if there was none."""
 
     failureReason: str | None
-    """Why it failed, for people; null while it did not."""
+    """Why it failed, for people; null if it did not."""
 
     nextAttemptAt: str | None
-    """When it is tried again; null when it is settled."""
+    """When it is tried again; null if it is settled."""
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     settledAt: str | None
-    """When it was delivered or failed; null while attempts are made."""
+    """When it was delivered or failed; null before."""
 
     url: str
-    """Where the endpoint is now."""
+    """The endpoint's current URL."""
 
     event: SentEvent
 
     headers: dict[str, str]
-    """The headers that all attempts have alike. Time and signature are each attempt's own."""
+    """The headers that all attempts share. Time and signature differ for each attempt."""
 
     attempts: list[WebhookAttempt]
-    """What came of the attempts, latest first. One that was broken off has none."""
+    """The results of the attempts, latest first. An attempt that was aborted has none."""
 
 
 class WebhookDeliveryPage(TypedDict):
@@ -5889,15 +5938,15 @@ class WebhookEndpoint(TypedDict):
     """A note of your own; null without one."""
 
     failingSince: str | None
-    """The first failed attempt that no success has followed; null while all is well."""
+    """The first failed attempt since the last success; null if there is none."""
 
     managedBy: Literal["automation"] | None
-    """`automation` for a hook that a no-code platform put up and takes down; null for an endpoint
-    of your own.
+    """`automation` for a hook that a no-code platform creates and deletes; null for an endpoint of
+    your own.
     """
 
     createdAt: str
-    """When it was made."""
+    """When it was created."""
 
     updatedAt: str
     """When it was last changed."""
@@ -5920,10 +5969,10 @@ class WebhookTestAnswer(TypedDict):
     """The delivery of the test in the history."""
 
     deliveryId: str
-    """The delivery, as `X-Service-Delivery-Id` names it."""
+    """The delivery: its `X-Service-Delivery-Id`."""
 
     eventId: str
-    """The event, as its envelope names it in `id`."""
+    """The event: the `id` in its envelope."""
 
     eventType: Literal["test", "conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"]
     """The type of the event."""

@@ -44,9 +44,9 @@ class Webhooks:
 
         Scope read.
 
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        managed: `true`: hooks of no-code platforms alone; `false`: your own endpoints alone.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        managed: `true`: only hooks of no-code platforms; `false`: only your own endpoints.
         """
         return self._transport.call(
             "GET",
@@ -176,12 +176,12 @@ class Webhooks:
         Scope read. Refused with not_found.
 
         endpoint_id: The webhook endpoint's id.
-        take: How many per page; more than there may be are as many as there may be.
-        cursor: The `nextCursor` of the page before; left out, the first page.
-        status: Only deliveries that stand there.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        status: Only deliveries with this status.
         event_type: Only deliveries of events of this type.
-        since: Only what happened from then on.
-        until: Only what happened before then.
+        since: Only entries from this time on.
+        until: Only entries before this time.
         """
         return self._transport.call(
             "GET",

@@ -13,15 +13,15 @@ const { campaignWithAffiliate, orderNumber, server } = require('../../../testing
 const run = zapier.createAppTester(App);
 const bundle = (inputData = {}, more = {}) => ({ authData: connection(), inputData, meta: { zap: { id: '7' } }, ...more });
 
-test('the definition is what the platform takes', () => {
+test('the platform accepts the definition', () => {
   const marked = JSON.parse(JSON.stringify(App, (_, value) => (typeof value === 'function' ? '$func$2$f$' : value)));
   assert.deepEqual(validateAppDefinition(marked).errors.map(String), []);
   assert.equal(App.platformVersion, zapier.version);
 });
 
-test('the platform connects, and asks again for a key that is wrong', async () => {
-  const told = await run(App.authentication.test, bundle());
-  assert.equal(told.organizationName, 'Knives & Co.');
+test('the platform connects, and a wrong key throws RefreshAuthError', async () => {
+  const account = await run(App.authentication.test, bundle());
+  assert.equal(account.organizationName, 'Knives & Co.');
   const wrong = { ...bundle(), authData: connection({ apiKey: 'wrong' }) };
   await assert.rejects(run(App.authentication.test, wrong), { name: 'RefreshAuthError' });
 });
@@ -44,22 +44,22 @@ test('the platform runs a Zap from the sale to the trigger', async (t) => {
   await run(performUnsubscribe, bundle({}, { subscribeData: hook }));
 });
 
-test('every trigger has samples, every search an answer, and a refusal its words', async () => {
+test('every trigger has samples, every search returns a list, and a refusal has its code', async () => {
   for (const [key, { operation }] of Object.entries(App.triggers)) {
     const samples = await run(operation.performList, bundle());
     assert.ok(samples.length >= 1, key);
   }
   for (const [key, { operation }] of Object.entries(App.searches)) {
     const [{ key: field }] = operation.inputFields;
-    const sought = field === 'id' ? '0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00' : 'nobody@example.com';
-    assert.deepEqual(await run(operation.perform, bundle({ [field]: sought })), [], key);
+    const value = field === 'id' ? '0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00' : 'unknown@example.com';
+    assert.deepEqual(await run(operation.perform, bundle({ [field]: value })), [], key);
   }
   const { perform } = App.creates.record_sale.operation;
-  const refused = bundle({ externalEventId: 'x', affiliateSlug: 'nobody-has-this', amount: '5' });
+  const refused = bundle({ externalEventId: 'x', affiliateSlug: 'unknown-slug', amount: '5' });
   await assert.rejects(run(perform, refused), /affiliate_not_found/);
 });
 
-test('the platform waits after too many requests, and is not led elsewhere', async (t) => {
+test('the platform waits after a 429, and does not follow a redirect', async (t) => {
   const full = await server(t, { status: 429, headers: { 'Retry-After': '7' } });
   const elsewhere = await server(t, { body: '[]' });
   const moved = await server(t, { status: 307, headers: { Location: `${elsewhere.url}/` } });
@@ -67,7 +67,7 @@ test('the platform waits after too many requests, and is not led elsewhere', asy
   const at = ({ url }) => ({ ...bundle({ slug: 'x' }), authData: connection({ baseUrl: url }) });
   await assert.rejects(run(perform, at(full)), { name: 'ThrottledError', message: /"delay":7/ });
   await assert.rejects(run(perform, at(moved)), /redirected/);
-  assert.deepEqual(elsewhere.asked, []);
+  assert.deepEqual(elsewhere.requests, []);
 });
 
 test('the platform fills a drop-down', async () => {

@@ -2,7 +2,7 @@
 
 const App = require('../../index');
 
-/** The errors that Zapier gives a step, as far as ours throws them. */
+/** The errors that Zapier provides, as far as our app throws them. */
 class AppError extends Error {
   constructor(message, code, status) {
     super(message);
@@ -17,11 +17,11 @@ class ThrottledError extends Error {
   }
 }
 
-/** What Zapier gives every function: requests that pass the app's middlewares, and errors. `sent` keeps the requests. */
+/** Zapier's `z` object: requests that pass the app's middlewares, and errors. `sent` collects the requests. */
 function zOf(bundle, sent = []) {
   const z = { errors: { Error: AppError, RefreshAuthError, ThrottledError }, sent };
   z.request = async (options) => {
-    const request = App.beforeRequest.reduce((made, middleware) => middleware(made, z, bundle), {
+    const request = App.beforeRequest.reduce((value, middleware) => middleware(value, z, bundle), {
       ...options,
       headers: { ...options.headers },
     });
@@ -29,18 +29,18 @@ function zOf(bundle, sent = []) {
     const { url, method, headers, body, redirect } = request;
     const answer = await fetch(url, { method, headers, body, redirect });
     const response = { status: answer.status, headers: answer.headers, content: await answer.text(), request };
-    return App.afterResponse.reduce((made, middleware) => middleware(made, z, bundle), response);
+    return App.afterResponse.reduce((value, middleware) => middleware(value, z, bundle), response);
   };
   return z;
 }
 
-/** The connection that the tests were given; `changes` replace parts of it. */
+/** Return the connection of the tests; `changes` replace parts of it. */
 function connection(changes = {}) {
   const { FF_URL: baseUrl, FF_KEY: apiKey, FF_SECRET: signingSecret } = process.env;
   return { baseUrl, apiKey, signingSecret, ...changes };
 }
 
-/** Call a function of the app as Zapier would, as a step of a Zap. `z.sent` of `given` keeps what was sent. */
+/** Call a function of the app as Zapier would in a step of a Zap. `sent` collects the requests. */
 function call(work, inputData = {}, { authData = connection(), zap = '7', sent, ...more } = {}) {
   const bundle = { authData, inputData, meta: { zap: { id: zap } }, ...more };
   return work(zOf(bundle, sent), bundle);

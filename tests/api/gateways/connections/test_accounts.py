@@ -71,7 +71,7 @@ def test_credentials_of_another_account_return_422_and_change_nothing(brand, sta
         stage.objects["/v1/account"] = {"id": "acct_2", "object": "account"}
     if stage.gateway.name == "shopify":
         check = {"shop": {"myshopifyDomain": "another.myshopify.com"}, "currentAppInstallation": _SCOPES}
-        stage._said_check = lambda variables: check
+        stage._reply_to_check = lambda variables: check
     if stage.gateway.name == "gumroad":
         _replace_response(stage, "/user", {"success": True, "user": {"user_id": "SOMEBODY==", "id": "SOMEBODY=="}})
     stage.is_authorized = lambda call: True
@@ -91,7 +91,7 @@ def test_same_order_number_of_two_shops_is_two_orders(shop, drain):
         connection = connect_gateway(owner, shop.stage, credentials={**shop.stage.credentials, "storeUrl": store})
         path = f"{URL}/{connection['id']}"
         shop.stage.orders.clear()
-        shop.stage._counted = 0  # the other shop numbers its orders from one as well
+        shop.stage._last_number = 0  # the other shop numbers its orders from one as well
         sale = shop.stage.pay(Purchase(cents=10_000))
         shop.stage.refund(sale, 4_000)
         numbers.append(sale.id)

@@ -26,8 +26,8 @@ class BraintreeStage(Stage):
     gateway = GATEWAY
     credentials = {"merchantId": MERCHANT, "publicKey": PUBLIC, "privateKey": PRIVATE}
     unsupported = {
-        "trial": "Trials are not told.",
-        "code": "Braintree's discounts are no codes.",
+        "trial": "Trials are not reported.",
+        "code": "Braintree's discounts are not codes.",
         "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
         "time": missing_acts.PROOF_HAS_NO_TIME,
         "pay_again": missing_acts.VOID_IS_FINAL,

@@ -26,7 +26,7 @@ class PaypalStage(Stage):
     unsupported = {
         "code": "PayPal has no discount codes.",
         "test_flag": missing_acts.SEPARATE_TEST_ACCOUNT,
-        "dispute_opened": "A dispute is reported once it is decided.",
+        "dispute_opened": "A dispute is reported only when it is decided.",
         "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "cancel": missing_acts.PAYMENT_IS_FINAL,
         "pay_again": missing_acts.PAYMENT_IS_FINAL,

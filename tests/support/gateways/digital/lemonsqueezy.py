@@ -20,9 +20,9 @@ class LemonSqueezyStage(Stage):
     credentials = {"apiKey": KEY, "storeId": "1"}
     subscription = {"webhookSecret": SECRET}
     unsupported = {
-        "dispute_opened": "Chargebacks are not told as such.",
-        "dispute_lost": "Chargebacks are not told as such.",
-        "dispute_won": "Chargebacks are not told as such.",
+        "dispute_opened": "Chargebacks are not reported as such.",
+        "dispute_lost": "Chargebacks are not reported as such.",
+        "dispute_won": "Chargebacks are not reported as such.",
         "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "time": missing_acts.PROOF_HAS_NO_TIME,
         "cancel": missing_acts.PAYMENT_IS_FINAL,

@@ -17,9 +17,9 @@ class ThriveCartStage(Stage):
     gateway = GATEWAY
     credentials = {"apiKey": TOKEN, "secretWord": WORD}
     unsupported = {
-        "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
-        "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
-        "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_opened": "Chargebacks are not reported: refund the order when one is lost.",
+        "dispute_lost": "Chargebacks are not reported: refund the order when one is lost.",
+        "dispute_won": "Chargebacks are not reported: refund the order when one is lost.",
         "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "time": missing_acts.PROOF_HAS_NO_TIME,
         "any_body": "The proof is a secret word in the event.",

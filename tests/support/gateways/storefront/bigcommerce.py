@@ -26,7 +26,7 @@ class BigCommerceStage(Stage):
     unsupported = {
         "trial": "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         "dispute_lost": (
-            "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
+            "Disputes are reported for PayPal only, without their result: an order that leaves the status Disputed is"
             " released."
         ),
         "pay_part": missing_acts.ONE_SALE_PER_ORDER,

@@ -24,7 +24,7 @@ class ShopifyStage(Stage):
     gateway = GATEWAY
     credentials = {"shopDomain": SHOP, "clientId": CLIENT, "clientSecret": SECRET}
     unsupported = {
-        "trial": "Trials of subscription apps are not told.",
+        "trial": "Trials of subscription apps are not reported.",
         "time": missing_acts.PROOF_HAS_NO_TIME,
         "pay_part": missing_acts.ONE_SALE_PER_ORDER,
     }

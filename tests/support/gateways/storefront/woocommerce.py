@@ -22,9 +22,9 @@ class WooCommerceStage(Stage):
     subscription = {"webhooks": "12 13", "webhookSecret": SECRET}
     unsupported = {
         "test_flag": "Orders have no test flag.",
-        "dispute_opened": "Chargebacks are not told: refund the order when one is lost.",
-        "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
-        "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
+        "dispute_opened": "Chargebacks are not reported: refund the order when one is lost.",
+        "dispute_lost": "Chargebacks are not reported: refund the order when one is lost.",
+        "dispute_won": "Chargebacks are not reported: refund the order when one is lost.",
         "uninstall": missing_acts.UNINSTALL_IS_SILENT,
         "pay_part": missing_acts.ONE_SALE_PER_ORDER,
         "time": missing_acts.PROOF_HAS_NO_TIME,
