@@ -71,15 +71,15 @@ def list_providers() -> list[tuple[str, str]]:
     return [(by, client.name) for by, client in clients.items() if client is not None]
 
 
-def stage_audit(begun: StartedSession, *, by: str) -> NewSession:
+def stage_audit(started: StartedSession, *, by: str) -> NewSession:
     """Stage the audit entries of a session that begins, and return the session for its browser."""
-    _record("session.began", begun.session, begun.member_id, {"by": by, "role": begun.session.role})
-    if begun.replaced is not None:
-        _record("session.ended", begun.replaced, None, {"by": "sign-in"})
-    who = begun.session
+    _record("session.began", started.session, started.member_id, {"by": by, "role": started.session.role})
+    if started.replaced is not None:
+        _record("session.ended", started.replaced, None, {"by": "sign-in"})
+    who = started.session
     lasts_s = int((who.expires_at - who.seen_at).total_seconds())
     kind: PersonKind = who.kind  # type: ignore[assignment]  # the database knows these three
-    return NewSession(begun.cookie, lasts_s, kind, who.subject, who.organization_id)
+    return NewSession(started.cookie, lasts_s, kind, who.subject, who.organization_id)
 
 
 def open_link(
@@ -91,7 +91,7 @@ def open_link(
     of the browser's `cookie` ends.
     """
     with db.any_org_work():
-        begun = sessions.any_org_open_link(
+        started = sessions.any_org_open_link(
             token,
             cookie=cookie,
             browser_secret=request_cookie,
@@ -99,7 +99,7 @@ def open_link(
             user_agent=user_agent() or "",
             now=clock.now(),
         )
-        session = stage_audit(begun, by="link") if begun is not None else None
+        session = stage_audit(started, by="link") if started is not None else None
     if cookie:
         persons.forget(cookie)
     return session

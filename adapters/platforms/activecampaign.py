@@ -1,7 +1,6 @@
 """activecampaign: contacts with custom fields, on a host of the brand's own.
 
-A contact's fields have numbers; their names are read once in a while. It keeps no page of origin that could be relied
-on.
+A contact's fields have numbers; their names are read and cached. It stores no reliable page of origin.
 """
 
 import re

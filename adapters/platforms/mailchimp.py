@@ -1,4 +1,4 @@
-"""mailchimp: members of one audience, with merge fields and tags; it keeps no page that they came from.
+"""mailchimp: members of one audience, with merge fields and tags; it does not store the page where they signed up.
 
 A member who was archived is still known. Under heavy use a page in front of the API answers 403 to all calls.
 """

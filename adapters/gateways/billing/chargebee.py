@@ -1,7 +1,7 @@
 """chargebee: payments, refunds and chargebacks of a site's invoices.
 
-Nothing is signed: anyone who knows the user and the password of the webhook can send anything. So an event only says
-which one to read: its meaning is read from the API, by its id.
+Nothing is signed: anyone who knows the user and the password of the webhook can send anything. So only the id of an
+event is used: the event itself is read from the API.
 """
 
 import base64

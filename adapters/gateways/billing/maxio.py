@@ -1,6 +1,7 @@
 """maxio (Advanced Billing, formerly Chargify): payments, refunds and trials of a site, sent as forms.
 
-A refund names no payment, so it is placed by the invoices; chargebacks have no webhook and are found in lists alone.
+A refund names no payment, so its payment is found in the invoices; chargebacks have no webhook and are found
+only in lists.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""recurly: notifications name an object and no money; invoices, transactions and subscriptions are always read.
+"""recurly: notifications name an object without amounts; invoices, transactions and subscriptions are always read.
 
-Only JSON notifications are signed; the ones in XML prove nothing and are refused. A sale's id is its invoice's; its
-transactions are aliases. Refunds are counted by their transactions alone, credit invoices are of the same money.
+Only JSON notifications are signed; unsigned ones in XML are refused. A sale's id is its invoice's; its
+transactions are aliases. Refunds are counted by their transactions only, because credit invoices repeat the same money.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """braintree: subscriptions and disputes have notifications; one-off sales and refunds of cards are found by searching.
 
 A notification is a form: a text that is signed by SHA-1 under the SHA-1 of the private key (braintree's choice), and
-holds XML. A new pair of keys is a rotation.
+contains XML. A new pair of keys is a rotation.
 """
 
 import base64

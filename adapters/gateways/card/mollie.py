@@ -1,7 +1,7 @@
 """mollie: payments, and the refunds and chargebacks of them, each under its own id and never by running totals.
 
-There are two kinds of calls. The classic one names a payment in a form and is not signed: it is never believed, a job
-reads the payment. The signed one (`X-Mollie-Signature`) is an event. Payments without either are found in the lists.
+There are two kinds of calls. The classic one names a payment in a form and is not signed, so a job always reads
+the payment. The signed one (`X-Mollie-Signature`) is an event. Payments without either are found in the lists.
 """
 
 import re

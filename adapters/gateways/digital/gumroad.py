@@ -1,8 +1,8 @@
 """gumroad: sales, renewals, refunds and disputes, each read again at its API before anything is booked.
 
-Nothing that it sends is signed: a delivery only names a sale, which is read from the API. Only
-the referral is taken from the delivery. All amounts are US cents, whatever the product's currency is. A gift is two
-sales: its receiver's of nothing, which is reported, and its giver's with the money, which is booked.
+Its deliveries are not signed: one only names a sale, which is read from the API. Only the referral is taken from the
+delivery. All amounts are US cents, whatever the product's currency is. A gift is two sales:
+the receiver's without money, which is reported, and the giver's with the money, which is booked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

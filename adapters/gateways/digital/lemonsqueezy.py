@@ -1,8 +1,8 @@
-"""lemonsqueezy: paid orders are sales, and so are invoices of subscriptions behind the first.
+"""lemonsqueezy: paid orders are sales, and so are the invoices of a subscription after its first.
 
-A sale's id is `order:{id}` or `invoice:{id}`. The first payment of a subscription is its order; its first invoice is
-the same money, unless the order was of nothing. Refunds are running totals, reported of the order, of the invoice, or
-of both: the larger one counts. Custom data comes with events alone: listed payments name no affiliate.
+A sale's id is `order:{id}` or `invoice:{id}`. The first payment of a subscription is its order; its first invoice
+repeats the same money, unless the order was free. Refunds are running totals, reported for the order, the invoice or
+both: the larger one counts. Only events have custom data: listed payments name no affiliate.
 """
 
 import secrets

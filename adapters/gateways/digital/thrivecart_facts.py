@@ -1,7 +1,7 @@
 """Translates thrivecart's events, once its list of transactions confirmed them: orders, rebills, refunds.
 
-Both of its families of names are read. An order has one event for the whole, and one for each of its items, which
-is the same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
+Both of its sets of field names are read. An order has one event for the whole and one for each item, which repeat the
+same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""bigcommerce: its callbacks hold ids only; orders, refunds and their parts are read at the store.
+"""bigcommerce: its callbacks have only ids; orders, refunds and their parts are read at the store.
 
-A sale's id is its order's. A callback is proved by its signature, and by a token of ours that comes with every one.
+A sale's id is its order's. A callback is proved by its signature, and by our token that comes with every one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Calls shopify: GraphQL, by a token that is pasted or that the app's own credentials bring for a day."""
+"""Calls shopify: GraphQL, with a pasted token, or one that is requested for a day with the app's own credentials."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """wix: orders of a site's shop, refunds and chargebacks of their payments, sent to an app of the site's own.
 
-A sale's id is its order's; every cycle of a subscription is another order. Events are only read to be answered, for
-wix waits hardly more than a second.
+A sale's id is its order's; every cycle of a subscription is another order. A request only stores its event,
+because wix waits little more than a second for the response.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""woocommerce: orders of a shop on a server of its own, sent whole whenever they change.
+"""woocommerce: orders of a shop on the brand's own server, sent in full whenever they change.
 
-A sale's id is its order's. The shop never sends anything twice, and stops after five failures in a row: every
-reconciliation has its webhooks active again.
+A sale's id is its order's. The shop never repeats a webhook, and disables it after five failures in a row: every
+reconciliation enables it again.
 """
 
 import re
@@ -80,7 +80,7 @@ class WooCommerce(ManyWebhooksAdapter):
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhooks, with a secret of ours. The brand makes them where the key may only read."""
+        """Make the webhooks, with our secret. The brand makes them where the key may only read."""
 
         def make_hook(topic: str) -> str:
             hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret, "status": "active"}
