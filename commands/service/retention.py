@@ -30,7 +30,7 @@ def status(as_json: bool) -> None:
 
 
 @group.command("run")
-@click.option("--kind", "only", type=click.Choice(retention.list_kinds()), multiple=True, help="Only this kind.")
+@click.option("--kind", "kinds", type=click.Choice(retention.list_kinds()), multiple=True, help="Only this kind.")
 @output.json_option
 def run(kinds: tuple[str, ...], as_json: bool) -> None:
     """Delete or redact due rows now, in slices, while workers run."""
