@@ -91,7 +91,7 @@ def open_link(
     of the browser's `cookie` ends.
     """
     with db.any_org_work():
-        begun = sessions.any_org_open_link(
+        started = sessions.any_org_open_link(
             token,
             cookie=cookie,
             browser_secret=request_cookie,
@@ -99,7 +99,7 @@ def open_link(
             user_agent=user_agent() or "",
             now=clock.now(),
         )
-        session = stage_audit(begun, by="link") if begun is not None else None
+        session = stage_audit(started, by="link") if started is not None else None
     if cookie:
         persons.forget(cookie)
     return session

@@ -1,1 +1,1 @@
-"""What runs at others': clients of the interface, and what writes them."""
+"""Packages that run elsewhere: clients of the interface, and their generator."""

@@ -115,23 +115,23 @@ def http_url(raw: str) -> str:
     return raw
 
 
-def host_url(usual: str) -> Callable[[str], str]:
+def host_url(example: str) -> Callable[[str], str]:
     """Return a parser of a URL to which credentials may be sent: https with only a host, or http on this machine."""
 
     def parse(raw: str) -> str:
         if not _is_safe_host_url(raw):
-            raise ValueError(f"cannot be used; it must be {usual} or another https URL of a host alone")
+            raise ValueError(f"cannot be used; it must be {example} or another https URL with only a host")
         return raw.rstrip("/")
 
     return parse
 
 
-def api_url(usual: str) -> Callable[[str], str]:
+def api_url(example: str) -> Callable[[str], str]:
     """Return a parser of the base URL of an API to which credentials may be sent: https, or http on this machine."""
 
     def parse(raw: str) -> str:
         if not is_safe_url(raw) or "?" in raw:
-            raise ValueError(f"cannot be used; it must be an https URL without user and query, such as {usual}")
+            raise ValueError(f"cannot be used; it must be an https URL without user and query, such as {example}")
         return raw.rstrip("/")
 
     return parse
@@ -152,13 +152,13 @@ def smtp_server(raw: str) -> smtp_address.Server:
         raise ValueError(f"cannot be used: {error}. Write smtp://user:password@host:587") from None
 
 
-def mail_sender(usual: str) -> Callable[[str], str]:
+def mail_sender(example: str) -> Callable[[str], str]:
     """Return a parser of one mail address, with or without a name in front."""
 
     def parse(raw: str) -> str:
         senders = [address for _, address in getaddresses([raw])]
         if len(senders) != 1 or not _SENDER.fullmatch(senders[0]) or not raw.isprintable():
-            raise ValueError(f"is {raw!r}; it must be one sender, such as {usual}")
+            raise ValueError(f"is {raw!r}; it must be one sender, such as {example}")
         return raw
 
     return parse

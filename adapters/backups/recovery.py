@@ -20,23 +20,23 @@ def restore(backup: Backup, data_dir: Path, *, to: datetime | None, report: Call
 
     Raises ServerNotStarted, also if the folder has a database; OSError.
     """
-    place = data_folder.resolve(data_dir)
-    if place.postgres.exists() and any(place.postgres.iterdir()):
+    folder = data_folder.resolve(data_dir)
+    if folder.postgres.exists() and any(folder.postgres.iterdir()):
         advice = "Nothing was changed. Next: move it away, or restore with another DATA_DIR."
-        raise data_folder.ServerNotStarted(f"{place.postgres} has a database", advice=advice)
-    data_folder.prepare(place)
-    with data_folder.exclusive_lock(place.lock):
-        fresh = place.home / "postgres.new"
+        raise data_folder.ServerNotStarted(f"{folder.postgres} has a database", advice=advice)
+    data_folder.prepare(folder)
+    with data_folder.exclusive_lock(folder.lock):
+        fresh = folder.home / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
         prepare(backup, fresh, to=to, report=report)
-        fresh.rename(place.postgres)
-        place.owner_password.unlink(missing_ok=True)  # it belongs to another cluster; the next start creates one
+        fresh.rename(folder.postgres)
+        folder.owner_password.unlink(missing_ok=True)  # it belongs to another cluster; the next start creates one
         report("replaying the log")
         try:
-            postgres_server.recover(place)
+            postgres_server.recover(folder)
         except BaseException:
-            postgres_server.stop(place)
-            shutil.rmtree(place.postgres)  # the next start would use a half-restored one
+            postgres_server.stop(folder)
+            shutil.rmtree(folder.postgres)  # the next start would use a half-restored one
             raise
 
 

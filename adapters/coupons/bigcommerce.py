@@ -12,7 +12,7 @@ from adapters.coupons.base import CodeOrder, CodeRail, CodeTaken
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected
 from adapters.gateways.storefront import bigcommerce
-from adapters.gateways.wire import GatewayWire, ignoring_gone
+from adapters.gateways.wire import GatewayApi, ignoring_missing_object
 from domain.coupons.discounts import Discount
 from domain.gateways.names import Gateway
 
@@ -32,10 +32,10 @@ class BigCommerceCodes(CodeRail):
         if promotion is None:
             terms.require_first_payment_only(discount)
             terms.require_currency(discount, lambda: shapes.text(api.get("/v2/store"), "currency"))
-            response = api.ask("POST", "/v3/promotions", json=_promotion_fields(order)).json
+            response = api.request("POST", "/v3/promotions", json=_promotion_fields(order)).json
             promotion = shapes.require(response, "data", "id")
         try:
-            api.ask("POST", f"{_path(promotion)}/codes", json=_code_fields(order))
+            api.request("POST", f"{_path(promotion)}/codes", json=_code_fields(order))
         except GatewayRejected as refused:
             if _promotion_has_code(api, promotion, order):
                 return promotion
@@ -54,10 +54,10 @@ class BigCommerceCodes(CodeRail):
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Disable a promotion, then delete its code, so that its text is free."""
         api = bigcommerce.GATEWAY.api(account)
-        with ignoring_gone():
-            api.ask("PUT", _path(minted_id), json={"status": "DISABLED"})
+        with ignoring_missing_object():
+            api.request("PUT", _path(minted_id), json={"status": "DISABLED"})
             if _promotion_has_code(api, minted_id, order):
-                api.ask("DELETE", "/v3/promotions/codes", params={"code": order.code})
+                api.request("DELETE", "/v3/promotions/codes", params={"code": order.code})
 
 
 RAIL = BigCommerceCodes()
@@ -88,7 +88,7 @@ def _discount_fields(discount: Discount) -> Mapping[str, str]:
     return {"fixed_amount": terms.decimal(discount)}
 
 
-def _find_promotion(api: GatewayWire, order: CodeOrder) -> str | None:
+def _find_promotion(api: GatewayApi, order: CodeOrder) -> str | None:
     """Return the id of the promotion that was created for an order."""
     page = api.get("/v3/promotions", {"name": terms.name_with_mark(order), "redemption_type": "coupon"})
     for promotion in shapes.items(page, "data"):
@@ -97,11 +97,11 @@ def _find_promotion(api: GatewayWire, order: CodeOrder) -> str | None:
     return None
 
 
-def _promotion_has_code(api: GatewayWire, promotion: str, order: CodeOrder) -> bool:
+def _promotion_has_code(api: GatewayApi, promotion: str, order: CodeOrder) -> bool:
     return _contains_code(api.find(f"{_path(promotion)}/codes"), order)
 
 
-def _store_has_code(api: GatewayWire, order: CodeOrder) -> bool:
+def _store_has_code(api: GatewayApi, order: CodeOrder) -> bool:
     return _contains_code(api.find("/v3/promotions/codes", {"code": order.code}), order)
 
 
@@ -109,7 +109,7 @@ def _contains_code(listed: Any, order: CodeOrder) -> bool:
     return any(terms.matches_order(order, shapes.text(code, "code")) for code in shapes.items(listed, "data"))
 
 
-def _delete_promotion(api: GatewayWire, promotion: str | None) -> None:
+def _delete_promotion(api: GatewayApi, promotion: str | None) -> None:
     """Delete a promotion without a code, which cannot be redeemed."""
     if promotion is not None:
         with suppress(GatewayRejected):

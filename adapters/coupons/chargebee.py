@@ -13,7 +13,7 @@ from adapters.coupons.base import CodeOrder, DiscountUnsupported, ExistingCode, 
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import chargebee, chargebee_facts
-from adapters.gateways.wire import GatewayWire, ignoring_gone
+from adapters.gateways.wire import GatewayApi, ignoring_missing_object
 from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
@@ -39,13 +39,13 @@ class ChargebeeCodes(UniqueCodeRail):
         api = chargebee.GATEWAY.api(account)
         form = {**_coupon_fields(order), **_items(api, order.family.discount.product_refs)}
         headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
-        answer = api.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
+        answer = api.request("POST", "/coupons/create_for_items", form=form, headers=headers).json
         return shapes.require(answer, "coupon", "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon."""
-        with ignoring_gone():
-            chargebee.GATEWAY.api(account).ask("POST", f"/coupons/{shapes.segment(minted_id)}/delete")
+        with ignoring_missing_object():
+            chargebee.GATEWAY.api(account).request("POST", f"/coupons/{shapes.segment(minted_id)}/delete")
 
 
 RAIL = ChargebeeCodes()
@@ -80,7 +80,7 @@ def _duration(discount: Discount) -> Mapping[str, str | int]:
     return {"duration_type": _DURATIONS[discount.duration]}
 
 
-def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
+def _items(api: GatewayApi, item_prices: tuple[str, ...]) -> Mapping[str, str]:
     """Return the fields for what a coupon applies to: the whole invoice, or item prices grouped by kind of item."""
     if not item_prices:
         return {"apply_on": "invoice_amount"}

@@ -16,7 +16,7 @@ from adapters.coupons.base import CodeOrder, DiscountUnsupported, ExistingCode, 
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected
 from adapters.gateways.digital import gumroad
-from adapters.gateways.wire import GatewayWire, Params
+from adapters.gateways.wire import GatewayApi, Params
 from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
@@ -54,7 +54,7 @@ class GumroadCodes(UniqueCodeRail):
             "universal": "false" if discount.product_refs else "true",
         }
         codes = f"{_path(shapes.require(products[0], 'id'))}/offer_codes"
-        return shapes.require(_ask(api, "POST", codes, form), "offer_code", "id")
+        return shapes.require(_request(api, "POST", codes, form), "offer_code", "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete an offer code."""
@@ -64,7 +64,7 @@ class GumroadCodes(UniqueCodeRail):
             return  # there are no products, so no codes either
         codes = f"{_path(product)}/offer_codes"
         try:
-            _ask(api, "DELETE", f"{codes}/{shapes.segment(minted_id)}")
+            _request(api, "DELETE", f"{codes}/{shapes.segment(minted_id)}")
         except GatewayRejected:
             if any(shapes.text(code, "id") == minted_id for code in shapes.items(api.get(codes), "offer_codes")):
                 raise
@@ -95,14 +95,14 @@ def _require_supported(discount: Discount, products: list[Any]) -> None:
     terms.require_currency(discount, lambda: other)
 
 
-def _listing_product(api: GatewayWire, order: CodeOrder) -> str | None:
+def _listing_product(api: GatewayApi, order: CodeOrder) -> str | None:
     """Return the product whose offer codes are listed for an order; None if there is no product."""
     if refs := order.family.discount.product_refs:
         return refs[0]
     return next((shapes.require(product, "id") for product in _all_products(api)), None)
 
 
-def _products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:
+def _products(api: GatewayApi, refs: tuple[str, ...]) -> list[Any]:
     """Return the product in `refs`, or all if it is empty. Raises DiscountUnsupported for several, or a missing one."""
     if not refs:
         return list(_all_products(api))
@@ -116,19 +116,21 @@ def _products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:
     return [shapes.get(answer, "product")]
 
 
-def _all_products(api: GatewayWire) -> Iterator[Any]:
+def _all_products(api: GatewayApi) -> Iterator[Any]:
     def following(page: Any) -> Params | None:
         key = shapes.text(page, "next_page_key")
         return None if key is None else {"page_key": key}
 
     first: Params = {}
-    pages = paging.follow(lambda params: _ask(api, "GET", "/products", params=params), first, following)
+    pages = paging.follow(lambda params: _request(api, "GET", "/products", params=params), first, following)
     for page in itertools.islice(pages, _MAX_PAGES):
         yield from shapes.items(page, "products")
 
 
-def _ask(api: GatewayWire, method: str, path: str, form: Params | None = None, *, params: Params | None = None) -> Any:
-    answer = api.ask(method, path, params=params, form=form).json
+def _request(
+    api: GatewayApi, method: str, path: str, form: Params | None = None, *, params: Params | None = None
+) -> Any:
+    answer = api.request(method, path, params=params, form=form).json
     if shapes.get(answer, "success") is not True:
         raise GatewayRejected(422, shapes.text(answer, "message") or "no reason given")
     return answer

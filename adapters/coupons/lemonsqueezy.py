@@ -38,7 +38,7 @@ class LemonSqueezyCodes(UniqueCodeRail):
 
         api = lemonsqueezy.GATEWAY.api(account)
         terms.require_currency(order.family.discount, currency)
-        answer = api.ask("POST", "/discounts", json={"data": _discount_body(order, account)}).json
+        answer = api.request("POST", "/discounts", json={"data": _discount_body(order, account)}).json
         return shapes.require(answer, "data", "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:

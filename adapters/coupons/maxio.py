@@ -10,7 +10,7 @@ from adapters.coupons.base import CodeOrder, CodeRail, DiscountUnsupported, Exis
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import maxio
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.coupons.discounts import DiscountDuration
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
@@ -41,13 +41,13 @@ class MaxioCodes(CodeRail):
 RAIL = MaxioCodes()
 
 
-def _create(api: GatewayWire, order: CodeOrder, families: list[str]) -> str:
+def _create(api: GatewayApi, order: CodeOrder, families: list[str]) -> str:
     discount = order.family.discount
     terms.require_no_months(discount)
     terms.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
     terms.require_currency(discount, lambda: shapes.text(api.get("/site.json"), "site", "currency"))
     coupon, family = _coupon_fields(order), _choose_family(api, discount.product_refs, families)
-    return shapes.require(api.ask("POST", f"{_path(family)}.json", json=coupon).json, "coupon", "id")
+    return shapes.require(api.request("POST", f"{_path(family)}.json", json=coupon).json, "coupon", "id")
 
 
 def _coupon_fields(order: CodeOrder) -> Mapping[str, object]:
@@ -67,7 +67,7 @@ def _coupon_fields(order: CodeOrder) -> Mapping[str, object]:
     return {"coupon": coupon, **terms.optional(restricted_products=products)}
 
 
-def _choose_family(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
+def _choose_family(api: GatewayApi, product_refs: tuple[str, ...], families: list[str]) -> str:
     """Return the product family for a coupon: that of its products, or the only one of the site."""
     choices = set(families)
     if product_refs:
@@ -84,7 +84,7 @@ def _choose_family(api: GatewayWire, product_refs: tuple[str, ...], families: li
     return choices.pop()
 
 
-def _list_families(api: GatewayWire) -> Iterator[str]:
+def _list_families(api: GatewayApi) -> Iterator[str]:
     def fetch(number: int) -> list[object]:
         page = api.get("/product_families.json", {"per_page": _PAGE, "page": number})
         return shapes.items({"families": page}, "families")
@@ -93,7 +93,7 @@ def _list_families(api: GatewayWire) -> Iterator[str]:
         yield from (shapes.require(family, "product_family", "id") for family in families)
 
 
-def _find_by_text(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
+def _find_by_text(api: GatewayApi, order: CodeOrder, families: list[str]) -> ExistingCode | None:
     for family in families:
         answer = api.find("/coupons/find.json", {"code": order.code, "product_family_id": family})
         coupon = shapes.get(answer, "coupon")

@@ -7,7 +7,7 @@ from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import paddle
-from adapters.gateways.wire import ignoring_gone
+from adapters.gateways.wire import ignoring_missing_object
 from domain.coupons.codes import CodeShape
 from domain.coupons.discounts import DiscountDuration
 from domain.gateways import amounts
@@ -37,14 +37,14 @@ class PaddleCodes(UniqueCodeRail):
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Create a discount with this code."""
         terms.require_no_months(order.family.discount)
-        answer = paddle.GATEWAY.api(account).ask("POST", "/discounts", json=_discount_body(order)).json
+        answer = paddle.GATEWAY.api(account).request("POST", "/discounts", json=_discount_body(order)).json
         return shapes.require(answer, "data", "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a discount."""
-        with ignoring_gone():
+        with ignoring_missing_object():
             path = f"/discounts/{shapes.segment(minted_id)}"
-            paddle.GATEWAY.api(account).ask("PATCH", path, json={"status": "archived"})
+            paddle.GATEWAY.api(account).request("PATCH", path, json={"status": "archived"})
 
 
 RAIL = PaddleCodes()

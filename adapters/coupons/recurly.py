@@ -35,7 +35,7 @@ class RecurlyCodes(UniqueCodeRail):
     def create_code(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Create a coupon with this code."""
         return shapes.require(
-            recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon_fields(order)).json, "id"
+            recurly.GATEWAY.api(account).request("POST", "/coupons", json=_coupon_fields(order)).json, "id"
         )
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:

@@ -13,7 +13,7 @@ from adapters.coupons.base import CodeOrder, CodeRail, CodeTaken, CouponOrder
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
 from adapters.gateways.card import stripe, stripe_facts
-from adapters.gateways.wire import GatewayWire, Params, ignoring_gone
+from adapters.gateways.wire import GatewayApi, Params, ignoring_missing_object
 from domain.coupons.codes import CodeShape
 from domain.coupons.discounts import Discount
 from domain.gateways import amounts
@@ -81,8 +81,8 @@ class StripeCodes(CodeRail):
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Make a promotion code inactive; it cannot be deleted."""
         path = f"/v1/promotion_codes/{shapes.segment(minted_id)}"
-        with ignoring_gone():
-            stripe.GATEWAY.api(account).ask("POST", path, form={"active": "false"})
+        with ignoring_missing_object():
+            stripe.GATEWAY.api(account).request("POST", path, form={"active": "false"})
 
 
 RAIL = StripeCodes()
@@ -96,10 +96,10 @@ def _discount_fields(discount: Discount) -> Mapping[str, str | int]:
     return {"amount_off": units, "currency": currency.lower()}
 
 
-def _create(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
+def _create(api: GatewayApi, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
     try:
-        return shapes.require(api.ask("POST", path, form=form, headers=headers).json, "id")
+        return shapes.require(api.request("POST", path, form=form, headers=headers).json, "id")
     except GatewayRejected as refused:
         if refused.status == _KEY_IN_USE:
             raise GatewayUnreachable("another request is creating the same object there") from refused
@@ -111,6 +111,6 @@ def _find_ours(existing: Iterable[Any], our_id: str) -> str | None:
     return next(ids, None)
 
 
-def _list(api: GatewayWire, path: str, params: Params) -> Iterator[Any]:
+def _list(api: GatewayApi, path: str, params: Params) -> Iterator[Any]:
     for items in itertools.islice(stripe.read_list(api, path, params), _MAX_PAGES):
         yield from items

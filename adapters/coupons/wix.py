@@ -15,7 +15,7 @@ from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import paging, shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.storefront import wix
-from adapters.gateways.wire import ignoring_gone
+from adapters.gateways.wire import ignoring_missing_object
 from domain.coupons.codes import CodeShape
 from domain.gateways.names import Gateway
 
@@ -40,16 +40,16 @@ class WixCodes(UniqueCodeRail):
         """Create a coupon with this code."""
 
         def currency() -> str | None:
-            return shapes.text(wix.ask(account, "GET", "/apps/v1/instance"), "site", "paymentCurrency")
+            return shapes.text(wix.request(account, "GET", "/apps/v1/instance"), "site", "paymentCurrency")
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.require(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
+        return shapes.require(wix.request(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon: an inactive one would keep its text taken."""
-        with ignoring_gone():
-            wix.ask(account, "DELETE", f"{_COUPONS}/{shapes.segment(minted_id)}")
+        with ignoring_missing_object():
+            wix.request(account, "DELETE", f"{_COUPONS}/{shapes.segment(minted_id)}")
 
 
 RAIL = WixCodes()
@@ -80,7 +80,7 @@ def _milliseconds(at: datetime) -> str:
 def _coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
     def fetch(number: int) -> list[Any]:
         query = {"filter": by_code, "paging": {"limit": _PAGE, "offset": (number - 1) * _PAGE}}
-        return shapes.items(wix.ask(account, "POST", f"{_COUPONS}/query", {"query": query}), "coupons")
+        return shapes.items(wix.request(account, "POST", f"{_COUPONS}/query", {"query": query}), "coupons")
 
     by_code = orjson.dumps({"specification.code": order.code}).decode()
     for coupons in paging.number(fetch, _PAGE, max_pages=_MAX_PAGES):

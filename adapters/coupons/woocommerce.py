@@ -10,7 +10,7 @@ from adapters.coupons.base import CodeOrder, ExistingCode, UniqueCodeRail
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from adapters.gateways.storefront import woocommerce
-from adapters.gateways.wire import ignoring_gone
+from adapters.gateways.wire import ignoring_missing_object
 from domain.gateways.names import Gateway
 
 _OUR_ID = "_affiliate_coupon_id"
@@ -21,7 +21,7 @@ class WooCommerceCodes(UniqueCodeRail):
 
     def find_by_text(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Return the coupon with this code."""
-        coupons = woocommerce.ask(account, "GET", "/coupons", {"code": order.code.lower()}).json
+        coupons = woocommerce.request(account, "GET", "/coupons", {"code": order.code.lower()}).json
         for coupon in shapes.items({"coupons": coupons}, "coupons"):
             if terms.matches_order(order, shapes.text(coupon, "code")):
                 our_id = shapes.pairs(coupon, "meta_data", name="key").get(_OUR_ID)
@@ -32,16 +32,16 @@ class WooCommerceCodes(UniqueCodeRail):
         """Create a coupon with this code."""
 
         def currency() -> str | None:
-            return shapes.text(woocommerce.ask(account, "GET", "/data/currencies/current").json, "code")
+            return shapes.text(woocommerce.request(account, "GET", "/data/currencies/current").json, "code")
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon_fields(order)).json, "id")
+        return shapes.require(woocommerce.request(account, "POST", "/coupons", json=_coupon_fields(order)).json, "id")
 
     def deactivate(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon permanently: one in the trash would keep its text taken."""
-        with ignoring_gone():
-            woocommerce.ask(account, "DELETE", f"/coupons/{shapes.segment(minted_id)}", {"force": "true"})
+        with ignoring_missing_object():
+            woocommerce.request(account, "DELETE", f"/coupons/{shapes.segment(minted_id)}", {"force": "true"})
 
 
 RAIL = WooCommerceCodes()

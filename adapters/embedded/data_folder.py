@@ -109,17 +109,17 @@ def resolve(data_dir: Path) -> DataFolder:
     return DataFolder(home=home, sockets=next(fitting))
 
 
-def prepare(place: DataFolder) -> None:
+def prepare(folder: DataFolder) -> None:
     """Create missing folders.
 
     Raises ServerNotStarted if another user owns the short socket folder, OSError if a folder cannot be created.
     """
-    restrict_access(place.home)
-    if place.home not in place.sockets.parents:
-        _claim(place.sockets.parent)
-    place.sockets.mkdir(mode=0o700, exist_ok=True)
-    place.valkey.mkdir(mode=0o700, exist_ok=True)
-    place.postgres_log.parent.mkdir(exist_ok=True)
+    restrict_access(folder.home)
+    if folder.home not in folder.sockets.parents:
+        _claim(folder.sockets.parent)
+    folder.sockets.mkdir(mode=0o700, exist_ok=True)
+    folder.valkey.mkdir(mode=0o700, exist_ok=True)
+    folder.postgres_log.parent.mkdir(exist_ok=True)
 
 
 def restrict_access(home: Path) -> None:
@@ -137,9 +137,9 @@ def restrict_access(home: Path) -> None:
             home.chmod(0o700 | traversal)
 
 
-def allow_traversal(place: DataFolder) -> None:
+def allow_traversal(folder: DataFolder) -> None:
     """Allow other users to traverse the data folder; its contents stay private."""
-    place.home.chmod(0o711)
+    folder.home.chmod(0o711)
 
 
 @contextmanager

@@ -76,152 +76,156 @@ _FOR_TESTS = {
 _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 
 
-def start(place: data_folder.DataFolder, *, durable: bool) -> None:
+def start(folder: data_folder.DataFolder, *, durable: bool) -> None:
     """Start the server unless it runs, and return once it responds; wait for a starting or stopping one first.
 
     `durable` is ignored if it runs already. Raises ServerNotStarted, OSError.
     """
-    settled = data_folder.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
-    if is_ready(place):
-        if roles.exist(place):
+    settled = data_folder.wait_until(lambda: is_ready(folder) or not is_running(folder), timeout_s=_START_TIMEOUT_S)
+    if is_ready(folder):
+        if roles.exist(folder):
             return
-        stop(place)  # It was started by a version that logged in with other roles.
+        stop(folder)  # It was started by a version that logged in with other roles.
     if not settled:
-        raise _failure(place, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
-    runner = runners.choose_runner(place)
-    data_folder.rotate_log(place.postgres_log)
-    place.postgres_log.touch(mode=0o600)
-    for path in (place.sockets, place.postgres_log, place.postgres):
+        raise _failure(folder, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
+    runner = runners.choose_runner(folder)
+    data_folder.rotate_log(folder.postgres_log)
+    folder.postgres_log.touch(mode=0o600)
+    for path in (folder.sockets, folder.postgres_log, folder.postgres):
         runner.change_owner(path)
     try:
-        if not (place.postgres / "global" / "pg_control").exists():
-            _create(place, runner, durable=durable)
-        _replace_recycled_pid(_pid_file(place))
-        if not _await_end(_pid_file(place), timeout_s=_STOP_TIMEOUT_S):
-            raise _failure(place, f"processes of a killed PostgreSQL still use {place.postgres}; end them")
-        if not roles.exist(place):
-            _create_roles(place, runner)
-        _launch(place, runner, durable=durable)
+        if not (folder.postgres / "global" / "pg_control").exists():
+            _create(folder, runner, durable=durable)
+        _replace_recycled_pid(_pid_file(folder))
+        if not _await_end(_pid_file(folder), timeout_s=_STOP_TIMEOUT_S):
+            raise _failure(folder, f"processes of a killed PostgreSQL still use {folder.postgres}; end them")
+        if not roles.exist(folder):
+            _create_roles(folder, runner)
+        _launch(folder, runner, durable=durable)
     except SubprocessError as error:
-        raise _failure(place, f"PostgreSQL could not be run: {error}") from error
+        raise _failure(folder, f"PostgreSQL could not be run: {error}") from error
 
 
-def recover(place: data_folder.DataFolder) -> None:
+def recover(folder: data_folder.DataFolder) -> None:
     """Start a restored cluster, wait until it has replayed its log, and stop it. Raises ServerNotStarted.
 
     Replaying the log of days has no time limit: only a server that ends is a failure.
     """
-    runner = runners.choose_runner(place)
-    place.postgres_log.touch(mode=0o600)
-    for path in (place.sockets, place.postgres_log, place.postgres):
+    runner = runners.choose_runner(folder)
+    folder.postgres_log.touch(mode=0o600)
+    for path in (folder.sockets, folder.postgres_log, folder.postgres):
         runner.change_owner(path)
     try:
-        _launch(place, runner, durable=True, replays=True)
-        data_folder.wait_until(lambda: is_running(place), timeout_s=_START_TIMEOUT_S)
+        _launch(folder, runner, durable=True, replays=True)
+        data_folder.wait_until(lambda: is_running(folder), timeout_s=_START_TIMEOUT_S)
         # If it were stopped before it accepts writes, it would stay on the old timeline and replay past the target at
         # the next start. Without hot standby it becomes ready only when it is done.
-        while is_running(place) and not is_ready(place):
-            data_folder.wait_until(lambda: is_ready(place), timeout_s=1)
+        while is_running(folder) and not is_ready(folder):
+            data_folder.wait_until(lambda: is_ready(folder), timeout_s=1)
     except SubprocessError as error:
-        raise _failure(place, f"PostgreSQL could not be run: {error}") from error
-    if not is_ready(place) or (place.postgres / "recovery.signal").exists():
-        raise _failure(place, "PostgreSQL ended before it had replayed the log; the log may end before that time")
-    stop(place)
+        raise _failure(folder, f"PostgreSQL could not be run: {error}") from error
+    if not is_ready(folder) or (folder.postgres / "recovery.signal").exists():
+        raise _failure(folder, "PostgreSQL ended before it had replayed the log; the log may end before that time")
+    stop(folder)
 
 
-def stop(place: data_folder.DataFolder, *, signal_number: signal.Signals = signal.SIGINT) -> None:
+def stop(folder: data_folder.DataFolder, *, signal_number: signal.Signals = signal.SIGINT) -> None:
     """Stop the server if it runs and wait for its end.
 
     SIGINT is the fast mode: sessions end, everything committed is written. SIGQUIT is the immediate mode, as after a
     crash. Raises TimeoutError.
     """
-    pid = data_folder.listener_pid(place.postgres_socket)
+    pid = data_folder.listener_pid(folder.postgres_socket)
     if pid is None:
         return
     with suppress(ProcessLookupError):
         os.kill(pid, signal_number)
     # Removing the pid file is the server's last action.
-    if not data_folder.wait_until(lambda: not _pid_file(place).exists(), timeout_s=_STOP_TIMEOUT_S):
-        raise TimeoutError(f"PostgreSQL (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {place.postgres_log}")
+    if not data_folder.wait_until(lambda: not _pid_file(folder).exists(), timeout_s=_STOP_TIMEOUT_S):
+        raise TimeoutError(
+            f"PostgreSQL (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {folder.postgres_log}"
+        )
 
 
-def is_running(place: data_folder.DataFolder) -> bool:
+def is_running(folder: data_folder.DataFolder) -> bool:
     """Return whether a server listens, even if it is still starting or already stopping."""
-    return data_folder.listener_pid(place.postgres_socket) is not None
+    return data_folder.listener_pid(folder.postgres_socket) is not None
 
 
-def is_ready(place: data_folder.DataFolder) -> bool:
+def is_ready(folder: data_folder.DataFolder) -> bool:
     """Return whether the server accepts sessions: the eighth line of its pid file is 'ready', and it responds."""
     try:
-        lines = _pid_file(place).read_text().splitlines()
+        lines = _pid_file(folder).read_text().splitlines()
     except FileNotFoundError:
         return False
-    return len(lines) > 7 and lines[7].strip() == "ready" and _responds(place)
+    return len(lines) > 7 and lines[7].strip() == "ready" and _responds(folder)
 
 
-def _responds(place: data_folder.DataFolder) -> bool:
+def _responds(folder: data_folder.DataFolder) -> bool:
     """Return whether the server responds to an SSLRequest (with N, for no TLS)."""
-    return data_folder.query_listener(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
+    return data_folder.query_listener(folder.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
 
 
-def _pid_file(place: data_folder.DataFolder) -> Path:
-    return place.postgres / "postmaster.pid"
+def _pid_file(folder: data_folder.DataFolder) -> Path:
+    return folder.postgres / "postmaster.pid"
 
 
-def _failure(place: data_folder.DataFolder, what: str) -> data_folder.ServerNotStarted:
-    return data_folder.ServerNotStarted(what, log=place.postgres_log, advice=_ADVICE)
+def _failure(folder: data_folder.DataFolder, what: str) -> data_folder.ServerNotStarted:
+    return data_folder.ServerNotStarted(what, log=folder.postgres_log, advice=_ADVICE)
 
 
-def _create(place: data_folder.DataFolder, runner: runners.Runner, *, durable: bool) -> None:
+def _create(folder: data_folder.DataFolder, runner: runners.Runner, *, durable: bool) -> None:
     """Create the cluster with its database in a temporary folder and move it into place when it is complete.
 
     The next attempt deletes the temporary folder of a killed one.
     """
-    if place.postgres.exists() and any(place.postgres.iterdir()):
-        raise _failure(place, f"{place.postgres} holds files but no PostgreSQL; move them away")
-    fresh = place.home / "postgres.new"
+    if folder.postgres.exists() and any(folder.postgres.iterdir()):
+        raise _failure(folder, f"{folder.postgres} holds files but no PostgreSQL; move them away")
+    fresh = folder.home / "postgres.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
     runner.change_owner(fresh)
     options = ["-U", _NAME, "-A", "trust", "-E", "UTF8", "--locale=C"]
     # The builtin provider sorts by code point on every machine: an index never depends on a system's libc.
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", *([] if durable else _CREATED_FOR_TESTS)]
-    if not runner.run(["initdb", "-D", str(fresh), *options], log=place.postgres_log):
-        raise _failure(place, "initdb could not create the database folder")
-    if not _run_single_user(place, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"):
-        raise _failure(place, f"the database {_NAME} could not be created")
-    fresh.rename(place.postgres)
-    _sync(place.home)
+    if not runner.run(["initdb", "-D", str(fresh), *options], log=folder.postgres_log):
+        raise _failure(folder, "initdb could not create the database folder")
+    if not _run_single_user(
+        folder, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"
+    ):
+        raise _failure(folder, f"the database {_NAME} could not be created")
+    fresh.rename(folder.postgres)
+    _sync(folder.home)
 
 
-def _create_roles(place: data_folder.DataFolder, runner: runners.Runner) -> None:
+def _create_roles(folder: data_folder.DataFolder, runner: runners.Runner) -> None:
     password = roles.new_password()
-    if not _run_single_user(place, runner, place.postgres, roles.build_statements(password)):
-        raise _failure(place, "the roles of the database could not be created")
-    roles.save_password(place, password)
+    if not _run_single_user(folder, runner, folder.postgres, roles.build_statements(password)):
+        raise _failure(folder, "the roles of the database could not be created")
+    roles.save_password(folder, password)
 
 
 def _run_single_user(
-    place: data_folder.DataFolder, runner: runners.Runner, cluster: Path, statements: str, *options: str
+    folder: data_folder.DataFolder, runner: runners.Runner, cluster: Path, statements: str, *options: str
 ) -> bool:
     """Run statements, one per line, in single-user mode; failing statements are not logged."""
     flags = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
     command = ["postgres", "--single", "-D", str(cluster), *flags, "postgres"]
-    return runner.run(command, log=place.postgres_log, stdin=statements)
+    return runner.run(command, log=folder.postgres_log, stdin=statements)
 
 
-def _launch(place: data_folder.DataFolder, runner: runners.Runner, *, durable: bool, replays: bool = False) -> None:
-    for stale in (place.postgres_socket, place.sockets / f"{place.postgres_socket.name}.lock"):
+def _launch(folder: data_folder.DataFolder, runner: runners.Runner, *, durable: bool, replays: bool = False) -> None:
+    for stale in (folder.postgres_socket, folder.sockets / f"{folder.postgres_socket.name}.lock"):
         stale.unlink(missing_ok=True)  # No server listens there, and the folder is private.
-    roles.write_rules(place.postgres)
-    settings = {"unix_socket_directories": str(place.sockets)} | _ALWAYS | (_DURABLE if durable else _FOR_TESTS)
+    roles.write_rules(folder.postgres)
+    settings = {"unix_socket_directories": str(folder.sockets)} | _ALWAYS | (_DURABLE if durable else _FOR_TESTS)
     if replays:
         settings["hot_standby"] = "off"
     options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
     waits = ["-W"] if replays else ["-w", "-t", str(_START_TIMEOUT_S)]
-    command = ["pg_ctl", "-D", str(place.postgres), "-s", *waits]
-    if not runner.run([*command, "-l", str(place.postgres_log), "-o", options, "start"], log=place.postgres_log):
-        raise _failure(place, "PostgreSQL did not start")
+    command = ["pg_ctl", "-D", str(folder.postgres), "-s", *waits]
+    if not runner.run([*command, "-l", str(folder.postgres_log), "-o", options, "start"], log=folder.postgres_log):
+        raise _failure(folder, "PostgreSQL did not start")
 
 
 def _sync(folder: Path) -> None:

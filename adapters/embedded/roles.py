@@ -34,9 +34,9 @@ alter role {owner} password '{password}';
 """
 
 
-def exist(place: data_folder.DataFolder) -> bool:
+def exist(folder: data_folder.DataFolder) -> bool:
     """Return whether the roles exist: the owner's password file is written after them."""
-    return place.owner_password.exists()
+    return folder.owner_password.exists()
 
 
 def build_statements(password: str) -> str:
@@ -49,14 +49,14 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def save_password(place: data_folder.DataFolder, password: str) -> None:
+def save_password(folder: data_folder.DataFolder, password: str) -> None:
     """Write the owner's password file atomically (`passfile` of a URL)."""
-    draft = place.owner_password.with_suffix(".draft")
+    draft = folder.owner_password.with_suffix(".draft")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(f"*:*:*:{OWNER}:{password}\n")
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(place.owner_password)
+    draft.replace(folder.owner_password)
 
 
 def write_rules(cluster: Path) -> None:

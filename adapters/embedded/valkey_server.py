@@ -22,7 +22,7 @@ _ADVICE = "Next: fix the error in the log and start again, or set REDIS_URL to a
 # The wheel names its folders by system and machine, with one name per machine.
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
-_ALWAYS = {
+_COMMON_OPTIONS = {
     "--daemonize": "yes",  # Its own session: Ctrl-C in the terminal stops the workers, not the queue under them.
     "--port": "0",
     "--unixsocketperm": "700",
@@ -30,61 +30,65 @@ _ALWAYS = {
     "--maxmemory-policy": "noeviction",
     "--save": "",
 }
-_DURABLE = {"--appendonly": "yes", "--appendfsync": "everysec"}
-_FOR_TESTS = {"--appendonly": "no"}
+_DURABLE_OPTIONS = {"--appendonly": "yes", "--appendfsync": "everysec"}
+_TEST_OPTIONS = {"--appendonly": "no"}
 
 
-def start(place: data_folder.DataFolder, *, durable: bool) -> None:
+def start(folder: data_folder.DataFolder, *, durable: bool) -> None:
     """Start the server unless it runs, and return once it responds; wait for a loading one.
 
     `durable` is ignored if it runs already. Raises ServerNotStarted, OSError.
     """
-    if _wait_for_response(place):
+    if _wait_for_response(folder):
         return
-    _launch(place, durable=durable)
-    if not _wait_for_response(place):
-        raise _failure(place, "Valkey did not start")
+    _launch(folder, durable=durable)
+    if not _wait_for_response(folder):
+        raise _failure(folder, "Valkey did not start")
 
 
-def stop(place: data_folder.DataFolder, *, signal_number: signal.Signals = signal.SIGTERM) -> None:
+def stop(folder: data_folder.DataFolder, *, signal_number: signal.Signals = signal.SIGTERM) -> None:
     """Stop the server if it runs and wait for its end; on SIGTERM it saves its data first.
 
     Raises TimeoutError.
     """
-    pid = data_folder.listener_pid(place.valkey_socket)
+    pid = data_folder.listener_pid(folder.valkey_socket)
     if pid is not None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal_number)
-    if not data_folder.wait_until(lambda: not _is_locked(place), timeout_s=_STOP_TIMEOUT_S):
-        raise TimeoutError(f"Valkey (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {place.valkey_log}")
+    if not data_folder.wait_until(lambda: not _is_locked(folder), timeout_s=_STOP_TIMEOUT_S):
+        raise TimeoutError(f"Valkey (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {folder.valkey_log}")
 
 
-def is_running(place: data_folder.DataFolder) -> bool:
+def is_running(folder: data_folder.DataFolder) -> bool:
     """Return whether a server listens, even if it is still loading."""
-    return data_folder.listener_pid(place.valkey_socket) is not None
+    return data_folder.listener_pid(folder.valkey_socket) is not None
 
 
-def _wait_for_response(place: data_folder.DataFolder) -> bool:
+def _wait_for_response(folder: data_folder.DataFolder) -> bool:
     """Wait while a server lives that does not respond yet; return whether it responds."""
-    data_folder.wait_until(lambda: _responds(place) or not _is_locked(place), timeout_s=_START_TIMEOUT_S)
-    return _responds(place)
+    data_folder.wait_until(lambda: _responds(folder) or not _is_locked(folder), timeout_s=_START_TIMEOUT_S)
+    return _responds(folder)
 
 
-def _launch(place: data_folder.DataFolder, *, durable: bool) -> None:
-    if _is_locked(place):
-        raise _failure(place, f"another Valkey uses {place.valkey} but does not answer on {place.valkey_socket}")
+def _launch(folder: data_folder.DataFolder, *, durable: bool) -> None:
+    if _is_locked(folder):
+        raise _failure(folder, f"another Valkey uses {folder.valkey} but does not answer on {folder.valkey_socket}")
     paths = {
-        "--unixsocket": place.valkey_socket,
-        "--dir": place.valkey,
-        "--logfile": place.valkey_log,
-        "--pidfile": place.valkey / "valkey.pid",
+        "--unixsocket": folder.valkey_socket,
+        "--dir": folder.valkey,
+        "--logfile": folder.valkey_log,
+        "--pidfile": folder.valkey / "valkey.pid",
     }
-    options = _ALWAYS | {name: str(path) for name, path in paths.items()} | (_DURABLE if durable else _FOR_TESTS)
+    options = (
+        _COMMON_OPTIONS
+        | {name: str(path) for name, path in paths.items()}
+        | (_DURABLE_OPTIONS if durable else _TEST_OPTIONS)
+    )
     command = [str(_binary()), *(part for option in options.items() for part in option)]
-    data_folder.rotate_log(place.valkey_log)
-    with _lock_file(place).open("a") as lock, place.valkey_log.open("ab") as output:
+    data_folder.rotate_log(folder.valkey_log)
+    with _lock_file(folder).open("a") as lock, folder.valkey_log.open("ab") as output:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -94,8 +98,8 @@ def _launch(place: data_folder.DataFolder, *, durable: bool) -> None:
             pass_fds=(lock.fileno(),),
             start_new_session=True,
         )
-    if done.returncode != 0:
-        raise _failure(place, f"Valkey refused its options (exit code {done.returncode})")
+    if result.returncode != 0:
+        raise _failure(folder, f"Valkey refused its options (exit code {result.returncode})")
 
 
 def _binary() -> Path:
@@ -117,16 +121,16 @@ def _binary() -> Path:
     return binary
 
 
-def _responds(place: data_folder.DataFolder) -> bool:
+def _responds(folder: data_folder.DataFolder) -> bool:
     """Return whether the server responds to a PING; while loading its file it does not."""
-    return data_folder.query_listener(place.valkey_socket, b"PING\r\n").startswith(b"+PONG")
+    return data_folder.query_listener(folder.valkey_socket, b"PING\r\n").startswith(b"+PONG")
 
 
-def _is_locked(place: data_folder.DataFolder) -> bool:
+def _is_locked(folder: data_folder.DataFolder) -> bool:
     """Return whether any server process of this folder is alive."""
-    if not _lock_file(place).exists():
+    if not _lock_file(folder).exists():
         return False
-    with _lock_file(place).open("a") as probe:
+    with _lock_file(folder).open("a") as probe:
         try:
             fcntl.flock(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -134,9 +138,9 @@ def _is_locked(place: data_folder.DataFolder) -> bool:
         return False
 
 
-def _lock_file(place: data_folder.DataFolder) -> Path:
-    return place.valkey / "server.lock"
+def _lock_file(folder: data_folder.DataFolder) -> Path:
+    return folder.valkey / "server.lock"
 
 
-def _failure(place: data_folder.DataFolder, what: str) -> data_folder.ServerNotStarted:
-    return data_folder.ServerNotStarted(what, log=place.valkey_log, advice=_ADVICE)
+def _failure(folder: data_folder.DataFolder, what: str) -> data_folder.ServerNotStarted:
+    return data_folder.ServerNotStarted(what, log=folder.valkey_log, advice=_ADVICE)

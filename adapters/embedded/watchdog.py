@@ -28,7 +28,7 @@ class Watchdog:
     def __init__(self, data_dir: Path, names: Collection[str], *, print_line: Callable[[str], None]) -> None:
         """`names` are 'postgres', 'valkey' or both; `print_line` prints a line."""
         self._data_dir, self._names, self._print_line = data_dir, sorted(names), print_line
-        self._place = data_folder.resolve(data_dir)
+        self._folder = data_folder.resolve(data_dir)
         self._wakeup_reader, self._wakeup_writer = socket.socketpair()
         self._wakeup_writer.setblocking(False)
         self._is_stopping = False
@@ -51,7 +51,7 @@ class Watchdog:
         self._is_stopping = True
 
     def _pid(self, name: str) -> int | None:
-        return data_folder.listener_pid(getattr(self._place, _SOCKETS[name]))
+        return data_folder.listener_pid(getattr(self._folder, _SOCKETS[name]))
 
     def _restart(self, gone: list[str]) -> None:
         for name in gone:

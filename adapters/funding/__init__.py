@@ -1,1 +1,1 @@
-"""Where the money of deals comes from: one source behind one interface (`base.FundingSource`)."""
+"""The source of the money of deals, behind one interface (`base.FundingSource`)."""

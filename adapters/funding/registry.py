@@ -1,4 +1,4 @@
-"""Which funding source the settings configure: the account of the processor that pays connected accounts."""
+"""The configured funding source: the account of the processor that pays connected accounts."""
 
 import functools
 
@@ -8,16 +8,16 @@ from adapters.funding.processor import ProcessorFunding
 
 
 def find_source() -> FundingSource | None:
-    """Return the source, None when the operator has not set up the processor."""
-    return _of_this_process()
+    """Return the source, None if the operator has not configured the processor."""
+    return _configured_source()
 
 
-def is_stood_in_for() -> bool:
-    """Return whether the sandbox replaces the source: on a machine with its own servers and no processor."""
+def is_replaced_by_sandbox() -> bool:
+    """Return whether the sandbox replaces the source: on an installation with embedded servers and no processor."""
     return find_source() is None and settings.current().servers.database_url is None
 
 
 @functools.cache
-def _of_this_process() -> FundingSource | None:
+def _configured_source() -> FundingSource | None:
     access = settings.current().rails.processor
     return None if access is None else ProcessorFunding(url=access.url, key=access.key)

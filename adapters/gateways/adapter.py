@@ -26,11 +26,11 @@ from adapters.gateways.base import (
     Setup,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, parse_json, serialize
+from adapters.gateways.wire import GatewayApi, parse_json, serialize
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
 
 #: Translates the object of an event, at the time of the event; reads at the gateway the parts that the object lacks.
-Reader = Callable[[GatewayWire, Any, datetime], Facts]
+Reader = Callable[[GatewayApi, Any, datetime], Facts]
 
 _CALL_ERRORS = (CredentialsRefused, GatewayRejected, GatewayUnreachable)
 
@@ -175,7 +175,7 @@ class ApiAdapter(GatewayAdapter):
     subscription_path: str | None = None
 
     @abstractmethod
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         """Return the API of an account. Raises CredentialsRefused for credentials that cannot be sent."""
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
@@ -235,7 +235,7 @@ class OneWebhookAdapter(StoredWebhookAdapter):
 
     @abstractmethod
     def make_webhook(self, account: GatewayAccount, address: str) -> Any:
-        """Return the gateway's answer to making a webhook. Raises as `GatewayWire.ask`."""
+        """Return the gateway's answer to making a webhook. Raises as `GatewayApi.request`."""
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Create the webhook, unless the brand gave the secret of one. Without permission, the brand creates it."""

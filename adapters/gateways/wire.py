@@ -1,4 +1,4 @@
-"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors by what to do about them."""
+"""Calls of an adapter to its gateway: JSON in and out, exact decimals, and one error for each remedy."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,26 +43,26 @@ class GatewayAnswer:
     headers: Mapping[str, str]
 
 
-class WouldAsk(Exception):
-    """A call to the gateway was needed in a block in which none may be made."""
+class CallNotAllowed(Exception):
+    """The block needs a call to the gateway, but runs in `without_calls`."""
 
 
-_may_ask: ContextVar[bool] = ContextVar("may_ask", default=True)
+_calls_allowed: ContextVar[bool] = ContextVar("calls_allowed", default=True)
 
 
 @contextmanager
 def without_calls() -> Iterator[None]:
-    """Run a block in which calls to gateways are not made: they raise WouldAsk."""
-    before = _may_ask.set(False)
+    """Run a block in which calls to gateways are not made: they raise CallNotAllowed."""
+    before = _calls_allowed.set(False)
     try:
         yield
     finally:
-        _may_ask.reset(before)
+        _calls_allowed.reset(before)
 
 
 @contextmanager
-def ignoring_gone() -> Iterator[None]:
-    """End a block without an error where the gateway says that the object of the call does not exist any more."""
+def ignoring_missing_object() -> Iterator[None]:
+    """End a block without an error if the gateway reports that the object of the call does not exist (404, 410)."""
     try:
         yield
     except GatewayRejected as error:
@@ -70,7 +70,7 @@ def ignoring_gone() -> Iterator[None]:
             raise
 
 
-class ApiWire:
+class AccountApi:
     """The API of one account at an address, whose scheme and host `replacement` replaces; the path stays.
 
     `is_typed` says that the brand typed the host: unless it is replaced, only public addresses are called. Safe to
@@ -106,7 +106,7 @@ class ApiWire:
             raise CredentialsRefused("they hold characters that cannot be sent") from error
 
 
-class GatewayWire(ApiWire):
+class GatewayApi(AccountApi):
     """The API of one account at one gateway. `reads` parses its answers, where they are not JSON.
 
     API_ADDRESSES replaces scheme and host of `address`.
@@ -125,11 +125,11 @@ class GatewayWire(ApiWire):
         self._reads = reads or parse_json
 
     def get(self, path: str, params: Params | None = None) -> Any:
-        """Return the JSON at a path. Raises as `ask`."""
-        return self.ask("GET", path, params=params).json
+        """Return the JSON at a path. Raises as `request`."""
+        return self.request("GET", path, params=params).json
 
     def find(self, path: str, params: Params | None = None) -> Any | None:
-        """Return the JSON at a path, None if the gateway has nothing there. Raises the same errors as `ask`."""
+        """Return the JSON at a path, None if the gateway has nothing there. Raises the same errors as `request`."""
         try:
             return self.get(path, params)
         except GatewayRejected as error:
@@ -138,11 +138,11 @@ class GatewayWire(ApiWire):
             raise
 
     def delete(self, path: str) -> None:
-        """Delete the object at a path, if it still exists. Raises the same errors as `ask`."""
-        with ignoring_gone():
-            self.ask("DELETE", path)
+        """Delete the object at a path, if it still exists. Raises the same errors as `request`."""
+        with ignoring_missing_object():
+            self.request("DELETE", path)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -156,10 +156,10 @@ class GatewayWire(ApiWire):
         """Make one call, once. `content` is sent as it is, under the Content-Type of `headers`.
 
         Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 5xx; GatewayBusy for 429) and
-        GatewayRejected; and WouldAsk in a block of `without_calls`.
+        GatewayRejected; and CallNotAllowed in a block of `without_calls`.
         """
-        if not _may_ask.get():
-            raise WouldAsk
+        if not _calls_allowed.get():
+            raise CallNotAllowed
         all_headers = {**self._headers, **(headers or {})}
         body = content
         if json is not None:

@@ -8,7 +8,7 @@ from adapters.gateways.base import CredentialField
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
 from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
-from adapters.platforms.wire import PlatformWire
+from adapters.platforms.wire import PlatformApi
 from domain.platforms.signups import SignupRecord
 
 _API = "https://api.beehiiv.com/v2"
@@ -26,15 +26,15 @@ class Beehiiv(SearchAdapter):
 
     def check(self, account: PlatformAccount) -> str | None:
         """Read which publications the key sees."""
-        publications = shapes.items(_wire(account).require("/publications"), "data")
+        publications = shapes.items(_api(account).require("/publications"), "data")
         ids = [shapes.text(publication, "id") for publication in publications]
-        if ids and _publication(account) not in ids and _wire(account).get(_path(account)) is None:
+        if ids and _publication(account) not in ids and _api(account).get(_path(account)) is None:
             return "the key sees no publication of this id"
         return None
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a subscription by its email."""
-        answer = _wire(account).get(f"{_path(account)}/subscriptions/by_email/{shapes.segment(email)}", _PARTS)
+        answer = _api(account).get(f"{_path(account)}/subscriptions/by_email/{shapes.segment(email)}", _PARTS)
         return [shapes.get(answer, "data")]
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
@@ -46,8 +46,8 @@ class Beehiiv(SearchAdapter):
         )
 
 
-def _wire(account: PlatformAccount) -> PlatformWire:
-    return PlatformWire("beehiiv", account, _API, bearer(account.credentials.get("apiKey", "")))
+def _api(account: PlatformAccount) -> PlatformApi:
+    return PlatformApi("beehiiv", account, _API, bearer(account.credentials.get("apiKey", "")))
 
 
 def _publication(account: PlatformAccount) -> str:

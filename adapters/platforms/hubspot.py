@@ -8,7 +8,7 @@ from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
 from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
-from adapters.platforms.wire import PlatformWire
+from adapters.platforms.wire import PlatformApi
 from domain.platforms.signups import SignupRecord
 
 _API = "https://api.hubapi.com"
@@ -29,23 +29,23 @@ class HubSpot(SearchAdapter):
     def check(self, account: PlatformAccount) -> str | None:
         """Read whose token it is; where that is not allowed, read contacts, the only right that is needed."""
         try:
-            _wire(account).require("/account-info/v3/details")
+            _api(account).require("/account-info/v3/details")
         except CredentialsRefused:
-            _wire(account).get(_CONTACTS, {"limit": 1})
+            _api(account).get(_CONTACTS, {"limit": 1})
         return None
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a contact by their email. A property that does not exist is left out of the answer."""
         properties = ",".join(dict.fromkeys(["email", *names, *_FIRST_VISIT, "createdate"]))
         params = {"idProperty": "email", "properties": properties}
-        return [shapes.get(_wire(account).get(f"{_CONTACTS}/{shapes.segment(email)}", params), "properties")]
+        return [shapes.get(_api(account).get(f"{_CONTACTS}/{shapes.segment(email)}", params), "properties")]
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
         return SignupRecord(fields=shapes.table(person), addresses=records.texts(person, *_FIRST_VISIT))
 
 
-def _wire(account: PlatformAccount) -> PlatformWire:
-    return PlatformWire("hubspot", account, _API, bearer(account.credentials.get("accessToken", "")))
+def _api(account: PlatformAccount) -> PlatformApi:
+    return PlatformApi("hubspot", account, _API, bearer(account.credentials.get("accessToken", "")))
 
 
 PLATFORM = HubSpot()

@@ -10,7 +10,7 @@ from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField
 from adapters.platforms import records
 from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
-from adapters.platforms.wire import PlatformWire
+from adapters.platforms.wire import PlatformApi
 from domain.platforms.signups import SignupRecord
 
 _API = "https://api.kit.com/v4"
@@ -25,13 +25,13 @@ class Kit(SearchAdapter):
 
     def check(self, account: PlatformAccount) -> str | None:
         """Read whose key it is."""
-        _wire(account).require("/account")
+        _api(account).require("/account")
         return None
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a subscriber, whatever the state of their subscription."""
         params = {"email_address": email, "status": "all", "include": "attribution,tags"}
-        return shapes.items(_wire(account).get("/subscribers", params), "subscribers")
+        return shapes.items(_api(account).get("/subscribers", params), "subscribers")
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
         origin = shapes.get(person, "attribution")
@@ -43,8 +43,8 @@ class Kit(SearchAdapter):
         )
 
 
-def _wire(account: PlatformAccount) -> PlatformWire:
-    return PlatformWire("kit", account, _API, {"X-Kit-Api-Key": account.credentials.get("apiKey", "")})
+def _api(account: PlatformAccount) -> PlatformApi:
+    return PlatformApi("kit", account, _API, {"X-Kit-Api-Key": account.credentials.get("apiKey", "")})
 
 
 PLATFORM = Kit()

@@ -1,4 +1,4 @@
-"""mailchimp: members of one audience, with merge fields and tags; it keeps no page that they came from.
+"""mailchimp: members of one audience, with merge fields and tags; it does not store the page where they signed up.
 
 A member who was archived is still known. Under heavy use a page in front of the API answers 403 to all calls.
 """
@@ -13,7 +13,7 @@ from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import basic
 from adapters.platforms import records
 from adapters.platforms.base import PlatformAccount, SearchAdapter, SlugPlace
-from adapters.platforms.wire import PlatformWire, find_replacement
+from adapters.platforms.wire import PlatformApi, find_replacement
 from domain.platforms.signups import SignupRecord
 
 _CENTRE = re.compile(r"[a-z]{2,6}[0-9]{1,4}")
@@ -32,26 +32,26 @@ class Mailchimp(SearchAdapter):
 
     def check(self, account: PlatformAccount) -> str | None:
         """Check that the key is good, and that it sees the audience."""
-        wire = _wire(account)
-        wire.require("/ping")
-        return None if wire.get(_path(account), {"fields": "id"}) else "the key sees no audience of this id"
+        api = _api(account)
+        api.require("/ping")
+        return None if api.get(_path(account), {"fields": "id"}) else "the key sees no audience of this id"
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a member by the hash of their email."""
         digest = hashlib.md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
-        return [_wire(account).get(f"{_path(account)}/members/{digest}", {"fields": _PARTS})]
+        return [_api(account).get(f"{_path(account)}/members/{digest}", {"fields": _PARTS})]
 
     def read(self, person: Mapping[str, Any]) -> SignupRecord:
         return SignupRecord(fields=shapes.table(person, "merge_fields"), tags=records.tags(person))
 
 
-def _wire(account: PlatformAccount) -> PlatformWire:
+def _api(account: PlatformAccount) -> PlatformApi:
     key = account.credentials.get("apiKey", "")
     centre = key.rpartition("-")[2]
     if not _CENTRE.fullmatch(centre) and not find_replacement("mailchimp"):
         raise CredentialsRefused("the key does not end in a data centre such as -us21")
     address = f"https://{centre}.api.mailchimp.com/3.0"
-    return PlatformWire("mailchimp", account, address, basic("any", key), refuses_in_json=True)
+    return PlatformApi("mailchimp", account, address, basic("any", key), refuses_in_json=True)
 
 
 def _path(account: PlatformAccount) -> str:

@@ -1,4 +1,4 @@
-"""Reads the parts that records of people have in common at all platforms."""
+"""Reads the fields that the records of people have at all platforms."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How an adapter calls its platform: JSON in, within the time of its account, and errors by what to do about them."""
+"""Calls of an adapter to its platform: JSON in, within the time of its account, and one error for each remedy."""
 
 import time
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import settings
 from adapters import clock
 from adapters.gateways.base import CredentialsRefused
-from adapters.gateways.wire import ApiWire, Params, parse_json, words_of
+from adapters.gateways.wire import AccountApi, Params, parse_json, words_of
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from domain.webhooks import delivery
 
@@ -20,8 +20,8 @@ def find_replacement(platform: str) -> str | None:
     return settings.current().addresses.apis.get(platform)
 
 
-class PlatformWire(ApiWire):
-    """The API of one account for one act, within the time of its account.
+class PlatformApi(AccountApi):
+    """The API of one account for one operation, within the time limit of the account.
 
     API_ADDRESSES replaces scheme and host of `address`. `refuses_in_json`: a 403 without JSON comes from a
     server in front of the API, not from the API.

@@ -1,1 +1,1 @@
-"""The rails that money leaves by, one file each, behind one interface (`base.Rail`)."""
+"""The payout rails, one file each, behind one interface (`base.Rail`)."""

@@ -1,4 +1,4 @@
-"""The interface of rails, the errors on our side, and messages of rails made fit to be shown."""
+"""The interface of rails, their errors, and the clean-up of their messages for display."""
 
 import hashlib
 import re
@@ -77,13 +77,13 @@ class Rail(Protocol):
         """Return what became of the transfer; moves nothing. Raises RailMisconfigured and KeyTaken."""
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
-        """Return the transfers of ours that were made at that time or later, in any order.
+        """Return our transfers that were made at that time or later, in any order.
 
         Raises CannotList and RailMisconfigured, also after some were returned: the list is then not complete.
         """
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> RailEvent | None:
-        """Return the event of a confirmation; None when the rail signed it and it is not about a transfer of ours.
+        """Return the event of a confirmation; None when the rail signed it and it is not about one of our transfers.
 
         `headers` must be found by any case, as Flask's are. Raises NotSigned and RailMisconfigured.
         """

@@ -62,12 +62,12 @@ class GlobalPayoutsRail:
         return self._client.look(transfer, lambda: self._look(transfer))
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
-        """Return the payments of ours since a time. Raises CannotList and RailMisconfigured."""
+        """Return our payments since a time. Raises CannotList and RailMisconfigured."""
         params: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
         return self._client.list_all(lambda: self._payments.list(params), _read_listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return the event of a signed notification about a payment of ours.
+        """Return the event of a signed notification about one of our payments.
 
         It names the payment and nothing more, so the payment is read; when that fails the answer is Unknown.
         Raises NotSigned.

@@ -1,8 +1,8 @@
 """ProcessorConnect: transfers to connected accounts, POST /v1/transfers of the Stripe API.
 
-A transfer that is made is paid: it is in the recipient's balance. Our key is the Idempotency-Key, which they keep for
-24 hours at least, and the `transfer_group`, which finds the transfer for ever. They also keep a server error under
-the key, so after one only the look-up knows.
+A created transfer is paid: it is in the recipient's balance. Our key is the Idempotency-Key, which they keep for
+24 hours at least, and the `transfer_group`, by which the transfer can always be found. A server error is also
+stored under the key, so after one only the look-up shows the result.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,12 +53,12 @@ class ProcessorConnectRail:
         return self._client.look(transfer, lambda: self._look(transfer))
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
-        """Return the transfers of ours since a time. Raises CannotList and RailMisconfigured."""
+        """Return our transfers since a time. Raises CannotList and RailMisconfigured."""
         params: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
         return self._client.list_all(lambda: self._client.api.v1.transfers.list(params), _read_listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return a signed event about a transfer of ours. Raises NotSigned."""
+        """Return a signed event about one of our transfers. Raises NotSigned."""
         event = self._client.verify(headers, body, thin=False)
         if event.type not in _EVENTS:
             return None

@@ -1,4 +1,4 @@
-"""Which rails the settings configure."""
+"""The configured rails, by payout method."""
 
 import functools
 
@@ -12,12 +12,12 @@ from settings.concerns.rails import Rails
 
 
 def find_rail(method: Method) -> Rail | None:
-    """Return the rail of a method, None when the operator has not set it up."""
-    return _of_this_process().get(method)
+    """Return the rail of a method, None if the operator has not configured it."""
+    return _configured_rails().get(method)
 
 
 def build(access: Rails) -> dict[Method, Rail]:
-    """Return the rails that there are, by method."""
+    """Return the configured rails by method."""
     rails: dict[Method, Rail] = {}
     if at := access.processor:
         rails[Method.ProcessorConnect] = ProcessorConnectRail(url=at.url, key=at.key, webhook_secret=at.webhook_secret)
@@ -36,5 +36,5 @@ def build(access: Rails) -> dict[Method, Rail]:
 
 
 @functools.cache
-def _of_this_process() -> dict[Method, Rail]:
+def _configured_rails() -> dict[Method, Rail]:
     return build(settings.current().rails)

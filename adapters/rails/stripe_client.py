@@ -1,4 +1,4 @@
-"""The official library, set up for money: no retries of its own, and every way to fail kept apart.
+"""The official Stripe library, configured for payments: no retries, and a separate error for each kind of failure.
 
 The rails `processor_connect` (its version 1) and `global_payouts` (version 2) use it, and so does the funding source.
 """
@@ -15,7 +15,7 @@ from domain.payouts import native_sums
 from domain.payouts.transfers import Answer, Method, Rejected, Transfer, Unknown
 from domain.restores.transfers import RailTransfer, TransferState, parse_key
 
-with without_packages("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
+with without_packages("httpx"):  # if installed, it takes five megabytes, and calls use our own transport
     import stripe as stripe
 
 #: Seconds that a signed confirmation may be old.

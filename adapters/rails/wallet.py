@@ -1,8 +1,8 @@
 """Wallet: one payment to an e-mail address, /v1/payments/payouts of the PayPal Payouts API.
 
 Every payout is a batch of one. Our key is the `sender_batch_id`, which they pay once within 30 days: a repeat is
-refused with a link to the first batch. There is no look-up by it, so a look-up needs the batch's own id from `known`;
-without one only the same request again finds it (`base.resolve`). An address without a wallet has 30 days to claim the
+refused with a link to the first batch. A batch cannot be looked up by it, only by its own id from `known`; without
+that id, only repeating the request finds it (`base.resolve`). An address without a wallet has 30 days to claim the
 money, then it comes back.
 """
 
@@ -89,7 +89,7 @@ class WalletRail:
         raise base.CannotList("the wallet service has no list of payments that can be asked for")
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return an event about an item of ours; the service itself verifies its signature.
+        """Return an event about one of our items; the service itself verifies its signature.
 
         Raises NotSigned and RailMisconfigured.
         """

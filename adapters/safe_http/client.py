@@ -83,7 +83,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which URLs may be called, and the limits of a call. `allow_private`, for tests and development, allows any
+    """The URLs that may be called, and the limits of a call. `allow_private`, for tests and development, allows any
     address and port, and http to this machine itself; `also_allow` allows these addresses, as literals in the URL, not
     by name. `ca_bundle` is a PEM file that replaces the public authorities."""
 
@@ -170,17 +170,17 @@ class Client:
                     raise
         return self._exchange(self._open(target, deadline), request, deadline)
 
-    def _exchange(self, wire: HttpConnection, request: bytes, deadline: float) -> Reply:
+    def _exchange(self, connection: HttpConnection, request: bytes, deadline: float) -> Reply:
         try:
-            wire.send(request, deadline)
-            reply, is_reusable = read_response(wire, self._policy.max_read_bytes)
+            connection.send(request, deadline)
+            reply, is_reusable = read_response(connection, self._policy.max_read_bytes)
         except BaseException:  # also a time limit raised into this thread: the response is incomplete
-            wire.close()
+            connection.close()
             raise
         if is_reusable:
-            self._own_idle().put(wire)
+            self._own_idle().put(connection)
         else:
-            wire.close()
+            connection.close()
         return reply
 
     def _open(self, target: VettedUrl, deadline: float) -> HttpConnection:
@@ -196,21 +196,21 @@ class Client:
 
     def _take_idle(self, target: VettedUrl, deadline: float) -> HttpConnection | None:
         """Take an idle connection whose peer is still an allowed address of the host, checked again after a minute."""
-        wire = self._own_idle().take(_key(target))
-        if wire is None or monotonic() - wire.vetted_at < _VETTED_S:
-            return wire
+        connection = self._own_idle().take(_key(target))
+        if connection is None or monotonic() - connection.vetted_at < _VETTED_S:
+            return connection
         try:
-            is_still_allowed = wire.peer in [
+            is_still_allowed = connection.peer in [
                 address for _, address, _ in _resolve_vetted(target, self._policy, deadline)
             ]
         except BaseException:
-            wire.close()
+            connection.close()
             raise
         if not is_still_allowed:
-            wire.close()
+            connection.close()
             return None
-        wire.vetted_at = monotonic()
-        return wire
+        connection.vetted_at = monotonic()
+        return connection
 
     def _own_idle(self) -> ConnectionPool:
         idle = self._idle

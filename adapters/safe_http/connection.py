@@ -105,19 +105,22 @@ class ConnectionPool:
 
     def take(self, key: Key) -> HttpConnection | None:
         """Return a live idle connection of a host, or None."""
-        while (wire := self._pop(key)) is not None:
-            if monotonic() - wire.idle_since < min(_IDLE_S, wire.keep_alive_s - _MARGIN_S) and wire.is_quiet():
-                return wire
-            wire.close()
+        while (connection := self._pop(key)) is not None:
+            if (
+                monotonic() - connection.idle_since < min(_IDLE_S, connection.keep_alive_s - _MARGIN_S)
+                and connection.is_quiet()
+            ):
+                return connection
+            connection.close()
         return None
 
-    def put(self, wire: HttpConnection) -> None:
+    def put(self, connection: HttpConnection) -> None:
         """Add an idle connection; close expired and surplus ones."""
-        wire.idle_since = monotonic()
+        connection.idle_since = monotonic()
         with self._lock:
-            self._by_age[wire] = None
-            self._by_key.setdefault(wire.key, []).append(wire)
-            surplus = self._surplus(wire)
+            self._by_age[connection] = None
+            self._by_key.setdefault(connection.key, []).append(connection)
+            surplus = self._surplus(connection)
             for each in surplus:
                 self._forget(each)
         for each in surplus:
@@ -126,20 +129,20 @@ class ConnectionPool:
     def close(self) -> None:
         """Close all idle connections."""
         with self._lock:
-            wires = list(self._by_age)
+            connections = list(self._by_age)
             self._by_age.clear()
             self._by_key.clear()
-        for wire in wires:
-            wire.close()
+        for connection in connections:
+            connection.close()
 
     def abandon(self) -> None:
         """Close connections inherited by a fork, without the lock: a thread of the parent may have held it."""
-        for wire in list(self._by_age):
-            wire.close()
+        for connection in list(self._by_age):
+            connection.close()
 
     def _surplus(self, newest: HttpConnection) -> set[HttpConnection]:
         excess = islice(self._by_age, max(0, len(self._by_age) - _MAX_IDLE))
-        expired = takewhile(lambda wire: newest.idle_since - wire.idle_since >= _IDLE_S, self._by_age)
+        expired = takewhile(lambda connection: newest.idle_since - connection.idle_since >= _IDLE_S, self._by_age)
         return {*self._by_key[newest.key][:-_MAX_IDLE_PER_HOST], *excess, *expired}
 
     def _pop(self, key: Key) -> HttpConnection | None:
@@ -151,12 +154,12 @@ class ConnectionPool:
             self._forget(newest)
             return newest
 
-    def _forget(self, wire: HttpConnection) -> None:
-        del self._by_age[wire]
-        connections = self._by_key[wire.key]
-        connections.remove(wire)
+    def _forget(self, connection: HttpConnection) -> None:
+        del self._by_age[connection]
+        connections = self._by_key[connection.key]
+        connections.remove(connection)
         if not connections:
-            del self._by_key[wire.key]
+            del self._by_key[connection.key]
 
 
 def remaining_s(deadline: float) -> float:
@@ -167,29 +170,29 @@ def remaining_s(deadline: float) -> float:
     return seconds
 
 
-def read_response(wire: HttpConnection, max_read_bytes: int) -> tuple[Reply, bool]:
+def read_response(connection: HttpConnection, max_read_bytes: int) -> tuple[Reply, bool]:
     """Return the final response and whether the connection can be reused."""
-    minor, status, headers = _read_head(wire)
+    minor, status, headers = _read_head(connection)
     while status < 200:
         if status == 101:
             raise Malformed
-        minor, status, headers = _read_head(wire)
-    wire.allowance = max_read_bytes - len(wire.buffer)
+        minor, status, headers = _read_head(connection)
+    connection.allowance = max_read_bytes - len(connection.buffer)
     body = bytearray()
-    is_whole = _read_body(wire, status, headers, body)
+    is_whole = _read_body(connection, status, headers, body)
     promise = _KEEP_ALIVE.fullmatch(headers.get("keep-alive", ""))
-    wire.keep_alive_s = int(promise[1]) if promise else math.inf
-    is_open = minor == "1" and not wire.buffer and "close" not in headers.get("connection", "").lower()
+    connection.keep_alive_s = int(promise[1]) if promise else math.inf
+    is_open = minor == "1" and not connection.buffer and "close" not in headers.get("connection", "").lower()
     return (status, headers, body), is_whole and is_open
 
 
-def _read_head(wire: HttpConnection) -> tuple[str, int, dict[str, str]]:
+def _read_head(connection: HttpConnection) -> tuple[str, int, dict[str, str]]:
     seen = 0
-    while (end := _HEAD_END.search(wire.buffer, max(0, seen - 3))) is None:
-        seen = len(wire.buffer)
-        wire.fill()
-    text = wire.buffer[: end.start()].decode("latin-1").replace("\r\n", "\n")
-    del wire.buffer[: end.end()]
+    while (end := _HEAD_END.search(connection.buffer, max(0, seen - 3))) is None:
+        seen = len(connection.buffer)
+        connection.fill()
+    text = connection.buffer[: end.start()].decode("latin-1").replace("\r\n", "\n")
+    del connection.buffer[: end.end()]
     status_line, *lines = text.split("\n")
     status = _STATUS.fullmatch(status_line)
     if status is None or CONTROL.search(text.replace("\n", "")):
@@ -208,63 +211,63 @@ def _read_headers(lines: list[str]) -> dict[str, str]:
     return headers
 
 
-def _read_body(wire: HttpConnection, status: int, headers: dict[str, str], body: bytearray) -> bool:
+def _read_body(connection: HttpConnection, status: int, headers: dict[str, str], body: bytearray) -> bool:
     """Read the body; return whether it is complete and the next response would start after it."""
     coding, length = headers.get("transfer-encoding"), headers.get("content-length")
     try:
         if status in (204, 304):
             return True
         if coding is not None:
-            _read_chunks(wire, coding, body)
+            _read_chunks(connection, coding, body)
             return length is None
         if length is not None:
-            _read_exactly(wire, _parse_length(length), body)
+            _read_exactly(connection, _parse_length(length), body)
             return True
-        _read_to_close(wire, body)
+        _read_to_close(connection, body)
     except TooLarge:
         pass
     return False
 
 
-def _read_chunks(wire: HttpConnection, coding: str, body: bytearray) -> None:
+def _read_chunks(connection: HttpConnection, coding: str, body: bytearray) -> None:
     if coding.lower() != "chunked":
         raise Malformed
     while True:
-        size = _CHUNK_SIZE.fullmatch(_read_line(wire))
+        size = _CHUNK_SIZE.fullmatch(_read_line(connection))
         if size is None:
             raise Malformed
         if int(size[1], 16) == 0:
             break
-        _read_exactly(wire, int(size[1], 16), body)
-        if _read_line(wire).rstrip(b"\r\n"):
+        _read_exactly(connection, int(size[1], 16), body)
+        if _read_line(connection).rstrip(b"\r\n"):
             raise Malformed
-    while _read_line(wire).rstrip(b"\r\n"):
+    while _read_line(connection).rstrip(b"\r\n"):
         pass  # trailers are ignored
 
 
-def _read_to_close(wire: HttpConnection, body: bytearray) -> None:
+def _read_to_close(connection: HttpConnection, body: bytearray) -> None:
     with suppress(Closed):
         while True:
-            body += wire.buffer
-            wire.buffer.clear()
-            wire.fill()
+            body += connection.buffer
+            connection.buffer.clear()
+            connection.fill()
 
 
-def _read_exactly(wire: HttpConnection, count: int, body: bytearray) -> None:
+def _read_exactly(connection: HttpConnection, count: int, body: bytearray) -> None:
     while count:
-        if not wire.buffer:
-            wire.fill()
-        piece = wire.buffer[:count]
-        del wire.buffer[:count]
+        if not connection.buffer:
+            connection.fill()
+        piece = connection.buffer[:count]
+        del connection.buffer[:count]
         body += piece
         count -= len(piece)
 
 
-def _read_line(wire: HttpConnection) -> bytes:
-    while (end := wire.buffer.find(b"\n")) < 0:
-        wire.fill()
-    line = bytes(wire.buffer[: end + 1])
-    del wire.buffer[: end + 1]
+def _read_line(connection: HttpConnection) -> bytes:
+    while (end := connection.buffer.find(b"\n")) < 0:
+        connection.fill()
+    line = bytes(connection.buffer[: end + 1])
+    del connection.buffer[: end + 1]
     return line
 
 

@@ -16,7 +16,7 @@ with without_packages("rich"):  # as in `adapters.logs`, which not every process
 
 _BOUND = "traceparent"
 _NO_NAMES: Mapping[str, str] = {}
-# Attributes with an OpenTelemetry name; others get a name of ours.
+# Attributes with an OpenTelemetry name; others get a name of Finderfee.
 _STANDARD_NAMES = {
     "method": "http.request.method",
     "route": "http.route",

@@ -35,7 +35,7 @@ Audience = Literal["brand", "dashboard", "affiliate", "embed", "operator", "sign
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What a route requires of its caller.
+    """The requirements of a route for its caller.
 
     `audience`: "brand" is an API key or a dashboard user; "dashboard" only a dashboard user (a valid key gets 403);
     "affiliate" an affiliate who signed in; "embed" the viewer of an embedded page; "operator" the operator of the

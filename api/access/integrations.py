@@ -29,7 +29,7 @@ def find_caller(request: Request) -> Caller:
     """Return the caller of a program. Its key may be in X-Service-Api-Key, for relays that use Authorization
     themselves.
 
-    Raises Refused: 401 for an unknown caller; 403 for a person's token, and for a token without a scope of ours.
+    Raises Refused: 401 for an unknown caller; 403 for a person's token, and for a token without any of our scopes.
     """
     credential = callers.read_bearer(request, takes_legacy_header=True)
     caller = _find_by_token(credential or "") if callers.is_token(credential) else callers.find_key_holder(credential)

@@ -75,7 +75,7 @@ def _find_caller() -> Caller | None:
 
 
 def _may_see(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
-    # Without a link the caller must name a program of theirs: they must not learn whether another brand has the slug.
+    # Without a link the caller must name one of their own programs: whether another brand has the slug is secret.
     if link is not None:
         return link.organization_id == caller.organization_id
     if program_id is None:

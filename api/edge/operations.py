@@ -61,7 +61,7 @@ class Operation:
     `takes` is the schema of the body and `asks` that of the query; `gives` is the body of a successful answer.
     `takes_as` and `gives_as` are media types that the two bodies may have in addition to the usual one. An answer with
     a status in `gives_at` has the shape of a successful one, an answer with a status in `empty_at` has no body.
-    `samples` are examples, by media type, of answers that are not records of ours.
+    `samples` are examples, by media type, of answers that are not JSON records of this API.
     An answer that `shows_secret` is never compressed (`api.edge.compression`).
     `deprecated_since` announces the removal, in the Deprecation header and in the description.
     `may_lag` routes read at the replica, if there is one: the whole answer, or the pieces of a streamed file. Their

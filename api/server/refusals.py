@@ -57,5 +57,5 @@ _KINDS: tuple[tuple[type[Exception], Refusal], ...] = (
 
 
 def find_refusal(error: Exception) -> Refusal | None:
-    """Return the refusal for an error of the parser; None for an error of ours."""
+    """Return the refusal for an error of the parser; None for an internal error."""
     return next((refusal for kind, refusal in _KINDS if isinstance(error, kind)), None)

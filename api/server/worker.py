@@ -334,7 +334,7 @@ class EventLoopWorker(ThreadWorker):
             self._run_iteration(_CHECK_INTERVAL_S / 10)
 
     def answer_error(self, conn: Connection, error: Exception) -> None:
-        """Answer a request that is malformed, or that failed with an error of ours. In any thread."""
+        """Answer a request that is malformed, or that failed with an internal error. In any thread."""
         refusal = refusals.find_refusal(error)
         if refusal is None:
             _log.error("request.failed", exc_info=error)

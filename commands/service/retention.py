@@ -30,28 +30,28 @@ def status(as_json: bool) -> None:
 
 
 @group.command("run")
-@click.option("--kind", "only", type=click.Choice(retention.list_kinds()), multiple=True, help="Only this kind.")
+@click.option("--kind", "kinds", type=click.Choice(retention.list_kinds()), multiple=True, help="Only this kind.")
 @output.json_option
-def run(only: tuple[str, ...], as_json: bool) -> None:
+def run(kinds: tuple[str, ...], as_json: bool) -> None:
     """Delete or redact due rows now, in slices, while workers run."""
-    ended = {}
-    for kind in only or retention.list_kinds():
-        ended[kind] = _expire_due(kind, is_quiet=as_json)
-    output.show(ended, as_json=as_json, print_text=lambda: click.echo(f"{sum(ended.values())} rows expired"))
+    expired = {}
+    for kind in kinds or retention.list_kinds():
+        expired[kind] = _expire_due(kind, is_quiet=as_json)
+    output.show(expired, as_json=as_json, print_text=lambda: click.echo(f"{sum(expired.values())} rows expired"))
 
 
 def _expire_due(kind: str, *, is_quiet: bool) -> int:
-    ended = 0
+    expired = 0
     with output.operator_transaction():
         retention.stage_start(kind, now=clock.now())
     while True:
         with output.operator_transaction():
             slice_rows = retention.any_org_slice(kind, now=clock.now())
-        ended += slice_rows
+        expired += slice_rows
         if slice_rows and not is_quiet:
-            click.echo(f"{kind}: {ended}")
+            click.echo(f"{kind}: {expired}")
         if slice_rows < retention.SLICE:
-            return ended
+            return expired
 
 
 def _serialize(kind: RetentionStatus) -> dict[str, object]:

@@ -67,13 +67,13 @@ def normalize(text: str | None) -> str | None:
     if text is None:
         return None
     if len(text) > MAX_TOTAL_CHARS:
-        raise _refuse("attribution_params_too_long", f"custom takes at most {MAX_TOTAL_CHARS} characters.")
+        raise _refusal("attribution_params_too_long", f"custom takes at most {MAX_TOTAL_CHARS} characters.")
     entries = _entries(text)
     if len(entries) > MAX_CUSTOM_ENTRIES:
-        raise _refuse("too_many_attribution_params", f"custom takes at most {MAX_CUSTOM_ENTRIES} parameters.")
+        raise _refusal("too_many_attribution_params", f"custom takes at most {MAX_CUSTOM_ENTRIES} parameters.")
     invalid = [entry for entry in entries if not _PARAM.fullmatch(entry)]
     if invalid:
-        raise _refuse(
+        raise _refusal(
             "invalid_attribution_param",
             f"A parameter is {MIN_PARAM_LENGTH} to {MAX_PARAM_LENGTH} of a-z, 0-9, underscore and hyphen.",
             invalid=invalid,
@@ -86,5 +86,5 @@ def _entries(text: str) -> list[str]:
     return list(dict.fromkeys(part for part in trimmed if part))
 
 
-def _refuse(code: str, message: str, **more: object) -> Refused:
+def _refusal(code: str, message: str, **more: object) -> Refused:
     return Refused(400, code, message, field="custom", **more)

@@ -60,7 +60,7 @@ class _Visitor:
 
 
 class ClickHistory:
-    """What happened before each click. Texts are those of `RawClick`; times are aware."""
+    """The earlier visits of each click's visitor and network. Texts are those of `RawClick`; times are aware."""
 
     def __init__(self) -> None:
         self._visitors: dict[str, _Visitor] = {}

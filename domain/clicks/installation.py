@@ -1,4 +1,4 @@
-"""Whether a program's tag is on a brand's page and works, by the page's HTML and the traffic since.
+"""Detection of a program's tag on a brand's page, by the page's HTML and the traffic since.
 
 Pure. Source of the tag: tracking spec, "Install snippet".
 """

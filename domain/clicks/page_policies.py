@@ -1,4 +1,4 @@
-"""Whether the content security policies of a brand's page allow our script and its requests to us.
+"""The content security policies of a brand's page: do they allow our script and its requests to us?
 
 Pure. Source: Content Security Policy Level 3, as far as it decides about a script by its address and about that
 script's requests. A policy is the text of one `Content-Security-Policy` header or `meta` element, or several of them

@@ -1,1 +1,1 @@
-"""What a sale earns, for whom and for how long; overrides, refunds, reviews."""
+"""The commission of a sale: how much, for whom and for how long; overrides, refunds, reviews."""

@@ -81,7 +81,7 @@ def reversal_changes(
     """
     changes, reversed_cents = [], 0
     for applied in refunds:
-        target_cents = refund.target(
+        target_cents = refund.compute_reversal_target(
             commission_cents=commission_cents,
             amount_cents=amount_cents,
             refunded_cents=applied.cumulative_cents,

@@ -1,4 +1,4 @@
-"""Whether a customer's payment is within the window in which payments earn.
+"""The window in which a customer's payments earn.
 
 Source: core spec, "Program fields accepted on create or update", rule 4 (recurringMonths), and
 recurringDelayInvoices. `commission` decides how much it earns. A payment that earns nothing is still a conversion.

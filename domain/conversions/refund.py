@@ -1,4 +1,4 @@
-"""How much a refund, or its restoration, changes a sale's own commission and the override above it.
+"""The effect of a refund, or of its restoration, on a sale's own commission and on the override above it.
 
 Source: tracking spec, "Refund body", section 3 "States and transitions" and section 7 "Errors". Reversals follow the
 running total, never the single refund, so any grouping of the same refunds reverses the same sum and the completing
@@ -101,7 +101,7 @@ def apply(balance: RefundBalance, *, requested_cents: int | None) -> RefundOutco
     )
 
 
-def cascade(
+def compute_override_reversal(
     *,
     commission_cents: int,
     reversed_cents: int,
@@ -118,7 +118,7 @@ def cascade(
     The caller must leave a paid override untouched.
     Source: tracking spec, section 3, "Override conversion".
     """
-    return change(
+    return compute_reversal_change(
         commission_cents=commission_cents,
         reversed_cents=reversed_cents,
         parent_amount_cents=parent_amount_cents,
@@ -128,7 +128,7 @@ def cascade(
     )
 
 
-def change(
+def compute_reversal_change(
     *,
     commission_cents: int,
     reversed_cents: int,
@@ -142,7 +142,7 @@ def change(
     A refund never gives back, and a restoration never takes.
     """
     more_cents = (
-        target(
+        compute_reversal_target(
             commission_cents=commission_cents,
             amount_cents=parent_amount_cents,
             refunded_cents=parent_cumulative_cents,
@@ -153,7 +153,7 @@ def change(
     return min(0, more_cents) if is_restoration else max(0, more_cents)
 
 
-def target(*, commission_cents: int, amount_cents: int, refunded_cents: int, is_full: bool) -> int:
+def compute_reversal_target(*, commission_cents: int, amount_cents: int, refunded_cents: int, is_full: bool) -> int:
     """Return how much of a commission is reversed once `refunded_cents` of the sale's amount are refunded.
 
     Rounds half to even. All of it after a full refund; nothing before that where the amount is 0.
@@ -187,7 +187,7 @@ def restored_status(
 
 
 def _own_reversal_cents(balance: RefundBalance, cumulative_cents: int, is_full: bool) -> int:
-    return cascade(
+    return compute_override_reversal(
         commission_cents=balance.commission_cents,
         reversed_cents=balance.reversed_cents,
         parent_amount_cents=balance.amount_cents,

@@ -63,7 +63,7 @@ def override_status(action: Action, status: str) -> ConversionStatus | None:
     return next_status(action, status)
 
 
-def late_reversals(
+def list_late_reversals(
     *, commission_cents: int, reversed_cents: int, parent_amount_cents: int, refunds: Sequence[AppliedRefund]
 ) -> list[tuple[UUID, int]]:
     """Return the amount that each refund reverses on a row that earns again, in their order, in minor units.
@@ -75,7 +75,7 @@ def late_reversals(
     reversed_cents -= sum(applied.taken_cents for applied in refunds)
     for applied in refunds:
         reversed_cents += applied.taken_cents
-        cents = refund.change(
+        cents = refund.compute_reversal_change(
             commission_cents=commission_cents,
             reversed_cents=reversed_cents,
             parent_amount_cents=parent_amount_cents,

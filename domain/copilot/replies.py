@@ -56,12 +56,12 @@ def read(body: bytes) -> ModelReply:
     calls = calls if isinstance(calls, list) else []
     reply = ModelReply(
         text=clean_text(_text(message.get("content"))),
-        calls=[_wish(call) for call in calls[:MAX_CALLS]],
+        calls=[_requested_call(call) for call in calls[:MAX_CALLS]],
         left_out=max(len(calls) - MAX_CALLS, 0),
         tokens=_tokens(completion),
     )
     if not reply.text and not reply.calls:
-        raise NotAReply("it says nothing")
+        raise NotAReply("it has neither text nor calls")
     return reply
 
 
@@ -89,7 +89,7 @@ def _text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _wish(call: Any) -> RequestedCall:
+def _requested_call(call: Any) -> RequestedCall:
     function = call.get("function") if isinstance(call, dict) else None
     function = function if isinstance(function, dict) else {}
     name = function.get("name")

@@ -60,7 +60,7 @@ def check_deal(status: str, step: DealStep, *, is_charging: bool) -> None:
     `is_charging`: its charge was requested and not refused, so the money may have moved.
     """
     if status not in _DEAL[step]:
-        raise invalid_transition(f"The deal is {status}; to {step} it, it has to be {_either(_DEAL[step])}.")
+        raise invalid_transition(f"The deal is {status}; to {step} it, it has to be {_join_or(_DEAL[step])}.")
     if is_charging:
         raise invalid_transition("The deal is being funded. Try again once that has succeeded or failed.")
 
@@ -71,7 +71,7 @@ def check_milestone(status: str, step: MilestoneStep, *, is_paying: bool, change
     `is_paying`: it has a payout that was not released. `changes` is how often changes were requested so far.
     """
     if status not in _MILESTONE[step]:
-        message = f"The milestone is {status}; to {step} it, it has to be {_either(_MILESTONE[step])}."
+        message = f"The milestone is {status}; to {step} it, it has to be {_join_or(_MILESTONE[step])}."
         raise invalid_transition(message)
     if is_paying:
         raise invalid_transition("The milestone was approved, and its payout is on its way.")
@@ -86,5 +86,5 @@ def invalid_transition(message: str) -> Refused:
     return Refused(409, "invalid_status_transition", message)
 
 
-def _either(statuses: tuple[str, ...]) -> str:
+def _join_or(statuses: tuple[str, ...]) -> str:
     return " or ".join(statuses)

@@ -111,7 +111,7 @@ def _scale_decimal(value: object, in_currency: str) -> tuple[int, int]:
 
 
 def _scale_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None) -> tuple[int, int]:
-    """Return a gateway's minor units as a numerator and a denominator of ours. Raises UnreadableEvent."""
+    """Return a gateway's minor units as numerator and denominator of ours. Raises UnreadableEvent."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if type(value) is not int:

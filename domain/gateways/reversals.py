@@ -1,4 +1,4 @@
-"""How much of a reported refund is new.
+"""The new part of a reported refund.
 
 A gateway reports the same refund repeatedly, late, and by two kinds of events; a total reported before a part of it
 came back is not new. Source: tracking spec, "Refund body" (partial refunds).

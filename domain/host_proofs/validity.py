@@ -1,4 +1,4 @@
-"""How long the proof of a host name is valid, and when it is checked.
+"""The validity of a host name's proof, and the schedule of its checks.
 
 A pending name is checked again after half of the time that it has waited, between five minutes and a day, for thirty
 days. A proved one is checked once a day, and every six hours while its proof is missing; it is lost when the proof was

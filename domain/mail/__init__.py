@@ -1,1 +1,1 @@
-"""How letters are filled in and paced, and where a mail server is."""
+"""Merge tags and pace of emails, and the address of the mail server."""

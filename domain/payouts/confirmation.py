@@ -1,4 +1,4 @@
-"""Whether a run is created: the gates are open, and the confirmed totals are exactly what is due.
+"""The check of a run before it is created: the gates are open, and the confirmed totals are exactly what is due.
 
 Source: core spec, "Payouts", run and its additional 409 codes.
 """

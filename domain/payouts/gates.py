@@ -1,4 +1,4 @@
-"""Whether an organization may pay out now, and how long its payouts are held.
+"""The conditions under which an organization may pay out, and how long its payouts are held.
 
 Source: core spec, "Payouts", additional 409 codes from a run; "Payouts", funding status.
 """

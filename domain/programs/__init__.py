@@ -1,1 +1,1 @@
-"""What a campaign promises, how it may change, how far it may go, what its numbers mean."""
+"""A campaign's terms, their limits, how they may change, and the meaning of its numbers."""

@@ -47,11 +47,11 @@ def validate(fields: Sequence[FormField], value: Mapping[str, object]) -> dict[s
         elif field.required:
             faults[field.key] = "An answer is required."
     if faults:
-        raise _refuse(faults)
+        raise _refusal(faults)
     return answers
 
 
-def _refuse(faults: Mapping[str, str]) -> Refused:
+def _refusal(faults: Mapping[str, str]) -> Refused:
     by_field = {f"{_NAME}.{key}": why for key, why in list(faults.items())[:_MAX_ERRORS]}
     first, why = next(iter(by_field.items()))
     return Refused(

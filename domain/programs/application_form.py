@@ -26,7 +26,7 @@ MAX_OPTION_CHARS = 200
 KEY = re.compile(r"[a-z][a-zA-Z0-9_]{0,39}")
 _MAX_KEY_CHARS = 40
 
-#: Keys that would be confused with a field of ours, or with a property of every object in some languages.
+#: Keys that would be confused with one of our fields, or with a property of every object in some languages.
 RESERVED_KEYS = frozenset(
     {
         "affiliateId",

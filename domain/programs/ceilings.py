@@ -40,14 +40,14 @@ def check_cents(home: Home, cents: int, *, min_usd: int, max_usd: int, code: str
     low = min_cents(home, usd_cents=min_usd) if min_usd else 0
     high = max_cents(home, usd_cents=max_usd)
     if not low <= cents <= high:
-        raise _refuse(code, f"{field} must be from {low} to {high} minor units of {home.currency}.", field, home)
+        raise _refusal(code, f"{field} must be from {low} to {high} minor units of {home.currency}.", field, home)
 
 
 def check_major(home: Home, value: Decimal, *, max_usd: int, code: str, field: str) -> None:
     """Refuse a value in major units that is negative or above a ceiling of USD cents with `code`."""
     high = Decimal(max_cents(home, usd_cents=max_usd)).scaleb(-currencies.exponent(home.currency))
     if not 0 <= value <= high:
-        raise _refuse(code, f"{field} must be from 0 to {high.normalize():f} {home.currency}.", field, home)
+        raise _refusal(code, f"{field} must be from 0 to {high.normalize():f} {home.currency}.", field, home)
 
 
 def _convert_usd(home: Home, usd_cents: int, per_usd: Decimal) -> int:
@@ -58,5 +58,5 @@ def _convert_usd(home: Home, usd_cents: int, per_usd: Decimal) -> int:
     return converted
 
 
-def _refuse(code: str, message: str, field: str, home: Home) -> Refused:
+def _refusal(code: str, message: str, field: str, home: Home) -> Refused:
     return Refused(400, code, message, field=field, homeCurrency=home.currency)

@@ -63,10 +63,10 @@ def _method(call: Call) -> str:
 
 def _iterator(call: Call) -> str:
     names = [parameter.name for parameter in call.path_parameters]
-    passed = ", ".join([*names, "{ ...options, cursor }"])
+    arguments = ", ".join([*names, "{ ...options, cursor }"])
     return (
         f"\n  {call.iterator_id}({', '.join([*names, 'options = {}'])}) {{\n"
-        f"    return everyItem((cursor) => this.{call.id}({passed}));\n  }}\n"
+        f"    return everyItem((cursor) => this.{call.id}({arguments}));\n  }}\n"
     )
 
 
@@ -78,23 +78,23 @@ def _declarations(interface: Interface) -> str:
         parts.append(f"\n{_comment(group.about)}export declare class {group.class_name} {{\n")
         parts.append("".join(part for call in group.calls for part in _declaration(call)).lstrip("\n"))
         parts.append("}\n")
-    parts.append(f"\n{_comment('Every operation that an API key may call, by what it is about.')}")
+    parts.append(f"\n{_comment('Every operation that an API key may call, grouped by subject.')}")
     parts.append("export declare class Groups {\n")
     parts += [f"  readonly {_member(group)}: {group.class_name};\n" for group in interface.groups]
     return "".join([*parts, "}\n"])
 
 
 def _declaration(call: Call) -> Iterator[str]:
-    gives = _type(call.gives, "records.") if call.gives else "void"
+    result = _type(call.result, "records.") if call.result else "void"
     tags = [f"@param {parameter.name} {parameter.about}" for parameter in call.path_parameters if parameter.about]
     tags += ["@deprecated"] if call.is_deprecated else []
     positional = [f"{parameter.name}: {_type(parameter.schema)}" for parameter in call.path_parameters]
-    taken = list(positional)
+    parameters = list(positional)
     if call.body is not None:
-        taken.append(f"body{'' if call.needs_body else '?'}: {_type(call.body, 'records.')}")
+        parameters.append(f"body{'' if call.needs_body else '?'}: {_type(call.body, 'records.')}")
     base = "WriteOptions" if call.takes_key else "CallOptions"
     yield "\n" + _comment("\n".join([call.about, *tags]), "  ")
-    yield _signature(call.id, taken, _options(base, call.query), f"Promise<{gives}>")
+    yield _signature(call.id, parameters, _options(base, call.query), f"Promise<{result}>")
     if call.item:
         query = tuple(parameter for parameter in call.query if parameter.name != "cursor")
         item = _type(call.item, "records.")
@@ -104,8 +104,8 @@ def _declaration(call: Call) -> Iterator[str]:
         )
 
 
-def _signature(name: str, taken: list[str], options: str, gives: str) -> str:
-    return f"  {name}({', '.join([*taken, f'options?: {options}'])}): {gives};\n"
+def _signature(name: str, parameters: list[str], options: str, result: str) -> str:
+    return f"  {name}({', '.join([*parameters, f'options?: {options}'])}): {result};\n"
 
 
 def _options(base: str, query: tuple[Parameter, ...]) -> str:
@@ -123,18 +123,17 @@ def _records(interface: Interface) -> str:
     parts = [_HEAD.format(about="The records of the interface.")]
     parts += [_record(name, schema) for name, schema in interface.records.items()]
     union = "".join(f"\n  | {name}" for name in interface.events)
-    return "".join(
-        [*parts, f"\n{_comment('What a webhook carries: `type` tells which.')}export type WebhookEvent ={union};\n"]
-    )
+    about = _comment("The body of a webhook; `type` names its event.")
+    return "".join([*parts, f"\n{about}export type WebhookEvent ={union};\n"])
 
 
 def _record(name: str, schema: Schema) -> str:
-    needed = schema.get("required", ())
+    required = schema.get("required", ())
     lines = [f"\n{_comment(description(schema))}export interface {name} {{\n"]
     for field, field_schema in schema["properties"].items():
         about = description(field_schema)
         lines.append(_comment(about, "  ") if about else "")
-        lines.append(f"  {field}{'' if field in needed else '?'}: {_type(field_schema)};\n")
+        lines.append(f"  {field}{'' if field in required else '?'}: {_type(field_schema)};\n")
     if not schema["properties"]:
         lines.append("  [name: string]: never;\n")  # an empty interface would allow any property
     return "".join([*lines, "}\n"])
@@ -148,7 +147,7 @@ def _type(schema: Schema, records: str = "") -> str:
     if "enum" in schema:
         values = [json.dumps(value) for value in schema["enum"]]
         return " | ".join([*values, *(["null"] if "null" in _kinds(schema) and "null" not in values else [])])
-    return " | ".join(_of_kind(kind, schema, records) for kind in _kinds(schema)) or "unknown"
+    return " | ".join(_type_of_kind(kind, schema, records) for kind in _kinds(schema)) or "unknown"
 
 
 def _kinds(schema: Schema) -> list[str]:
@@ -156,7 +155,7 @@ def _kinds(schema: Schema) -> list[str]:
     return [kinds] if isinstance(kinds, str) else list(kinds)
 
 
-def _of_kind(kind: str, schema: Schema, records: str) -> str:
+def _type_of_kind(kind: str, schema: Schema, records: str) -> str:
     if kind == "array":
         inner = _type(schema.get("items", {}), records)
         return f"({inner})[]" if " | " in inner else f"{inner}[]"

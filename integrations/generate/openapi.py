@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operation: method, path, parameters and result. `gives` is None for a response without a body."""
+    """An operation: method, path, parameters and result. `result` is None for a response without a body."""
 
     id: str
     method: str
@@ -40,7 +40,7 @@ class Call:
     query: tuple[Parameter, ...]
     body: Schema | None
     needs_body: bool
-    gives: Schema | None
+    result: Schema | None
     item: Schema | None
     is_signed: bool
     takes_key: bool
@@ -89,7 +89,7 @@ def read_interface(document: Schema) -> Interface:
         if tag["name"] in calls
     )
     events = tuple(_event(methods["post"]) for methods in document["webhooks"].values())
-    roots = [schema for group in groups for call in group.calls for schema in (call.body, call.gives)]
+    roots = [schema for group in groups for call in group.calls for schema in (call.body, call.result)]
     roots += [{"$ref": _REF + name} for name in events]
     return Interface(groups, dict(sorted(_collect_records(roots, components).items())), events)
 
@@ -110,9 +110,9 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
     headers = {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
     if headers - _HEADERS:
         raise ValueError(f"{where}: no client sends {sorted(headers - _HEADERS)}")
-    gives, others = _success_schema(described, where)
+    result, others = _success_schema(described, where)
     content = described.get("requestBody", {}).get("content", {})
-    page = components[record_name(gives)] if gives and "$ref" in gives else {}
+    page = components[record_name(result)] if result and "$ref" in result else {}
     query = tuple(
         Parameter(parameter["name"], parameter["schema"], description(parameter))
         for parameter in parameters
@@ -133,7 +133,7 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
         query=query,
         body=content["application/json"]["schema"] if content else None,
         needs_body=bool(described.get("requestBody", {}).get("required")),
-        gives=gives,
+        result=result,
         item=page["properties"]["items"]["items"] if is_page else None,
         is_signed=described["x-callers"] == "signed",
         takes_key="Idempotency-Key" in headers,

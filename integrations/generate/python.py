@@ -36,7 +36,7 @@ def _module(group: Group) -> str:
 def _groups(interface: Interface) -> str:
     lines = [_HEAD.format(about="The groups of operations."), "from ..transport import Transport\n"]
     lines += [f"from .{_module(group)} import {group.class_name}\n" for group in _sorted_groups(interface)]
-    lines.append('\n\nclass Groups:\n    """Every operation that an API key may call, by what it is about."""\n\n')
+    lines.append('\n\nclass Groups:\n    """Every operation that an API key may call, grouped by subject."""\n\n')
     lines.append("    def __init__(self, transport: Transport) -> None:\n")
     lines += [f"        self.{_module(group)} = {group.class_name}(transport)\n" for group in interface.groups]
     return "".join(lines)
@@ -130,10 +130,10 @@ def _imports(group: Group) -> str:
 
 
 def _method(call: Call) -> str:
-    gives = _type(call.gives, "records.") if call.gives else "None"
-    lines = [_signature(snake_case(call.id), [*_positional(call), *_by_name(call)], gives)]
+    result = _type(call.result, "records.") if call.result else "None"
+    lines = [_signature(snake_case(call.id), [*_positional_parameters(call), *_keyword_only_parameters(call)], result)]
     lines.append(_docstring("\n\n".join([call.about, *_parameter_docs(call)]), 8))
-    lines.append(f"        {'return ' if call.gives else ''}self._transport.call(\n")
+    lines.append(f"        {'return ' if call.result else ''}self._transport.call(\n")
     lines += [f"            {argument},\n" for argument in _arguments(call)]
     return "".join([*lines, "        )\n"])
 
@@ -141,13 +141,17 @@ def _method(call: Call) -> str:
 def _iterator(call: Call) -> str:
     query = [parameter for parameter in call.query if parameter.name != "cursor"]
     lines = [
-        _signature(snake_case(call.iterator_id), [*_positional(call), *_keywords(query)], f"Iterator[{_item(call)}]")
+        _signature(
+            snake_case(call.iterator_id),
+            [*_positional_parameters(call), *_query_parameters(query)],
+            f"Iterator[{_item(call)}]",
+        )
     ]
     lines.append(f'        """Like `{snake_case(call.id)}`, one by one through all the pages."""\n')
     lines.append("        cursor = None\n        while True:\n")
-    passed = [snake_case(parameter.name) for parameter in call.path_parameters]
-    passed += [f"{snake_case(parameter.name)}={snake_case(parameter.name)}" for parameter in query]
-    lines.append(f"            page = self.{snake_case(call.id)}({', '.join([*passed, 'cursor=cursor'])})\n")
+    arguments = [snake_case(parameter.name) for parameter in call.path_parameters]
+    arguments += [f"{snake_case(parameter.name)}={snake_case(parameter.name)}" for parameter in query]
+    lines.append(f"            page = self.{snake_case(call.id)}({', '.join([*arguments, 'cursor=cursor'])})\n")
     lines.append('            yield from page["items"]\n')
     lines.append('            cursor = page["nextCursor"]\n')
     return "".join([*lines, "            if cursor is None:\n                return\n"])
@@ -157,31 +161,31 @@ def _item(call: Call) -> str:
     return _type(call.item or {}, "records.")
 
 
-def _positional(call: Call) -> list[str]:
+def _positional_parameters(call: Call) -> list[str]:
     parameters = [f"{snake_case(parameter.name)}: {_type(parameter.schema)}" for parameter in call.path_parameters]
     if call.body is not None:
         parameters.append(f"body: {_type(call.body, 'records.')}{'' if call.needs_body else ' | None = None'}")
     return parameters
 
 
-def _by_name(call: Call) -> list[str]:
-    parameters = _keywords(list(call.query))
+def _keyword_only_parameters(call: Call) -> list[str]:
+    parameters = _query_parameters(list(call.query))
     if call.takes_key:
         parameters = [*(parameters or ["*"]), "idempotency_key: str | None = None"]
     return parameters
 
 
-def _keywords(query: list[Parameter]) -> list[str]:
+def _query_parameters(query: list[Parameter]) -> list[str]:
     parameters = [f"{snake_case(parameter.name)}: {_type(parameter.schema)} | None = None" for parameter in query]
     return ["*", *parameters] if parameters else []
 
 
-def _signature(name: str, parameters: list[str], gives: str) -> str:
-    one_line = f"\n    def {name}({', '.join(['self', *parameters])}) -> {gives}:\n"
+def _signature(name: str, parameters: list[str], result: str) -> str:
+    one_line = f"\n    def {name}({', '.join(['self', *parameters])}) -> {result}:\n"
     if len(one_line) <= _WIDTH:
         return one_line
     rows = "".join(f"        {parameter},\n" for parameter in ["self", *parameters])
-    return f"\n    def {name}(\n{rows}    ) -> {gives}:\n"
+    return f"\n    def {name}(\n{rows}    ) -> {result}:\n"
 
 
 def _parameter_docs(call: Call) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a discard of a job costs, for every kind: the undone work, its remedy, and the ledger rule that notices it.
+"""The cost of discarding a job, for every kind: the undone work, its remedy, and the ledger rule that notices it.
 
 A rule test holds the table complete. Statements find the row of a job by its arguments; a job whose arguments are not
 UUIDs has no known row.

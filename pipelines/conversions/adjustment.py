@@ -147,7 +147,7 @@ def _reversal_changes(before: Conversion, commission_cents: int, parent: Convers
     )
     own = refunds.find_own(before)
     if own is not None:
-        target_cents = refund.target(
+        target_cents = refund.compute_reversal_target(
             commission_cents=commission_cents,
             amount_cents=parent.amount_cents,
             refunded_cents=parent.refunded_cents,

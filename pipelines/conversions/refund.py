@@ -168,7 +168,7 @@ def _is_paid(override: Conversion) -> bool:
 
 def _is_over_reversed(parent: Conversion, override: Conversion) -> bool:
     """Return whether more of an override is reversed than the current refunds of its parent require."""
-    owed_cents = refund.change(
+    owed_cents = refund.compute_reversal_change(
         commission_cents=override.commission_cents,
         reversed_cents=override.reversed_cents,
         parent_amount_cents=parent.amount_cents,
@@ -196,7 +196,7 @@ def _apply_to_override(
         )
     reversal_cents, status = 0, override.status
     if status not in statuses.EARNS_NOTHING:
-        reversal_cents = refund.cascade(
+        reversal_cents = refund.compute_override_reversal(
             commission_cents=override.commission_cents,
             reversed_cents=override.reversed_cents,
             parent_amount_cents=parent.amount_cents,

@@ -39,15 +39,15 @@ def undo_brand_refunds(subject: ReviewedConversion, *, now: datetime) -> Convers
     if parent is not None:
         own = refunds.find_own(conversion)
         if own is None or not own.is_full:
-            raise _refuse("This share was not refunded by itself. Undo the refund of its sale instead.")
+            raise _refusal("This share was not refunded by itself. Undo the refund of its sale instead.")
         if parent.refunded_at is not None:
-            raise _refuse("The sale of this share is refunded in full. Undo that refund first.")
+            raise _refusal("The sale of this share is refunded in full. Undo that refund first.")
         return restore_conversion(conversion, 0, now=now, origin=RefundOrigin.brand, parent=parent)
     unreported_cents = conversion.unreported_cents
     if conversion.source not in _GATEWAYS and (conversion.refunded_cents or conversion.refunded_at):
         unreported_cents = conversion.refunded_cents
     if unreported_cents is None:
-        raise _refuse("No refund that your team or your server booked is left to undo.")
+        raise _refusal("No refund that your team or your server booked is left to undo.")
     return restore_conversion(
         conversion, conversion.refunded_cents - unreported_cents, now=now, origin=RefundOrigin.brand
     )
@@ -103,7 +103,7 @@ def is_over_reversed(conversion: Conversion, refunded_cents: int) -> bool:
     """Return whether more of a conversion is reversed than `refunded_cents` requires, as after an addition."""
     if conversion.status in EARNS_NOTHING or refunded_cents == conversion.amount_cents:
         return False
-    owed_cents = -refund.change(
+    owed_cents = -refund.compute_reversal_change(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,
         parent_amount_cents=conversion.amount_cents,
@@ -131,7 +131,7 @@ def apply_to_row(
     """
     given_back_cents = 0
     if conversion.status not in EARNS_NOTHING and not is_refunded_alone:
-        given_back_cents = -refund.change(
+        given_back_cents = -refund.compute_reversal_change(
             commission_cents=conversion.commission_cents,
             reversed_cents=conversion.reversed_cents,
             parent_amount_cents=parent_amount_cents,
@@ -161,7 +161,7 @@ def apply_to_row(
     return after
 
 
-def _refuse(message: str) -> Refused:
+def _refusal(message: str) -> Refused:
     return Refused(409, "nothing_to_restore", message)
 
 

@@ -169,7 +169,7 @@ def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: C
     own = refunds.find_own(conversion)
     if own is not None and own.is_full:  # a full refund of the override itself reverses what its sale's refunds leave
         applied = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
-    late = review.late_reversals(
+    late = review.list_late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,
         parent_amount_cents=parent.amount_cents,

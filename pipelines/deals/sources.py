@@ -53,7 +53,7 @@ def check_source(organization: Organization) -> str | None:
 
 def _sandbox_mode(chosen: str | None) -> str | None:
     """Return the sandbox's mode, None if the sandbox is not used."""
-    return "ok" if chosen is None and registry.is_stood_in_for() else chosen
+    return "ok" if chosen is None and registry.is_replaced_by_sandbox() else chosen
 
 
 class SandboxFunding:

@@ -110,7 +110,7 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
     try:
         with wire.without_calls():
             translated = translate(prepared)
-    except wire.WouldAsk:
+    except wire.CallNotAllowed:
         return prepared
     retry_at = record(prepared, translated, now=now)
     if retry_at is not None:

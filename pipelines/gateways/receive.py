@@ -78,7 +78,7 @@ def retry(event: GatewayEvent) -> None:
 
 
 def event_from_delivery(delivery: GatewayDelivery) -> NewEvent:
-    """Return a delivery as it is stored: with an id of ours, and texts short enough for an index."""
+    """Return a delivery as it is stored: with our id, and texts short enough for an index."""
     is_long = len(delivery.key) > _MAX_KEY
     return NewEvent(
         id=ids.new_id(),

@@ -61,7 +61,7 @@ class PixelAnswer:
 
 
 def has_pixel(connection: GatewayConnection) -> bool:
-    """Return whether the store of a connection has a pixel of ours: a live Shopify connection."""
+    """Return whether the store of a connection has our pixel: a live Shopify connection."""
     return connection.gateway == Gateway.Shopify and connection.mode == "live"
 
 

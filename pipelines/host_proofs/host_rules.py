@@ -1,4 +1,4 @@
-"""Which host names a brand may use, and the change of an organization's tracking domain."""
+"""The host names that a brand may use, and the change of an organization's tracking domain."""
 
 import settings
 from domain.organization import host_names

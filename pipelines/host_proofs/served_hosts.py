@@ -1,4 +1,4 @@
-"""Which hosts the service answers at, for proxies that request a certificate at the first visit."""
+"""The hosts at which the service answers, for proxies that request a certificate at the first visit."""
 
 import settings
 from domain.organization import host_names

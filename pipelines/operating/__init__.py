@@ -1,4 +1,4 @@
-"""What operators view and decide, for the installation and for every organization.
+"""Views and decisions of operators, for the installation and for every organization.
 
 attention        counts of everything that waits for an operator
 job_queues       queues and dead letters

@@ -25,7 +25,7 @@ def may_list(organization_id: UUID, fields: Mapping[str, Any]) -> bool:
     """Return whether an organization may list a program. Queries the database only if the sent fields list it."""
     if fields.get("network_visibility") != NetworkVisibility.Networked:
         return False
-    return network.may_list(organization_id=organization_id, sandbox=registry.is_stood_in_for())
+    return network.may_list(organization_id=organization_id, sandbox=registry.is_replaced_by_sandbox())
 
 
 def approve(
@@ -69,7 +69,7 @@ def any_org_list(
     return network.any_org_page(
         account_id=account_id,
         email=email,
-        sandbox=registry.is_stood_in_for(),
+        sandbox=registry.is_replaced_by_sandbox(),
         filters=filters,
         after=after,
         limit=limit,
@@ -78,7 +78,9 @@ def any_org_list(
 
 def any_org_find(program_id: UUID, *, account_id: UUID | None, email: str | None) -> NetworkProgram:
     """Return one program of the network. Raises Refused 404 not_found for one that affiliates cannot see now."""
-    program = network.any_org_find(program_id, account_id=account_id, email=email, sandbox=registry.is_stood_in_for())
+    program = network.any_org_find(
+        program_id, account_id=account_id, email=email, sandbox=registry.is_replaced_by_sandbox()
+    )
     if program is None:
         raise not_listed_refusal()
     return program
@@ -86,12 +88,14 @@ def any_org_find(program_id: UUID, *, account_id: UUID | None, email: str | None
 
 def any_org_list_reviews(*, status: str, after: tuple[datetime, UUID] | None, limit: int) -> list[ReviewedProgram]:
     """Return programs with this review status, for an operator. Budget: 1 statement."""
-    return network.any_org_list_queue(status=status, sandbox=registry.is_stood_in_for(), after=after, limit=limit)
+    return network.any_org_list_queue(
+        status=status, sandbox=registry.is_replaced_by_sandbox(), after=after, limit=limit
+    )
 
 
 def any_org_find_review(program_id: UUID) -> ReviewedProgram:
     """Return one program with its review. Raises Refused 404 not_found where no review was requested."""
-    row = network.any_org_find_reviewed(program_id, sandbox=registry.is_stood_in_for())
+    row = network.any_org_find_reviewed(program_id, sandbox=registry.is_replaced_by_sandbox())
     if row is None:
         raise Refused(404, "not_found", f"No listing in the network was requested for program {program_id}.")
     return row

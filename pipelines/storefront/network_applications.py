@@ -73,5 +73,5 @@ def _find_seeker(
         program_id=program_id,
         account_id=account_id,
         email=email,
-        sandbox=registry.is_stood_in_for(),
+        sandbox=registry.is_replaced_by_sandbox(),
     )

@@ -1,1 +1,1 @@
-"""What no-code platforms send and are shown: hooks, samples, searches."""
+"""Requests and responses of no-code platforms: hooks, samples, searches."""

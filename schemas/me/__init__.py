@@ -1,1 +1,1 @@
-"""What affiliates see of themselves in the API, with every brand."""
+"""Responses about an affiliate's own data, at every brand."""

@@ -1,1 +1,1 @@
-"""What operators see and send, of the installation and of every organization."""
+"""Requests and responses of operators, about the installation and of every organization."""

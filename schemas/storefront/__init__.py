@@ -1,1 +1,1 @@
-"""What strangers send and see, in the API."""
+"""Requests and responses of anonymous callers."""

@@ -1,4 +1,4 @@
-"""How many days rows that grow with traffic are kept."""
+"""Retention periods of rows that grow with traffic."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from settings.table import DEFAULT, BadSetting, Concern, NamedValue, named_value
 
 _MAX_DAYS = 36_500
 
-# By the kinds of `models.upkeep.expiry`: the fewest days, the days if they differ from `default`, and the meaning. The
-# fewest is how long something else still needs the rows: a visitor's clicks decide about leads for 90 days, a delivery
-# and what a rail reports again come within days, fraud is summed up over a year, mail may wait 14 days for its server,
-# a refund 7 for its sale, and a payment through a checkout door may be reported late.
+# By kind, as in `models.upkeep.expiry`: the minimum in days, the default (None: that of `default`), and the meaning.
+# A row must be kept as long as other code reads it, which sets the minimum: a lead is scored by its visitor's clicks
+# of 90 days, deliveries and repeated reports of a rail arrive within days, fraud is summed over a year, an email is
+# retried for 14 days, a refund waits 7 days for its sale, and a payment through a checkout door may be reported late.
 _KINDS: Mapping[str, tuple[int, int | None, str]] = {
     "clicks": (90, None, "until clicks become hourly counts"),
     "events": (7, None, "until events are deleted"),
@@ -44,7 +44,7 @@ _KINDS: Mapping[str, tuple[int, int | None, str]] = {
         "until a person without API keys who stopped signing in is deleted, but never the last Owner",
     ),
     "copilot": (1, 30, "after its last change, until a conversation with the co-pilot is deleted"),
-    "imports": (30, 365, "until an import that brought nothing, or was undone, is deleted"),
+    "imports": (30, 365, "until an import that imported nothing, or was undone, is deleted"),
 }
 
 
@@ -58,7 +58,7 @@ def _days(minimum: int) -> Callable[[str], int]:
     return parse
 
 
-def _members() -> dict[str, NamedValue[int]]:
+def _periods() -> dict[str, NamedValue[int]]:
     return {DEFAULT: NamedValue(_days(1), 90, "every kind that has no number of its own")} | {
         kind: NamedValue(_days(minimum), days, f"{meaning} (at least {minimum})", f"RETENTION_{kind.upper()}_DAYS")
         for kind, (minimum, days, meaning) in _KINDS.items()
@@ -71,7 +71,7 @@ class Retention(Concern):
 
     days: Mapping[str, int] = named_values(
         "RETENTION_DAYS",
-        _members(),
+        _periods(),
         "how many days rows are kept: one number, and exceptions by kind",
         example="90",
     )

@@ -1,1 +1,1 @@
-"""What of integrations/ can be told without running it."""
+"""Checks of integrations/ that do not run it."""

@@ -60,7 +60,7 @@ def _list_empty_tables(brand: Brand) -> set[str]:
     return {table for table in _TIMES if brand.rows(count.format(table)) == [(0,)]}
 
 
-def test_sales_refunds_and_payouts_get_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sales_refunds_and_payouts_get_the_database_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     payroll = Payroll.create(app)
     payroll.affiliate("ann")
     payroll.brand.sale(externalEventId="order-1", affiliateSlug="ann", amountCents=10_000, currency="USD")
@@ -80,7 +80,7 @@ def test_sales_refunds_and_payouts_get_the_databases_time(app: Any, monkeypatch:
     assert _list_future_columns(payroll.brand) == []
 
 
-def test_deals_get_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deals_get_the_database_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dealing = DealScene.create(app)
     deal_id = UUID(dealing.create_accepted(50_000))
 
@@ -105,7 +105,7 @@ def test_past_or_slightly_future_time_is_stored_unchanged(app: Any, shift: timed
 
 
 @pytest.mark.parametrize("ahead", [timedelta(seconds=70), _HOUR, timedelta(days=400)])
-def test_future_time_is_replaced_by_the_databases(app: Any, ahead: timedelta) -> None:
+def test_future_time_is_replaced_by_database_time(app: Any, ahead: timedelta) -> None:
     payroll = Payroll.create_owing(app)
     payroll.run()
 

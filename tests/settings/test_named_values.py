@@ -72,7 +72,7 @@ def test_days_without_kind_apply_to_kinds_without_own_number(text, expected):
         (
             "API_ADDRESSES",
             "stripe=http://s3cret.example.com",
-            "API_ADDRESSES: stripe cannot be used; it must be its own address or another https URL of a host alone,"
+            "API_ADDRESSES: stripe cannot be used; it must be its own address or another https URL with only a host,"
             " such as stripe=https://api.example.com",
         ),
         ("RETENTION_DAYS", "clicks=89", "RETENTION_DAYS: clicks is '89'; it must be days, from 90 to 36500, or 0"),

@@ -28,7 +28,7 @@ class ApiDescriptionChecker:
         app.after_request(self._check)
 
     def check_event(self, body: bytes) -> None:
-        """Compare a webhook body with the description of its event type; ignore a body that is not an event of ours."""
+        """Compare a webhook body with the description of its event type; ignore bodies that are not our events."""
         try:
             event = json.loads(body)
             description = self.document["webhooks"][event["type"]]["post"]["requestBody"]

@@ -62,7 +62,7 @@ register_calling_job(
 )
 
 
-def _why_unclear(begun: object, result: GatewayResult) -> str:
+def _why_unclear(prepared: object, result: GatewayResult) -> str:
     return f"the gateway gave no clear answer: {result.message}" if result.message else _UNREACHABLE
 
 

@@ -10,6 +10,6 @@ from workers.actor import database_job
 
 
 @database_job(jobs.REFUND_CASCADE)
-def cascade(job: ClaimedJob) -> None:
+def refund_override(job: ClaimedJob) -> None:
     """Refund one override by the same fraction as its parent."""
     refund.refund_override(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())

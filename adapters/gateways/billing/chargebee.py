@@ -1,7 +1,7 @@
 """chargebee: payments, refunds and chargebacks of a site's invoices.
 
-Nothing is signed: anyone who knows the user and the password of the webhook can send anything. So an event only says
-which one to read: its meaning is read from the API, by its id.
+Nothing is signed: anyone who knows the user and the password of the webhook can send anything. So only the id of an
+event is used: the event itself is read from the API.
 """
 
 import base64
@@ -25,7 +25,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.billing import chargebee_facts
-from adapters.gateways.wire import GatewayWire, Params, basic
+from adapters.gateways.wire import GatewayApi, Params, basic
 from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _USER, _PASSWORD = "webhookUser", "webhookPassword"
@@ -52,9 +52,9 @@ class Chargebee(ApiAdapter):
     )
     sent_events = chargebee_facts.READERS
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         address = f"https://{_site(account)}.chargebee.com/api/v2"
-        return GatewayWire("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
+        return GatewayApi("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read an event of the site."""

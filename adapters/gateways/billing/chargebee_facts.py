@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.adapter import Reader
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -38,7 +38,7 @@ UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
 _FIELD = "cf_"
 
 
-def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _payment(api: GatewayApi, content: Any, at: datetime) -> Facts:
     transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
@@ -57,7 +57,7 @@ def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     )
 
 
-def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _refund(api: GatewayApi, content: Any, at: datetime) -> Facts:
     transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
@@ -71,7 +71,7 @@ def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     )
 
 
-def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _credit_note(api: GatewayApi, content: Any, at: datetime) -> Facts:
     """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
 
     Of several payments it does not say how much it takes of each.
@@ -81,7 +81,7 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
         return IgnoredFact("no_money_moved")
     invoice_id = shapes.require(note, "reference_invoice_id")
-    invoice = shapes.get(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
+    invoice = shapes.get(api.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
         shapes.require(linked, "txn_id")
         for linked in shapes.items(invoice, "linked_payments")
@@ -92,7 +92,7 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     return _chargeback(payments[0] if payments else invoice_id, at, note, "total")
 
 
-def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _transaction(api: GatewayApi, content: Any, at: datetime) -> Facts:
     """Read a payment that failed after it had succeeded, or what reverses one."""
     transaction = shapes.get(content, "transaction")
     match shapes.require(transaction, "type"), shapes.text(transaction, "status"):
@@ -109,7 +109,7 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
             return IgnoredFact("no_money_moved")
 
 
-def _read_removed_payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _read_removed_payment(api: GatewayApi, content: Any, at: datetime) -> Facts:
     """Read the removal of a payment that was recorded by hand."""
     transaction = shapes.get(content, "transaction")
     if shapes.require(transaction, "type") != "payment":
@@ -117,7 +117,7 @@ def _read_removed_payment(wire: GatewayWire, content: Any, at: datetime) -> Fact
     return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
 
 
-def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _subscription(api: GatewayApi, content: Any, at: datetime) -> Facts:
     origin, subscription = origin_of(content), shapes.get(content, "subscription")
     external_id = shapes.require(subscription, "id")
     is_free = not shapes.get(content, "invoice", "total")
@@ -126,7 +126,7 @@ def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _read_changed_object(wire: GatewayWire, content: Any, at: datetime) -> Facts:
+def _read_changed_object(api: GatewayApi, content: Any, at: datetime) -> Facts:
     """Read a subscription or a customer that changed: the brand may write a referral into its fields later."""
     return ReferralFact(told_at=at, origin=replace(origin_of(content), codes=()))
 

@@ -1,6 +1,7 @@
 """maxio (Advanced Billing, formerly Chargify): payments, refunds and trials of a site, sent as forms.
 
-A refund names no payment, so it is placed by the invoices; chargebacks have no webhook and are found in lists alone.
+A refund names no payment, so its payment is found in the invoices; chargebacks have no webhook and are found
+only in lists.
 """
 
 import re
@@ -25,7 +26,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.billing import maxio_facts
-from adapters.gateways.wire import GatewayWire, Params, basic, ignoring_gone, parse_json
+from adapters.gateways.wire import GatewayApi, Params, basic, ignoring_missing_object, parse_json
 from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact
 
 _EVENTS = ("payment_success", "refund_success", "signup_success")
@@ -65,7 +66,7 @@ class Maxio(ApiAdapter):
     customer_in = ("customer",)
     customer_names = ("first_name", "last_name")
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         subdomain = _SUBDOMAIN.fullmatch(account.credentials.get("subdomain", "").strip())
         host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
         if subdomain is None:
@@ -73,7 +74,7 @@ class Maxio(ApiAdapter):
         if host is None:
             raise CredentialsRefused("the region is us or eu")
         headers = basic(account.credentials.get("apiKey", ""), "x")
-        return GatewayWire("maxio", f"https://{subdomain[1].lower()}.{host}", headers, is_typed=True)
+        return GatewayApi("maxio", f"https://{subdomain[1].lower()}.{host}", headers, is_typed=True)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site."""
@@ -88,12 +89,12 @@ class Maxio(ApiAdapter):
         api = self.api(account)
         endpoint = {"endpoint": {"url": address, "webhook_subscriptions": list(_EVENTS)}}
         try:
-            answer = api.ask("POST", "/endpoints.json", json=endpoint).json
+            answer = api.request("POST", "/endpoints.json", json=endpoint).json
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=self.setup_by_hand(address))
         stored = {"endpoint": shapes.require(answer, "endpoint", "id"), "address": address}
         try:
-            api.ask("PUT", "/webhooks/settings.json", json={"webhooks_enabled": True})
+            api.request("PUT", "/webhooks/settings.json", json={"webhooks_enabled": True})
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(stored, Setup((_SWITCH_ON,)))
         except GatewayUnreachable:
@@ -105,8 +106,8 @@ class Maxio(ApiAdapter):
         """Unsubscribe the endpoint from all events, because the API cannot delete an endpoint."""
         if endpoint := account.made.get("endpoint"):
             silent = {"endpoint": {"url": account.made.get("address", ""), "webhook_subscriptions": []}}
-            with ignoring_gone():
-                self.api(account).ask("PUT", f"/endpoints/{endpoint}.json", json=silent)
+            with ignoring_missing_object():
+                self.api(account).request("PUT", f"/endpoints/{endpoint}.json", json=silent)
 
     def parse(self, raw: bytes) -> Any:
         """Return an event with its nested payload: a form as it was sent, or JSON as it was listed."""
@@ -148,7 +149,7 @@ class Maxio(ApiAdapter):
 GATEWAY = Maxio()
 
 
-def _pages(api: GatewayWire, path: str, params: Params, name: str | None = None) -> Iterator[list[Any]]:
+def _pages(api: GatewayApi, path: str, params: Params, name: str | None = None) -> Iterator[list[Any]]:
     """Yield the pages of a list. A site without invoices has none."""
 
     def fetch(number: int) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from adapters.gateways import shapes
-from adapters.gateways.wire import GatewayWire, Params
+from adapters.gateways.wire import GatewayApi, Params
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -31,7 +31,7 @@ from domain.gateways.facts import (
 from domain.gateways.referrals import fields_from_text
 from domain.money import currencies
 
-Reader = Callable[[GatewayWire, Any], Facts]
+Reader = Callable[[GatewayApi, Any], Facts]
 
 #: The parts of each invoice in a list.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
@@ -67,7 +67,7 @@ def moment(value: Any, *path: str) -> datetime:
         raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
 
 
-def _payment(wire: GatewayWire, payload: Any) -> Facts:
+def _payment(api: GatewayApi, payload: Any) -> Facts:
     transaction = shapes.get(payload, "transaction")
     transaction_id = shapes.require(transaction, "id")
     if (
@@ -75,28 +75,28 @@ def _payment(wire: GatewayWire, payload: Any) -> Facts:
         or (shapes.text(transaction, "type") or "payment").lower() != "payment"
     ):
         return IgnoredFact("no_money_moved")
-    subscription = _subscription(wire, payload)
-    invoices = _invoices(wire, payload)
+    subscription = _subscription(api, payload)
+    invoices = _invoices(api, payload)
     invoice, applied = _paid_invoice(invoices, transaction_id)
     code = shapes.get(subscription, "currency") or shapes.get(invoice, "currency")
-    currency = amounts.currency(code or shapes.get(wire.get("/site.json"), "site", "currency"))
+    currency = amounts.currency(code or shapes.get(api.get("/site.json"), "site", "currency"))
     paid = _paid_cents(transaction, applied, currency)
     return PaymentFact(
         external_id=transaction_id,
         amount_cents=paid,
         currency=currency,
         paid_at=moment(transaction, "created_at"),
-        origin=replace(_origin(wire, subscription), codes=_redeemed_codes(invoice, subscription)),
+        origin=replace(_origin(api, subscription), codes=_redeemed_codes(invoice, subscription)),
         net_cents=_net(invoice, applied, paid, currency),
         order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
     )
 
 
-def _refund(wire: GatewayWire, payload: Any) -> Facts:
+def _refund(api: GatewayApi, payload: Any) -> Facts:
     """Place a refund by the invoices: under its own id, else by its amount; one that they do not confirm waits."""
     refund_id = shapes.identity(payload, "refund_id") or shapes.require(payload, "transaction", "id")
     cents = shapes.get(payload, "amount_in_cents") or shapes.get(payload, "transaction", "amount_in_cents")
-    all_refunds = list(_refunds(_invoices(wire, payload)))
+    all_refunds = list(_refunds(_invoices(api, payload)))
     own = [refund for refund in all_refunds if refund.refund_id == refund_id][:1]
     alike = [refund for refund in all_refunds if _has_amount(refund, cents)]
     is_contradicted = own and cents is not None and own[0] not in alike and currencies.exponent(own[0].currency) == 2
@@ -115,7 +115,7 @@ def _refund(wire: GatewayWire, payload: Any) -> Facts:
     )
 
 
-def _signup(wire: GatewayWire, payload: Any) -> Facts:
+def _signup(api: GatewayApi, payload: Any) -> Facts:
     subscription = shapes.get(payload, "subscription")
     subscription_id = shapes.require(subscription, "id")
     revenue = shapes.text(subscription, "signup_revenue")
@@ -123,35 +123,35 @@ def _signup(wire: GatewayWire, payload: Any) -> Facts:
         return IgnoredFact("duplicate_of_another_event")
     holder = subscription
     if not shapes.text(subscription, "created_at"):
-        holder = shapes.get(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
-    origin = replace(_origin(wire, subscription), codes=_codes(subscription))
+        holder = shapes.get(api.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
+    origin = replace(_origin(api, subscription), codes=_codes(subscription))
     return StartFact(external_id=subscription_id, started_at=moment(holder, "created_at"), origin=origin)
 
 
-def _chargeback(wire: GatewayWire, payload: Any) -> Facts:
+def _chargeback(api: GatewayApi, payload: Any) -> Facts:
     """Read the state of a dispute of an invoice; with several payments the disputed one is unknown."""
     state = _CHARGEBACKS.get(shapes.text(payload, "status") or "")
     if state is None:
         return IgnoredFact("no_money_moved")
     uid = shapes.require(payload, "invoice_uid")
-    (invoice,) = _invoices(wire, payload)
+    (invoice,) = _invoices(api, payload)
     payments = {shapes.require(payment, "transaction_id") for payment in shapes.items(invoice, "payments")}
     if len(payments) != 1:
         return UnclearFact("not_confirmed")
     return DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp"))
 
 
-def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
+def _changed_field(api: GatewayApi, payload: Any) -> Facts:
     """Read the metadata of a subscription or a customer in which a field changed."""
     holder_id, at = shapes.require(payload, "resource_id"), moment(payload, "timestamp")
     match shapes.text(payload, "resource_type"):
         case "Subscription":
-            response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
+            response = api.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
             if response is None:
                 return IgnoredFact("unknown_there")
-            origin = _origin(wire, shapes.get(response, "subscription"))
+            origin = _origin(api, shapes.get(response, "subscription"))
         case "Customer":
-            origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
+            origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(api, "customers", holder_id)))
         case _:
             return IgnoredFact("unknown_type")
     return ReferralFact(told_at=at, origin=origin)
@@ -167,12 +167,12 @@ READERS: Mapping[str, Reader] = {
 }
 
 
-def _subscription(wire: GatewayWire, payload: Any) -> Any:
+def _subscription(api: GatewayApi, payload: Any) -> Any:
     """Return the subscription that an event holds, or that it names."""
     subscription = shapes.get(payload, "subscription")
     if shapes.identity(subscription, "id"):
         return subscription
-    return shapes.get(wire.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
+    return shapes.get(api.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
 
 
 def _subscription_id(payload: Any) -> str:
@@ -181,17 +181,17 @@ def _subscription_id(payload: Any) -> str:
     return subscription_id or shapes.require(payload, "transaction", "subscription_id")
 
 
-def _invoices(wire: GatewayWire, payload: Any) -> list[Any]:
+def _invoices(api: GatewayApi, payload: Any) -> list[Any]:
     """Return the invoice that was listed, or those of the subscription, the newest first; none on a site without."""
     if uid := shapes.identity(payload, "invoice_uid"):
-        return [wire.get(f"/invoices/{shapes.segment(uid)}.json")]
+        return [api.get(f"/invoices/{shapes.segment(uid)}.json")]
     params: Params = {
         "subscription_id": _subscription_id(payload),
         "direction": "desc",
         "per_page": _INVOICES,
         **SHOWN,
     }
-    return shapes.items(wire.find("/invoices.json", params), "invoices")
+    return shapes.items(api.find("/invoices.json", params), "invoices")
 
 
 def _paid_invoice(invoices: list[Any], transaction_id: str) -> tuple[Any, Any]:
@@ -250,11 +250,11 @@ def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
     return amounts.parse_exact_minor(cents, refund.currency) == refund.cents
 
 
-def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
+def _origin(api: GatewayApi, subscription: Any) -> BuyerOrigin:
     """Return the origin of a payment, with the brand's own fields of its subscription and customer."""
     subscription_id, customer = shapes.require(subscription, "id"), shapes.get(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
-    carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
+    carriers = [*_metadata(api, "subscriptions", subscription_id), *_metadata(api, "customers", customer_id)]
     if reference := fields_from_text(shapes.text(subscription, "reference") or ""):
         carriers.append(Carrier("maxio_reference_id", reference))
     return BuyerOrigin(
@@ -266,9 +266,9 @@ def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
     )
 
 
-def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iterator[Carrier]:
+def _metadata(api: GatewayApi, collection: str, holder_id: str | None) -> Iterator[Carrier]:
     path = f"/{collection}/{shapes.segment(holder_id or '')}/metadata.json"
-    if holder_id is not None and (table := shapes.pairs(wire.find(path), "metadata")):
+    if holder_id is not None and (table := shapes.pairs(api.find(path), "metadata")):
         yield Carrier("maxio_metadata", table)
 
 

@@ -18,7 +18,7 @@ from adapters.gateways.base import (
     GatewayDelivery,
     Known,
 )
-from adapters.gateways.wire import GatewayWire, Params, bearer
+from adapters.gateways.wire import GatewayApi, Params, bearer
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -52,7 +52,7 @@ def _carriers(holder: Any) -> tuple[Carrier, ...]:
     return (Carrier("paddle_custom_data", table),) if table else ()
 
 
-def _codes(api: GatewayWire, holder: Any) -> tuple[RedeemedCode, ...]:
+def _codes(api: GatewayApi, holder: Any) -> tuple[RedeemedCode, ...]:
     discount = shapes.identity(holder, "discount_id")
     if discount is None:
         return ()
@@ -60,7 +60,7 @@ def _codes(api: GatewayWire, holder: Any) -> tuple[RedeemedCode, ...]:
     return (RedeemedCode(code or "", "paddle_coupon_code", discount),)
 
 
-def _read_caller(api: GatewayWire) -> Any:
+def _read_caller(api: GatewayApi) -> Any:
     """Return the account of the key; without a good one the same address answers too, and names no account."""
     caller = shapes.get(api.get("/"), "data", "caller", "account")
     if caller is None:
@@ -68,7 +68,7 @@ def _read_caller(api: GatewayWire) -> Any:
     return caller
 
 
-def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
+def _transaction(api: GatewayApi, transaction: Any, at: datetime) -> Facts:
     if shapes.text(transaction, "origin") == _CARD_CHANGE:
         return IgnoredFact("no_money_moved")
     totals = shapes.get(transaction, "details", "totals")
@@ -86,7 +86,7 @@ def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
     )
 
 
-def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
+def _subscription(api: GatewayApi, subscription: Any, at: datetime) -> Facts:
     subscription_id = shapes.require(subscription, "id")
     origin = replace(_origin(subscription), subscription_id=subscription_id)
     if shapes.text(subscription, "status") == "trialing":
@@ -94,19 +94,19 @@ def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _updated_subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
+def _updated_subscription(api: GatewayApi, subscription: Any, at: datetime) -> Facts:
     subscription_id, customer_id = shapes.require(subscription, "id"), shapes.identity(subscription, "customer_id")
     carriers = _carriers(subscription)
     origin = BuyerOrigin(customer_id=customer_id, subscription_id=subscription_id, carriers=carriers)
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _updated_customer(api: GatewayWire, customer: Any, at: datetime) -> Facts:
+def _updated_customer(api: GatewayApi, customer: Any, at: datetime) -> Facts:
     origin = BuyerOrigin(customer_id=shapes.require(customer, "id"), carriers=_carriers(customer))
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
+def _adjustment(api: GatewayApi, adjustment: Any, at: datetime) -> Facts:
     action, transaction = shapes.text(adjustment, "action"), shapes.require(adjustment, "transaction_id")
     if shapes.text(adjustment, "status") not in ("approved", "reversed"):
         return IgnoredFact("not_decided")
@@ -125,7 +125,7 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     )
 
 
-def _read_revoked_key(api: GatewayWire, key: Any, at: datetime) -> Facts:
+def _read_revoked_key(api: GatewayApi, key: Any, at: datetime) -> Facts:
     _read_caller(api)  # refused where the key was ours
     return IgnoredFact("another_key")
 
@@ -181,9 +181,9 @@ class Paddle(OneWebhookAdapter):
     customer_in = ("data",)
     subscription_path = "/subscriptions/{subscription}"
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         headers = {**bearer(account.credentials.get("apiKey", "")), "Paddle-Version": "1"}
-        return GatewayWire("paddle", _LIVE if account.mode == "live" else _SANDBOX, headers)
+        return GatewayApi("paddle", _LIVE if account.mode == "live" else _SANDBOX, headers)
 
     def check(self, account: GatewayAccount) -> Known:
         caller, key = _read_caller(self.api(account)), account.credentials.get("apiKey", "")
@@ -199,7 +199,7 @@ class Paddle(OneWebhookAdapter):
             "type": "url",
             "subscribed_events": list(_READERS),
         }
-        return self.api(account).ask("POST", self.webhooks_path, json=destination).json
+        return self.api(account).request("POST", self.webhooks_path, json=destination).json
 
     def read_event(self, raw: bytes) -> Any:
         event = super().read_event(raw)

@@ -1,7 +1,7 @@
-"""recurly: notifications name an object and no money; invoices, transactions and subscriptions are always read.
+"""recurly: notifications name an object without amounts; invoices, transactions and subscriptions are always read.
 
-Only JSON notifications are signed; the ones in XML prove nothing and are refused. A sale's id is its invoice's; its
-transactions are aliases. Refunds are counted by their transactions alone, credit invoices are of the same money.
+Only JSON notifications are signed; unsigned ones in XML are refused. A sale's id is its invoice's; its
+transactions are aliases. Refunds are counted by their transactions only, because credit invoices repeat the same money.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from adapters.gateways.base import (
     Inbound,
     Known,
 )
-from adapters.gateways.wire import GatewayWire, Params, basic
+from adapters.gateways.wire import GatewayApi, Params, basic
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -67,11 +67,11 @@ class Recurly(ApiAdapter):
         "Copy the endpoint's secret key into this connection as webhookSecret.",
     )
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
         if host is None:
             raise CredentialsRefused("the region is us or eu")
-        return GatewayWire("recurly", host, {**basic(account.credentials.get("apiKey", "")), **_VERSION})
+        return GatewayApi("recurly", host, {**basic(account.credentials.get("apiKey", "")), **_VERSION})
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site of the key."""
@@ -136,7 +136,7 @@ class Recurly(ApiAdapter):
 GATEWAY = Recurly()
 
 
-def _pages(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]]:
+def _pages(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]:
     def following(page: Any) -> tuple[str, Params | None] | None:
         next_page = shapes.get(page, "next")
         if shapes.get(page, "has_more") is not True or not isinstance(next_page, str):
@@ -173,7 +173,7 @@ def _to_delivery(object_type: str, event_type: str, item: Any, suffix: str) -> G
     return make_listed(f"{object_id}{suffix}", f"{object_type}.{event_type}", event, object_id)
 
 
-def _invoice(api: GatewayWire, event: Any) -> Fact:
+def _invoice(api: GatewayApi, event: Any) -> Fact:
     invoice = api.get(_path("invoices", event, "number", "invoice_number"))
     if shapes.text(invoice, "type") != "charge" or shapes.text(invoice, "state") in _UNPAID:
         return IgnoredFact("not_paid")
@@ -193,7 +193,7 @@ def _invoice(api: GatewayWire, event: Any) -> Fact:
     )
 
 
-def _subscription(api: GatewayWire, event: Any) -> Fact:
+def _subscription(api: GatewayApi, event: Any) -> Fact:
     at = shapes.moment(event, "event_time")
     subscription = api.get(_path("subscriptions", event, "uuid", "uuid"))
     origin = _origin(api, subscription, subscription)
@@ -211,7 +211,7 @@ def _origin_of_account(account: Any) -> BuyerOrigin:
     return BuyerOrigin(customer_id=shapes.require(account, "id"), carriers=tuple(_carriers(account)))
 
 
-def _transaction(api: GatewayWire, event: Any) -> Fact:
+def _transaction(api: GatewayApi, event: Any) -> Fact:
     """Read what happened to a payment: its own status decides, whatever the name of the notification."""
     at = shapes.moment(event, "event_time")
     transaction = api.get(_path("transactions", event, "uuid", "uuid"))
@@ -253,11 +253,11 @@ def _path(collection: str, event: Any, prefix: str, name: str) -> str:
     return f"/{collection}/" + shapes.segment(f"{prefix}-{value}" if value else shapes.require(event, "id"))
 
 
-def _find(api: GatewayWire, collection: str, object_id: str | None) -> Any | None:
+def _find(api: GatewayApi, collection: str, object_id: str | None) -> Any | None:
     return api.find(f"/{collection}/{shapes.segment(object_id)}") if object_id else None
 
 
-def _origin(api: GatewayWire, holder: Any, subscription: Any) -> BuyerOrigin:
+def _origin(api: GatewayApi, holder: Any, subscription: Any) -> BuyerOrigin:
     """Return where a payment comes from; only account and subscription carry the brand's own fields."""
     account_id = shapes.identity(holder, "account", "id")
     account = _find(api, "accounts", account_id)

@@ -1,7 +1,7 @@
 """braintree: subscriptions and disputes have notifications; one-off sales and refunds of cards are found by searching.
 
 A notification is a form: a text that is signed by SHA-1 under the SHA-1 of the private key (braintree's choice), and
-holds XML. A new pair of keys is a rotation.
+contains XML. A new pair of keys is a rotation.
 """
 
 import base64
@@ -28,7 +28,7 @@ from adapters.gateways.base import (
     ProvedRequest,
 )
 from adapters.gateways.card import braintree_facts, braintree_xml
-from adapters.gateways.wire import GatewayWire, basic, parse_json
+from adapters.gateways.wire import GatewayApi, basic, parse_json
 from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api.braintreegateway.com", "https://api.sandbox.braintreegateway.com"
@@ -69,11 +69,11 @@ class Braintree(ApiAdapter):
     customer_in = ("customer",)
     customer_names = ("first_name", "last_name")
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         keys = account.credentials
         host, merchant = _LIVE if account.mode == "live" else _SANDBOX, shapes.segment(keys.get("merchantId", ""))
         headers = {**basic(keys.get("publicKey", ""), keys.get("privateKey", "")), **_HEADERS}
-        return GatewayWire("braintree", f"{host}/merchants/{merchant}", headers, reads=braintree_xml.parse)
+        return GatewayApi("braintree", f"{host}/merchants/{merchant}", headers, reads=braintree_xml.parse)
 
     def check(self, account: GatewayAccount) -> Known:
         if "plans" not in self.api(account).get("/plans"):
@@ -163,7 +163,7 @@ def _form(body: bytes) -> tuple[str, str]:
     return signature, payload
 
 
-def _pages(api: GatewayWire, since_name: str, since: datetime) -> Iterator[list[Any]]:
+def _pages(api: GatewayApi, since_name: str, since: datetime) -> Iterator[list[Any]]:
     """Yield the transactions to which something happened since then: first all ids, then page by page."""
     start = shapes.utc(since)
     results = _search(api, "advanced_search_ids", braintree_xml.search(since_name, start))
@@ -176,9 +176,9 @@ def _pages(api: GatewayWire, since_name: str, since: datetime) -> Iterator[list[
         yield shapes.items(_search(api, "advanced_search", query), "credit_card_transactions", "items")
 
 
-def _search(api: GatewayWire, name: str, query: bytes) -> Any:
+def _search(api: GatewayApi, name: str, query: bytes) -> Any:
     headers = {"Content-Type": "application/xml"}
-    return api.ask("POST", f"/transactions/{name}", content=query, headers=headers).json
+    return api.request("POST", f"/transactions/{name}", content=query, headers=headers).json
 
 
 def _to_delivery(transaction: Mapping[str, Any], kind: str) -> GatewayDelivery:

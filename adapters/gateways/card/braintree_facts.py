@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.adapter import Reader
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -38,23 +38,23 @@ _NO_MONEY = (
 )
 
 
-def _subscription_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _subscription_charge(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     """Read the newest of a subscription's transactions: the notification is about that one."""
     transactions = shapes.items(subject, "subscription", "transactions")
     if not transactions:
         raise UnreadableEvent("subscription.transactions is missing")
     newest = max(transactions, key=lambda transaction: shapes.moment(transaction, "created_at"))
-    return _sale(wire, newest, shapes.identity(subject, "subscription", "id"), at)
+    return _sale(api, newest, shapes.identity(subject, "subscription", "id"), at)
 
 
-def _settlement(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _settlement(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     transaction = shapes.get(subject, "transaction")
     if shapes.text(transaction, "type") == "credit":
         return _refund(transaction)
-    return _sale(wire, transaction, None, at)
+    return _sale(api, transaction, None, at)
 
 
-def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _voided_charge(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     """Reverse a subscription charge that failed after it had been counted; only these count before they settle."""
     transaction = shapes.get(subject, "transaction")
     transaction_id = shapes.require(transaction, "id")
@@ -63,14 +63,14 @@ def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     return CancelledFact(sale_ids=(transaction_id,), told_at=at)
 
 
-def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _refund_failed(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     transaction = shapes.get(subject, "transaction")
     sale_ids = (shapes.require(transaction, "refunded_transaction_id"),)
     return RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.require(transaction, "id"))
 
 
 def _dispute(state: DisputeState) -> Reader:
-    def read(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+    def read(api: GatewayApi, subject: Any, at: datetime) -> Facts:
         dispute = shapes.get(subject, "dispute")
         dispute_id, sale_id = shapes.require(dispute, "id"), shapes.require(dispute, "transaction", "id")
         if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
@@ -87,11 +87,11 @@ def _dispute(state: DisputeState) -> Reader:
     return read
 
 
-def _revocation(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _revocation(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     return DisconnectedFact("The merchant took the access back.")
 
 
-def _ping(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _ping(api: GatewayApi, subject: Any, at: datetime) -> Facts:
     return IgnoredFact("ping")
 
 
@@ -132,10 +132,10 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
     return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
 
 
-def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: datetime) -> Facts:
+def _sale(api: GatewayApi, transaction: Any, subscription_id: str | None, at: datetime) -> Facts:
     transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "currency_iso_code") is None:
-        response = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
+        response = api.find(f"/transactions/{shapes.segment(transaction_id)}")
         transaction = shapes.get(response, "transaction")
     if shapes.text(transaction, "status") in _NO_MONEY:
         return IgnoredFact("not_paid")

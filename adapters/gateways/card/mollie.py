@@ -1,7 +1,7 @@
 """mollie: payments, and the refunds and chargebacks of them, each under its own id and never by running totals.
 
-There are two kinds of calls. The classic one names a payment in a form and is not signed: it is never believed, a job
-reads the payment. The signed one (`X-Mollie-Signature`) is an event. Payments without either are found in the lists.
+There are two kinds of calls. The classic one names a payment in a form and is not signed, so a job always reads
+the payment. The signed one (`X-Mollie-Signature`) is an event. Payments without either are found in the lists.
 """
 
 import re
@@ -22,7 +22,7 @@ from adapters.gateways.base import (
     Known,
     NotProved,
 )
-from adapters.gateways.wire import GatewayWire, bearer, parse_json
+from adapters.gateways.wire import GatewayApi, bearer, parse_json
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -87,8 +87,8 @@ class Mollie(OneWebhookAdapter):
     # A payment has a copy of the subscription's metadata, as it was when the payment was made.
     subscription_path = "/customers/{customer}/subscriptions/{subscription}"
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
-        return GatewayWire("mollie", "https://api.mollie.com/v2", bearer(account.credentials.get("apiKey", "")))
+    def api(self, account: GatewayAccount) -> GatewayApi:
+        return GatewayApi("mollie", "https://api.mollie.com/v2", bearer(account.credentials.get("apiKey", "")))
 
     def check(self, account: GatewayAccount) -> Known:
         profile = self.api(account).get("/profiles/me")
@@ -99,7 +99,7 @@ class Mollie(OneWebhookAdapter):
 
     def make_webhook(self, account: GatewayAccount, address: str) -> Any:
         webhook = {"name": "Finderfee", "url": address, "eventTypes": list(_EVENTS)}
-        return self.api(account).ask("POST", self.webhooks_path, json=webhook).json
+        return self.api(account).request("POST", self.webhooks_path, json=webhook).json
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Check `X-Mollie-Signature`, any number of digests of the body; without it only a classic call is accepted."""
@@ -154,7 +154,7 @@ def _called_id(body: bytes) -> str | None:
 
 
 def _pages(
-    api: GatewayWire, name: str, since: datetime, read: Callable[[Any], GatewayDelivery | None]
+    api: GatewayApi, name: str, since: datetime, read: Callable[[Any], GatewayDelivery | None]
 ) -> Iterator[Sequence[GatewayDelivery]]:
     """Yield the objects of a list, the newest first, as far back as one may have been decided since then."""
     oldest = since - _DECIDED_LATE[name]
@@ -202,7 +202,7 @@ def _to_delivery(kind: str, entity: Any, key: str) -> GatewayDelivery:
     return make_listed(key, kind, {**event, "entityId": shapes.text(entity, "id")})
 
 
-def _translate(api: GatewayWire, event: Any) -> Facts:
+def _translate(api: GatewayApi, event: Any) -> Facts:
     """Translate an event. The parts that a simple one lacks are read."""
     kind = shapes.text(event, "type")
     if kind is None:
@@ -220,7 +220,7 @@ def _translate(api: GatewayWire, event: Any) -> Facts:
     return _chargeback(entity, payment_id, is_back=kind == "chargeback.reversed")
 
 
-def _read_payment(api: GatewayWire, payment_id: str) -> Facts:
+def _read_payment(api: GatewayApi, payment_id: str) -> Facts:
     """Read a payment with its refunds and chargebacks."""
     payment = api.find(f"/payments/{shapes.segment(payment_id)}", {"embed": "refunds,chargebacks"})
     if payment is None:

@@ -28,7 +28,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.card import paypal_facts
-from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, bearer
+from adapters.gateways.wire import GatewayAnswer, GatewayApi, basic, bearer
 from domain.gateways.facts import DisputeState, Facts, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api-m.paypal.com", "https://api-m.sandbox.paypal.com"
@@ -47,21 +47,21 @@ _PAGE = 100
 _LATE, _WINDOW = timedelta(hours=3), timedelta(days=30)
 
 
-class PaypalWire(GatewayWire):
-    """The API of one app, by a token that its credentials bring. A cached token that is refused is renewed once."""
+class PaypalApi(GatewayApi):
+    """The API of one app, called with a token for its credentials. A cached token that is refused is renewed once."""
 
     def __init__(self, mode: str, credentials: Mapping[str, str]) -> None:
         super().__init__("paypal", _LIVE if mode == "live" else _SANDBOX, {})
         self._client = (credentials.get("clientId", ""), credentials.get("clientSecret", ""))
 
-    def ask(self, method: str, path: str, **request: Any) -> GatewayAnswer:
-        """Make one call with a token. Raises as GatewayWire's."""
-        ask, headers = super().ask, request.pop("headers", None) or {}
+    def request(self, method: str, path: str, **request: Any) -> GatewayAnswer:
+        """Make one call with a token. Raises as `GatewayApi.request`."""
+        send, headers = super().request, request.pop("headers", None) or {}
 
-        def act(token: str) -> GatewayAnswer:
-            return ask(method, path, headers={**headers, **bearer(token)}, **request)
+        def send_with_token(token: str) -> GatewayAnswer:
+            return send(method, path, headers={**headers, **bearer(token)}, **request)
 
-        return _TOKENS.using((self._address, *self._client), self._request_token, act)
+        return _TOKENS.using((self._address, *self._client), self._request_token, send_with_token)
 
     def new_token(self) -> None:
         """Get a token, which proves the credentials. Raises CredentialsRefused, GatewayRejected, GatewayUnreachable."""
@@ -69,7 +69,7 @@ class PaypalWire(GatewayWire):
 
     def _request_token(self) -> tuple[str, float]:
         form = {"grant_type": "client_credentials"}
-        return tokens.read(super().ask("POST", "/v1/oauth2/token", form=form, headers=basic(*self._client)).json)
+        return tokens.read(super().request("POST", "/v1/oauth2/token", form=form, headers=basic(*self._client)).json)
 
 
 class Paypal(StoredWebhookAdapter):
@@ -94,8 +94,8 @@ class Paypal(StoredWebhookAdapter):
     readers = paypal_facts.READERS
     webhooks_path = "/v1/notifications/webhooks"
 
-    def api(self, account: GatewayAccount) -> PaypalWire:
-        return PaypalWire(account.mode, account.credentials)
+    def api(self, account: GatewayAccount) -> PaypalApi:
+        return PaypalApi(account.mode, account.credentials)
 
     def check(self, account: GatewayAccount) -> Known:
         """Get a token, and check that the app still has our webhook."""
@@ -112,7 +112,7 @@ class Paypal(StoredWebhookAdapter):
         api = self.api(account)
         webhook = {"url": address, "event_types": [{"name": name} for name in paypal_facts.READERS]}
         try:
-            existing = api.ask("POST", self.webhooks_path, json=webhook).json
+            existing = api.request("POST", self.webhooks_path, json=webhook).json
         except GatewayRejected:
             webhooks = shapes.items(api.get(self.webhooks_path), "webhooks")
             existing = next((item for item in webhooks if item.get("url") == address), None)
@@ -166,12 +166,12 @@ def _is_from_paypal(
     if not (webhook := credentials.get("webhook")):
         return False
     content = orjson.dumps({**signed, "webhook_id": webhook})[:-1] + b',"webhook_event":' + body + b"}"
-    api = PaypalWire(account.mode, credentials)
-    verdict = api.ask("POST", _VERIFY, content=content, headers={"Content-Type": "application/json"}).json
+    api = PaypalApi(account.mode, credentials)
+    verdict = api.request("POST", _VERIFY, content=content, headers={"Content-Type": "application/json"}).json
     return shapes.text(verdict, "verification_status") == "SUCCESS"
 
 
-def _pages(api: GatewayWire, start: datetime, end: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+def _pages(api: GatewayApi, start: datetime, end: datetime) -> Iterator[Sequence[GatewayDelivery]]:
     number, last = 1, 1
     while number <= last:
         params: dict[str, str | int] = {
@@ -188,7 +188,7 @@ def _pages(api: GatewayWire, start: datetime, end: datetime) -> Iterator[Sequenc
         number, last = number + 1, pages if isinstance(pages, int) else 1
 
 
-def _read_report(api: GatewayWire, params: Mapping[str, str | int]) -> Any:
+def _read_report(api: GatewayApi, params: Mapping[str, str | int]) -> Any:
     """Return a page of the report. An app without that right has good credentials all the same."""
     try:
         return api.get("/v1/reporting/transactions", params)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from adapters.gateways import shapes
 from adapters.gateways.adapter import Reader
-from adapters.gateways.wire import GatewayWire, parse_json
+from adapters.gateways.wire import GatewayApi, parse_json
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -45,12 +45,12 @@ _TAKEN = ("T1106", "T1201")
 _DONE = ("S", "V")
 
 
-def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
+def _capture(api: GatewayApi, capture: Any, created: datetime) -> Facts:
     if (shapes.text(capture, "status") or _PAID[0]) not in _PAID:
         return IgnoredFact("not_paid")
     currency, paid = _money(capture, "amount")
     order_id = shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
-    order = wire.find(f"/v2/checkout/orders/{shapes.segment(order_id)}") if order_id else None
+    order = api.find(f"/v2/checkout/orders/{shapes.segment(order_id)}") if order_id else None
     units = shapes.items(order, "purchase_units")
     payer = shapes.get(order, "payer")
     return PaymentFact(
@@ -69,12 +69,12 @@ def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
     )
 
 
-def _sale(wire: GatewayWire, sale: Any, created: datetime) -> Facts:
+def _sale(api: GatewayApi, sale: Any, created: datetime) -> Facts:
     if (shapes.text(sale, "state") or "completed") not in ("completed", "partially_refunded", "refunded"):
         return IgnoredFact("not_paid")
     currency, paid = _money(sale, "amount")
     own = _carriers(sale.get("custom"), sale.get("custom_id"))
-    origin = _subscriber(wire, shapes.identity(sale, "billing_agreement_id"))
+    origin = _subscriber(api, shapes.identity(sale, "billing_agreement_id"))
     return PaymentFact(
         external_id=shapes.require(sale, "id"),
         amount_cents=paid,
@@ -86,7 +86,7 @@ def _sale(wire: GatewayWire, sale: Any, created: datetime) -> Facts:
     )
 
 
-def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
+def _refund(api: GatewayApi, refund: Any, created: datetime) -> Facts:
     status = shapes.text(refund, "status") or shapes.text(refund, "state") or "completed"
     if status.lower() != "completed":
         return IgnoredFact("not_decided")
@@ -101,7 +101,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     )
 
 
-def _read_reversal(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
+def _read_reversal(api: GatewayApi, taken: Any, created: datetime) -> Facts:
     fact = _lost_payment(_payment_of(taken, or_itself=True), created)
     if shapes.get(taken, "amount") is None:
         return fact
@@ -109,7 +109,7 @@ def _read_reversal(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
     return replace(fact, amount_cents=cents, currency=currency)
 
 
-def _read_resolved_dispute(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
+def _read_resolved_dispute(api: GatewayApi, dispute: Any, created: datetime) -> Facts:
     state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
     if state is None:
         return IgnoredFact("not_decided")
@@ -124,7 +124,7 @@ def _read_resolved_dispute(wire: GatewayWire, dispute: Any, created: datetime) -
     return replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True)
 
 
-def _read_activated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _read_activated_subscription(api: GatewayApi, subscription: Any, created: datetime) -> Facts:
     subscription_id = shapes.require(subscription, "id")
     origin = _of_subscription(subscription, subscription_id)
     cycles = shapes.items(subscription, "billing_info", "cycle_executions")
@@ -134,7 +134,7 @@ def _read_activated_subscription(wire: GatewayWire, subscription: Any, created: 
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _read_updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _read_updated_subscription(api: GatewayApi, subscription: Any, created: datetime) -> Facts:
     """Read a subscription that changed: the brand may write its custom id later."""
     subscription_id = shapes.require(subscription, "id")
     return ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id))
@@ -163,7 +163,7 @@ def is_money(item: Any) -> bool:
     return is_in if code in _PAYMENTS else code in (_REFUND, *_TAKEN) and not is_in
 
 
-def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
+def of_report(api: GatewayApi, line: Any, payer: Any) -> Facts:
     """Translate a line of the report."""
     code, at = shapes.text(line, "transaction_event_code"), shapes.moment(line, "transaction_initiation_date")
     transaction_id, about = shapes.require(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
@@ -184,7 +184,7 @@ def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
     )
     origin = own
     if code == "T0002" and shapes.text(line, "paypal_reference_id_type") == "SUB":
-        subscriber = _subscriber(wire, about)
+        subscriber = _subscriber(api, about)
         origin = replace(
             subscriber,
             customer_id=subscriber.customer_id or own.customer_id,
@@ -198,15 +198,15 @@ def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
         currency=currency,
         paid_at=at,
         origin=origin,
-        order_id=None if origin.subscription_id else _order_of(wire, line),
+        order_id=None if origin.subscription_id else _order_of(api, line),
     )
 
 
-def _order_of(wire: GatewayWire, line: Any) -> str | None:
+def _order_of(api: GatewayApi, line: Any) -> str | None:
     """Return the order that a line of the report pays in part; most lines do not have it, so the capture is read."""
     if shapes.text(line, "paypal_reference_id_type") == "ODR":
         return shapes.identity(line, "paypal_reference_id")
-    capture = wire.find(f"/v2/payments/captures/{shapes.segment(shapes.require(line, 'transaction_id'))}")
+    capture = api.find(f"/v2/payments/captures/{shapes.segment(shapes.require(line, 'transaction_id'))}")
     return shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
 
 
@@ -214,11 +214,11 @@ def _lost_payment(payment_id: str, at: datetime, state: DisputeState = DisputeSt
     return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=state, at=at)
 
 
-def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
+def _subscriber(api: GatewayApi, subscription_id: str | None) -> BuyerOrigin:
     """Read a subscription: its custom id and its payer."""
     if subscription_id is None:
         return BuyerOrigin()
-    return _of_subscription(wire.find(f"/v1/billing/subscriptions/{shapes.segment(subscription_id)}"), subscription_id)
+    return _of_subscription(api.find(f"/v1/billing/subscriptions/{shapes.segment(subscription_id)}"), subscription_id)
 
 
 def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:

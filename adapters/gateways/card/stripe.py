@@ -9,7 +9,7 @@ from adapters.gateways import paging, proofs, shapes
 from adapters.gateways.adapter import OneWebhookAdapter, make_listed
 from adapters.gateways.base import Capabilities, CredentialField, GatewayAccount, GatewayDelivery, Known
 from adapters.gateways.card import stripe_facts
-from adapters.gateways.wire import GatewayWire, Params, bearer
+from adapters.gateways.wire import GatewayApi, Params, bearer
 from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _VERSION = "2025-09-30.clover"
@@ -44,9 +44,9 @@ class Stripe(OneWebhookAdapter):
     customer_path = "/v1/customers/{customer}"
     subscription_path = "/v1/subscriptions/{subscription}"
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         headers = {**bearer(account.credentials.get("apiKey", "")), "Stripe-Version": _VERSION}
-        return GatewayWire("stripe", "https://api.stripe.com", headers)
+        return GatewayApi("stripe", "https://api.stripe.com", headers)
 
     def check(self, account: GatewayAccount) -> Known:
         account_id = shapes.require(self.api(account).get("/v1/account"), "id")
@@ -55,7 +55,7 @@ class Stripe(OneWebhookAdapter):
 
     def make_webhook(self, account: GatewayAccount, address: str) -> Any:
         form = {"url": address, "enabled_events[]": list(stripe_facts.READERS), "api_version": _VERSION}
-        return self.api(account).ask("POST", self.webhooks_path, form=form).json
+        return self.api(account).request("POST", self.webhooks_path, form=form).json
 
     def read_event(self, raw: bytes) -> Any:
         event = super().read_event(raw)
@@ -91,8 +91,8 @@ def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
     yield "/v1/events", {"types[]": list(stripe_facts.READERS), "created[gte]": kept_since}
 
 
-def read_list(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]]:
-    """Yield the pages of a list at stripe that hold anything. Raises as `GatewayWire.get`."""
+def read_list(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]:
+    """Yield the pages of a list at stripe that hold anything. Raises as `GatewayApi.get`."""
 
     def fetch(after: Params) -> Any:
         return api.get(path, {**params, **after, "limit": _PAGE})

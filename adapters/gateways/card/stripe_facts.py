@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.adapter import Reader
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways import amounts
 from domain.gateways.facts import (
     AliasFact,
@@ -36,7 +36,7 @@ EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
 _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
 
 
-def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
+def _invoice(api: GatewayApi, invoice: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.get(invoice, "currency"))
     details = shapes.get(invoice, "parent", "subscription_details") or shapes.get(invoice, "subscription_details")
     paid = amounts.from_minor(shapes.get(invoice, "amount_paid"), currency, EXPONENTS)
@@ -47,7 +47,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
         name=shapes.text(invoice, "customer_name"),
         subscription_id=shapes.identity(details, "subscription") or shapes.identity(invoice, "subscription"),
         carriers=carriers(shapes.table(invoice, "metadata"), shapes.table(details, "metadata")),
-        codes=_codes(wire, path, invoice),
+        codes=_codes(api, path, invoice),
         is_test=_is_test(invoice),
     )
     return PaymentFact(
@@ -61,7 +61,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
     )
 
 
-def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
+def _session(api: GatewayApi, session: Any, created: datetime) -> Facts:
     session_id, mode = shapes.require(session, "id"), shapes.text(session, "mode")
     if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
         return IgnoredFact("not_paid")
@@ -75,7 +75,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
             *carriers(shapes.table(session, "metadata")),
             *([Carrier(_REFERENCE, reference)] if reference else []),
         ),
-        codes=_codes(wire, f"/v1/checkout/sessions/{session_id}", session),
+        codes=_codes(api, f"/v1/checkout/sessions/{session_id}", session),
         is_test=_is_test(session),
     )
     if mode == "subscription" or shapes.get(session, "invoice") is not None:
@@ -96,12 +96,12 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
     )
 
 
-def _alias(wire: GatewayWire, invoice_payment: Any, created: datetime) -> Facts:
+def _alias(api: GatewayApi, invoice_payment: Any, created: datetime) -> Facts:
     payment = shapes.get(invoice_payment, "payment")
     return AliasFact(ids=(shapes.require(invoice_payment, "invoice"), *_ids(payment, "payment_intent", "charge")))
 
 
-def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
+def _refunded_charge(api: GatewayApi, charge: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.get(charge, "currency"))
     return RefundFact(
         refund_id=shapes.require(charge, "id"),
@@ -113,17 +113,17 @@ def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts
     )
 
 
-def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
+def _refund(api: GatewayApi, refund: Any, created: datetime) -> Facts:
     """Read the charge again: a refund that failed lowers its refunded total, as a listed one reports."""
     status = shapes.text(refund, "status")
     charge_id = shapes.identity(refund, "charge")
     if charge_id is None or status == "pending":
         return IgnoredFact("no_money_moved")
-    charge = wire.find(f"/v1/charges/{charge_id}")
+    charge = api.find(f"/v1/charges/{charge_id}")
     if charge is None:
         raise UnreadableEvent(f"the charge {charge_id} is not there")
     if status not in ("failed", "canceled"):
-        return _refunded_charge(wire, charge, created)
+        return _refunded_charge(api, charge, created)
     currency = amounts.currency(shapes.get(charge, "currency"))
     return RestoredFact(
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
@@ -136,7 +136,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
 def _dispute(state: DisputeState | None) -> Reader:
     """Return the reader of a dispute in a state; None takes the state from how it was closed."""
 
-    def read(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
+    def read(api: GatewayApi, dispute: Any, created: datetime) -> Facts:
         status = shapes.text(dispute, "status") or ""
         now = state or _CLOSED.get(status)
         if now is None or status.startswith("warning"):
@@ -154,13 +154,13 @@ def _dispute(state: DisputeState | None) -> Reader:
     return read
 
 
-def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _subscription(api: GatewayApi, subscription: Any, created: datetime) -> Facts:
     subscription_id = shapes.require(subscription, "id")
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
         subscription_id=subscription_id,
         carriers=carriers(shapes.table(subscription, "metadata")),
-        codes=_codes(wire, f"/v1/subscriptions/{subscription_id}", subscription),
+        codes=_codes(api, f"/v1/subscriptions/{subscription_id}", subscription),
         is_test=_is_test(subscription),
     )
     if shapes.text(subscription, "status") == "trialing":
@@ -168,7 +168,7 @@ def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Fa
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
+def _updated_subscription(api: GatewayApi, subscription: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
         subscription_id=shapes.require(subscription, "id"),
@@ -178,7 +178,7 @@ def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetim
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> Facts:
+def _updated_customer(api: GatewayApi, customer: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
         customer_id=shapes.require(customer, "id"),
         carriers=carriers(shapes.table(customer, "metadata")),
@@ -187,7 +187,7 @@ def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> Fa
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _deauthorization(wire: GatewayWire, application: Any, created: datetime) -> Facts:
+def _deauthorization(api: GatewayApi, application: Any, created: datetime) -> Facts:
     return DisconnectedFact("The account took the access back.")
 
 
@@ -251,21 +251,21 @@ def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:
     return tuple(Carrier(_METADATA, table) for table in tables if table)
 
 
-def _codes(wire: GatewayWire, path: str, holder: Any) -> tuple[RedeemedCode, ...]:
+def _codes(api: GatewayApi, path: str, holder: Any) -> tuple[RedeemedCode, ...]:
     discounts = shapes.get(holder, "discounts")
     if not isinstance(discounts, list) or not discounts:
         return ()
     if not all(isinstance(discount, Mapping) for discount in discounts):
-        discounts = shapes.items(wire.get(path, {"expand[]": ["discounts"]}), "discounts")
-    return tuple(code for discount in discounts if (code := _code(wire, discount)))
+        discounts = shapes.items(api.get(path, {"expand[]": ["discounts"]}), "discounts")
+    return tuple(code for discount in discounts if (code := _code(api, discount)))
 
 
-def _code(wire: GatewayWire, discount: Any) -> RedeemedCode | None:
+def _code(api: GatewayApi, discount: Any) -> RedeemedCode | None:
     """Return the promotion code of a discount; None for a discount that was given without one."""
     promotion = shapes.get(discount, "promotion_code")
     promotion_id = promotion if isinstance(promotion, str) else shapes.identity(promotion, "id")
     if isinstance(promotion, str):
-        promotion = wire.find(f"/v1/promotion_codes/{shapes.segment(promotion)}")
+        promotion = api.find(f"/v1/promotion_codes/{shapes.segment(promotion)}")
     text = shapes.text(promotion, "code") or ""
     return RedeemedCode(text, _CODE, promotion_id) if text or promotion_id else None
 

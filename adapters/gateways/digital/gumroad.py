@@ -1,8 +1,8 @@
 """gumroad: sales, renewals, refunds and disputes, each read again at its API before anything is booked.
 
-Nothing that it sends is signed: a delivery only names a sale, which is read from the API. Only
-the referral is taken from the delivery. All amounts are US cents, whatever the product's currency is. A gift is two
-sales: its receiver's of nothing, which is reported, and its giver's with the money, which is booked.
+Its deliveries are not signed: one only names a sale, which is read from the API. Only the referral is taken from the
+delivery. All amounts are US cents, whatever the product's currency is. A gift is two sales:
+the receiver's without money, which is reported, and the giver's with the money, which is booked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from adapters.gateways.base import (
     NotProved,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, Params, bearer, parse_json
+from adapters.gateways.wire import GatewayApi, Params, bearer, parse_json
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -72,8 +72,8 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
     )
     webhooks_key = "subscriptions"
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
-        return GatewayWire("gumroad", "https://api.gumroad.com/v2", bearer(account.credentials.get("accessToken", "")))
+    def api(self, account: GatewayAccount) -> GatewayApi:
+        return GatewayApi("gumroad", "https://api.gumroad.com/v2", bearer(account.credentials.get("accessToken", "")))
 
     def check(self, account: GatewayAccount) -> Known:
         """Read whose token it is."""
@@ -84,7 +84,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
         """Subscribe to each resource, and read the seller's id, which every delivery repeats."""
 
         def make_subscription(name: str) -> str:
-            answer = api.ask("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
+            answer = api.request("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
             if shapes.get(answer, "success") is not True:
                 raise GatewayRejected(422, shapes.text(answer, "message") or "it does not say why")
             return shapes.require(answer, "resource_subscription", "id")
@@ -167,7 +167,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
 GATEWAY = Gumroad()
 
 
-def _seller(api: GatewayWire) -> str:
+def _seller(api: GatewayApi) -> str:
     """Return the id of the seller, as deliveries spell it."""
     answer = api.get("/user")
     if shapes.get(answer, "success") is not True:
@@ -196,14 +196,14 @@ def _listed_event(kind: str, external_id: str, sale: Any) -> GatewayDelivery:
     return make_listed(external_id, kind, ping, shapes.text(sale, "id"))
 
 
-def _find_sale(api: GatewayWire, sale_id: str) -> Any | None:
-    """Return a sale, or None for one that the API does not know. Raises as `GatewayWire.ask`."""
+def _find_sale(api: GatewayApi, sale_id: str) -> Any | None:
+    """Return a sale, or None for one that the API does not know. Raises as `GatewayApi.request`."""
     answer = api.find(f"/sales/{shapes.segment(sale_id)}")
     sale = shapes.get(answer, "sale") if shapes.get(answer, "success") is True else None
     return sale if shapes.text(sale, "id") == sale_id else None
 
 
-def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> Facts:
+def _read(api: GatewayApi, kind: str, sale: Any, ping: Any) -> Facts:
     """Return the facts of a sale after an event of `kind`. Raises as `GatewayAdapter.facts`."""
     if shapes.get(sale, "is_bundle_product_purchase") is True:
         return IgnoredFact("part_of_a_bundle")
@@ -290,7 +290,7 @@ def _dispute(sale: Any) -> Fact:
     return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=clock.now())
 
 
-def _find_given(api: GatewayWire, received: Any) -> Any | None:
+def _find_given(api: GatewayApi, received: Any) -> Any | None:
     """Return the giver's sale of a gift: same product, for the same receiver, at the same time."""
     giver, at = shapes.text(received, "gifter_email"), shapes.moment(received, "created_at")
     if giver is None:

@@ -1,8 +1,8 @@
-"""lemonsqueezy: paid orders are sales, and so are invoices of subscriptions behind the first.
+"""lemonsqueezy: paid orders are sales, and so are the invoices of a subscription after its first.
 
-A sale's id is `order:{id}` or `invoice:{id}`. The first payment of a subscription is its order; its first invoice is
-the same money, unless the order was of nothing. Refunds are running totals, reported of the order, of the invoice, or
-of both: the larger one counts. Custom data comes with events alone: listed payments name no affiliate.
+A sale's id is `order:{id}` or `invoice:{id}`. The first payment of a subscription is its order; its first invoice
+repeats the same money, unless the order was free. Refunds are running totals, reported for the order, the invoice or
+both: the larger one counts. Only events have custom data: listed payments name no affiliate.
 """
 
 import secrets
@@ -24,7 +24,7 @@ from adapters.gateways.base import (
     Known,
     Subscribed,
 )
-from adapters.gateways.wire import GatewayWire, bearer
+from adapters.gateways.wire import GatewayApi, bearer
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -83,9 +83,9 @@ class LemonSqueezy(StoredWebhookAdapter):
     by_hand = ("Open Settings, Webhooks, and add one with the address, the secret and the events below.",)
     sent_events = _EVENTS
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         headers = {**bearer(account.credentials.get("apiKey", "")), "Accept": _JSON_API, "Content-Type": _JSON_API}
-        return GatewayWire("lemonsqueezy", "https://api.lemonsqueezy.com/v1", headers)
+        return GatewayApi("lemonsqueezy", "https://api.lemonsqueezy.com/v1", headers)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read whose key it is, and whether it sees the store."""
@@ -100,7 +100,7 @@ class LemonSqueezy(StoredWebhookAdapter):
         return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Create the webhook with a secret of ours; if that is refused, the brand creates it with the same secret."""
+        """Create the webhook with our secret; if that is refused, the brand creates it with the same secret."""
         secret, is_test = secrets.token_hex(_SECRET_BYTES), account.mode == "test"
         webhook = {
             "type": "webhooks",
@@ -108,7 +108,7 @@ class LemonSqueezy(StoredWebhookAdapter):
             "relationships": {"store": {"data": {"type": "stores", "id": account.credentials.get("storeId", "")}}},
         }
         try:
-            response = self.api(account).ask("POST", self.webhooks_path, json={"data": webhook}).json
+            response = self.api(account).request("POST", self.webhooks_path, json={"data": webhook}).json
         except GatewayRejected:
             return Subscribed({"webhookSecret": secret}, self.setup_by_hand(address, signingSecret=secret))
         return Subscribed({self.webhook_key: shapes.require(response, "data", "id"), "webhookSecret": secret})
@@ -154,8 +154,8 @@ class LemonSqueezy(StoredWebhookAdapter):
 GATEWAY = LemonSqueezy()
 
 
-def read_list(api: GatewayWire, path: str, store: str, *, max_pages: int | None = None) -> Iterator[list[Any]]:
-    """Yield the pages of a list of a store, the newest first. Raises as `GatewayWire.get`."""
+def read_list(api: GatewayApi, path: str, store: str, *, max_pages: int | None = None) -> Iterator[list[Any]]:
+    """Yield the pages of a list of a store, the newest first. Raises as `GatewayApi.get`."""
     number, last = 1, 1
     while number <= last and (max_pages is None or number <= max_pages):
         page = api.get(path, {"filter[store_id]": store, "page[number]": number, "page[size]": _PAGE})
@@ -185,7 +185,7 @@ def _listed_event(event_name: str, external_id: str, item: Any) -> GatewayDelive
     return make_listed(external_id, event_name, {"meta": {"event_name": event_name, "from_list": True}, "data": item})
 
 
-def _order(api: GatewayWire, order_id: str, order: Any, origin: BuyerOrigin) -> Facts:
+def _order(api: GatewayApi, order_id: str, order: Any, origin: BuyerOrigin) -> Facts:
     if shapes.text(order, "status") not in _PAID:
         return IgnoredFact("not_paid")
     is_discounted = shapes.get(order, "discount_total") != 0
@@ -196,7 +196,7 @@ def _order(api: GatewayWire, order_id: str, order: Any, origin: BuyerOrigin) -> 
     return (payment, *_refund(f"order:{order_id}", order, is_own_event=False))
 
 
-def _invoice(api: GatewayWire, invoice_id: str, invoice: Any, origin: BuyerOrigin) -> Facts:
+def _invoice(api: GatewayApi, invoice_id: str, invoice: Any, origin: BuyerOrigin) -> Facts:
     if shapes.text(invoice, "status") not in _PAID:
         return IgnoredFact("not_paid")
     payment = _payment(f"invoice:{invoice_id}", invoice, origin)
@@ -216,7 +216,7 @@ def _subscription(subscription_id: str, subscription: Any, origin: BuyerOrigin) 
     return ReferralFact(told_at=at, origin=origin)
 
 
-def _paid_by_order(api: GatewayWire, invoice: Any) -> str | None:
+def _paid_by_order(api: GatewayApi, invoice: Any) -> str | None:
     """Return the order whose money an invoice is; None for an invoice with money of its own."""
     if shapes.text(invoice, "billing_reason") != "initial":
         return None
@@ -279,7 +279,7 @@ def _origin(event: Any) -> BuyerOrigin:
     )
 
 
-def _codes(api: GatewayWire, order_id: str) -> tuple[RedeemedCode, ...]:
+def _codes(api: GatewayApi, order_id: str) -> tuple[RedeemedCode, ...]:
     redeemed = shapes.items(api.find(f"/orders/{shapes.segment(order_id)}/discount-redemptions"), "data")
     codes = ((shapes.text(item, "attributes", "discount_code") or "", _discount_id(item)) for item in redeemed)
     return tuple(RedeemedCode(text, "lemonsqueezy_coupon_code", id) for text, id in codes if text or id)

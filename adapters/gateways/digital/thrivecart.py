@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.digital import thrivecart_facts
 from adapters.gateways.digital.thrivecart_facts import PAGE, text
-from adapters.gateways.wire import GatewayWire, bearer, parse_json, serialize
+from adapters.gateways.wire import GatewayApi, bearer, parse_json, serialize
 from domain.gateways.facts import Facts, IgnoredFact
 
 _WORD_FIELD = "thrivecart_secret"
@@ -51,10 +51,10 @@ class ThriveCart(ApiAdapter):
     )
     by_hand = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)
 
-    def api(self, account: GatewayAccount, *, is_test: bool = False) -> GatewayWire:
+    def api(self, account: GatewayAccount, *, is_test: bool = False) -> GatewayApi:
         mode = "test" if is_test or account.mode == "test" else "live"
         headers = {**bearer(account.credentials.get("apiKey", "")), "X-TC-Mode": mode}
-        return GatewayWire("thrivecart", "https://thrivecart.com/api/external", headers)
+        return GatewayApi("thrivecart", "https://thrivecart.com/api/external", headers)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read whose token it is; how the answer names the account is not documented."""
@@ -67,7 +67,7 @@ class ThriveCart(ApiAdapter):
         """Subscribe to every event; where that is refused, the brand pastes the address."""
         webhook = {"event": "*", "target_url": address, "trigger_fields": {"mode_int": _mode_int(account)}}
         try:
-            self.api(account).ask("POST", "/subscribe", json=webhook)
+            self.api(account).request("POST", "/subscribe", json=webhook)
         except GatewayRejected:
             return super().subscribe(account, address)
         return Subscribed({"address": address})
@@ -75,7 +75,7 @@ class ThriveCart(ApiAdapter):
     def unsubscribe(self, account: GatewayAccount) -> None:
         if address := account.made.get("address"):
             with suppress(GatewayRejected):  # it is already gone
-                self.api(account).ask("POST", "/unsubscribe", json={"url": address})
+                self.api(account).request("POST", "/unsubscribe", json={"url": address})
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Compare the secret word. A body that is no event gets an answer: they try an address before they take it."""

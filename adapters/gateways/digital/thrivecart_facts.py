@@ -1,7 +1,7 @@
 """Translates thrivecart's events, once its list of transactions confirmed them: orders, rebills, refunds.
 
-Both of its families of names are read. An order has one event for the whole, and one for each of its items, which
-is the same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
+Both of its sets of field names are read. An order has one event for the whole and one for each item, which repeat the
+same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayUnreachable
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways import amounts
 from domain.gateways.facts import (
     AliasFact,
@@ -30,7 +30,7 @@ from domain.gateways.facts import (
 from domain.gateways.referrals import fields_from_query
 from domain.money import currencies
 
-Reader = Callable[[GatewayWire, Any, bool], Facts]
+Reader = Callable[[GatewayApi, Any, bool], Facts]
 
 #: How many transactions a page has at most; their own client refuses more.
 PAGE = 25
@@ -88,7 +88,7 @@ def text(event: Any, *path: str) -> str | None:
     return None if value == _NULL else value
 
 
-def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+def _order(api: GatewayApi, event: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money, origin = _money(event, currency, "order", "total"), _origin(event, is_test)
     if (money.gross if money.gross is not None else money.plain) == 0:
@@ -96,9 +96,7 @@ def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
             return StartFact(external_id=order_id, started_at=at, origin=origin)
         return _payment(f"order:{order_id}", 0, currency, at, origin)
     charges = [
-        transaction
-        for transaction in _transactions(wire, order_id)
-        if text(transaction, "transaction_type") == "charge"
+        transaction for transaction in _transactions(api, order_id) if text(transaction, "transaction_type") == "charge"
     ]
     if not charges:
         return _wait_for_listing(at)
@@ -110,12 +108,12 @@ def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
     return replace(payment, aliases=(f"order:{order_id}",), net_cents=_net(money, paid))
 
 
-def _rebill(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+def _rebill(api: GatewayApi, event: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money = _money(event, currency, "subscription", "amount")
     if money.plain is None and money.gross is None:
         money = _money(event, currency, "order", "total")
-    listed = _matching_transaction(_transactions(wire, order_id), event, "rebill")
+    listed = _matching_transaction(_transactions(api, order_id), event, "rebill")
     if listed is None:
         return _wait_for_listing(at)
     paid = money.paid_within(_listed_amount(listed, currency))
@@ -129,10 +127,10 @@ def _rebill(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
     return (replace(payment, net_cents=_net(money, paid)), alias)
 
 
-def _refund(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+def _refund(api: GatewayApi, event: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(event), _event_time(event), _currency(event)
     money = _money(event, currency, "refund", "amount")
-    listed = _matching_transaction(_transactions(wire, order_id), event, "refund")
+    listed = _matching_transaction(_transactions(api, order_id), event, "refund")
     if listed is None:
         return _wait_for_listing(at)
     back = money.paid_within(_listed_amount(listed, currency))
@@ -149,12 +147,12 @@ def _refund(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
     )
 
 
-def _transactions(wire: GatewayWire, order_id: str) -> list[Any]:
+def _transactions(api: GatewayApi, order_id: str) -> list[Any]:
     """Return the listed transactions of an order."""
     transactions: list[Any] = []
     for number in range(1, _MAX_PAGES + 1):
         params = {"query": order_id, "transactionType": "any", "page": str(number), "perPage": str(PAGE)}
-        page = shapes.items(wire.get("/transactions", params), "transactions")
+        page = shapes.items(api.get("/transactions", params), "transactions")
         transactions += [transaction for transaction in page if text(transaction, "order_id") == order_id]
         if len(page) < PAGE:
             break

@@ -1,6 +1,6 @@
-"""bigcommerce: its callbacks hold ids only; orders, refunds and their parts are read at the store.
+"""bigcommerce: its callbacks have only ids; orders, refunds and their parts are read at the store.
 
-A sale's id is its order's. A callback is proved by its signature, and by a token of ours that comes with every one.
+A sale's id is its order's. A callback is proved by its signature, and by our token that comes with every one.
 """
 
 import re
@@ -26,7 +26,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import bigcommerce_facts
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
@@ -60,12 +60,12 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         ),
     )
 
-    def api(self, account: GatewayAccount) -> GatewayWire:
+    def api(self, account: GatewayAccount) -> GatewayApi:
         store = account.credentials.get("storeHash", "").strip()
         if not _HASH.fullmatch(store):
             raise CredentialsRefused("the store hash is letters and digits, such as abc123")
         headers = {"X-Auth-Token": account.credentials.get("accessToken", "")}
-        return GatewayWire("bigcommerce", f"https://api.bigcommerce.com/stores/{store}", headers)
+        return GatewayApi("bigcommerce", f"https://api.bigcommerce.com/stores/{store}", headers)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the store's name. Its token never changes: a rotation is another API account of the store."""
@@ -74,7 +74,7 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(),))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Create a webhook for each scope, with a token of ours that every callback contains."""
+        """Create a webhook for each scope, with our token, which every callback contains."""
 
         def make_each() -> Iterator[str]:
             yield from (_hook(api, {"scope": scope, **hook}) for scope in _NEEDED)
@@ -135,20 +135,20 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
 GATEWAY = BigCommerce()
 
 
-def _hook(api: GatewayWire, hook: Mapping[str, object]) -> str:
-    return shapes.require(api.ask("POST", "/v3/hooks", json=hook).json, "data", "id")
+def _hook(api: GatewayApi, hook: Mapping[str, object]) -> str:
+    return shapes.require(api.request("POST", "/v3/hooks", json=hook).json, "data", "id")
 
 
-def _reactivate(api: GatewayWire, webhooks: Sequence[str]) -> None:
+def _reactivate(api: GatewayApi, webhooks: Sequence[str]) -> None:
     """Reactivate webhooks that the store gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         view = api.find(f"/v3/hooks/{webhook}")
         if shapes.get(view, "data", "is_active") is False:
             with suppress(GatewayRejected):
-                api.ask("PUT", f"/v3/hooks/{webhook}", json={"is_active": True})
+                api.request("PUT", f"/v3/hooks/{webhook}", json={"is_active": True})
 
 
-def _pages(api: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[list[Any]]:
+def _pages(api: GatewayApi, path: str, params: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield the pages of a list; an empty one has no body, in the newer interface it has no items."""
 
     def fetch(number: int) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayRejected
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -31,7 +31,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 
-Reader = Callable[[GatewayWire, Any], Facts]
+Reader = Callable[[GatewayApi, Any], Facts]
 
 _PAID = frozenset({"2", "3", "8", "9", "10", "11"})
 _REFUNDED = frozenset({"4", "14"})
@@ -59,8 +59,8 @@ def refund_name(refund_id: str) -> str:
     return f"refund:{refund_id}"
 
 
-def _order(wire: GatewayWire, event: Any) -> Facts:
-    order = _read_order(wire, event)
+def _order(api: GatewayApi, event: Any) -> Facts:
+    order = _read_order(api, event)
     order_id, status = shapes.require(order, "id"), shapes.text(order, "status_id") or ""
     if (unpaid := _state(order)) is not None:
         return unpaid
@@ -71,9 +71,9 @@ def _order(wire: GatewayWire, event: Any) -> Facts:
         if before in _UNPAID and shapes.get(event, "created_at")
         else placed_at(order)
     )
-    facts: list[Fact] = [_payment(wire, order, at)]
+    facts: list[Fact] = [_payment(api, order, at)]
     if status in _REFUNDED:
-        refunds = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
+        refunds = shapes.items(api.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
         for refund in refunds:
             facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
@@ -100,9 +100,9 @@ def _state(order: Any) -> Fact | None:
     return None if is_paid(order) else IgnoredFact("not_paid")
 
 
-def _changed_order(wire: GatewayWire, event: Any) -> Facts:
+def _changed_order(api: GatewayApi, event: Any) -> Facts:
     """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its status."""
-    order = shapes.get(event, "order") or _read_order(wire, event)
+    order = shapes.get(event, "order") or _read_order(api, event)
     if (unpaid := _state(order)) is not None:
         return unpaid
     currency = _currency(order)
@@ -117,16 +117,16 @@ def _changed_order(wire: GatewayWire, event: Any) -> Facts:
     )
 
 
-def _refund(wire: GatewayWire, event: Any) -> Facts:
+def _refund(api: GatewayApi, event: Any) -> Facts:
     refund_id = _number(shapes.require(event, "data", "refund", "refund_id"))
-    refund = shapes.get(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
+    refund = shapes.get(api.find(f"{_REFUNDS}/{refund_id}"), "data")
     if refund is None:
         raise UnreadableEvent(f"the refund {refund_id} is not there")
-    order = _read_order(wire, {"data": {"id": shapes.require(refund, "order_id")}})
+    order = _read_order(api, {"data": {"id": shapes.require(refund, "order_id")}})
     return _refunds_of(order, refund) or (IgnoredFact("no_money_moved"),)
 
 
-def _uninstallation(wire: GatewayWire, event: Any) -> Facts:
+def _uninstallation(api: GatewayApi, event: Any) -> Facts:
     return DisconnectedFact("The app was uninstalled.")
 
 
@@ -141,9 +141,9 @@ READERS: Mapping[str, Reader] = {
 }
 
 
-def _read_order(wire: GatewayWire, event: Any) -> Any:
+def _read_order(api: GatewayApi, event: Any) -> Any:
     order_id = _number(shapes.require(event, "data", "id"))
-    order = wire.find(f"/v2/orders/{order_id}")
+    order = api.find(f"/v2/orders/{order_id}")
     if order is None:
         raise UnreadableEvent(f"the order {order_id} is not there")
     return order
@@ -160,7 +160,7 @@ def _currency(order: Any) -> str:
     return amounts.currency(shapes.get(order, "default_currency_code") or shapes.get(order, "currency_code"))
 
 
-def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
+def _payment(api: GatewayApi, order: Any, at: datetime) -> Fact:
     order_id, currency = shapes.require(order, "id"), _currency(order)
     paid, customer = (
         amounts.from_decimal(shapes.get(order, "total_inc_tax"), currency),
@@ -170,9 +170,9 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
         customer_id=customer if customer != "0" else None,
         email=shapes.text(order, "billing_address", "email"),
         name=shapes.full_name(shapes.get(order, "billing_address"), "first_name", "last_name"),
-        carriers=_carriers(wire, order, order_id),
-        codes=tuple(_codes(wire, order_id)),
-        is_test=_is_test(wire, order, order_id),
+        carriers=_carriers(api, order, order_id),
+        codes=tuple(_codes(api, order_id)),
+        is_test=_is_test(api, order, order_id),
     )
     return PaymentFact(
         external_id=order_id,
@@ -185,47 +185,47 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
     )
 
 
-def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ...]:
+def _carriers(api: GatewayApi, order: Any, order_id: str) -> tuple[Carrier, ...]:
     """Return the fields of the order and its cart, then those of the buyer's comment."""
-    tables = [shapes.pairs(_read_optional(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
+    tables = [shapes.pairs(_read_optional(api, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
     cart = shapes.text(order, "cart_id")
     if cart and re.fullmatch(r"[0-9A-Za-z-]{1,64}", cart):
-        tables.append(shapes.pairs(_read_optional(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
+        tables.append(shapes.pairs(_read_optional(api, f"/v3/carts/{cart}/metafields"), "data", name="key"))
     carriers = [Carrier("bigcommerce_metadata", fields) for fields in tables if fields]
     comment = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
     return (*carriers, Carrier("bigcommerce_custom_field", comment)) if comment else tuple(carriers)
 
 
-def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
+def _codes(api: GatewayApi, order_id: str) -> Iterator[RedeemedCode]:
     """Yield the codes of an order.
 
     Whether `coupon_id` is the id of the promotion or of its code is not documented: it is certain where a promotion
     with that id has the code. Older coupons have numbers of their own, and none of them was minted by us.
     """
-    for coupon in shapes.items(_read_optional(wire, f"/v2/orders/{order_id}/coupons")):
+    for coupon in shapes.items(_read_optional(api, f"/v2/orders/{order_id}/coupons")):
         text, coupon_id = shapes.text(coupon, "code"), shapes.identity(coupon, "coupon_id")
         if text is None or coupon_id is None:
             yield from [RedeemedCode(text, _CODE)] if text else []
         elif shapes.text(coupon, "type") in _OLDER_COUPONS:
             yield RedeemedCode(text, _CODE, f"coupon:{coupon_id}")
         else:
-            codes = shapes.items(_read_optional(wire, f"/v3/promotions/{shapes.segment(coupon_id)}/codes"), "data")
+            codes = shapes.items(_read_optional(api, f"/v3/promotions/{shapes.segment(coupon_id)}/codes"), "data")
             is_promotion = any((shapes.text(code, "code") or "").upper() == text.upper() for code in codes)
             yield RedeemedCode(text, _CODE, coupon_id, is_promotion)
 
 
-def _read_optional(wire: GatewayWire, path: str) -> Any:
+def _read_optional(api: GatewayApi, path: str) -> Any:
     """Return a part of an order; None where it is gone or where the token may not read it."""
     try:
-        return wire.get(path)
+        return api.get(path)
     except (CredentialsRefused, GatewayRejected):
         return None
 
 
-def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
+def _is_test(api: GatewayApi, order: Any, order_id: str) -> bool:
     if shapes.text(order, "payment_method") == _TEST_METHOD:
         return True
-    transactions = shapes.items(_read_optional(wire, f"/v3/orders/{order_id}/transactions"), "data")
+    transactions = shapes.items(_read_optional(api, f"/v3/orders/{order_id}/transactions"), "data")
     return any(shapes.get(transaction, "test") is True for transaction in transactions)
 
 

@@ -1,4 +1,4 @@
-"""Calls shopify: GraphQL, by a token that is pasted or that the app's own credentials bring for a day."""
+"""Calls shopify: GraphQL, with a pasted token, or one that is requested for a day with the app's own credentials."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.gateways import shapes, tokens
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected, GatewayUnreachable
-from adapters.gateways.wire import GatewayWire
+from adapters.gateways.wire import GatewayApi
 
 VERSION = "2026-10"
 
@@ -33,26 +33,26 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
     Raises CredentialsRefused, GatewayUnreachable, and GatewayRejected where no data came (403: a scope is missing).
     """
 
-    def ask(token: str) -> Any:
-        wire = _wire(account, {"X-Shopify-Access-Token": token})
+    def send(token: str) -> Any:
+        api = _api(account, {"X-Shopify-Access-Token": token})
         body = {"query": query, "variables": dict(variables or {})}
-        return wire.ask("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
+        return api.request("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
 
     pasted = account.credentials.get("accessToken")
-    response = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
+    response = send(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), send)
     data = shapes.get(response, "data")
     if not isinstance(data, Mapping):
         data = {}
     errors = shapes.items(response, "errors")
     if errors and all(part is None for part in data.values()):
-        _refuse(errors[0])
+        _raise_rejection(errors[0])
     return data
 
 
-def _refuse(error: Any) -> None:
+def _raise_rejection(error: Any) -> None:
     code, words = shapes.text(error, "extensions", "code"), shapes.text(error, "message") or "no reason given"
     if code == _THROTTLED:
-        raise GatewayUnreachable("it is asked too often")
+        raise GatewayUnreachable("too many requests")
     raise GatewayRejected(403 if code == _DENIED else 400, words)
 
 
@@ -63,7 +63,7 @@ def _request_token(account: GatewayAccount) -> tuple[str, float]:
         "client_secret": account.credentials.get("clientSecret", ""),
     }
     try:
-        answer = _wire(account, {}).ask("POST", "/admin/oauth/access_token", form=form).json
+        answer = _api(account, {}).request("POST", "/admin/oauth/access_token", form=form).json
     except GatewayRejected as error:
         raise CredentialsRefused(str(error)) from error
     return tokens.read(answer, _DAY_S)
@@ -73,8 +73,8 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
     return tuple(account.credentials.get(name, "") for name in ("shopDomain", "clientId", "clientSecret"))
 
 
-def _wire(account: GatewayAccount, headers: Mapping[str, str]) -> GatewayWire:
+def _api(account: GatewayAccount, headers: Mapping[str, str]) -> GatewayApi:
     domain = shop(account.credentials.get("shopDomain", ""))
     if not _DOMAIN.fullmatch(domain):
         raise CredentialsRefused("the shop's domain is not such as your-shop.myshopify.com")
-    return GatewayWire("shopify", f"https://{domain}", headers, is_typed=True)
+    return GatewayApi("shopify", f"https://{domain}", headers, is_typed=True)

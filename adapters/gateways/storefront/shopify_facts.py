@@ -1,7 +1,7 @@
 """Translates shopify's webhooks, with reads at the shop: orders, refunds, disputes.
 
-Money is booked in the shop's currency. A refund is the order's running total there, for a refund's webhook also
-comes when no money moved; of an order that may not be read any more, it is the refund's own transactions.
+Money is booked in the shop's currency. A refund is the order's running total there, because a refund's webhook
+also comes when no money moved; if the order can no longer be read, it is the refund's own transactions.
 """
 
 from collections.abc import Callable, Mapping

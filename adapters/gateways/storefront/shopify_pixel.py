@@ -1,7 +1,7 @@
-"""shopify's web pixel: an app has one at most at a shop, whose settings are given through the Admin API.
+"""shopify's web pixel: an app has at most one per shop; its settings are set through the Admin API.
 
 The pixel's own script is deployed with the app (`integrations/shopify-pixel`). The existing pixel is read before
-any change, so that a repeat after a lost answer makes nothing twice.
+any change, so that a repeat after a lost answer creates nothing twice.
 """
 
 import json

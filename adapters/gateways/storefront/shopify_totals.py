@@ -1,7 +1,7 @@
-"""Reads the totals of shopify's orders, and whether they are paid: when they are placed, and whenever they change.
+"""Reads the totals of shopify's orders, and whether they are paid, when they are placed and whenever they change.
 
-An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its first total stays
-where lines are removed; the present one has its refunds taken off as well.
+An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its original total
+stays when lines are removed; its current total is net of refunds too.
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
 """wix: orders of a site's shop, refunds and chargebacks of their payments, sent to an app of the site's own.
 
-A sale's id is its order's; every cycle of a subscription is another order. Events are only read to be answered, for
-wix waits hardly more than a second.
+A sale's id is its order's; every cycle of a subscription is another order. A request only stores its event,
+because wix waits little more than a second for the response.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from adapters.gateways.base import (
     ProvedRequest,
 )
 from adapters.gateways.storefront import wix_facts, wix_proof
-from adapters.gateways.wire import GatewayWire, serialize
+from adapters.gateways.wire import GatewayApi, serialize
 from domain.gateways.facts import DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _PAGE = 100
@@ -65,7 +65,7 @@ class Wix(GatewayAdapter):
         except ValueError as error:
             raise CredentialsRefused(str(error)) from error
         token = _TOKENS.request_token(_key(account), lambda: _request_token(account))
-        answer = _wire(token).get("/apps/v1/instance")
+        answer = _api(token).get("/apps/v1/instance")
         if shapes.text(answer, "instance", "instanceId") != account.credentials.get("instanceId"):
             raise CredentialsRefused("the app's instance is another")
         site = shapes.require(answer, "site", "siteId")
@@ -104,7 +104,7 @@ class Wix(GatewayAdapter):
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
 
         def fetch(search: Mapping[str, object]) -> Any:
-            return ask(account, "POST", "/ecom/v1/orders/search", {"search": search})
+            return request(account, "POST", "/ecom/v1/orders/search", {"search": search})
 
         def following(page: Any) -> Mapping[str, object] | None:
             cursor = shapes.text(page, "metadata", "cursors", "next")
@@ -125,15 +125,15 @@ class Wix(GatewayAdapter):
 GATEWAY = Wix()
 
 
-def _wire(token: str) -> GatewayWire:
-    return GatewayWire("wix", "https://www.wixapis.com", {"Authorization": token} if token else {})
+def _api(token: str) -> GatewayApi:
+    return GatewayApi("wix", "https://www.wixapis.com", {"Authorization": token} if token else {})
 
 
-def ask(account: GatewayAccount, method: str, path: str, json: object = None) -> Any:
-    """Return the JSON of an answer to a call with a token of the account. Raises as `GatewayWire.ask`."""
+def request(account: GatewayAccount, method: str, path: str, json: object = None) -> Any:
+    """Return the JSON of an answer to a call with a token of the account. Raises as `GatewayApi.request`."""
 
     def act(token: str) -> Any:
-        return _wire(token).ask(method, path, json=json).json
+        return _api(token).request(method, path, json=json).json
 
     return _TOKENS.using(_key(account), lambda: _request_token(account), act)
 
@@ -146,7 +146,7 @@ def _request_token(account: GatewayAccount) -> tuple[str, float]:
         "instance_id": account.credentials.get("instanceId", ""),
     }
     try:
-        return tokens.read(_wire("").ask("POST", "/oauth2/token", json=body).json, _LIVES_S)
+        return tokens.read(_api("").request("POST", "/oauth2/token", json=body).json, _LIVES_S)
     except GatewayRejected as error:
         raise CredentialsRefused(str(error)) from error
 
@@ -158,7 +158,7 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
 def _order(account: GatewayAccount, order_id: str) -> Any:
     """Return the present state of an order. Raises UnreadableEvent for one that does not exist."""
     try:
-        return shapes.get(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
+        return shapes.get(request(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
     except GatewayRejected as error:
         if error.status != 404:
             raise
@@ -177,7 +177,7 @@ def _to_deliveries(account: GatewayAccount, order: Any) -> Iterator[GatewayDeliv
         yield _listed_event(f"{order_id}:{changed}", wix_facts.UPDATED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return
-    payments = ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
+    payments = request(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")
     for refund in shapes.items(payments, "orderTransactions", "refunds"):
         # The name contains a fingerprint, because a refund that is paid in parts is listed again after each part.
         name = f"{wix_facts.own_id(refund)}:{proofs.fingerprint(serialize(refund))}"

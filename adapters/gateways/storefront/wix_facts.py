@@ -70,7 +70,7 @@ def own_id(value: Any) -> str:
 def in_address(object_id: str) -> str:
     """Return an id that is safe in an address. Raises UnreadableEvent."""
     if not _ID.fullmatch(object_id):
-        raise UnreadableEvent("an id is none")
+        raise UnreadableEvent("an id is missing")
     return object_id
 
 

@@ -1,7 +1,7 @@
-"""woocommerce: orders of a shop on a server of its own, sent whole whenever they change.
+"""woocommerce: orders of a shop on the brand's own server, sent in full whenever they change.
 
-A sale's id is its order's. The shop never sends anything twice, and stops after five failures in a row: every
-reconciliation has its webhooks active again.
+A sale's id is its order's. The shop never repeats a webhook, and disables it after five failures in a row: every
+reconciliation enables it again.
 """
 
 import re
@@ -28,7 +28,7 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import woocommerce_facts
-from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, serialize
+from adapters.gateways.wire import GatewayAnswer, GatewayApi, basic, serialize
 from domain import urls
 from domain.gateways.facts import Facts, IgnoredFact
 
@@ -80,11 +80,11 @@ class WooCommerce(ManyWebhooksAdapter):
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Create the webhooks with a secret of ours. The brand creates them if the key may only read."""
+        """Create the webhooks with our secret. The brand creates them if the key may only read."""
 
         def make_hook(topic: str) -> str:
             hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret, "status": "active"}
-            return shapes.require(ask(account, "POST", "/webhooks", json=hook).json, "id")
+            return shapes.require(request(account, "POST", "/webhooks", json=hook).json, "id")
 
         secret = secrets.token_urlsafe(32)
         try:
@@ -97,7 +97,7 @@ class WooCommerce(ManyWebhooksAdapter):
     def delete_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         for webhook in webhooks:
             with suppress(GatewayRejected):
-                ask(account, "DELETE", f"/webhooks/{webhook}", {"force": "true"})
+                request(account, "DELETE", f"/webhooks/{webhook}", {"force": "true"})
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
         """Check the signature. The number that a shop sends, unsigned, when a webhook is saved is answered with ok."""
@@ -149,7 +149,7 @@ def _store(account: GatewayAccount) -> str:
     return address
 
 
-def ask(
+def request(
     account: GatewayAccount,
     method: str,
     path: str,
@@ -158,34 +158,34 @@ def ask(
 ) -> GatewayAnswer:
     """Call the shop. One without permalinks has another address for it; behind some servers the keys go into it.
 
-    Raises as `GatewayWire.ask`.
+    Raises as `GatewayApi.request`.
     """
     key, secret = (account.credentials.get(name, "") for name in ("consumerKey", "consumerSecret"))
     try:
-        wire = GatewayWire("woocommerce", _store(account), basic(key, secret), is_typed=True)
+        api = GatewayApi("woocommerce", _store(account), basic(key, secret), is_typed=True)
         try:
-            return _call(wire, method, path, params or {}, json)
+            return _call(api, method, path, params or {}, json)
         except CredentialsRefused as error:
             if not error.code.startswith(_NO_CREDENTIALS):
                 raise
-        bare = GatewayWire("woocommerce", _store(account), {}, is_typed=True)
+        bare = GatewayApi("woocommerce", _store(account), {}, is_typed=True)
         keys = {"consumer_key": key, "consumer_secret": secret}
         return _call(bare, method, path, {**(params or {}), **keys}, json)
     except ValueError as error:
-        raise CredentialsRefused("the store's address is none") from error
+        raise CredentialsRefused("the store's address is invalid") from error
 
 
-def _call(wire: GatewayWire, method: str, path: str, params: Mapping[str, str | int], json: object) -> GatewayAnswer:
+def _call(api: GatewayApi, method: str, path: str, params: Mapping[str, str | int], json: object) -> GatewayAnswer:
     try:
-        return wire.ask(method, f"/wp-json/wc/v3{path}", params=params, json=json)
+        return api.request(method, f"/wp-json/wc/v3{path}", params=params, json=json)
     except GatewayRejected as error:
         if error.status != 404:
             raise
-    return wire.ask(method, "/", params={"rest_route": f"/wc/v3{path}", **params}, json=json)
+    return api.request(method, "/", params={"rest_route": f"/wc/v3{path}", **params}, json=json)
 
 
 def _list_orders(account: GatewayAccount, params: Mapping[str, str | int]) -> list[Any]:
-    orders = ask(account, "GET", "/orders", params).json
+    orders = request(account, "GET", "/orders", params).json
     if not isinstance(orders, list):
         raise GatewayUnreachable("the answer is not a list of orders")
     return orders
@@ -195,8 +195,8 @@ def _reactivate(account: GatewayAccount, webhooks: Sequence[str]) -> None:
     """Reactivate webhooks that the shop gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         with suppress(GatewayRejected):
-            if shapes.text(ask(account, "GET", f"/webhooks/{webhook}").json, "status") != "active":
-                ask(account, "PUT", f"/webhooks/{webhook}", json={"status": "active"})
+            if shapes.text(request(account, "GET", f"/webhooks/{webhook}").json, "status") != "active":
+                request(account, "PUT", f"/webhooks/{webhook}", json={"status": "active"})
 
 
 def _to_deliveries(order: Any, since: datetime) -> Iterator[GatewayDelivery]:

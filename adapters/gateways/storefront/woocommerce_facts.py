@@ -1,6 +1,6 @@
 """Translates a woocommerce order: a payment once it is paid, its total, and every refund in it by its id.
 
-The total of an order leaves its refunds out. A status that means no money takes the payment back.
+The total of an order does not deduct its refunds. A status that means that no money came reverses the payment.
 
 Times are read from the fields in GMT, which have no zone; the others are in the shop's own.
 """

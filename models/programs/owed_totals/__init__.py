@@ -1,1 +1,1 @@
-"""What programs still owe: stored by day, and summed."""
+"""The amounts that programs still owe: stored by day, and summed."""

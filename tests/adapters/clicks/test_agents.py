@@ -1,4 +1,4 @@
-"""Which user agents count as bots."""
+"""User agents that count as bots."""
 
 import time
 

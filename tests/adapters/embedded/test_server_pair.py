@@ -125,13 +125,13 @@ def test_libpq_variables_of_the_caller_are_ignored(used_dir: Path, monkeypatch: 
 def test_trust_cluster_gets_roles_and_keeps_its_data(used_dir: Path, is_running: bool) -> None:
     # given: a cluster as an earlier version created it
     running = server_pair.start(used_dir, durable=False)
-    place = data_folder.resolve(used_dir)
+    folder = data_folder.resolve(used_dir)
     _execute(running, "create table earlier (word text)", "insert into earlier values ('row')")
-    (place.postgres / "pg_hba.conf").write_text("local all all trust\n")
+    (folder.postgres / "pg_hba.conf").write_text("local all all trust\n")
     _execute(running, "drop role finderfee_login", "alter role finderfee password null", "select pg_reload_conf()")
     if not is_running:
         server_pair.stop(used_dir)
-    place.owner_password.unlink()
+    folder.owner_password.unlink()
 
     # when
     server_pair.start(used_dir, durable=False)
@@ -156,13 +156,13 @@ def test_second_start_reuses_running_servers(used_dir: Path) -> None:
 
 def test_servers_use_private_sockets_and_their_own_session(used_dir: Path) -> None:
     running = server_pair.start(used_dir, durable=False)
-    place = data_folder.resolve(used_dir)
+    folder = data_folder.resolve(used_dir)
 
-    assert place.sockets.stat().st_mode & 0o777 == 0o700
+    assert folder.sockets.stat().st_mode & 0o777 == 0o700
     assert _execute(running, "SHOW listen_addresses") == [("",)]
     with _valkey(running) as valkey:
         assert valkey.config_get("port") == {"port": "0"}
-    for path in (place.postgres_socket, place.valkey_socket):
+    for path in (folder.postgres_socket, folder.valkey_socket):
         pid = data_folder.listener_pid(path)
         assert pid is not None and os.getsid(pid) != os.getsid(0)
 
@@ -234,21 +234,21 @@ def test_only_the_requested_server_is_started(used_dir: Path) -> None:
 
 def test_long_data_dir_gets_a_short_private_socket_folder(tmp_path: Path) -> None:
     long = tmp_path / ("long" * 20) / ("longer" * 10)
-    place = data_folder.resolve(long)
+    folder = data_folder.resolve(long)
 
     try:
         running = server_pair.start(long, durable=False)
 
         assert _execute(running, "SELECT 1") == [(1,)]
-        assert long.resolve() not in place.sockets.parents
-        assert place.sockets.stat().st_mode & 0o777 == 0o700
-        assert place.sockets.parent.stat().st_uid == os.geteuid()
+        assert long.resolve() not in folder.sockets.parents
+        assert folder.sockets.stat().st_mode & 0o777 == 0o700
+        assert folder.sockets.parent.stat().st_uid == os.geteuid()
     finally:
         server_pair.stop(long)
-        for socket in place.sockets.iterdir():
+        for socket in folder.sockets.iterdir():
             socket.unlink()
-        place.sockets.rmdir()
-        place.sockets.parent.rmdir()
+        folder.sockets.rmdir()
+        folder.sockets.parent.rmdir()
 
 
 def test_half_initialised_folder_is_removed(data_dir: Path) -> None:

@@ -89,7 +89,7 @@ def test_root_without_capabilities_runs_copied_binaries(passable_dir: Path, monk
     monkeypatch.setattr(
         runners,
         "_works",
-        lambda runner, place: runner.binaries.is_relative_to(place.home) and works(runner, place),
+        lambda runner, folder: runner.binaries.is_relative_to(folder.home) and works(runner, folder),
     )
     monkeypatch.setattr(runners, "_keep_traversal_capability", lambda: None)
 
@@ -100,7 +100,7 @@ def test_root_without_capabilities_runs_copied_binaries(passable_dir: Path, monk
 
 
 def test_root_without_any_working_runner_gets_instructions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runners, "_works", lambda runner, place: False)
+    monkeypatch.setattr(runners, "_works", lambda runner, folder: False)
 
     with pytest.raises(server_pair.StartFailed, match=r"refuses to run as root(.|\n)*run this as a plain user"):
         server_pair.start(tmp_path, valkey=False, durable=False)

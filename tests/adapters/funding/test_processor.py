@@ -89,7 +89,7 @@ def test_lost_response_is_resolved_without_a_second_payment(service, source, cal
     assert len(_bookings(service, call)) == 1
 
 
-def test_old_call_or_other_books_is_not_retried(service, source, call):
+def test_old_call_or_call_from_another_installation_is_not_retried(service, source, call):
     for age, books in ((_OLD, source.books), (_YOUNG, "others")):
         assert isinstance(resolve(source, call, age=age, books=books), NotFound)
     assert _bookings(service, call) == []

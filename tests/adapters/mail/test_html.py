@@ -1,4 +1,4 @@
-"""Which parts of user-supplied HTML are allowed. Source: core spec, "Affiliate invites", invite rules."""
+"""The allowed parts of user-supplied HTML. Source: core spec, "Affiliate invites", invite rules."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which rail a payout uses: the organization's sandbox, then the configured rail, then the embedded sandbox."""
+"""The rail of a payout: the organization's sandbox, then the configured rail, then the embedded sandbox."""
 
 from types import SimpleNamespace
 
@@ -36,7 +36,7 @@ def _rail(organization_id):
 
 @pytest.fixture
 def configured_rails(monkeypatch):
-    monkeypatch.setattr(registry, "_of_this_process", lambda: registry.build(settings.read(_ALL).rails))
+    monkeypatch.setattr(registry, "_configured_rails", lambda: registry.build(settings.read(_ALL).rails))
 
 
 def test_configured_rails_are_built():

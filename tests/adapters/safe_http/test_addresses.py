@@ -1,4 +1,4 @@
-"""Which URLs and addresses a customer may use: only the rules, no network."""
+"""The URLs and addresses that a customer may use: only the rules, no network."""
 
 import pytest
 

@@ -42,7 +42,7 @@ def test_broken_idle_connection_is_replaced_before_sending(
     receiver = receive(reset_soon)
     post(client, receiver.url)
     wait_for_socket_activity(client)
-    monkeypatch.setattr(HttpConnection, "is_quiet", lambda wire: True)  # it breaks just after the check
+    monkeypatch.setattr(HttpConnection, "is_quiet", lambda connection: True)  # it breaks just after the check
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
 

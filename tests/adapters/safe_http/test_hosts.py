@@ -1,4 +1,4 @@
-"""Which hosts may be called: vetted when an endpoint is created and again when it is called."""
+"""The hosts that may be called: vetted when an endpoint is created and again when it is called."""
 
 import socket
 import threading

@@ -48,7 +48,7 @@ def test_sales_renewals_and_refunds_count_once_in_any_order(shop):
 
 
 @all_gateways
-def test_reconcile_books_missed_payments_and_no_booked_one_again(shop):
+def test_repeated_reconcile_books_each_missed_payment_once(shop):
     booked_sale = shop.sell(cents=10_000)
     missed_sale = shop.stage.pay(Purchase(cents=7_000))
     shop.stage.refund(booked_sale, 4_000)

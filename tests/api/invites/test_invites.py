@@ -60,7 +60,7 @@ def test_new_invite_is_pending_and_returned_with_its_link(campaign):
     assert view["sentAt"] == view["createdAt"]
 
 
-def test_email_and_program_suffice(campaign):
+def test_invite_with_only_email_and_program_has_default_fields(campaign):
     view = invite(campaign).json["invite"]
 
     assert (view["fullName"], view["slug"], view["personalNoteHtml"], view["customCommissionType"]) == (

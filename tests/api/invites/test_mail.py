@@ -106,7 +106,7 @@ def test_scripts_are_removed_from_the_emailed_note(campaign):
     assert "Hi\n\nabcd (https://x.test)open" in (email_view.text or "")
 
 
-def test_email_without_a_note_has_no_gap(campaign):
+def test_email_without_a_note_has_no_blank_paragraph(campaign):
     answer, email_view = _get_email(campaign)
 
     words = (email_view.text or "") + (email_view.html or "")

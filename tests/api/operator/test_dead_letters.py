@@ -237,7 +237,7 @@ def _create_dead_sale(brand, event="order-a", **fields):
     return number
 
 
-def test_dead_sale_names_what_its_discard_leaves(console, brand):
+def test_dead_sale_shows_the_work_that_a_discard_leaves_undone(console, brand):
     number = _create_dead_sale(brand, amountCents=5_000)
     consequences = console.get(f"dead-letters/{number}")["leaves"]
     console.post(f"dead-letters/{number}/discard", {"why": "w"})

@@ -74,7 +74,7 @@ def create_testbed(app, service, monkeypatch):
         db.db.run("delete from rail_event")
     setups_by_method = {method: rail_setups.over_http(service, method) for method in _NAMES}
     monkeypatch.setattr(
-        registry, "_of_this_process", lambda: {name: setup.rail for name, setup in setups_by_method.items()}
+        registry, "_configured_rails", lambda: {name: setup.rail for name, setup in setups_by_method.items()}
     )
     return lambda method: RailTestbed(app, setups_by_method[method])
 

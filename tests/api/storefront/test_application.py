@@ -58,7 +58,7 @@ def test_application_is_pending_until_approved(campaign):
     )
 
 
-def test_email_suffices(campaign):
+def test_application_with_only_an_email_is_accepted(campaign):
     assert apply(campaign).status_code == 200
     assert "applicationAnswers" not in list_events(campaign)[0][1]
 

@@ -46,7 +46,7 @@ def test_alias_becomes_the_slug(campaign):
     assert campaign.sale(affiliateSlug="ada-tips").status_code == 200
 
 
-def test_alias_of_another_affiliate_is_refused_identically(campaign):
+def test_taken_alias_is_refused_identically_for_known_and_new_people(campaign):
     campaign.affiliate("ben")
     campaign.affiliate("cleo")
 
@@ -92,7 +92,7 @@ def test_slug_of_the_organization_is_reused_in_another_campaign(campaign, rival)
     assert campaign.rows("select slug from tracking_link") == [(slug,), (slug,)]
 
 
-def test_existing_slug_is_kept_and_the_alias_added(campaign):
+def test_new_alias_is_added_next_to_the_existing_slug(campaign):
     apply(campaign, customAlias="ada")
     campaign.program()
 

@@ -1,4 +1,4 @@
-"""Whether a page's Content Security Policy allows the script. Source: Content Security Policy Level 3."""
+"""Content Security Policies that allow the script, and those that do not. Source: Content Security Policy Level 3."""
 
 import pytest
 

@@ -216,7 +216,7 @@ def test_cascade_reverses_the_refunded_fraction_of_the_parent(
     more_cents: int,
 ) -> None:
     assert (
-        refund.cascade(
+        refund.compute_override_reversal(
             commission_cents=200,
             reversed_cents=reversed_cents,
             parent_amount_cents=parent_amount_cents,
@@ -289,7 +289,7 @@ def test_cascade_reaches_the_same_total_in_any_grouping(
 
 
 def _cascade_reversal(parent: RefundBalance, override_cents: int, reversed_cents: int) -> int:
-    return refund.cascade(
+    return refund.compute_override_reversal(
         commission_cents=override_cents,
         reversed_cents=reversed_cents,
         parent_amount_cents=parent.amount_cents,

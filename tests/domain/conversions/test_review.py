@@ -30,7 +30,7 @@ def test_override_follows_its_sale_unless_settled(action, status, expected):
 
 
 def _late_reversals(refunds, *, reversed_cents=0, amount_cents=10_000):
-    return review.late_reversals(
+    return review.list_late_reversals(
         commission_cents=1_001,
         reversed_cents=reversed_cents,
         parent_amount_cents=amount_cents,

@@ -33,7 +33,7 @@ def test_rolling_deploy_under_load_loses_nothing_and_uses_no_attempts(machine: M
     assert machine.sum_metric(*_FAILED) == failed_before
 
 
-def test_poison_job_fails_without_its_neighbours(machine: Machine, shop: Shop) -> None:
+def test_poison_job_fails_and_other_jobs_succeed(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
     machine.kill("workers")

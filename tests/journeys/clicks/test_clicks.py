@@ -152,7 +152,7 @@ def test_earlier_click_stored_later_is_the_duplicate(click_brand, ben):
     assert list_outcomes(click_brand, [early_click, late_click]) == ["duplicate", "earned"]
 
 
-def test_late_stored_click_is_not_a_duplicate_of_distant_hours(click_brand, ben):
+def test_late_stored_click_is_not_a_duplicate_of_clicks_hours_apart(click_brand, ben):
     write(
         click_brand,
         *[build_click(click_brand, ben, visitor="v", at=minutes_after_hour(minutes)) for minutes in (0, 360)],

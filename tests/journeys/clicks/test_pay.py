@@ -165,7 +165,7 @@ def test_clicks_earn_after_repeated_payouts_of_their_hour(click_brand, ben):
     assert click_brand.rows("select outcome, count(*) from click group by 1") == [("earned", 8)]
 
 
-def test_cpc_fee_of_the_affiliate_precedes_the_programs(brand):
+def test_affiliate_cpc_fee_takes_precedence_over_program_fee(brand):
     brand.program(
         default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=Decimal("0.25")
     )

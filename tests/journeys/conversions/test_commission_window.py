@@ -1,4 +1,4 @@
-"""Which payments of a customer earn: window, delay, customer identity (core spec, section 2, rule 4)."""
+"""The payments of a customer that earn: window, delay, customer identity (core spec, section 2, rule 4)."""
 
 import itertools
 from datetime import UTC, datetime

@@ -98,7 +98,7 @@ def service():
 @pytest.fixture
 def use_only(monkeypatch):
     """Return a function that makes a rail the only configured one."""
-    return lambda rail: monkeypatch.setattr(registry, "_of_this_process", lambda: {rail.method: rail})
+    return lambda rail: monkeypatch.setattr(registry, "_configured_rails", lambda: {rail.method: rail})
 
 
 def _send_without_answer(payroll, rail, fault="500_before"):

@@ -1,4 +1,4 @@
-"""Which exchange rate a payout uses: the newest fresh one, stored permanently on each line."""
+"""The exchange rate of a payout: the newest fresh one, stored permanently on each line."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -190,7 +190,7 @@ def test_reward_without_a_rate_blocks_the_budget_until_there_is_one(brand, affil
     assert _buy(brand, affiliate_id, 9) == 7
 
 
-def test_partner_fee_precedes_the_programs(brand):
+def test_affiliate_fee_takes_precedence_over_program_fee(brand):
     columns = {"default_commission_model": "Cpc", "default_commission_type": "Fixed"}
     program_id = brand.program(**columns, default_commission_value=Decimal("0.25"))
     ben = brand.affiliate("ben")

@@ -112,7 +112,7 @@ def test_damage_is_detected(owner_url, payroll, damage):
     assert [rule for rule, exception in broken if rule.startswith(_DAMAGE[damage]) and exception], broken
 
 
-def test_every_payout_rule_has_a_damage():
+def test_every_payout_rule_is_broken_by_a_test_case():
     assert [rule for rule in rules.PAYOUTS if not any(map(rule.startswith, _DAMAGE.values()))] == []
 
 

@@ -30,7 +30,7 @@ def _policy(answer):
     return dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
 
 
-def test_embed_is_framed_only_by_the_tokens_sites(app, embed_token):
+def test_only_origins_of_the_token_may_frame_the_embed(app, embed_token):
     answer = _open_embed(app, embed_token)
     policy = _policy(answer)
     nonces = set(re.findall(r'nonce="([^"]+)"', answer.text))

@@ -1,4 +1,4 @@
-"""Which message a free thread takes next, and which thread is woken for it."""
+"""The message that a free thread takes next, and the thread that is woken for it."""
 
 import contextlib
 import queue

@@ -1491,7 +1491,7 @@ export declare class Audit {
   }): Promise<records.AuditPage>;
 }
 
-/** Every operation that an API key may call, by what it is about. */
+/** Every operation that an API key may call, grouped by subject. */
 export declare class Groups {
   readonly sales: Sales;
   readonly leads: Leads;

@@ -4138,7 +4138,7 @@ export interface WebhookTestAnswer {
   status: "Pending" | "Delivered" | "Failed";
 }
 
-/** What a webhook carries: `type` tells which. */
+/** The body of a webhook; `type` names its event. */
 export type WebhookEvent =
   | ConversionCreatedEvent
   | ConversionRefundedEvent

@@ -26,7 +26,7 @@ from .webhooks import Webhooks
 
 
 class Groups:
-    """Every operation that an API key may call, by what it is about."""
+    """Every operation that an API key may call, grouped by subject."""
 
     def __init__(self, transport: Transport) -> None:
         self.sales = Sales(transport)

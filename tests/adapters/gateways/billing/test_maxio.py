@@ -177,7 +177,7 @@ def test_coupon_has_its_id_and_the_entered_subcode(stage):
     assert [(code.text, code.id) for code in codes] == [("JANE", "62"), ("BEN", "63")]
 
 
-def test_missing_currency_is_the_sites(stage):
+def test_missing_currency_defaults_to_the_currency_of_the_site(stage):
     assert _read_payment(stage, subscription={"currency": ""}).currency == "USD"
 
 

@@ -72,7 +72,7 @@ def test_listed_get_operations_write(app):
     assert all("GET" in methods for operation, methods in operations.values() if operation.writes)
 
 
-def test_primary_as_replica_is_replaced_by_the_primary_unnoticed(brand, primary_as_replica):
+def test_reads_use_the_primary_if_the_replica_is_a_primary(brand, primary_as_replica):
     brand.program()
     count_before = _count_primary_reads("away")
 

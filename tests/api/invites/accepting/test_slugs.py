@@ -102,7 +102,7 @@ def test_enrollment_with_the_promised_slug_keeps_it(campaign):
     assert (answer.json["slug"], "warning" in answer.json) == (slug, False)
 
 
-def test_slug_of_the_invite_becomes_the_accounts_at_first_sign_in(campaign):
+def test_invite_slug_becomes_account_slug_at_first_sign_in(campaign):
     email, slug = unique_email(), unique_slug()
     accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=slug)))
 

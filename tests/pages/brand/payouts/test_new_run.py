@@ -163,7 +163,7 @@ def test_changed_exchange_rate_counts_as_a_changed_amount(due_payroll, owner):
     assert due_payroll.payouts() == []
 
 
-def test_changes_with_an_equal_total_pay_nothing(due_payroll, owner):
+def test_changed_amounts_with_an_equal_total_are_not_paid(due_payroll, owner):
     page = owner.open(CONFIRM)
     due_payroll.brand.refund("first", 6_250)
     due_payroll.sell("ann", 5_000, "EUR")

@@ -10,7 +10,7 @@ from tests.support.gateways.stage import ApiCall
 _MISSING = {"message": "not found", "api_error_code": "resource_not_found"}
 
 
-def _refuse(code: str, message: str) -> Answer:
+def _error_answer(code: str, message: str) -> Answer:
     return 400, {"message": message, "api_error_code": code}
 
 
@@ -71,13 +71,13 @@ class ChargebeeCodes(CodeBooks):
 
     def _create(self, fields: dict[str, str]) -> Answer:
         if self.list_by_code(fields["id"], "id"):
-            return _refuse("duplicate_entry", f"id : The value {fields['id']} is already present.")
+            return _error_answer("duplicate_entry", f"id : The value {fields['id']} is already present.")
         if any(row["name"] == fields["name"] for row in self.rows):
-            return _refuse("duplicate_entry", f"name : The value {fields['name']} is already present.")
+            return _error_answer("duplicate_entry", f"name : The value {fields['name']} is already present.")
         if len(fields["name"]) > 50:
-            return _refuse("param_wrong_value", "name : must not be longer than 50")
+            return _error_answer("param_wrong_value", "name : must not be longer than 50")
         if (fields["duration_type"] == "limited_period") != ("period" in fields):
-            return _refuse("param_wrong_value", "period : goes with limited_period")
+            return _error_answer("param_wrong_value", "period : goes with limited_period")
         coupon = {**fields, "status": "active", "meta_data": json.loads(fields["meta_data"])}
         self.rows.append(coupon)
         return 200, {"coupon": coupon}

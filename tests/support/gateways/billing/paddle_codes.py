@@ -9,7 +9,7 @@ from tests.support.gateways.stage import ApiCall
 _CODE = re.compile(r"[a-zA-Z0-9]{1,32}")
 
 
-def _refuse(status: int, code: str, detail: str) -> Answer:
+def _error_answer(status: int, code: str, detail: str) -> Answer:
     return status, {"error": {"type": "request_error", "code": code, "detail": detail}}
 
 
@@ -29,7 +29,7 @@ class PaddleCodes(CodeBooks):
             return None
         matches = [row for row in self.rows if row["id"] == call.path.rpartition("/")[2]]
         if not matches:
-            return _refuse(404, "not_found", "Entity not found")
+            return _error_answer(404, "not_found", "Entity not found")
         matches[0].update(call.json)
         return 200, {"data": matches[0]}
 
@@ -54,11 +54,11 @@ class PaddleCodes(CodeBooks):
 
     def _create(self, fields: dict[str, Any]) -> Answer:
         if not _CODE.fullmatch(fields["code"]) or not fields["description"] or not isinstance(fields["amount"], str):
-            return _refuse(400, "invalid_field", "Request does not pass validation.")
+            return _error_answer(400, "invalid_field", "Request does not pass validation.")
         if (fields["type"] == "flat") != ("currency_code" in fields):
-            return _refuse(400, "invalid_field", "currency_code goes with flat.")
+            return _error_answer(400, "invalid_field", "currency_code goes with flat.")
         if self.list_live_ids(fields["code"]):
-            return _refuse(
+            return _error_answer(
                 409, "discount_code_conflict", f"Discount code conflicts with {self.list_live_ids(fields['code'])}"
             )
         return 201, {"data": self._store(fields)}

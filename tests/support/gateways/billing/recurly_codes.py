@@ -10,7 +10,7 @@ _MISSING = {"error": {"type": "not_found", "message": "Couldn't find Coupon"}}
 _PACIFIC = timezone(timedelta(hours=-8))
 
 
-def _refuse(param: str, message: str) -> Answer:
+def _error_answer(param: str, message: str) -> Answer:
     params = [{"param": param, "message": message}]
     return 422, {"error": {"type": "validation", "message": f"{param} {message}", "params": params}}
 
@@ -60,11 +60,11 @@ class RecurlyCodes(CodeBooks):
 
     def _create(self, fields: dict[str, Any]) -> Answer:
         if self.list_live_ids(fields["code"]):
-            return _refuse("code", "has already been taken")
+            return _error_answer("code", "has already been taken")
         if len(fields["name"]) > 255 or fields["applies_to_all_plans"] == ("plan_codes" in fields):
-            return _refuse("plan_codes", "goes with applies_to_all_plans false")
+            return _error_answer("plan_codes", "goes with applies_to_all_plans false")
         if (fields["duration"] == "temporal") != ("temporal_amount" in fields):
-            return _refuse("temporal_amount", "goes with temporal")
+            return _error_answer("temporal_amount", "goes with temporal")
         return 201, self._store(fields)
 
     def _store(self, fields: dict[str, Any]) -> dict[str, Any]:

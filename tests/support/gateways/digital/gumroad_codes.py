@@ -9,7 +9,7 @@ from tests.support.gateways.stage import ApiCall
 _MAX_INTEGER = 2**31 - 1  # the limit of its column
 
 
-def _refuse(message: str) -> Answer:
+def _error_answer(message: str) -> Answer:
     return 200, {"success": False, "message": message}
 
 
@@ -34,7 +34,7 @@ class GumroadCodes(CodeBooks):
             return self._page(call)
         product = next((row for row in self.products if row["id"] == parts[1]), None)
         if product is None:
-            return _refuse("The product was not found.")
+            return _error_answer("The product was not found.")
         if len(parts) == 2:
             return 200, {"success": True, "product": product}
         if call.method == "POST":
@@ -44,7 +44,7 @@ class GumroadCodes(CodeBooks):
             return 200, {"success": True, "offer_codes": matches}
         gone = [row for row in matches if row["id"] == parts[3]]
         if not gone:
-            return _refuse("The offer_code was not found.")
+            return _error_answer("The offer_code was not found.")
         self.rows.remove(gone[0])
         return 200, {"success": True, "message": "The offer_code was deleted successfully."}
 
@@ -74,9 +74,9 @@ class GumroadCodes(CodeBooks):
 
     def _create(self, product: dict[str, Any], fields: dict[str, str]) -> Answer:
         if self.list_by_code(fields["name"], "name"):
-            return _refuse("Discount code must be unique.")
+            return _error_answer("Discount code must be unique.")
         if not 0 < int(fields["max_purchase_count"]) <= _MAX_INTEGER:
-            return _refuse("Max purchase count is out of range.")
+            return _error_answer("Max purchase count is out of range.")
         off = "percent_off" if fields["offer_type"] == "percent" else "amount_cents"
         offer = {
             "id": f"OC{self.number()}==",

@@ -9,7 +9,7 @@ from tests.support.gateways.stage import ApiCall
 _CODE = re.compile(r"[A-Z0-9]{3,256}")
 
 
-def _refuse(field: str, detail: str) -> Answer:
+def _error_answer(field: str, detail: str) -> Answer:
     pointer = {"pointer": f"/data/attributes/{field}"}
     return 422, {"errors": [{"status": "422", "title": "Unprocessable Entity", "detail": detail, "source": pointer}]}
 
@@ -56,14 +56,14 @@ class LemonSqueezyCodes(CodeBooks):
     def _create(self, fields: dict[str, Any]) -> Answer:
         payload = fields["attributes"]
         if not _CODE.fullmatch(payload["code"]):
-            return _refuse("code", "The code must only contain uppercase letters and numbers.")
+            return _error_answer("code", "The code must only contain uppercase letters and numbers.")
         if self.list_by_code(payload["code"]):
-            return _refuse("code", "The code has already been taken.")
+            return _error_answer("code", "The code has already been taken.")
         if (payload["duration"] == "repeating") != ("duration_in_months" in payload):
-            return _refuse("duration_in_months", "The duration in months goes with repeating.")
+            return _error_answer("duration_in_months", "The duration in months goes with repeating.")
         matching = fields["relationships"].get("variants", {"data": []})["data"]
         if payload["is_limited_to_products"] != bool(matching) or fields["relationships"]["store"]["data"]["id"] != "1":
-            return _refuse("is_limited_to_products", "The variants are missing.")
+            return _error_answer("is_limited_to_products", "The variants are missing.")
         discount_id = self._store({**payload, "variants": [variant["id"] for variant in matching]})
         return 201, {"data": {"type": "discounts", "id": discount_id, "attributes": payload}}
 

@@ -9,7 +9,7 @@ from tests.support.gateways.stage import ApiCall
 _CODE = re.compile(r"[A-Za-z0-9 _-]{1,50}")
 
 
-def _refuse(title: str) -> Answer:
+def _error_answer(title: str) -> Answer:
     return 422, {"status": 422, "title": title, "errors": {}}
 
 
@@ -41,7 +41,7 @@ class BigCommerceCodes(CodeBooks):
             promotion.update(call.json)
         elif call.method == "DELETE":
             if any(row["promotion"] == promotion["id"] for row in self.rows):
-                return _refuse("A promotion with codes cannot be deleted")
+                return _error_answer("A promotion with codes cannot be deleted")
             del self.promotions[promotion["id"]]
             return 204, None
         return 200, {"data": promotion, "meta": {}}
@@ -72,7 +72,7 @@ class BigCommerceCodes(CodeBooks):
 
     def _create(self, fields: dict[str, Any]) -> Answer:
         if fields.get("redemption_type") != "COUPON" or not fields.get("name") or len(fields.get("rules", ())) != 1:
-            return _refuse("The promotion is not valid")
+            return _error_answer("The promotion is not valid")
         promotion = {**fields, "id": self.number()}
         self.promotions[promotion["id"]] = promotion
         return 201, {"data": promotion, "meta": {}}
@@ -82,9 +82,9 @@ class BigCommerceCodes(CodeBooks):
 
     def _code(self, promotion: dict[str, Any], fields: dict[str, Any]) -> Answer:
         if not _CODE.fullmatch(fields["code"]):
-            return _refuse("The code is not valid")
+            return _error_answer("The code is not valid")
         if self.list_by_code(fields["code"]):
-            return _refuse("The code is in use")
+            return _error_answer("The code is in use")
         row = {**fields, "id": self.number(), "promotion": promotion["id"]}
         self.rows.append(row)
         return 201, {"data": row, "meta": {}}

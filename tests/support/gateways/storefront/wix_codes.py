@@ -10,7 +10,7 @@ from tests.support.gateways.stage import ApiCall
 _COUPONS = "/stores/v2/coupons"
 
 
-def _refuse(message: str) -> Answer:
+def _error_answer(message: str) -> Answer:
     return 400, {"message": message, "details": {}}
 
 
@@ -54,13 +54,13 @@ class WixCodes(CodeBooks):
 
     def _create(self, fields: dict[str, Any]) -> Answer:
         if not 0 < len(fields.get("code", "")) <= 20 or not fields.get("name"):
-            return _refuse("specification.code has size 1 to 20")
+            return _error_answer("specification.code has size 1 to 20")
         if ("percentOffRate" in fields) == ("moneyOffAmount" in fields) or ("scope" not in fields):
-            return _refuse("exactly one discount and one scope")
+            return _error_answer("exactly one discount and one scope")
         if not fields["startTime"].isdigit() or len(fields["startTime"]) != 13:
-            return _refuse("startTime counts milliseconds")
+            return _error_answer("startTime counts milliseconds")
         if self.list_by_code(fields["code"]):
-            return _refuse("a coupon with this code exists")
+            return _error_answer("a coupon with this code exists")
         return 200, {"id": self._store(fields)}
 
     def _store(self, fields: dict[str, Any]) -> str:
