@@ -45,7 +45,7 @@ def fetch(url: str, *, whole_call_s: float = WHOLE_CALL_S, max_bytes: int = MAX_
         raise FeedUnavailable(f"no complete response within {whole_call_s:g} s") from None
     except FeedUnavailable:
         raise
-    except Exception as error:  # requests, urllib3 and sockets have different ones
+    except Exception as error:  # requests, urllib3 and sockets each raise their own
         raise FeedUnavailable(f"the call failed: {type(error).__name__}") from error
 
 

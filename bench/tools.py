@@ -1,8 +1,8 @@
 """The duration of an agent's tool call compared with the same request to the operation behind it.
 
 One gunicorn worker serves both, over one keep-alive connection: `list_affiliates` by POST /mcp and GET
-/api/v1/affiliates, 20 rows of 10,000 with their links. Included: HTTP, the key, the rate limit, the page, and for the
-tool parsing the message, the arguments, the inner request, leaving out nulls, and the result as object and as text.
+/api/v1/affiliates, 20 rows of 10,000 with their links. Included: HTTP, the key, the rate limit, the page; for the tool
+also parsing the message, the arguments, the inner request, leaving out nulls, and the result as object and as text.
 Not included: confirmations and lists that are too long. Value and anchor are times; their ratio is the figure.
 """
 

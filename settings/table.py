@@ -45,8 +45,9 @@ class Variable(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class NamedValue(Generic[T]):
-    """One value of a setting that takes several. Without a default it has the value of `default`, if there is one.
+    """One value of a setting that takes several.
 
+    Without a default of its own it gets the value that is written without a name, if there is one.
     `old_variable` set this value alone in earlier releases, and still does in this one.
     """
 
@@ -60,7 +61,7 @@ class NamedValue(Generic[T]):
 class NamedValues(Generic[T]):
     """A variable that takes several values by their names: `stripe=https://… paypal=…`.
 
-    A setting with a value named `default` takes that one without its name, too: `16 mail=4`. `example` is a value that
+    The value named `default` may be written without its name: `16 mail=4`. `example` is a value that
     fits every name without a default.
     """
 
@@ -116,7 +117,7 @@ class NamedValues(Generic[T]):
         return _parse(self.members[key].parse, text, label, f", such as {self._example(key)}")
 
     def _texts(self, raw: str) -> dict[str, tuple[str, str]]:
-        """Return by name what the variable gives it, each with how a message calls it. Messages quote no value."""
+        """Return each named value's label in error messages, which never quote the value, and its text."""
         texts: dict[str, tuple[str, str]] = {}
         for place, item in enumerate(re.split(r"[\s,]+", raw.strip(", ")), start=1):
             key, equals, text = item.partition("=")

@@ -18,7 +18,7 @@ _KILLED = 1
 def run(
     load: Callable[[], object], *, queues: Iterable[str] | None, threads: int, stop_within_ms: int, command: list[str]
 ) -> NoReturn:
-    """Run the jobs of `queues` (None: all) with so many threads until a signal to stop, then end this process.
+    """Run the jobs of `queues` (None: all) with `threads` threads until a signal to stop, then end this process.
 
     Running jobs get up to `stop_within_ms` to finish; a second signal interrupts them. After a SIGHUP `command`
     replaces this process. Signals that arrive while `load` declares the actors take effect after it.

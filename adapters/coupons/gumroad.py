@@ -117,12 +117,12 @@ def _products(api: GatewayApi, refs: tuple[str, ...]) -> list[Any]:
 
 
 def _all_products(api: GatewayApi) -> Iterator[Any]:
-    def following(page: Any) -> Params | None:
+    def find_next_query(page: Any) -> Params | None:
         key = shapes.text(page, "next_page_key")
         return None if key is None else {"page_key": key}
 
     first: Params = {}
-    pages = paging.follow(lambda params: _request(api, "GET", "/products", params=params), first, following)
+    pages = paging.follow(lambda params: _request(api, "GET", "/products", params=params), first, find_next_query)
     for page in itertools.islice(pages, _MAX_PAGES):
         yield from shapes.items(page, "products")
 

@@ -1,4 +1,7 @@
-"""lemonsqueezy: each code is a discount of the store, whose name ends with our id. Codes are letters and digits."""
+"""lemonsqueezy: each code is a discount of the store; the discount's name ends with our id.
+
+Codes are letters and digits.
+"""
 
 from collections.abc import Mapping
 

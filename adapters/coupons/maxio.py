@@ -89,7 +89,7 @@ def _list_families(api: GatewayApi) -> Iterator[str]:
         page = api.get("/product_families.json", {"per_page": _PAGE, "page": number})
         return shapes.items({"families": page}, "families")
 
-    for families in paging.number(fetch, _PAGE, max_pages=_MAX_PAGES):
+    for families in paging.read_by_number(fetch, _PAGE, max_pages=_MAX_PAGES):
         yield from (shapes.require(family, "product_family", "id") for family in families)
 
 

@@ -35,7 +35,7 @@ def is_marked(text: str | None, code_id: UUID) -> bool:
 
 
 def matches_order(order: CodeOrder, text: str | None) -> bool:
-    """Return whether a code at a gateway has the text of an order; gateways spell codes in any case."""
+    """Return whether a text at a gateway is the code to create; gateways spell codes in any case."""
     return text is not None and text.upper() == order.code
 
 

@@ -83,5 +83,5 @@ def _coupons(account: GatewayAccount, order: CodeOrder) -> Iterator[Any]:
         return shapes.items(wix.request(account, "POST", f"{_COUPONS}/query", {"query": query}), "coupons")
 
     by_code = orjson.dumps({"specification.code": order.code}).decode()
-    for coupons in paging.number(fetch, _PAGE, max_pages=_MAX_PAGES):
+    for coupons in paging.read_by_number(fetch, _PAGE, max_pages=_MAX_PAGES):
         yield from coupons

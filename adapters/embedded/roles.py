@@ -1,4 +1,4 @@
-"""Login roles of a data folder's PostgreSQL: the owner with a password, the service without privileges.
+"""Login roles of a data folder's PostgreSQL: the owner with a password, the service with few privileges.
 
 The service needs no password, because the socket folder has mode 0700 and a user who can enter it can read the owner's
 password as well. But it cannot become the owner by a statement or by another user name in a URL: it is a member of
@@ -60,7 +60,7 @@ def save_password(folder: data_folder.DataFolder, password: str) -> None:
 
 
 def write_rules(cluster: Path) -> None:
-    """Write pg_hba.conf, keeping its owner; the server must not be running."""
+    """Write pg_hba.conf in place, so that the file's user stays the same; the server must not be running."""
     rules = cluster / "pg_hba.conf"
     if rules.read_text() != RULES:
         rules.write_text(RULES)

@@ -51,9 +51,9 @@ class SiteVerify:
         self._url, self._secret = url, secret
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        """Return whether a person got this token. `about` is its use, which may be verified again.
+        """Return whether a person got this token.
 
-        Raises VerifierUnavailable.
+        `about` names the use of the token; it may be verified again for the same use. Raises VerifierUnavailable.
         """
         if not token or len(token) > _MAX_TOKEN_LENGTH:
             return False

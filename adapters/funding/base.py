@@ -18,10 +18,10 @@ _log = structlog.get_logger(__name__)
 
 
 class FundingSource(Protocol):
-    """Charges a brand and gives back. Calls the outside: never inside a transaction.
+    """Charges a brand and refunds charges. Calls an external system: never inside a transaction.
 
     `key_lasts` is how long the other side promises to take a repeated key for the same call. `books` names the account
-    that collects: a source with other books knows none of the keys.
+    that collects, on the other side: a source with another account knows none of the keys.
     """
 
     key_lasts: timedelta
@@ -30,7 +30,7 @@ class FundingSource(Protocol):
     def ask(self, call: FundingCall) -> Answer:
         """Carry out a call. The same key again, while `key_lasts`, is the same call and never a second one.
 
-        Never raises for acts of the other side. Raises RailMisconfigured and KeyTaken.
+        Never raises for what the other side does. Raises RailMisconfigured and KeyTaken.
         """
 
     def look_up(self, call: FundingCall) -> Answer:

@@ -1,8 +1,8 @@
 """The payment processor as a funding source: payment intents and refunds of the Stripe API.
 
-A charge is an off-session payment by the customer whom the operator named for the brand, confirmed at once; one that
-needs the person who pays is refused by them. Our key is the Idempotency-Key, which they keep for 24 hours at least,
-and the metadata `deal_key`, by which both are made for ever.
+A charge is an off-session payment by the customer whom the operator named for the brand, confirmed at once; the
+processor refuses one that needs the payer's presence. Our key is the Idempotency-Key, which the processor keeps for at
+least 24 hours, and the metadata `deal_key`, by which charges and refunds are found at any later time.
 """
 
 from collections.abc import Iterator
@@ -36,9 +36,9 @@ class ProcessorFunding:
         self._refunds = self._client.api.v1.refunds
 
     def ask(self, call: FundingCall) -> Answer:
-        """Charge the customer, or give back. Raises RailMisconfigured and KeyTaken."""
+        """Charge the customer, or refund a charge. Raises RailMisconfigured and KeyTaken."""
         if _units(call) is None:
-            message = f"The processor takes whole units of {call.currency} alone."
+            message = f"The processor takes only whole units of {call.currency}."
             return Rejected("amount_not_chargeable", message)
         options: Any = {"idempotency_key": call.key}
         make = self._intents.create if call.kind == FundingKind.charge else self._refunds.create
@@ -74,7 +74,7 @@ class ProcessorFunding:
 
 
 def _units(call: FundingCall) -> int | None:
-    """Return the amount as the processor counts the currency; None for an amount with a smaller part."""
+    """Return the amount as the processor counts the currency; None if it would not be a whole number."""
     exponent = currencies.exponent(call.currency)
     theirs = stripe_facts.EXPONENTS.get(call.currency, exponent)
     units, rest = divmod(call.amount_cents * 10**theirs, 10**exponent)
@@ -82,7 +82,7 @@ def _units(call: FundingCall) -> int | None:
 
 
 def _read_charge(intent: dict[str, Any]) -> ListedCharge | None:
-    """Return a payment intent as a charge; None for one of no deal, without money, or refunded whole."""
+    """Return a payment intent as a charge; None if it is of no deal, unpaid, or fully refunded."""
     metadata = intent.get("metadata") or {}
     if "deal_key" not in metadata or intent["status"] not in ("succeeded", "processing"):
         return None
@@ -123,7 +123,7 @@ def _body(call: FundingCall) -> Any:
 
 
 def _read(made: dict[str, Any], call: FundingCall) -> Answer:
-    """Return the state of a payment intent or a refund. Raises KeyTaken where it is not the one of the call."""
+    """Return the state of a payment intent or a refund. Raises KeyTaken if it does not match the call."""
     key = (made.get("metadata") or {}).get("deal_key")
     if (key, made["amount"], made["currency"]) != (call.key, _units(call), call.currency.lower()):
         raise rail.KeyTaken(f"{call.key} is another payment or amount on the processor's side")

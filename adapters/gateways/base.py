@@ -54,9 +54,9 @@ class CredentialField:
 class Capabilities:
     """The capabilities of a gateway. `lacks` are sentences for people on those that it has not.
 
-    `disputes` are the states that it reports or that are found; `leaves`: it reports that our access was removed;
-    `own_ids` that the ids of its payments and customers are unique within one account only. Webhooks are those of the
-    credential `webhooks_belong_to`, where that may change without another account: they are then created again.
+    `disputes` are the states that it reports or that are found; `reports_removal`: it reports that our access was
+    removed; `own_ids`: the ids of its payments and customers are unique within one account only. Webhooks are those of
+    the credential `webhooks_belong_to`, where that may change without another account: they are then created again.
     `own_servers`: every account has a server of its own, so that one that is slow is slow for no other brand.
     """
 
@@ -68,7 +68,7 @@ class Capabilities:
     webhooks_belong_to: str | None = None
     own_servers: bool = False
     disputes: tuple[DisputeState, ...] = ()
-    leaves: bool = False
+    reports_removal: bool = False
     lacks: tuple[str, ...] = ()
 
 

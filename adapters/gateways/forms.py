@@ -1,4 +1,4 @@
-"""Reads forms whose names have brackets: `order[charges][0][name]=Course` is a table within tables."""
+"""Reads forms whose names have brackets: `order[charges][0][name]=Course` becomes nested tables."""
 
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -8,7 +8,7 @@ _DEPTH = 8
 
 
 def parse_nested(body: bytes) -> dict[str, Any]:
-    """Return a form's fields; the first of equal names counts, and a list is a table by its indices.
+    """Return a form's fields; of equal names the first counts, and a list becomes a table keyed by index.
 
     Brackets may be percent-encoded twice. Raises ValueError for any other body.
     """

@@ -73,16 +73,16 @@ def ignoring_missing_object() -> Iterator[None]:
 class AccountApi:
     """The API of one account at an address, whose scheme and host `replacement` replaces; the path stays.
 
-    `is_typed` says that the brand typed the host: unless it is replaced, only public addresses are called. Safe to
-    throw away: no connection stays open.
+    `is_brands_host`: the brand typed the host, so only public addresses are called, unless it is replaced. It can be
+    thrown away: no connection stays open.
     """
 
     unreachable: Callable[[str], Exception] = GatewayUnreachable
 
     def __init__(
-        self, replacement: str | None, address: str, headers: Mapping[str, str], *, is_typed: bool = False
+        self, replacement: str | None, address: str, headers: Mapping[str, str], *, is_brands_host: bool = False
     ) -> None:
-        self._is_typed = is_typed and not replacement
+        self._is_brands_host = is_brands_host and not replacement
         self._address = f"{replacement}{urlsplit(address).path}" if replacement else address
         if not all(value.isascii() and value.isprintable() for value in headers.values()):
             raise CredentialsRefused("they have characters that cannot be sent")
@@ -93,7 +93,7 @@ class AccountApi:
     ) -> _Answered:
         """Return status, headers and body of an answer. Raises CredentialsRefused and as `unreachable`."""
         try:
-            if self._is_typed:
+            if self._is_brands_host:
                 return brand_hosts.call(method, url, headers, body, timeout_s=max(1, round(sum(timeouts_s.values()))))
             return http_calls.call(method, url, headers, body, **timeouts_s)
         except http_calls.NoAnswer as error:
@@ -118,10 +118,12 @@ class GatewayApi(AccountApi):
         address: str,
         headers: Mapping[str, str],
         *,
-        is_typed: bool = False,
+        is_brands_host: bool = False,
         reads: Callable[[bytes], Any] | None = None,
     ) -> None:
-        super().__init__(settings.current().addresses.apis.get(gateway), address, headers, is_typed=is_typed)
+        super().__init__(
+            settings.current().addresses.apis.get(gateway), address, headers, is_brands_host=is_brands_host
+        )
         self._reads = reads or parse_json
 
     def get(self, path: str, params: Params | None = None) -> Any:

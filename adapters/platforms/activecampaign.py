@@ -82,7 +82,7 @@ def _api(account: PlatformAccount) -> PlatformApi:
         raise CredentialsRefused("the API URL is no address such as https://you.api-us1.com")
     address = f"{(typed['scheme'] or 'https://').lower()}{typed['host']}/api/3"
     headers = {"Api-Token": account.credentials.get("apiKey", "")}
-    return PlatformApi("activecampaign", account, address, headers, is_typed=True)
+    return PlatformApi("activecampaign", account, address, headers, is_brands_host=True)
 
 
 PLATFORM = ActiveCampaign()

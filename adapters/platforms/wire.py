@@ -36,10 +36,10 @@ class PlatformApi(AccountApi):
         address: str,
         headers: Mapping[str, str],
         *,
-        is_typed: bool = False,
+        is_brands_host: bool = False,
         refuses_in_json: bool = False,
     ) -> None:
-        super().__init__(find_replacement(platform), address, headers, is_typed=is_typed)
+        super().__init__(find_replacement(platform), address, headers, is_brands_host=is_brands_host)
         self._refuses_in_json = refuses_in_json
         self._until = time.monotonic() + account.within_s
 

@@ -42,7 +42,7 @@ class _ReadinessCache:
         self._until = 0.0
 
     def status(self) -> dict[str, str]:
-        """Return the status of database and broker, at most _GOOD_FOR_S old."""
+        """Return the status of database and broker, at most _CACHE_S old."""
         with self._lock:
             if self._until <= time.monotonic():
                 self._status = {"database": _database_status(), "broker": _broker_status()}

@@ -199,7 +199,7 @@ def _subscribe(api_key: str) -> dict[str, str]:
 
 
 def _update_endpoints(facts: Mapping[str, str]) -> None:
-    for key, endpoint in (("apiKey", "webhookEndpointId"), second_brand.SUBSCRIBED):
+    for key, endpoint in (("apiKey", "webhookEndpointId"), second_brand.KEY_AND_ENDPOINT):
         if endpoint in facts:
             own_api.update_endpoint(facts[key], facts[endpoint])
 

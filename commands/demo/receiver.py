@@ -11,7 +11,7 @@ import click
 
 import settings
 from commands.demo import loopback
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 LARGEST_BODY = 1 << 20
 
@@ -34,7 +34,7 @@ def receive(config: settings.Settings) -> None:
     server.serve_forever()
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     """Verifies signatures as a customer should: over the raw body, in constant time, within 300 seconds."""
 
     protocol_version = "HTTP/1.1"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from commands.demo.receiver import LARGEST_BODY, is_genuine
 
 # The service gives up after ten seconds; a developer's server that has not responded by then counts as silent.
@@ -65,10 +65,10 @@ class Receiver:
         self._server.shutdown()
         self._server.server_close()
 
-    def _handler(self) -> type[PromptHandler]:
+    def _handler(self) -> type[NoDelayHandler]:
         receiver = self
 
-        class Handler(PromptHandler):
+        class Handler(NoDelayHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:

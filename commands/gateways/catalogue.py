@@ -36,7 +36,7 @@ def _build_row(adapter: GatewayAdapter) -> Mapping[str, str]:
         "history": "yes" if can.history else "no",
         "trials": "leads" if can.trials else "no",
         "disputes": ", ".join(can.disputes) or "no",
-        "leaves": "reported" if can.leaves else "no",
+        "leaves": "reported" if can.reports_removal else "no",
         "lacks": " ".join(can.lacks),
     }
 

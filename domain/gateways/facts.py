@@ -79,8 +79,8 @@ class PaymentFact:
 
     `net_cents` is without tax and shipping where the gateway reports them, else None. A payment of 0 is reported too:
     it is never a sale, but it may be a lead. `order_id` is the order or invoice that it pays in part, where that has an
-    id of its own: payments of one order are one sale. `told_at` is when the gateway's object last changed, where its
-    amount can change after payment; `total_cents` is the object's total then, where that is less than the amount.
+    id of its own: payments of one order are one sale. If its amount can change after payment, `told_at` is when the
+    gateway's object last changed, and `total_cents` its total at that time if that is less than the amount.
     """
 
     external_id: str

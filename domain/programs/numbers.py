@@ -21,7 +21,7 @@ class SumPart:
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """A total in home-currency minor units; `held` is the part without a rate by currency, None without one."""
+    """A total in home-currency minor units; `held` is what has no rate, by currency, and None if all has one."""
 
     home_cents: int
     held: Mapping[str, int] | None

@@ -76,13 +76,14 @@ ADVICE: Mapping[Problem, str] = {
     Problem.organization_differs: "its payout here is another organization's; find out whose it is, then assign it",
     Problem.paid_twice: "its payout is Paid here with another payment or amount; assign it to net it, or accept it",
     Problem.payout_voided: "its payout was voided here; assign it to have it netted with what is due again",
-    Problem.held_as_failed: "its payout here has failed under that key; assign it, which releases that payout",
+    Problem.held_as_failed: "its payout here, with the same key, has failed; assign it, which releases that payout",
     Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first, then"
     " reconcile again",
     Problem.before_restore: "it was made before MOMENT, and these books do not have it: if the books end before the"
     " MOMENT that you typed, reconcile again with the right one; else assign it, or accept it if it paid nothing of"
     " this service",
-    Problem.unknown_milestone: "its deal is not here; accept it, and if the deal is made again, leave it out there",
+    Problem.unknown_milestone: "its deal is not here; accept it, and if the deal is made again, leave out this"
+    " milestone",
     Problem.milestone_paid: "another payout here pays its milestone; if that is not Paid, have its Owner void it"
     " and reconcile again; if it is, the milestone was paid twice: settle that with the affiliate, then accept it",
     Problem.milestone_differs: "its milestone is worth another amount here; settle the difference with the brand"

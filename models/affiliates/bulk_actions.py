@@ -22,7 +22,7 @@ class ChangedAffiliate:
     status_before: str
     source: str
     approved_at: datetime | None
-    approved_before: datetime | None
+    approved_at_before: datetime | None
     application_data: Mapping[str, Any] | None
 
 
@@ -37,7 +37,7 @@ from affiliate b
 where b.organization_id = a.organization_id and b.id = a.id
   and a.organization_id = %(org)s and a.id = any(%(ids)s) and a.deleted_at is null
 """
-_RETURNING = f"returning {columns(ChangedAffiliate, 'a', status_before='b.status', approved_before='b.approved_at')}"
+_RETURNING = f"returning {columns(ChangedAffiliate, 'a', status_before='b.status', approved_at_before='b.approved_at')}"
 _APPROVE = f"""
 update affiliate a set status = 'Approved', approved_at = coalesce(a.approved_at, %(at)s)
 {_FROM_LOCKED} and a.status = 'Pending' {_RETURNING}

@@ -250,12 +250,12 @@ LOSSES: Mapping[Job, Loss] = {
 }
 
 #: The names of kinds whose dead letters are deleted by age; not those that this release does not know.
-ENDING = tuple(job.name for job, loss in LOSSES.items() if not loss.is_kept)
+EXPIRING_KINDS = tuple(job.name for job, loss in LOSSES.items() if not loss.is_kept)
 #: The same as a list of SQL.
-ENDING_NAMES = "({})".format(", ".join(f"'{name}'" for name in ENDING))
+EXPIRING_NAMES = "({})".format(", ".join(f"'{name}'" for name in EXPIRING_KINDS))
 #: The queues that have any of these.
 ENDING_QUEUES = tuple(
-    queue for queue in jobs.QUEUES if any(job.queue == queue and job.name in ENDING for job in LOSSES)
+    queue for queue in jobs.QUEUES if any(job.queue == queue and job.name in EXPIRING_KINDS for job in LOSSES)
 )
 #: The names of kinds whose arguments a discard stores.
 TRACED = tuple(job.name for job, loss in LOSSES.items() if loss.is_traced)

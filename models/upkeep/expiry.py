@@ -181,7 +181,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             "dead_letters",
             _DEAD,
             kind_condition="failed_at is not null",
-            due_condition=f"failed_at < %(before)s and name in {losses.ENDING_NAMES}",
+            due_condition=f"failed_at < %(before)s and name in {losses.EXPIRING_NAMES}",
             end=f", gone as ({_GONE.format('job')} name, organization_id, args), {FAIL_BY_JOB} select name from gone",
         ),
         ExpiryKind(

@@ -1,4 +1,4 @@
-"""The page at /: the service runs, with links from there. It needs no database.
+"""The page at /: it says that the service runs, and links to its documentation and health. It needs no database.
 
 On a brand's own host it is the page of the brand's campaign. Elsewhere a browser gets a page, and a client that accepts
 JSON the same addresses as an object.

@@ -1,4 +1,4 @@
-"""The creator network: programs of all brands that accept applications from it, and the form to apply."""
+"""The creator network: the programs of all brands that accept applications from the network, and the form to apply."""
 
 from urllib.parse import urlsplit
 

@@ -38,7 +38,7 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
         matched = [
             affiliate
             for affiliate in changed
-            if enrollment.is_network_match(source=affiliate.source, approved_before=affiliate.approved_before)
+            if enrollment.is_network_match(source=affiliate.source, approved_at_before=affiliate.approved_at_before)
         ]
         if matched:
             enrollment.emit_matches(matched, organization_id=organization_id, now=now)

@@ -186,9 +186,9 @@ def approved_data(affiliate: affiliates.Affiliate | ChangedAffiliate) -> dict[st
     return events.affiliate_approved(**_event_fields(affiliate), approved_at=affiliate.approved_at)
 
 
-def is_network_match(*, source: str, approved_before: datetime | None) -> bool:
+def is_network_match(*, source: str, approved_at_before: datetime | None) -> bool:
     """Return whether an approval is a match of the network: the first approval of an applicant from there."""
-    return source == statuses.AffiliateSource.Network and approved_before is None
+    return source == statuses.AffiliateSource.Network and approved_at_before is None
 
 
 def emit_matches(

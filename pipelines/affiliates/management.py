@@ -58,7 +58,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     if changed.status == affiliate.status:
         return changed
     if changed.status == AffiliateStatus.Approved:
-        if enrollment.is_network_match(source=changed.source, approved_before=affiliate.approved_at):
+        if enrollment.is_network_match(source=changed.source, approved_at_before=affiliate.approved_at):
             enrollment.emit_matches([changed], organization_id=changed.organization_id, now=now)
         _emit_approved(changed, now)
         if affiliate.approved_at is None:

@@ -24,9 +24,9 @@ class SlugAddress(NamedTuple):
     """A slug as it was sent, with what identifies its program or organization.
 
     `program` is a program's id or slug: an address that names one leads to that program alone. On a page with the tag
-    of a program (`is_on_tag`) it is the id of that one, and the slug may be one of the same brand's other programs.
-    `is_shared_bare` is an address that names no program. With the key of a web pixel the slug is one of the pixel's
-    organization, whatever the program.
+    of a program (`is_on_tag`) it is that program's id, and the slug may also belong to another program of the brand.
+    `is_shared_bare`: only a link that is shared without a program counts. With the key of a web pixel the slug is one
+    of the pixel's organization, whatever the program.
     """
 
     slug: str
@@ -76,7 +76,7 @@ def find_last_cached(requested: SlugAddress) -> Link | None:
 
 
 def clear_cache() -> None:
-    """Clear the cache: between tests."""
+    """Clear the cache; for tests."""
     with _lock:
         _links.clear()
         _misses.clear()

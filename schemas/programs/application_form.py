@@ -14,7 +14,7 @@ _STEP = validate.OneOf(application_form.STEPS)
 
 def _key(value: str) -> None:
     if not application_form.KEY.fullmatch(value):
-        raise ValidationError("It must be a small letter, then at most 39 of a-z, A-Z, 0-9 and underscore.")
+        raise ValidationError("It must be a lowercase letter, then at most 39 of a-z, A-Z, 0-9 and underscore.")
 
 
 def _line(longest: int, **options: Any) -> fields.String:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 _FORWARDED_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "X-Service-Signature")
 _STATUS_BY_FAULT = {"busy": 429, "away": 503}
@@ -31,7 +31,7 @@ def run(service_url: str) -> Iterator[str]:
         server.server_close()
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_POST(self) -> None:
         """Fail the first request with a key as its path says, and forward the others."""
         raw = self.rfile.read(int(self.headers["Content-Length"]))

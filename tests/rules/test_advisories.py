@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from tests import advisories
 from tests.support import locks
 
 _FLASK = locks.read_lock(locks.DEV)["flask"].version
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_POST(self):
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
         self.server.queries = queries

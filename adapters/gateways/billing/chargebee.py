@@ -40,8 +40,8 @@ class Chargebee(ApiAdapter):
     fields = (
         CredentialField("site", "Site", "The first part of your site's address: acme of acme.chargebee.com", False),
         CredentialField("apiKey", "API key", "Settings, Configure Chargebee, API keys: one that may read everything"),
-        CredentialField(_USER, "Webhook user", "Of the webhook's basic authentication; else we make one", False, False),
-        CredentialField(_PASSWORD, "Webhook password", "Of the same; else we make one", required=False),
+        CredentialField(_USER, "Webhook user", "For its basic authentication; if empty, we make one", False, False),
+        CredentialField(_PASSWORD, "Webhook password", "Its password; if empty, we make one", required=False),
     )
     capabilities = Capabilities(coupons=True, trials=True, own_ids=True, disputes=(DisputeState.Lost,))
     type_path = ("event_type",)
@@ -54,7 +54,7 @@ class Chargebee(ApiAdapter):
 
     def api(self, account: GatewayAccount) -> GatewayApi:
         address = f"https://{_site(account)}.chargebee.com/api/v2"
-        return GatewayApi("chargebee", address, basic(account.credentials.get("apiKey", "")), is_typed=True)
+        return GatewayApi("chargebee", address, basic(account.credentials.get("apiKey", "")), is_brands_host=True)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read an event of the site."""
@@ -70,7 +70,7 @@ class Chargebee(ApiAdapter):
         return Subscribed(credentials, self.setup_by_hand(address, **credentials))
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
-        """Check the user and the password, which must be of one set."""
+        """Check that user and password are those of one valid set of credentials."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         try:
             pair = base64.b64decode(token.strip(), validate=True).decode()
@@ -81,7 +81,7 @@ class Chargebee(ApiAdapter):
         proofs.require_match([pair] if scheme.lower() == "basic" else [], expected)
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        """Read the event at the gateway and translate that one; one that the gateway does not know is no event."""
+        """Read the event from the API and translate that; an event that the API does not know is ignored."""
         if shapes.require(event, "event_type") not in chargebee_facts.READERS:
             return IgnoredFact("unknown_type")
         event_id, api = shapes.require(event, "id"), self.api(account)
@@ -108,7 +108,7 @@ class Chargebee(ApiAdapter):
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then."""
 
-        def following(page: Any) -> Params | None:
+        def find_next_query(page: Any) -> Params | None:
             offset = shapes.get(page, "next_offset")
             return {**first, "offset": offset} if isinstance(offset, str) else None
 
@@ -119,7 +119,7 @@ class Chargebee(ApiAdapter):
             "sort_by[asc]": "occurred_at",
             "limit": _PAGE,
         }
-        for page in paging.follow(lambda query: api.get("/events", query), first, following):
+        for page in paging.follow(lambda query: api.get("/events", query), first, find_next_query):
             if deliveries := [_to_delivery(shapes.get(item, "event")) for item in shapes.items(page, "list")]:
                 yield deliveries
 
@@ -136,6 +136,6 @@ def _site(account: GatewayAccount) -> str:
 
 def _to_delivery(event: Any) -> GatewayDelivery:
     event_id, kind = shapes.require(event, "id"), shapes.require(event, "event_type")
-    # A transaction or a credit note comes again under its own id when something happens to it later.
+    # Other events can report one transaction or credit note several times, so the event's id tells them apart.
     transaction_id = shapes.text(event, "content", "transaction", "id") if kind in chargebee_facts.ONCE else None
     return make_listed(transaction_id or event_id, kind, event, event_id)

@@ -1,6 +1,6 @@
-"""Translates chargebee's events. A sale's id is its transaction's; those that pay one invoice are one sale.
+"""Translates chargebee's events. A sale has the id of its transaction; transactions that pay one invoice are one sale.
 
-An invoice that a transaction pays alone is an alias of it.
+If one transaction pays an invoice alone, the invoice's id is an alias of the sale.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,11 +31,11 @@ from domain.gateways.facts import (
 #: Events that report their transaction for the first and only time.
 ONCE = ("payment_succeeded", "payment_refunded")
 
-# Their amounts have no decimals or two, never three.
+# Chargebee's amounts have no decimals or two, never three.
 EXPONENTS = {"BHD": 2, "JOD": 2, "KWD": 2, "OMR": 2, "TND": 2}
-# Whether these have decimals there is not documented.
+# Chargebee does not document whether these currencies have decimals.
 UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
-_FIELD = "cf_"
+_CUSTOM_FIELD_PREFIX = "cf_"
 
 
 def _payment(api: GatewayApi, content: Any, at: datetime) -> Facts:
@@ -64,7 +64,7 @@ def _refund(api: GatewayApi, content: Any, at: datetime) -> Facts:
     currency, cents = _amount(transaction)
     return RefundFact(
         refund_id=shapes.require(transaction, "id"),
-        sale_ids=(_paid_by(transaction) or _invoice_id(content),),
+        sale_ids=(_reversed_payment_id(transaction) or _invoice_id(content),),
         amount_cents=cents,
         currency=currency,
         refunded_at=at,
@@ -74,7 +74,7 @@ def _refund(api: GatewayApi, content: Any, at: datetime) -> Facts:
 def _credit_note(api: GatewayApi, content: Any, at: datetime) -> Facts:
     """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
 
-    Of several payments it does not say how much it takes of each.
+    It does not say how much it takes of each payment, so several are reversed without an amount.
     """
     note = shapes.get(content, "credit_note")
     shapes.require(note, "id")
@@ -99,7 +99,7 @@ def _transaction(api: GatewayApi, content: Any, at: datetime) -> Facts:
         case "payment", "late_failure":
             return _chargeback(shapes.require(transaction, "id"), at, transaction, "amount")
         case "payment_reversal", "success":
-            reversed_id = _paid_by(transaction)
+            reversed_id = _reversed_payment_id(transaction)
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
             return _chargeback(reversed_id, at, transaction, "amount")
@@ -174,7 +174,7 @@ def _minor(value: Any, currency: str) -> int:
 
 
 def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:
-    """Return a payment that is lost, with the amount that `holder` has under a name, where it has a currency too."""
+    """Return a lost dispute of a payment, with the amount in `holder[name]` if `holder` has that and a currency."""
     currency, cents = None, None
     if shapes.get(holder, name) is not None and shapes.get(holder, "currency_code") is not None:
         currency = amounts.currency(shapes.get(holder, "currency_code"))
@@ -189,8 +189,8 @@ def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "
     )
 
 
-def _paid_by(transaction: Any) -> str | None:
-    """Return the payment that a transaction gives back."""
+def _reversed_payment_id(transaction: Any) -> str | None:
+    """Return the id of the payment that a transaction refunds or reverses."""
     linked = [shapes.identity(payment, "id") for payment in shapes.items(transaction, "linked_payments")]
     sole = linked[0] if len(linked) == 1 else None
     names = ("refunded_txn_id", "reference_transaction_id")
@@ -210,7 +210,7 @@ def _invoice_of(transaction: Any, invoice: Any) -> str | None:
 
 
 def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
-    """Return the invoice that this payment pays alone: one of several payments must not go by its name."""
+    """Return the invoice's id if this payment alone pays it: with several payments it would be ambiguous."""
     invoice_id, total = shapes.identity(invoice, "id"), shapes.get(invoice, "total")
     credits_applied = shapes.get(invoice, "credits_applied") or 0
     applied = [
@@ -237,7 +237,11 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
     if table := shapes.table(holder, "meta_data"):
         yield Carrier("chargebee_metadata", table)
     fields = shapes.table(holder)
-    if own := {name.removeprefix(_FIELD): value for name, value in fields.items() if name.startswith(_FIELD)}:
+    if own := {
+        name.removeprefix(_CUSTOM_FIELD_PREFIX): value
+        for name, value in fields.items()
+        if name.startswith(_CUSTOM_FIELD_PREFIX)
+    }:
         yield Carrier("chargebee_custom_field", own)
 
 
@@ -254,8 +258,8 @@ def _codes(content: Any) -> Iterator[RedeemedCode]:
             yield from _code(shapes.text(discount, "coupon_set_code"), shapes.identity(discount, "entity_id"))
 
 
-def _code(of_a_set: str | None, coupon_id: str | None) -> Iterator[RedeemedCode]:
-    if text := of_a_set or coupon_id:
+def _code(set_code: str | None, coupon_id: str | None) -> Iterator[RedeemedCode]:
+    if text := set_code or coupon_id:
         yield RedeemedCode(text, "chargebee_coupon_code", coupon_id)
 
 

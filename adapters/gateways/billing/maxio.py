@@ -74,7 +74,7 @@ class Maxio(ApiAdapter):
         if host is None:
             raise CredentialsRefused("the region is us or eu")
         headers = basic(account.credentials.get("apiKey", ""), "x")
-        return GatewayApi("maxio", f"https://{subdomain[1].lower()}.{host}", headers, is_typed=True)
+        return GatewayApi("maxio", f"https://{subdomain[1].lower()}.{host}", headers, is_brands_host=True)
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site."""
@@ -156,7 +156,7 @@ def _pages(api: GatewayApi, path: str, params: Params, name: str | None = None) 
         page = api.find(path, {**params, "per_page": _PAGE, "page": number})
         return shapes.items({"list": page}, "list") if name is None else shapes.items(page, name)
 
-    return paging.number(fetch, _PAGE)
+    return paging.read_by_number(fetch, _PAGE)
 
 
 def _sent_webhook(webhook: Any) -> GatewayDelivery | None:

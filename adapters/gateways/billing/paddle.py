@@ -212,7 +212,7 @@ class Paddle(OneWebhookAdapter):
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then; paddle has them for ninety days."""
 
-        def following(page: Any) -> Params | None:
+        def find_next_query(page: Any) -> Params | None:
             pagination, items = shapes.get(page, "meta", "pagination"), shapes.items(page, "data")
             if shapes.text(pagination, "next") is None or shapes.get(pagination, "has_more") is not True:
                 return None
@@ -225,7 +225,7 @@ class Paddle(OneWebhookAdapter):
             "order_by": "id[ASC]",
             "per_page": _PAGE,
         }
-        for page in paging.follow(lambda query: api.get("/events", query), first, following):
+        for page in paging.follow(lambda query: api.get("/events", query), first, find_next_query):
             items = [item for item in shapes.items(page, "data") if shapes.text(item, "event_type") in _READERS]
             if items:
                 yield [_to_delivery(item) for item in items]

@@ -137,7 +137,7 @@ GATEWAY = Recurly()
 
 
 def _pages(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]:
-    def following(page: Any) -> tuple[str, Params | None] | None:
+    def find_next_query(page: Any) -> tuple[str, Params | None] | None:
         next_page = shapes.get(page, "next")
         if shapes.get(page, "has_more") is not True or not isinstance(next_page, str):
             return None
@@ -145,7 +145,7 @@ def _pages(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]:
         return f"/{parts.path.lstrip('/')}?{parts.query}", None
 
     first: tuple[str, Params | None] = (path, params)
-    for page in paging.follow(lambda place: api.get(*place), first, following):
+    for page in paging.follow(lambda place: api.get(*place), first, find_next_query):
         if items := shapes.items(page, "data"):
             yield items
 

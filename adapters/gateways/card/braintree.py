@@ -51,7 +51,7 @@ class Braintree(ApiAdapter):
         refunds="poll",
         own_ids=True,
         disputes=tuple(DisputeState),
-        leaves=True,
+        reports_removal=True,
         lacks=(
             "Braintree's discounts are not codes.",
             "One-off sales and refunds of cards are found once they are settled, within a quarter of an hour.",

@@ -1,6 +1,6 @@
 """Translates paypal's events and the lines of its report.
 
-A sale's id is its capture's, or its sale's for a subscription; the report calls both by the same id. A payment whose
+A payment's id is its capture's, or paypal's sale's for a subscription; the report has the same id. A payment whose
 money was taken is a lost dispute with the payment's id, whether a reversal or a decided dispute reports it.
 """
 
@@ -117,7 +117,7 @@ def _read_resolved_dispute(api: GatewayApi, dispute: Any, created: datetime) -> 
     if not ids:
         raise UnreadableEvent("disputed_transactions is missing")
     facts = tuple(_lost_payment(payment_id, created, state) for payment_id in ids)
-    # How much it takes of each of several payments is unknown; an earlier refund is part of the same money.
+    # Of several payments, the share of each is unknown. The amount of one includes what was refunded earlier.
     if len(facts) > 1 or shapes.get(dispute, "dispute_outcome", "amount_refunded") is None:
         return facts
     currency, cents = _money(shapes.get(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)

@@ -27,7 +27,7 @@ class Stripe(OneWebhookAdapter):
             "webhookSecret", "Signing secret", "Only for an endpoint that you made: whsec_…", required=False
         ),
     )
-    capabilities = Capabilities(coupons=True, trials=True, disputes=tuple(DisputeState), leaves=True)
+    capabilities = Capabilities(coupons=True, trials=True, disputes=tuple(DisputeState), reports_removal=True)
     readers = stripe_facts.READERS
     object_path = ("data", "object")
     time_path = ("created",)
@@ -72,7 +72,7 @@ class Stripe(OneWebhookAdapter):
         return stripe_facts.carriers(shapes.table(holder, "metadata"))
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the events of money since then; stripe has them for thirty days, older objects are listed."""
+        """Read the events since then; stripe keeps them for thirty days, so older payments and refunds are listed."""
         api, start = self.api(account), int(since.timestamp())
         for path, params in _lists(start, int(clock.now().timestamp())):
             for items in read_list(api, path, params):
@@ -83,7 +83,7 @@ GATEWAY = Stripe()
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
-    """Yield the lists that hold all money since then."""
+    """Yield the lists that together hold all payments and refunds since then."""
     kept_since = max(since, now - int(_EVENTS_KEPT.total_seconds()))
     if since < kept_since:
         yield "/v1/invoices", {"status": "paid", "created[gte]": since, "created[lt]": kept_since}
@@ -92,12 +92,12 @@ def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
 
 
 def read_list(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]:
-    """Yield the pages of a list at stripe that hold anything. Raises as `GatewayApi.get`."""
+    """Yield the pages of a list at stripe, without empty ones. Raises as `GatewayApi.get`."""
 
     def fetch(after: Params) -> Any:
         return api.get(path, {**params, **after, "limit": _PAGE})
 
-    def following(page: Any) -> Params | None:
+    def find_next_query(page: Any) -> Params | None:
         items = shapes.items(page, "data")
         return (
             {"starting_after": shapes.require(items[-1], "id")}
@@ -106,7 +106,7 @@ def read_list(api: GatewayApi, path: str, params: Params) -> Iterator[list[Any]]
         )
 
     first: Params = {}
-    return (items for page in paging.follow(fetch, first, following) if (items := shapes.items(page, "data")))
+    return (items for page in paging.follow(fetch, first, find_next_query) if (items := shapes.items(page, "data")))
 
 
 def _to_delivery(item: Any) -> GatewayDelivery:
@@ -115,9 +115,12 @@ def _to_delivery(item: Any) -> GatewayDelivery:
         item = {"type": kind, "created": shapes.get(item, "created"), "data": {"object": item}}
     kind, entity = shapes.text(item, "type") or "", shapes.get(item, "data", "object")
     names = [shapes.text(entity, "payment_intent") if kind.startswith("checkout.") else None, shapes.text(entity, "id")]
-    # The total refund of a charge, and the status of a dispute, come again and again under one id.
-    again = [shapes.text(entity, "amount_refunded"), shapes.text(entity, "status") if ".dispute." in kind else None]
+    # A charge whose refunds grow, and a dispute whose status changes, are reported several times under one id.
+    version_parts = [
+        shapes.text(entity, "amount_refunded"),
+        shapes.text(entity, "status") if ".dispute." in kind else None,
+    ]
     # So does every change of a subscription and a customer.
-    again.append(shapes.text(item, "id") if kind in stripe_facts.UPDATES else None)
-    external_id = ":".join([next(name for name in names if name), *(part for part in again if part)])
+    version_parts.append(shapes.text(item, "id") if kind in stripe_facts.UPDATES else None)
+    external_id = ":".join([next(name for name in names if name), *(part for part in version_parts if part)])
     return make_listed(external_id, kind, item, shapes.text(item, "id"))

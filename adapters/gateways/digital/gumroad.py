@@ -2,7 +2,7 @@
 
 Its deliveries are not signed: one only names a sale, which is read from the API. Only the referral is taken from the
 delivery. All amounts are US cents, whatever the product's currency is. A gift is two sales:
-the receiver's without money, which is reported, and the giver's with the money, which is booked.
+the receiver's, without money, which a delivery may name, and the giver's, with the money, which is booked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
             api.delete(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
-        """Accept any POST to the address, which only they know: nothing counts that the API does not confirm."""
+        """Accept any POST to the address, which only gumroad knows: the API must confirm everything that is booked."""
         if request.method != "POST" or not account.secrets("sellerId"):
             raise NotProved
 
@@ -123,7 +123,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
         if sale_id is None:
             return GatewayDelivery(proofs.fingerprint(request.body), kind, request.body)
         parts = [kind, sale_id]
-        if _flag(ping, "test") == "true":  # never in the way of the sale itself
+        if _flag(ping, "test") == "true":  # so that a test never has the id of the real sale
             parts.append("test")
         if kind == "refund":  # all refunds of a sale look alike: the sale is read again each time
             parts.append(request.received_at.isoformat())
@@ -147,7 +147,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the sales, the newest first: those since then, and refunds of older ones."""
 
-        def following(page: Any) -> Params | None:
+        def find_next_query(page: Any) -> Params | None:
             key = shapes.text(page, "next_page_key")
             if key is None or key in seen:
                 return None
@@ -156,7 +156,7 @@ class Gumroad(ManyWebhooksAdapter, ApiAdapter):
 
         api, sellers, seen = self.api(account), account.secrets("sellerId"), list[str]()
         first: Params = {"after": (since - _REFUNDED_WITHIN).strftime("%Y-%m-%d")}
-        for page in paging.follow(lambda query: api.get("/sales", query), first, following):
+        for page in paging.follow(lambda query: api.get("/sales", query), first, find_next_query):
             if shapes.get(page, "success") is not True:
                 raise GatewayUnreachable("it does not list the sales")
             sales = [sale for sale in shapes.items(page, "sales") if shapes.text(sale, "seller_id") in sellers]
@@ -250,14 +250,14 @@ def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, .
     is_whole = shapes.get(sale, "refunded") is True
     if not is_whole and shapes.get(sale, "partially_refunded") is not True:
         return (IgnoredFact("no_money_moved"),) if is_own_event else ()
-    back = None if is_whole else _refunded_cents(sale, ping)
-    if back is None and not is_whole:
+    refunded_cents = None if is_whole else _refunded_cents(sale, ping)
+    if refunded_cents is None and not is_whole:
         return (UnclearFact("refund_amount_unknown"),) if is_own_event else ()
     sale_id = shapes.require(sale, "id")
     refund = RefundFact(
         refund_id=sale_id,
         sale_ids=(sale_id,),
-        amount_cents=back,
+        amount_cents=refunded_cents,
         currency=_CURRENCY,
         refunded_at=clock.now(),  # the time is not reported
         is_cumulative=True,
@@ -266,10 +266,10 @@ def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, .
 
 
 def _refunded_cents(sale: Any, ping: Any) -> int | None:
-    """Return the refunded part of a sale: its price without the refundable rest, in US dollars.
+    """Return the refunded part of a sale in US cents: its price less what can still be refunded.
 
-    None where it is not: in the product's own currency, or as nothing at all, which they also report when they
-    can no longer refund.
+    None if that is unknown: what can still be refunded is reported in another currency, or as 0, which gumroad also
+    reports when it can no longer refund.
     """
     code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
     if (code or "usd").lower() != "usd" or (symbol or (code and "$")) != "$":

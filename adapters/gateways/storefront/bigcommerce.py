@@ -51,7 +51,7 @@ class BigCommerce(ManyWebhooksAdapter, ApiAdapter):
         coupons=True,
         own_ids=True,
         disputes=(DisputeState.Opened, DisputeState.Won),
-        leaves=True,
+        reports_removal=True,
         webhooks_belong_to="clientId",
         lacks=(
             "Disputes are reported for PayPal only, without their result: an order that leaves the status Disputed is"
@@ -155,7 +155,7 @@ def _pages(api: GatewayApi, path: str, params: Mapping[str, str]) -> Iterator[li
         page = api.get(path, {**params, "limit": _PAGE, "page": number})
         return shapes.items(page, "data") if path.startswith("/v3/") else shapes.items(page)
 
-    return paging.number(fetch, _PAGE)
+    return paging.read_by_number(fetch, _PAGE)
 
 
 def _listed_order(order: Any) -> Iterator[GatewayDelivery]:

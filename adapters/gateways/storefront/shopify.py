@@ -1,4 +1,4 @@
-"""shopify: orders that are paid, refunds of them, disputes of its own payments.
+"""shopify: orders that are paid, refunds of them, disputes of Shopify Payments.
 
 A sale's id is its order's. Refunds are counted by the order's running total in the shop's currency, read at the shop.
 """
@@ -66,7 +66,7 @@ class Shopify(ManyWebhooksAdapter):
     capabilities = Capabilities(
         coupons=True,
         disputes=tuple(DisputeState),
-        leaves=True,
+        reports_removal=True,
         webhooks_belong_to="clientId",
         lacks=(
             "Trials of subscription apps are not reported.",
@@ -129,24 +129,24 @@ class Shopify(ManyWebhooksAdapter):
         return read(account, event) if read else IgnoredFact("unknown_type")
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
+        """Read the orders that changed since then, with their refunds: an older order may have been paid since."""
 
         def fetch(variables: Mapping[str, object]) -> Any:
             return shapes.get(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
 
-        def following(page: Any) -> Mapping[str, object] | None:
+        def find_next_query(page: Any) -> Mapping[str, object] | None:
             has_more = shapes.get(page, "pageInfo", "hasNextPage") is True
             return {**first, "after": shapes.require(page, "pageInfo", "endCursor")} if has_more else None
 
         statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY)
         paid = " OR ".join(f"financial_status:{status}" for status in statuses)
         first: Mapping[str, object] = {"query": f"updated_at:>='{shapes.utc(since)}' AND ({paid})", "after": None}
-        for page in paging.follow(fetch, first, following):
+        for page in paging.follow(fetch, first, find_next_query):
             if deliveries := [delivery for node in shapes.items(page, "nodes") for delivery in _to_deliveries(node)]:
                 yield deliveries
 
     def _stamp(self, topic: str, request: Inbound) -> bytes:
-        """Return a body with the time at which it was sent, where it lacks the time at which its order was deleted."""
+        """Return the body; one of a deleted order gets the time of sending, because it lacks the time of deletion."""
         order = self.glance(request.body) if topic == shopify_totals.DELETED else None
         if not isinstance(order, dict):
             return request.body

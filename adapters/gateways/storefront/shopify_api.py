@@ -77,4 +77,4 @@ def _api(account: GatewayAccount, headers: Mapping[str, str]) -> GatewayApi:
     domain = shop(account.credentials.get("shopDomain", ""))
     if not _DOMAIN.fullmatch(domain):
         raise CredentialsRefused("the shop's domain is not such as your-shop.myshopify.com")
-    return GatewayApi("shopify", f"https://{domain}", headers, is_typed=True)
+    return GatewayApi("shopify", f"https://{domain}", headers, is_brands_host=True)

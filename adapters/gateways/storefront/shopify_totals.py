@@ -1,4 +1,4 @@
-"""Reads the totals of shopify's orders, and whether they are paid, when they are placed and whenever they change.
+"""Reads the totals of shopify's orders and whether they are paid, both for new orders and after every change.
 
 An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its original total
 stays when lines are removed; its current total is net of refunds too.
@@ -28,7 +28,7 @@ def changed_at(order: Any) -> datetime:
 def state(order: Any) -> Fact | None:
     """Return the fact of an order without money; None for one that is paid.
 
-    A cancelled one that was refunded in part keeps the rest, as its refunds report.
+    A cancelled order that was refunded in part counts as paid, since its refunds are reported separately.
     """
     status = (shapes.text(order, "financial_status") or "paid").lower()
     is_cancelled = shapes.get(order, "cancelled_at") is not None and status == "paid"
@@ -47,7 +47,7 @@ def totals(order: Any, currency: str) -> tuple[int, int]:
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
-    """Return the refunds of an order in its currency; `otherwise` where they are in another one."""
+    """Return the sum of an order's refunds; `otherwise` if one of them is in another currency than the order."""
     if shapes.get(order, "total_refunded") is not None:
         return amounts.from_decimal(shapes.get(order, "total_refunded"), currency)
     parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
@@ -82,7 +82,7 @@ def read_deleted_order(account: GatewayAccount, order: Any) -> Fact:
 def net(order: Any, paid: int, currency: str) -> int | None:
     """Return the payment without tax and shipping; None where one is unknown.
 
-    Where prices hold the tax, shipping's is in both.
+    If prices include tax, shipping includes its own, which must not be subtracted twice.
     """
     tax = amounts.parse_exact_decimal(shapes.get(order, "total_tax"), currency)
     shipping = amounts.parse_exact_decimal(

@@ -44,7 +44,7 @@ class Wix(GatewayAdapter):
     capabilities = Capabilities(
         coupons=True,
         disputes=(DisputeState.Lost, DisputeState.Won),
-        leaves=True,
+        reports_removal=True,
         webhooks_belong_to="appId",
         lacks=(
             "A visit's first page is not reported: a custom field, a coupon or history identifies the affiliate.",
@@ -106,7 +106,7 @@ class Wix(GatewayAdapter):
         def fetch(search: Mapping[str, object]) -> Any:
             return request(account, "POST", "/ecom/v1/orders/search", {"search": search})
 
-        def following(page: Any) -> Mapping[str, object] | None:
+        def find_next_query(page: Any) -> Mapping[str, object] | None:
             cursor = shapes.text(page, "metadata", "cursors", "next")
             return None if cursor is None else {"cursorPaging": {"cursor": cursor, "limit": _PAGE}}
 
@@ -116,7 +116,7 @@ class Wix(GatewayAdapter):
             "sort": [{"fieldName": "updatedDate", "order": "ASC"}],
             "cursorPaging": {"limit": _PAGE},
         }
-        for page in paging.follow(fetch, first, following):
+        for page in paging.follow(fetch, first, find_next_query):
             orders = shapes.items(page, "orders")
             if deliveries := [delivery for order in orders for delivery in _to_deliveries(account, order)]:
                 yield deliveries

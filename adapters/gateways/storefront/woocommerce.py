@@ -125,7 +125,7 @@ class WooCommerce(ManyWebhooksAdapter):
             "per_page": _PAGE,
             "_fields": _READ,
         }
-        for orders in paging.number(lambda number: _list_orders(account, {**params, "page": number}), _PAGE):
+        for orders in paging.read_by_number(lambda number: _list_orders(account, {**params, "page": number}), _PAGE):
             if deliveries := [delivery for order in orders for delivery in _to_deliveries(order, since)]:
                 yield deliveries
 
@@ -162,13 +162,13 @@ def request(
     """
     key, secret = (account.credentials.get(name, "") for name in ("consumerKey", "consumerSecret"))
     try:
-        api = GatewayApi("woocommerce", _store(account), basic(key, secret), is_typed=True)
+        api = GatewayApi("woocommerce", _store(account), basic(key, secret), is_brands_host=True)
         try:
             return _call(api, method, path, params or {}, json)
         except CredentialsRefused as error:
             if not error.code.startswith(_NO_CREDENTIALS):
                 raise
-        bare = GatewayApi("woocommerce", _store(account), {}, is_typed=True)
+        bare = GatewayApi("woocommerce", _store(account), {}, is_brands_host=True)
         keys = {"consumer_key": key, "consumer_secret": secret}
         return _call(bare, method, path, {**(params or {}), **keys}, json)
     except ValueError as error:

@@ -24,7 +24,7 @@ from pipelines.gateways import connect
 #: The names of its secrets.
 SECRETS = ("gatewayApiKey", "gatewayWebhookSecret")
 #: The names of its key and its endpoint.
-SUBSCRIBED = ("gatewayApiKey", "gatewayWebhookEndpointId")
+KEY_AND_ENDPOINT = ("gatewayApiKey", "gatewayWebhookEndpointId")
 
 _GATEWAY: Final = "stripe"
 _MODE: Final = "live"
@@ -79,7 +79,7 @@ def ensure_connected(facts: Mapping[str, str]) -> None:
 
 
 def disconnect(facts: Mapping[str, str]) -> None:
-    """End the connection if stripe has another address now, so that the demo's key is never sent there."""
+    """End the connection, because stripe has another address now: the demo's key must never be sent there."""
     organization_id = UUID(facts["gatewayOrganizationId"])
     with output.operator_transaction():
         before = connections.find_in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)

@@ -22,7 +22,7 @@ from commands.demo.gateway.account import StripeAccount
 from commands.demo.gateway.forms import Fields
 from commands.demo.gateway.object_store import StripeObjectStore
 from commands.demo.gateway.stripe_objects import StripeObject
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 #: The thread that sends events.
 SENDER = "gateway-events"
@@ -81,7 +81,7 @@ class _Server(http.server.ThreadingHTTPServer):
             return self._account.answer(method, path, fields, key=key)
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
 

@@ -12,7 +12,7 @@ import pytest
 import settings
 from adapters.fraud import human_check
 from adapters.fraud.human_check import LocalTokens, NotConfigured, SiteVerify, VerifierUnavailable
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from tests.support.rows.paid_leads import configure_human_check
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ class _VerificationService(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/siteverify"
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.forms.append({name: values[0] for name, values in parse_qs(body).items()})

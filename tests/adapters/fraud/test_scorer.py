@@ -10,7 +10,7 @@ import pytest
 
 from adapters.fraud import scorer as fraud_scorer
 from adapters.fraud.scorer import Scorer, ScorerUnavailable
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from domain import fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict
 
@@ -30,7 +30,7 @@ class _ScorerServer(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/judge"
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append((self.path, dict(self.headers), body))

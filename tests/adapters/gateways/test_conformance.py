@@ -56,7 +56,7 @@ def test_missing_capabilities_match_the_table(name):
     assert set(unsupported) <= set(missing_acts.ACTS)
     assert all(unsupported.values())
     assert {state for state in DisputeState if f"dispute_{state}" not in unsupported} == set(can.disputes)
-    assert ("uninstall" not in unsupported) == can.leaves
+    assert ("uninstall" not in unsupported) == can.reports_removal
     brand_reasons = [unsupported[act] for act in ("trial", "code") if act in unsupported]
     brand_reasons += [unsupported["dispute_lost"]] if "dispute_lost" in unsupported else []
     assert [reason for reason in brand_reasons if reason not in " ".join(can.lacks)] == []

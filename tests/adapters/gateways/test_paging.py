@@ -36,7 +36,7 @@ def test_number_stops_at_a_short_page_or_the_maximum(lengths, expected):
         numbers.append(number)
         return ["item"] * lengths[number - 1]
 
-    pages = list(paging.number(fetch, 2, max_pages=4))
+    pages = list(paging.read_by_number(fetch, 2, max_pages=4))
 
     assert numbers == expected
     assert [len(page) for page in pages] == [length for length in lengths[: len(expected)] if length]

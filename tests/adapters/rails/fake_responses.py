@@ -4,12 +4,12 @@ import json
 import time
 from typing import Any
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 _HANG_S = 30
 
 
-class FaultyHandler(PromptHandler):
+class FaultyHandler(NoDelayHandler):
     """A handler of faulty responses. The event `is_stopped` of its server releases hanging requests."""
 
     protocol_version = "HTTP/1.1"

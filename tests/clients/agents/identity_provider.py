@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from tests.support.outside import identity_provider as idp
 
 #: The claims of the user that it signs in.
@@ -40,7 +40,7 @@ def running() -> Iterator[dict[str, str]]:
         server.server_close()
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     @property
     def _issuer(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from commands.demo.certificate import write_bundle
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from tests.support import trees
 from tests.support.installation.raw_web import run_server
 
@@ -45,7 +45,7 @@ def test_every_handler_of_a_library_server_has_nagle_off():
 def test_reused_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Path):
     options: list[int] = []
 
-    class Handler(PromptHandler):
+    class Handler(NoDelayHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from adapters.embedded.data_folder import wait_until
 from adapters.safe_http import client
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from commands.demo.receiver import is_genuine
 from models import db
 from tests.support.endpoints import Endpoint
@@ -33,7 +33,7 @@ class OwnServer:
         self.status = 200
         owner = self
 
-        class Handler(PromptHandler):
+        class Handler(NoDelayHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}

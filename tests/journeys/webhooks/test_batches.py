@@ -96,7 +96,7 @@ def test_failed_delivery_does_not_affect_others(endpoint, receiver):
     assert _list_jobs() == [(50, True, False)]
 
 
-def test_endpoint_is_failing_since_its_last_failure(endpoint, receiver):
+def test_endpoint_is_failing_since_the_first_failure_after_a_success(endpoint, receiver):
     receiver.answers = [status(200), status(500)]
 
     _run_one_pointer()
@@ -105,7 +105,7 @@ def test_endpoint_is_failing_since_its_last_failure(endpoint, receiver):
     assert endpoint.brand.rows("select failing_since from webhook_endpoint") == [first]
 
 
-def test_unanswered_delivery_stops_the_batch_without_using_attempts(endpoint, receiver):
+def test_unanswered_delivery_stops_the_batch_and_the_rest_use_no_attempt(endpoint, receiver):
     def cut(handler):
         handler.close_connection = True
 

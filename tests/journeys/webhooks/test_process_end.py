@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 _DELIVER = """
 import sys
@@ -17,7 +17,7 @@ print(deliver._client().post(sys.argv[1], body=b"{}", headers={}).status)
 """
 
 
-class _KeepAliveHandler(PromptHandler):
+class _KeepAliveHandler(NoDelayHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:

@@ -28,7 +28,7 @@ def test_dead_letters_of_money_never_expire():
     money_kinds = {job.name for job in jobs.ALL if job.queue in _MONEY_QUEUES}
     kinds_with_amounts = {job.name for job, loss in losses.LOSSES.items() if loss.facts}
 
-    assert (money_kinds | kinds_with_amounts) & set(losses.ENDING) == set()
+    assert (money_kinds | kinds_with_amounts) & set(losses.EXPIRING_KINDS) == set()
 
 
 def test_recurring_kinds_are_scheduled_or_started_by_the_schedule():
@@ -47,7 +47,7 @@ def test_recurring_kinds_are_scheduled_or_started_by_the_schedule():
     assert recurring - scheduled - started_by_schedule == {"retention.slice"}
 
 
-def test_loss_of_an_unknown_kind_is_kept():
+def test_dead_letter_of_an_unknown_kind_never_expires():
     assert losses.loss_of("of.the_next_release").is_kept
 
 

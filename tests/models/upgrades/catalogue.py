@@ -24,7 +24,7 @@ select format('%s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_ge
 where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
 """
 # Unique indexes by their definition without the name; then other constraints, those of partitions with their table.
-_LIMITS = """
+_CONSTRAINTS = """
 select relname, 'u', regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', 'unique '),
   array(select attname::text from pg_attribute where attrelid = indrelid and attnum = any (indkey))
 from pg_index join pg_class on pg_class.oid = indrelid
@@ -46,7 +46,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Limit:
+class _Constraint:
     table: str
     kind: str
     definition: str
@@ -67,7 +67,7 @@ class Catalogue:
 
     columns: dict[str, _Column]
     functions: dict[str, str]
-    limits: frozenset[_Limit]
+    constraints: frozenset[_Constraint]
 
     def list_columns(self, table: str) -> set[str]:
         """Return the names of a table's columns, none for a table that is not there."""
@@ -80,9 +80,9 @@ def read(cursor: Any) -> Catalogue:
     columns = {f"{row[0]}.{row[1]}": _Column(*row[2:5], frozenset(row[5])) for row in cursor.fetchall()}
     cursor.execute(_FUNCTIONS)
     functions = dict(cursor.fetchall())
-    cursor.execute(_LIMITS)
-    limits = frozenset(_Limit(*row[:3], frozenset(row[3])) for row in cursor.fetchall())
-    return Catalogue(columns, functions, limits)
+    cursor.execute(_CONSTRAINTS)
+    constraints = frozenset(_Constraint(*row[:3], frozenset(row[3])) for row in cursor.fetchall())
+    return Catalogue(columns, functions, constraints)
 
 
 def read_from(owner_url: str) -> Catalogue:
@@ -91,9 +91,9 @@ def read_from(owner_url: str) -> Catalogue:
         return read(cursor)
 
 
-def find_removed_parts(before: Catalogue, after: Catalogue) -> set[str]:
-    """Return the names of schema parts in `after` that can break statements written for `before`."""
-    return {*_broken_columns(before, after), *_broken_functions(before, after), *_broken_limits(before, after)}
+def find_breaking_parts(before: Catalogue, after: Catalogue) -> set[str]:
+    """Return the names of parts that `after` changes, removes or adds so that statements for `before` can break."""
+    return {*_broken_columns(before, after), *_broken_functions(before, after), *_broken_constraints(before, after)}
 
 
 def _broken_columns(before: Catalogue, after: Catalogue) -> Iterator[str]:
@@ -110,11 +110,11 @@ def _broken_functions(before: Catalogue, after: Catalogue) -> Iterator[str]:
     yield from (name for name, result in before.functions.items() if after.functions.get(name) != result)
 
 
-def _broken_limits(before: Catalogue, after: Catalogue) -> Iterator[str]:
-    for limit in after.limits - before.limits:
-        known_columns = before.list_columns(limit.table)
-        if known_columns and limit.binds(known_columns):
-            yield limit.name
-    for limit in before.limits - after.limits:
-        if limit.kind == "u":
-            yield limit.name  # `on conflict` names its columns
+def _broken_constraints(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    for constraint in after.constraints - before.constraints:
+        known_columns = before.list_columns(constraint.table)
+        if known_columns and constraint.binds(known_columns):
+            yield constraint.name
+    for constraint in before.constraints - after.constraints:
+        if constraint.kind == "u":
+            yield constraint.name  # `on conflict` names its columns

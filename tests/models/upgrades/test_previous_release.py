@@ -29,7 +29,7 @@ def test_schema_keeps_all_parts_used_by_the_last_release(empty_database, monkeyp
     }
 
     # A migration that removes something declares it: `-- contract: WHAT: unused since RELEASE`.
-    assert catalogue.find_removed_parts(before, catalogue.read_from(os.environ["DATABASE_OWNER_URL"])) == declared
+    assert catalogue.find_breaking_parts(before, catalogue.read_from(os.environ["DATABASE_OWNER_URL"])) == declared
 
 
 _SHOP = """
@@ -83,6 +83,6 @@ def test_removals_are_detected_and_additions_are_not(empty_database):
         before = catalogue.read(cursor)
         for change, expected in [*_REMOVING.items(), *((change, set()) for change in _ADDING)]:
             cursor.execute(f"begin; {change}")
-            removed = catalogue.find_removed_parts(before, catalogue.read(cursor))
+            removed = catalogue.find_breaking_parts(before, catalogue.read(cursor))
             cursor.execute("rollback")
             assert removed == expected, change

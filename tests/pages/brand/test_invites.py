@@ -168,7 +168,7 @@ def test_filter_is_in_the_address(brand, people, create_invite):
     assert "Nothing fits this filter." in visitor.open(f"{_HERE}?state=Accepted").text
 
 
-def test_viewer_reads_and_sends_nothing(brand, people, program, create_invite):
+def test_viewer_sees_invites_and_cannot_send_any(brand, people, program, create_invite):
     invite = create_invite("ina@example.com")
     visitor = people("Viewer")
     html = visitor.open(_HERE).text
@@ -199,5 +199,5 @@ def test_another_brands_invite_and_program_return_404(rival, people, program):
     assert visitor.send(_HERE, {"do": "one", **body}).status_code == 400
 
 
-def test_empty_form_shows_the_page(people):
+def test_form_with_an_unknown_action_shows_the_page(people):
     assert people().send(_HERE, {"do": "nothing"}).status_code == 200

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from adapters.gateways.adapter import GatewayAdapter
 from adapters.gateways.base import Mode
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Stage(PlayedApi):
         raise CannotPlay(self.unsupported["time"])
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     protocol_version = "HTTP/1.1"
 
     def _handle(self) -> None:

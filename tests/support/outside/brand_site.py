@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 PageHandler = Callable[["_Handler"], None]
 
@@ -53,7 +53,7 @@ class BrandSite:
         self._server.server_close()
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:

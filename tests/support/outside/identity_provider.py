@@ -10,7 +10,7 @@ from typing import Any
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 ISSUER = "https://id.example.com/"
 AUDIENCE = "the-audience"
@@ -95,7 +95,7 @@ class JwksServer:
         self._server.server_close()
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_GET(self) -> None:
         owner: JwksServer = self.server.owner  # type: ignore[attr-defined]  # set by JwksServer
         owner.requested_paths.append(self.path)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 #: A status with a body; a dict is sent as JSON.
 Scripted = tuple[int, bytes | dict[str, Any]]
@@ -66,7 +66,7 @@ class ScriptedModel:
 def play_model() -> Iterator[ScriptedModel]:
     """Run a scripted model while the block runs."""
 
-    class Handler(PromptHandler):
+    class Handler(NoDelayHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.headers.append(dict(self.headers))

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 from werkzeug.test import TestResponse
 
 from adapters.identity import oidc, tokens
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
@@ -190,7 +190,7 @@ def _client_of(form: dict[str, str], authorization: str | None) -> str | None:
     return unquote_plus(client_id) if unquote_plus(secret) == SECRET else None
 
 
-class _Handler(PromptHandler):
+class _Handler(NoDelayHandler):
     def do_GET(self) -> None:
         if self.path.startswith("/authorize"):
             self._show_login_page()

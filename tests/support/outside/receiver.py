@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.demo.certificate import write_bundle
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 
 Script = Callable[["Handler"], None]
 
@@ -77,7 +77,7 @@ class Receiver:
         self._server.server_close()
 
 
-class Handler(PromptHandler):
+class Handler(NoDelayHandler):
     """Records a request and responds with the next script."""
 
     protocol_version = "HTTP/1.1"

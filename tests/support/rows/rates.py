@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from models import db
 
 
@@ -23,7 +23,7 @@ def list_rates(*currencies: str) -> list[tuple[Any, ...]]:
 def serve_feed(content: bytes, status: int = 200) -> Iterator[str]:
     """Serve a file over HTTP while the block runs; yield its URL."""
 
-    class Answer(PromptHandler):
+    class Answer(NoDelayHandler):
         def do_GET(self) -> None:
             self.send_response(status)
             self.end_headers()

@@ -50,8 +50,8 @@ def test_trial_for_paused_affiliate_is_no_lead(shop):
 
 
 def test_event_waiting_for_a_zero_payment_is_processed_once_it_arrives(shop):
-    invoice, other_ids = shop.stage.pay(Purchase(cents=0)).notifications
-    shop.receive(other_ids)
+    invoice, invoice_payment = shop.stage.pay(Purchase(cents=0)).notifications
+    shop.receive(invoice_payment)
     assert shop.events("status") == [("Parked",)]
     shop.receive(invoice)
     assert shop.events("status") == [("Processed",)] * 2

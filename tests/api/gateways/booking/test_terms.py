@@ -12,7 +12,7 @@ def test_delayed_first_invoice_of_a_customer_earns_nothing(shop):
     assert shop.conversions("commission_cents") == [(0,), (2_000,), (0,)]
 
 
-def test_customer_earns_until_the_recurring_months_end(shop):
+def test_payments_of_a_customer_earn_until_the_recurring_months_end(shop):
     shop.change("update program set recurring_months = 1")
     shop.change("update gateway_connection set connected_at = connected_at - interval '41 days'")
     shop.stage.now -= timedelta(days=40)

@@ -60,7 +60,7 @@ def test_broken_connection_accepts_events_and_blocks_signed_sales(shop, path, dr
     assert shop.brand.sale(affiliateSlug="jane").status_code == 409
 
 
-def test_accepted_credentials_reactivate_and_the_next_outage_emails_again(shop, path, drain):
+def test_accepted_credentials_reactivate_and_the_next_refusal_emails_again(shop, path, drain):
     owner = shop.brand.person("Owner")
     for email_count in (1, 2):
         _refuse_credentials(shop)
@@ -72,7 +72,7 @@ def test_accepted_credentials_reactivate_and_the_next_outage_emails_again(shop, 
         assert (connection["status"], connection["lastError"]) == ("Active", None)
 
 
-def test_hourly_check_reactivates_a_connection_accepted_again(shop, path, drain):
+def test_hourly_check_reactivates_a_connection_once_its_credentials_are_accepted(shop, path, drain):
     _refuse_credentials(shop)
     shop.brand.person("Owner").post(f"{path}/check")
     _check_an_hour_later(shop, drain)
@@ -81,7 +81,7 @@ def test_hourly_check_reactivates_a_connection_accepted_again(shop, path, drain)
     assert shop.brand.get(path).json["status"] == "Active"
 
 
-def test_refused_event_marks_the_connection_and_is_booked_once_accepted(shop, path, drain):
+def test_event_during_a_refusal_marks_the_connection_and_is_processed_later(shop, path, drain):
     _refuse_credentials(shop)
     sale = shop.stage.pay(Purchase(slug=None))
     assert shop.deliver(sale.notifications[0]) == [200]

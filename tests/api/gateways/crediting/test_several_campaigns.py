@@ -217,7 +217,7 @@ def test_sale_without_a_paying_campaign_is_attributed_without_commission(shop, f
     assert (conversion["payability"], conversion["commissionCents"]) == ("not_paid_on_campaign", 0)
 
 
-def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first_campaign):
+def test_sale_without_commission_counts_in_the_funnel_and_in_no_payout(shop, first_campaign):
     lead_id = _post_lead(shop, first_campaign)
     shop.sell(cents=10_000)
 
@@ -229,7 +229,7 @@ def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first_campaign)
     assert shop.brand.post("/api/v1/payouts/preview", {}).json["totalEligibleCents"] == 0
 
 
-def test_unpaid_sale_is_booked_once_and_refunded(shop, first_campaign):
+def test_sale_without_commission_is_booked_once_and_refunded(shop, first_campaign):
     sale = shop.sell(cents=10_000)
     shop.receive(*sale.notifications)
     shop.receive(*shop.stage.refund(sale, 10_000))
@@ -237,7 +237,7 @@ def test_unpaid_sale_is_booked_once_and_refunded(shop, first_campaign):
     assert shop.conversions("status, refunded_cents, reversed_cents, commission_cents") == [("Refunded", 10_000, 0, 0)]
 
 
-def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first_campaign):
+def test_renewal_of_a_sale_without_commission_is_attributed_like_it(shop, first_campaign):
     sale = shop.sell()
     shop.sell(slug=None, renews=sale)
 
@@ -248,7 +248,7 @@ def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first_campaign):
 
 
 @pytest.mark.parametrize("status", ["Paused", "Pending", "Rejected", "Banned"])
-def test_unpaid_sale_of_inactive_affiliate_leaves_no_conversion(shop, first_campaign, status):
+def test_sale_of_inactive_affiliate_in_a_lead_campaign_leaves_no_conversion(shop, first_campaign, status):
     shop.change("update affiliate set status = %s", status)
     shop.sell()
 

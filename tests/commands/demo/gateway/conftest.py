@@ -20,7 +20,7 @@ from app import create_app
 from commands.demo import demo as demo_command
 from commands.demo import loopback
 from commands.demo.gateway import object_store, server
-from commands.demo.prompt_handler import PromptHandler
+from commands.demo.no_delay_handler import NoDelayHandler
 from models import db
 from tests.support.app_server import serve_app
 from tests.support.job_queues import drain
@@ -133,7 +133,7 @@ class _Listener(HTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
 
-class _RecordingHandler(PromptHandler):
+class _RecordingHandler(NoDelayHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append((self.path, self.headers["Stripe-Signature"], body))

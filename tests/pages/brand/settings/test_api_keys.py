@@ -74,7 +74,7 @@ def test_old_login_signs_in_again_and_keeps_the_form(admin, links, brand):
     assert brand.rows("select count(*) from api_key where name = 'Late'") == [(0,)]
 
 
-def test_revocation_with_an_old_login_returns_to_the_keys_page(admin, brand):
+def test_revocation_with_an_old_login_returns_to_the_page_of_that_key(admin, brand):
     (key_id,) = brand.rows("select id from api_key limit 1")[0]
     with db.any_org_work():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'admin@example.com'")

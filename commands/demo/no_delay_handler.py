@@ -3,7 +3,7 @@
 import http.server
 
 
-class PromptHandler(http.server.BaseHTTPRequestHandler):
+class NoDelayHandler(http.server.BaseHTTPRequestHandler):
     """Sends each part of a response at once.
 
     The library writes head and body apart. With Nagle's algorithm, which is its default, the body waits until the
