@@ -13,7 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from integrations.generate.openapi import Interface
 
 _HERE = Path(__file__).parent
 _BUILD = _HERE / "build"
@@ -107,10 +110,10 @@ def _typed_examples(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"_{number}: records.{openapi.record_name(schema)} = {example!r}"
 
 
-def _list_body_schemas(interface: Any) -> Iterator[Mapping[str, Any]]:
+def _list_body_schemas(interface: "Interface") -> Iterator[Mapping[str, Any]]:
     for group in interface.groups:
         for call in group.calls:
-            yield from (schema for schema in (call.body, call.gives) if schema and "$ref" in schema)
+            yield from (schema for schema in (call.body, call.result) if schema and "$ref" in schema)
 
 
 def _list_examples(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
