@@ -102,7 +102,7 @@ class CodeRail(ABC):
 
     @abstractmethod
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code that was created for this order, None if there is none.
+        """Return the id of the code that was created for this order, or None.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
@@ -145,7 +145,7 @@ class ProcessorRail(Protocol):
         """
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of the coupon that was created for this order, None if there is none.
+        """Return the id of the coupon that was created for this order, or None.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
