@@ -6,7 +6,6 @@ Source: Model Context Protocol, revision 2026-07-28 and the three with a handsha
 """
 
 import functools
-import ipaddress
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from api.mcp.messages import RpcError, RpcMessage
 from api.mcp.operation_calls.client import OperationClient
 from api.mcp.requests import McpRequest
 from api.mcp.tools import catalogue
+from domain import urls
 from domain.refusals import Refused
 from schemas.mcp import McpAnswer, McpMessage, McpQuery
 
@@ -117,14 +117,5 @@ def _is_own_host(address: str, url: str, *, is_embedded: bool) -> bool:
     except ValueError:
         return False
     public = urlsplit(url).hostname or ""
-    is_local = _is_loopback(public) or is_embedded
-    return bool(host) and (host == public or (is_local and _is_loopback(host)))
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    is_local = urls.is_loopback(public) or is_embedded
+    return bool(host) and (host == public or (is_local and urls.is_loopback(host)))
