@@ -96,12 +96,12 @@ def test_invalid_rows_are_listed_by_line_and_skipped(campaign, owner):
         ("row 4", "Its currency is not supported."),
         ("row 5", "The program has no such affiliate."),
     ]
-    assert "Leave the 2 out" in _buttons(preview)
-    assert not [label for label in _buttons(preview) if label.startswith("Import")]
+    assert "Import without these 2 rows" in _buttons(preview)
+    assert [label for label in _buttons(preview) if label.startswith("Import")] == ["Import without these 2 rows"]
 
     second_preview = owner.send(NEW, _preview_fields(preview) | {"then": "payable"})
 
-    assert [label in second_preview.text for label in ("2 new", "0 wrong", "2 left out")] == [True] * 3
+    assert [label in second_preview.text for label in ("2 new", "0 wrong", "2 not imported")] == [True] * 3
     assert "Import 2 rows" in _buttons(second_preview)
     assert _preview_fields(second_preview)["then"] == "payable"
     assert campaign.rows("select count(*) from import_job") == [(0,)]
@@ -146,7 +146,6 @@ def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
     ("text", "message"),
     [
         (b"", "Its first line must name the columns."),
-        (b"what,ever\n1,2\n", "Unknown column:"),
         (f"{_HEADER}\n".encode(), "The file has a header and no rows."),
         (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
         (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
@@ -305,7 +304,7 @@ def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, o
         )
         assert "<b>row 4</b> The slug ben belongs to another affiliate" in page_text
         assert "The new slug is ben-2." in page_text
-    assert "Cells are divided by semicolons." in preview.text
+    assert "Separated by semicolons." in preview.text
 
 
 def test_equal_rows_and_the_source_are_shown(campaign, owner):
@@ -319,7 +318,7 @@ def test_equal_rows_and_the_source_are_shown(campaign, owner):
     assert "<b>row 3</b> It is equal to row 2." in preview.text
     assert "<b>row 3</b> It is equal to row 2." in import_page.text
     assert "rewardful" in import_page.text
-    assert "Cells are divided by tabs." in preview.text
+    assert "Separated by tabs." in preview.text
     assert campaign.rows("select distinct attribution_method from conversion") == [("historical_import:rewardful",)]
 
 
@@ -328,3 +327,139 @@ def test_malformed_source_is_refused_at_its_field(campaign, owner):
 
     assert answer.status_code == 400
     assert "1 to 40 of a-z, 0-9 and hyphen" in answer.text
+
+
+_TAPFILIATE = (
+    "external_id,amount,created_at,affiliate_email,program,currency,customer_id,commission_status,commission_amount\n"
+    "T-1,$49.00,2024-01-31 10:00:00,ben@example.com,spring,USD,cus_1,approved,9.80\n"
+    "T-2,20.00,2024-02-01,ben@example.com,spring,USD,cus_2,paid,4.00 USD\n"
+    "T-3,20.00,2024-02-02,ben@example.com,spring,USD,cus_3,disapproved,4.00\n"
+)
+
+
+def _match_fields(answer):
+    """Return the fields of the form that matches columns, as they are filled in."""
+    form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="matched"' in form)
+    fields = {
+        name: html.unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
+    }
+    for name, options in re.findall(r'<select id="(col-\w+)".*?>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'value="([^"]*)" selected', options)
+        fields[name] = html.unescape(chosen[1]) if chosen else ""
+    fields["theirs"] = [html.unescape(word) for word in re.findall(r'name="theirs" value="([^"]*)"', form)]
+    fields["ours"] = [
+        (re.search(r'value="([^"]*)" selected', options) or ["", ""])[1]
+        for options in re.findall(r'name="ours">(.*?)</select>', form, re.DOTALL)
+    ]
+    return fields
+
+
+def test_known_export_is_recognized_and_imported_by_its_columns(campaign, owner):
+    matching = _upload_file(owner, campaign, _TAPFILIATE, source="tapfiliate")
+
+    assert matching.status_code == 200
+    assert "This looks like an export from Tapfiliate." in matching.text
+    fields = _match_fields(matching)
+    assert (fields["col-affiliateEmail"], fields["col-commission"]) == ("affiliate_email", "commission_amount")
+    assert dict(zip(fields["theirs"], fields["ours"], strict=True)) == {
+        "approved": "unpaid",
+        "paid": "paid",
+        "disapproved": "leave_out",
+    }
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+    preview = owner.send(NEW, fields)
+    assert [text in preview.text for text in ("2 new", "0 wrong", "1 not imported")] == [True] * 3, preview.text
+    redirect = owner.send(NEW, _all_fields(preview))
+
+    assert redirect.status_code == 303
+    assert campaign.rows(
+        "select external_event_id, amount_cents, commission_cents, status, processor_customer_id,"
+        " occurred_at::date::text from conversion order by external_event_id"
+    ) == [("T-1", 4900, 980, "Pending", "cus_1", "2024-01-31"), ("T-2", 2000, 400, "Paid", "cus_2", "2024-02-01")]
+
+
+def _all_fields(answer):
+    """Return the fields of the form below a preview, several of one name as a list."""
+    form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="packed"' in form)
+    fields: dict = {}
+    for tag in re.findall("<input[^>]*>", form):
+        attributes = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        if attributes["type"] == "hidden" or " checked" in tag:
+            fields.setdefault(attributes["name"], []).append(html.unescape(attributes["value"]))
+    return {name: values if len(values) > 1 else values[0] for name, values in fields.items()}
+
+
+def test_unknown_columns_are_matched_by_hand(campaign, owner):
+    text = "who;when;sum;share;what\nben;2024-01-31;49,00;9,80;settled\n"
+
+    matching = _upload_file(owner, campaign, text)
+    fields = _match_fields(matching)
+    by_hand = fields | {
+        "kind": "Conversions",
+        "col-affiliateSlug": "who",
+        "col-occurredAt": "when",
+        "col-amount": "sum",
+        "col-commission": "share",
+        "col-paid": "what",
+    }
+    without_currency = owner.send(NEW, by_hand)
+    without_word = owner.send(NEW, by_hand | {"currency": "eur"})
+    preview = owner.send(NEW, by_hand | {"currency": "eur", "theirs": "settled", "ours": "paid"})
+
+    assert (without_currency.status_code, "type the currency of all amounts" in without_currency.text) == (422, True)
+    assert (without_word.status_code, "Say what each status of the file means." in without_word.text) == (422, True)
+    assert 'value="settled"' in without_word.text
+    assert "1 new" in preview.text
+    owner.send(NEW, _all_fields(preview))
+    assert campaign.rows("select amount_cents, commission_cents, currency, status from conversion") == [
+        (4900, 980, "EUR", "Paid")
+    ]
+
+
+def test_names_in_two_columns_become_one(campaign, owner):
+    text = "first_name,last_name,email,paypal_email,wise_email,token\nAda,Ek,ada@example.com,pay@example.com,,ada-e\n"
+
+    matching = _upload_file(owner, campaign, text)
+    preview = owner.send(NEW, _match_fields(matching))
+    owner.send(NEW, _all_fields(preview))
+
+    assert "export from Rewardful" in matching.text
+    assert campaign.rows(
+        "select full_name, wallet_email, slug from affiliate a join tracking_link l on l.affiliate_id = a.id"
+        " where email = 'ada@example.com'"
+    ) == [("Ada Ek", "pay@example.com", "ada-e")]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "x"},
+        {"kind": "Conversions", "matched": "1", "col-commission": "nothing\0", "col-affiliateEmail": "<b>"},
+        {"kind": "Affiliates", "matched": "1", "col-email": "y" * 5000},
+        {"kind": "Affiliates", "matched": "1", "theirs": ["a", "b"], "ours": ["paid"]},
+    ],
+)
+def test_hostile_mapping_is_asked_for_again(campaign, owner, fields):
+    uploaded = _upload_file(owner, campaign, "a,b\n1,2\n")
+
+    answer = owner.send(
+        NEW, {"program": str(campaign.programs[-1]), "packed": _match_fields(uploaded)["packed"]} | fields
+    )
+
+    assert answer.status_code in (200, 422)
+    assert "Match your columns" in answer.text
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+
+@pytest.mark.parametrize("kind", ["affiliates", "conversions"])
+def test_template_is_a_file_that_imports(campaign, owner, kind):
+    campaign.rows("update affiliate set email = 'ada@example.com' returning id") if kind == "conversions" else None
+    template = owner.open(f"/dashboard/imports/template/{kind}.csv")
+
+    preview = _upload_file(owner, campaign, template.data)
+
+    assert template.headers["Content-Disposition"] == f'attachment; filename="{kind}.csv"'
+    assert "1 new" in preview.text
+    assert owner.open("/dashboard/imports/template/x.csv").status_code == 404
