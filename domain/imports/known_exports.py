@@ -173,9 +173,9 @@ _COMMON_WORDS: Final[Mapping[Kind, Mapping[str, str]]] = MappingProxyType(
 def suggest(header: Sequence[str]) -> Suggestion:
     """Return what a file with these columns probably is."""
     names = {name.casefold(): name for name in reversed(header)}
-    known = [export for export in _EXPORTS if export.needs <= names.keys()]
-    if known:
-        export = max(known, key=lambda candidate: len(candidate.needs))
+    matching = [export for export in _EXPORTS if export.needs <= names.keys()]
+    if matching:
+        export = max(matching, key=lambda candidate: len(candidate.needs))
         columns = {
             ours: names[theirs.casefold()] for ours, theirs in export.columns.items() if theirs.casefold() in names
         }

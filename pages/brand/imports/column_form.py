@@ -155,13 +155,13 @@ def list_hidden_fields() -> list[tuple[str, str]]:
 
 
 def _read_kind(suggestion: Suggestion) -> Kind:
-    sent = request.form.get("kind")
-    return sent if sent in ("Affiliates", "Conversions") else suggestion.kind  # type: ignore[return-value]  # checked
+    kind = request.form.get("kind")
+    return kind if kind in ("Affiliates", "Conversions") else suggestion.kind  # type: ignore[return-value]  # checked
 
 
 def _read_columns(kind: Kind, header: Sequence[str]) -> dict[str, str]:
-    sent = {field: request.form.get(f"{_COLUMN}{field}", "") for field in FIELDS[kind]}
-    return {field: name for field, name in sent.items() if name in header and name}
+    columns = {field: request.form.get(f"{_COLUMN}{field}", "") for field in FIELDS[kind]}
+    return {field: name for field, name in columns.items() if name in header and name}
 
 
 def _read_words(
@@ -174,10 +174,10 @@ def _read_words(
     theirs = list(dict.fromkeys(cell[:_MAX_WORD] for cell in files.read_cells(text, column)))
     if len(theirs) > _MAX_WORDS:
         return [], True
-    sent = dict(zip(request.form.getlist("theirs"), request.form.getlist("ours"), strict=False))
-    known = suggestion.words if kind == suggestion.kind else {}
+    choices = dict(zip(request.form.getlist("theirs"), request.form.getlist("ours"), strict=False))
+    suggested = suggestion.words if kind == suggestion.kind else {}
     words = [
-        (word, sent.get(word) or known.get(word.casefold()) or known_exports.guess_word(kind, word) or "")
+        (word, choices.get(word) or suggested.get(word.casefold()) or known_exports.guess_word(kind, word) or "")
         for word in theirs
     ]
     valid = [(word, ours if ours in WORDS[kind] else "") for word, ours in words]

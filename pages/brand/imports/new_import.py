@@ -103,7 +103,7 @@ def _handle_file() -> Response | FormState:
     if match and ("matched" not in request.form or match.errors):
         status = _UNPROCESSABLE if match.errors else None
         return _render_form(forms.form_from_request(), match=match, again=_hidden_fields(text), status=status)
-    mapping = match.body() if match else {}
+    mapping: dict[str, Any] = match.body() if match else {}
     is_import = request.form.get("do") == "import"
     answer = _import(kind, text, mapping) if is_import else _preview(kind, text, mapping)
     if answer.refusal is not None:
@@ -114,13 +114,13 @@ def _handle_file() -> Response | FormState:
     return _render_form(forms.form_from_request(), look=_summarize(kind, answer.data), again=_hidden_fields(text))
 
 
-def _preview(kind: files.Kind, text: str, mapping: Mapping[str, Any]) -> ApiResult:
+def _preview(kind: files.Kind, text: str, mapping: dict[str, Any]) -> ApiResult:
     if kind == "Affiliates":
         return api_client.call(preview_affiliate_import, body=_import_body(text) | mapping)
     return api_client.call(preview_conversion_import, body=_sales_body(text) | mapping)
 
 
-def _import(kind: files.Kind, text: str, mapping: Mapping[str, Any]) -> ApiResult:
+def _import(kind: files.Kind, text: str, mapping: dict[str, Any]) -> ApiResult:
     if kind == "Affiliates":
         body = _import_body(text) | mapping | {"notifyAffiliates": "notify" in request.form}
         return api_client.call(import_affiliates, body=body, key=forms.idempotency_key())
@@ -145,8 +145,8 @@ def _sales_body(text: str) -> dict[str, Any]:
 
 def _hidden_fields(text: str) -> list[tuple[str, str]]:
     """Return the hidden fields with which the next form sends the same file."""
-    sent = [(name, request.form[name]) for name in ("program", "skip", "source") if name in request.form]
-    return [*sent, *column_form.list_hidden_fields(), ("packed", pack(text))]
+    fields = [(name, request.form[name]) for name in ("program", "skip", "source") if name in request.form]
+    return [*fields, *column_form.list_hidden_fields(), ("packed", pack(text))]
 
 
 def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, object]:

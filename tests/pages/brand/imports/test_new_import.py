@@ -11,29 +11,11 @@ import pytest
 
 from pages.brand.imports import new_import
 from tests.support.api.import_requests import build_past_sale, build_person_row, import_people, import_sales
+from tests.support.pages.import_forms import NEW, upload_file
 
-NEW = "/dashboard/imports/new"
 _HEADER = "affiliateSlug,amountCents,commissionCents,currency,occurredAt"
 _GOOD = f"{_HEADER}\nben,10000,2000,USD,2024-01-31\nben,4900,980,EUR,2024-02-01\n"
 _WRONG = f"{_GOOD}ben,4900,980,EURO,2024-02-01\nnobody,4900,980,EUR,2024-02-01\n"
-
-
-@pytest.fixture
-def campaign(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
-@pytest.fixture
-def owner(campaign, visitor, links):
-    visitor.open(links("owner"))
-    return visitor
-
-
-def _upload_file(visitor, brand, text, **fields):
-    raw = text if isinstance(text, bytes) else text.encode()
-    return visitor.upload(NEW, {"program": str(brand.programs[-1])} | fields, raw, "past.csv")
 
 
 def _preview_fields(answer):
@@ -54,7 +36,7 @@ def _buttons(answer):
 def test_file_is_previewed_and_imported_as_history(campaign, owner):
     import_sales(campaign, build_past_sale(occurredAt="2024-01-31"))
 
-    preview = _upload_file(owner, campaign, _GOOD)
+    preview = upload_file(owner, campaign, _GOOD)
 
     assert preview.status_code == 200
     assert [text in preview.text for text in ("1 new", "1 known", "0 wrong")] == [True] * 3
@@ -71,7 +53,7 @@ def test_file_is_previewed_and_imported_as_history(campaign, owner):
 
 
 def test_unpaid_sales_become_payable_on_request(campaign, owner):
-    preview = _upload_file(owner, campaign, _GOOD)
+    preview = upload_file(owner, campaign, _GOOD)
     assert "9.80 EUR + 20.00 USD" in preview.text
 
     owner.send(NEW, _preview_fields(preview) | {"then": "payable"})
@@ -80,7 +62,7 @@ def test_unpaid_sales_become_payable_on_request(campaign, owner):
 
 
 def test_repeated_submission_creates_one_import(campaign, owner):
-    fields = _preview_fields(_upload_file(owner, campaign, _GOOD))
+    fields = _preview_fields(upload_file(owner, campaign, _GOOD))
 
     first, second = owner.send(NEW, fields), owner.send(NEW, fields)
 
@@ -89,7 +71,7 @@ def test_repeated_submission_creates_one_import(campaign, owner):
 
 
 def test_invalid_rows_are_listed_by_line_and_skipped(campaign, owner):
-    preview = _upload_file(owner, campaign, _WRONG)
+    preview = upload_file(owner, campaign, _WRONG)
 
     assert "2 wrong" in preview.text
     assert re.findall(r"<b>(row \d+)</b> ([^<]*)<", preview.text) == [
@@ -113,7 +95,7 @@ def test_invalid_rows_are_listed_by_line_and_skipped(campaign, owner):
 
 
 def test_affiliates_are_imported_by_the_same_form(campaign, owner):
-    preview = _upload_file(owner, campaign, "\ufeffemail;fullName\nann@x.test;Ann Ek\nno address;\n")
+    preview = upload_file(owner, campaign, "\ufeffemail;fullName\nann@x.test;Ann Ek\nno address;\n")
 
     assert [text in preview.text for text in ("Read as affiliates.", "semicolons", "byte order mark")] == [True] * 3
     assert "History only" not in preview.text
@@ -127,16 +109,16 @@ def test_affiliates_are_imported_by_the_same_form(campaign, owner):
 def test_amounts_in_major_units_are_labelled(campaign, owner):
     text = "affiliateSlug,amount,commission,currency,occurredAt\nben,49.00,9.80,EUR,2024-02-01\n"
 
-    preview = _upload_file(owner, campaign, text)
+    preview = upload_file(owner, campaign, text)
 
     assert "Amounts are in major units." in preview.text
     assert "9.80 EUR" in preview.text
 
 
 def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
-    owner.send(NEW, _preview_fields(_upload_file(owner, campaign, _GOOD)))
+    owner.send(NEW, _preview_fields(upload_file(owner, campaign, _GOOD)))
 
-    preview = _upload_file(owner, campaign, _GOOD)
+    preview = upload_file(owner, campaign, _GOOD)
 
     assert ("2 known" in preview.text, "There is nothing new to import." in preview.text) == (True, True)
     assert not [label for label in _buttons(preview) if label.startswith(("Import", "Leave"))]
@@ -154,7 +136,7 @@ def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
     ],
 )
 def test_unreadable_file_shows_an_error_at_its_field(campaign, owner, text, message):
-    answer = _upload_file(owner, campaign, text)
+    answer = upload_file(owner, campaign, text)
 
     assert answer.status_code in (400, 422)
     assert "<title>Error: " in answer.text
@@ -181,14 +163,14 @@ def _bomb():
 def test_another_brands_program_is_refused_at_its_field(campaign, owner, rival):
     rival.program()
 
-    answer = _upload_file(owner, campaign, _GOOD, program=str(rival.programs[-1]))
+    answer = upload_file(owner, campaign, _GOOD, program=str(rival.programs[-1]))
 
     assert answer.status_code == 404
     assert 'id="program-error"' in answer.text
 
 
 def test_refused_import_keeps_its_file(campaign, owner):
-    fields = _preview_fields(_upload_file(owner, campaign, _WRONG))
+    fields = _preview_fields(upload_file(owner, campaign, _WRONG))
     del fields["skip"]
 
     answer = owner.send(NEW, fields | {"do": "import", "then": "payable"})
@@ -291,7 +273,7 @@ def _processor_time(act):
 def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, owner):
     text = "sep=;\r\nemail;fullName;slug;status;;\r\nann@x.test;Ann;jane_doe;actve;;\r\nbea@x.test;Bea;ben;;;\r\n"
 
-    preview = _upload_file(owner, campaign, text)
+    preview = upload_file(owner, campaign, text)
     redirect = owner.send(NEW, _preview_fields(preview))
     import_page = owner.open(redirect.headers["Location"])
 
@@ -310,7 +292,7 @@ def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, o
 def test_equal_rows_and_the_source_are_shown(campaign, owner):
     text = f"{_HEADER}\nben,10000,2000,USD,2024-01-31\nben,10000,2000,USD,2024-01-31\n".replace(",", "\t")
 
-    preview = _upload_file(owner, campaign, text, source=" Rewardful ")
+    preview = upload_file(owner, campaign, text, source=" Rewardful ")
     redirect = owner.send(NEW, _preview_fields(preview))
     import_page = owner.open(redirect.headers["Location"])
 
@@ -323,143 +305,7 @@ def test_equal_rows_and_the_source_are_shown(campaign, owner):
 
 
 def test_malformed_source_is_refused_at_its_field(campaign, owner):
-    answer = _upload_file(owner, campaign, _GOOD, source="my service")
+    answer = upload_file(owner, campaign, _GOOD, source="my service")
 
     assert answer.status_code == 400
     assert "1 to 40 of a-z, 0-9 and hyphen" in answer.text
-
-
-_TAPFILIATE = (
-    "external_id,amount,created_at,affiliate_email,program,currency,customer_id,commission_status,commission_amount\n"
-    "T-1,$49.00,2024-01-31 10:00:00,ben@example.com,spring,USD,cus_1,approved,9.80\n"
-    "T-2,20.00,2024-02-01,ben@example.com,spring,USD,cus_2,paid,4.00 USD\n"
-    "T-3,20.00,2024-02-02,ben@example.com,spring,USD,cus_3,disapproved,4.00\n"
-)
-
-
-def _match_fields(answer):
-    """Return the fields of the form that matches columns, as they are filled in."""
-    form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="matched"' in form)
-    fields = {
-        name: html.unescape(value)
-        for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
-    }
-    for name, options in re.findall(r'<select id="(col-\w+)".*?>(.*?)</select>', form, re.DOTALL):
-        chosen = re.search(r'value="([^"]*)" selected', options)
-        fields[name] = html.unescape(chosen[1]) if chosen else ""
-    fields["theirs"] = [html.unescape(word) for word in re.findall(r'name="theirs" value="([^"]*)"', form)]
-    fields["ours"] = [
-        (re.search(r'value="([^"]*)" selected', options) or ["", ""])[1]
-        for options in re.findall(r'name="ours">(.*?)</select>', form, re.DOTALL)
-    ]
-    return fields
-
-
-def test_known_export_is_recognized_and_imported_by_its_columns(campaign, owner):
-    matching = _upload_file(owner, campaign, _TAPFILIATE, source="tapfiliate")
-
-    assert matching.status_code == 200
-    assert "This looks like an export from Tapfiliate." in matching.text
-    fields = _match_fields(matching)
-    assert (fields["col-affiliateEmail"], fields["col-commission"]) == ("affiliate_email", "commission_amount")
-    assert dict(zip(fields["theirs"], fields["ours"], strict=True)) == {
-        "approved": "unpaid",
-        "paid": "paid",
-        "disapproved": "leave_out",
-    }
-    assert campaign.rows("select count(*) from import_job") == [(0,)]
-
-    preview = owner.send(NEW, fields)
-    assert [text in preview.text for text in ("2 new", "0 wrong", "1 not imported")] == [True] * 3, preview.text
-    redirect = owner.send(NEW, _all_fields(preview))
-
-    assert redirect.status_code == 303
-    assert campaign.rows(
-        "select external_event_id, amount_cents, commission_cents, status, processor_customer_id,"
-        " occurred_at::date::text from conversion order by external_event_id"
-    ) == [("T-1", 4900, 980, "Pending", "cus_1", "2024-01-31"), ("T-2", 2000, 400, "Paid", "cus_2", "2024-02-01")]
-
-
-def _all_fields(answer):
-    """Return the fields of the form below a preview, several of one name as a list."""
-    form = next(form for form in re.findall("<form.*?</form>", answer.text, re.DOTALL) if 'name="packed"' in form)
-    fields: dict = {}
-    for tag in re.findall("<input[^>]*>", form):
-        attributes = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
-        if attributes["type"] == "hidden" or " checked" in tag:
-            fields.setdefault(attributes["name"], []).append(html.unescape(attributes["value"]))
-    return {name: values if len(values) > 1 else values[0] for name, values in fields.items()}
-
-
-def test_unknown_columns_are_matched_by_hand(campaign, owner):
-    text = "who;when;sum;share;what\nben;2024-01-31;49,00;9,80;settled\n"
-
-    matching = _upload_file(owner, campaign, text)
-    fields = _match_fields(matching)
-    by_hand = fields | {
-        "kind": "Conversions",
-        "col-affiliateSlug": "who",
-        "col-occurredAt": "when",
-        "col-amount": "sum",
-        "col-commission": "share",
-        "col-paid": "what",
-    }
-    without_currency = owner.send(NEW, by_hand)
-    without_word = owner.send(NEW, by_hand | {"currency": "eur"})
-    preview = owner.send(NEW, by_hand | {"currency": "eur", "theirs": "settled", "ours": "paid"})
-
-    assert (without_currency.status_code, "type the currency of all amounts" in without_currency.text) == (422, True)
-    assert (without_word.status_code, "Say what each status of the file means." in without_word.text) == (422, True)
-    assert 'value="settled"' in without_word.text
-    assert "1 new" in preview.text
-    owner.send(NEW, _all_fields(preview))
-    assert campaign.rows("select amount_cents, commission_cents, currency, status from conversion") == [
-        (4900, 980, "EUR", "Paid")
-    ]
-
-
-def test_names_in_two_columns_become_one(campaign, owner):
-    text = "first_name,last_name,email,paypal_email,wise_email,token\nAda,Ek,ada@example.com,pay@example.com,,ada-e\n"
-
-    matching = _upload_file(owner, campaign, text)
-    preview = owner.send(NEW, _match_fields(matching))
-    owner.send(NEW, _all_fields(preview))
-
-    assert "export from Rewardful" in matching.text
-    assert campaign.rows(
-        "select full_name, wallet_email, slug from affiliate a join tracking_link l on l.affiliate_id = a.id"
-        " where email = 'ada@example.com'"
-    ) == [("Ada Ek", "pay@example.com", "ada-e")]
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"kind": "x"},
-        {"kind": "Conversions", "matched": "1", "col-commission": "nothing\0", "col-affiliateEmail": "<b>"},
-        {"kind": "Affiliates", "matched": "1", "col-email": "y" * 5000},
-        {"kind": "Affiliates", "matched": "1", "theirs": ["a", "b"], "ours": ["paid"]},
-    ],
-)
-def test_hostile_mapping_is_asked_for_again(campaign, owner, fields):
-    uploaded = _upload_file(owner, campaign, "a,b\n1,2\n")
-
-    answer = owner.send(
-        NEW, {"program": str(campaign.programs[-1]), "packed": _match_fields(uploaded)["packed"]} | fields
-    )
-
-    assert answer.status_code in (200, 422)
-    assert "Match your columns" in answer.text
-    assert campaign.rows("select count(*) from import_job") == [(0,)]
-
-
-@pytest.mark.parametrize("kind", ["affiliates", "conversions"])
-def test_template_is_a_file_that_imports(campaign, owner, kind):
-    campaign.rows("update affiliate set email = 'ada@example.com' returning id") if kind == "conversions" else None
-    template = owner.open(f"/dashboard/imports/template/{kind}.csv")
-
-    preview = _upload_file(owner, campaign, template.data)
-
-    assert template.headers["Content-Disposition"] == f'attachment; filename="{kind}.csv"'
-    assert "1 new" in preview.text
-    assert owner.open("/dashboard/imports/template/x.csv").status_code == 404
