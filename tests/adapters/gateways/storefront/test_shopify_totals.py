@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.gateways.facts import CancelledFact, TotalFact
+from domain.gateways.facts import CancelledFact, IgnoredFact, TotalFact, UnreadableEvent
 from tests.support.gateways.deliveries import read_facts
 from tests.support.gateways.stage import Notification
 from tests.support.gateways.storefront.shopify import sign
@@ -32,11 +32,20 @@ def _order(topic="orders/paid", **other):
         {"cancelled_at": "2026-11-20T10:00:00-05:00"},
         {"financial_status": "voided"},
         {"financial_status": "EXPIRED"},
+        # It was raised after it was paid, and the rest was never paid.
+        {"financial_status": "partially_paid", "cancelled_at": "2026-11-20T10:00:00-05:00"},
     ],
 )
-def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
+@pytest.mark.parametrize("topic", ["orders/paid", "orders/updated"])
+def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, topic, other):
     at = datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert read_facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+    assert read_facts(stage, _order(topic, **other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+
+
+@pytest.mark.parametrize("status", ["partially_paid", "pending", "authorized"])
+def test_order_that_is_not_paid_in_full_is_ignored_until_it_is(stage, status):
+    for topic in ("orders/paid", "orders/updated"):
+        assert read_facts(stage, _order(topic, financial_status=status)) == [IgnoredFact("not_paid")]
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
@@ -64,3 +73,30 @@ def test_updated_order_reports_paid_and_total_amounts(stage, total, current, ref
     assert isinstance(total_fact, TotalFact)
     assert (total_fact.amount_cents, total_fact.total_cents) == amounts
     assert stage.calls == []
+
+
+_UNREADABLE_TOTALS = pytest.mark.parametrize(
+    "other",
+    [
+        {"current_total_price": "x"},
+        {"current_total_price": "-1.74"},
+        {"current_total_price": "1" * 40},
+        {
+            "current_total_price": "118.00",
+            "refunds": [{"transactions": [{"kind": "refund", "status": "success", "amount": "a lot"}]}],
+        },
+    ],
+    ids=["no number", "negative", "too large", "refund"],
+)
+
+
+@_UNREADABLE_TOTALS
+def test_payment_whose_present_total_is_unreadable_counts_its_whole_total(stage, other):
+    (payment,) = read_facts(stage, _order(**other))
+    assert (payment.amount_cents, payment.total_cents) == (11_800, None)
+
+
+@_UNREADABLE_TOTALS
+def test_updated_order_whose_present_total_is_unreadable_fails(stage, other):
+    with pytest.raises(UnreadableEvent):
+        read_facts(stage, _order("orders/updated", **other))
