@@ -227,6 +227,7 @@ def _stage_earnings(
         program_id=candidate.program_id,
         paid_at=fact.paid_at,
         ordinal=candidate.ordinal,
+        joins_subscription=candidate.has_imported_subscription,
     )
     earnings.write(conversion, share=candidate.terms.recruiter_share, now=context.now)
     credit.stage_effects(
@@ -272,8 +273,7 @@ def _book_before_connection(context: BookingContext, fact: PaymentFact, all_ids:
 def _book_zero(context: BookingContext, fact: PaymentFact, existing: GatewayPayment | None) -> FactResult:
     """Book a payment of 0: it is never a sale, and a lead where this gateway's starts are leads."""
     if existing is None:
-        row = replace(build_row(context, fact), reason=ZERO)
-        payments.stage(row, aliases=[fact.external_id, *fact.aliases])
+        payments.stage(replace(build_row(context, fact), reason=ZERO), aliases=list_ids(fact))
     origins.stage(context, fact.origin, told_at=fact.paid_at)
     return _book_lead(context, fact.origin, fact.paid_at) if context.has_trials else FactResult(reason=ZERO)
 

@@ -60,6 +60,11 @@ class Person:
     payments: int = 0
     first: datetime | None = None
 
+    def merge(self, other: "Person") -> None:
+        """Count another person's payments as this one's first."""
+        self.payments += other.payments
+        self.first = min(filter(None, (self.first, other.first)), default=None)
+
 
 @dataclass
 class Reference:
@@ -72,6 +77,8 @@ class Reference:
     leads: list[Lead] = field(default_factory=list)
     people: list[Person] = field(default_factory=list)
     inboxes: dict[str, Person] = field(default_factory=dict)
+    # Persons of whom imports knew only the subscription, until a payment of it joins them.
+    subscribers: dict[str, Person] = field(default_factory=dict)
 
     def book(self, payment: Payment) -> None:
         payment.affiliate = payment.slug or self._find_affiliate(payment)
@@ -127,6 +134,16 @@ class Reference:
         return bool(payment.inbox) and payment.inbox == earlier.inbox and earlier.gateway in (None, payment.gateway)
 
     def _find_person(self, payment: Payment) -> Person | None:
+        if payment.gateway is None and payment.subscription and not payment.customer and not payment.inbox:
+            return self.subscribers.setdefault(payment.subscription, Person(None, None))
+        person = self._find_by_id_or_inbox(payment)
+        subscriber = self.subscribers.get(payment.subscription or "")
+        if payment.gateway and person and subscriber and subscriber is not person:
+            person.merge(subscriber)
+            self.subscribers[payment.subscription or ""] = person
+        return person
+
+    def _find_by_id_or_inbox(self, payment: Payment) -> Person | None:
         by_email = self.inboxes.get(payment.inbox or "")
         if payment.customer is None:
             if payment.inbox and by_email is None:
@@ -144,8 +161,7 @@ class Reference:
             self.people.append(person)
         person.gateway, person.email = person.gateway or payment.gateway, payment.inbox or person.email
         if by_email and by_email.customer is None:
-            person.payments += by_email.payments
-            person.first = min(filter(None, (person.first, by_email.first)), default=None)
+            person.merge(by_email)
         if payment.inbox and (by_email is None or by_email.customer is None):
             self.inboxes[payment.inbox] = person
         return person

@@ -65,11 +65,15 @@ class _History:
 
     def import_(self):
         customer, email = self.draw.choice(_CUSTOMERS), self.draw.choice(_EMAILS)
+        subscription = self.draw.choice(["sub_1", "sub_2", "sub_3", None])
+        if subscription and self.draw.choice([True, False]):
+            customer = email = None
         at = self.now - timedelta(days=self.draw.choice([0, 0, 200]))
         payment = Payment(
             self._number(),
             at,
             customer=customer,
+            subscription=subscription,
             email=email,
             slug=self.draw.choice(_SLUGS),
             type="OneTime",
@@ -83,6 +87,7 @@ class _History:
             type="OneTime",
             occurredAt=at.isoformat(),
             processorCustomerId=customer,
+            processorSubscriptionId=subscription,
             customerEmail=email,
         )
         for _ in range(self.draw.choice([1, 2])):
