@@ -14,8 +14,10 @@ from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact, U
 
 PAID = ("paid", "partially_refunded", "refunded")
 NO_MONEY = ("voided", "expired")
+#: The status of an order of which the rest is unpaid, as of one that was raised after it was paid.
+PAID_IN_PART = "partially_paid"
 # The statuses of an order that may hold money that no refund reports as returned when it is cancelled.
-_CANCELLABLE = ("paid", "partially_paid")
+_CANCELLABLE = ("paid", PAID_IN_PART)
 DELETED = "orders/delete"
 #: When an order was deleted, which its body lacks.
 DELETED_AT = "finderfee_deleted_at"

@@ -1,13 +1,13 @@
 """Updates of Shopify orders: their totals, and cancelled, voided or deleted orders."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from domain.gateways.facts import CancelledFact, IgnoredFact, TotalFact, UnreadableEvent
-from tests.support.gateways.deliveries import read_facts
-from tests.support.gateways.stage import Notification
+from tests.support.gateways.deliveries import list_facts, read_facts
+from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.shopify import sign
 
 pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
@@ -46,6 +46,22 @@ def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, topic, other)
 def test_order_that_is_not_paid_in_full_is_ignored_until_it_is(stage, status):
     for topic in ("orders/paid", "orders/updated"):
         assert read_facts(stage, _order(topic, financial_status=status)) == [IgnoredFact("not_paid")]
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_listed_order_that_is_paid_in_part_counts_only_if_cancelled(stage, is_cancelled):
+    sale = stage.pay(Purchase())
+    stage.now += timedelta(hours=1)
+    at = stage._format_now()
+    stage.orders[sale.id] |= {"financial_status": "partially_paid", "updated_at": at}
+    if is_cancelled:
+        stage.orders[sale.id]["cancelled_at"] = at
+
+    facts = [fact for listed in list_facts(stage, stage.now - timedelta(hours=2)).values() for fact in listed]
+
+    expected = CancelledFact(sale_ids=(sale.id,), told_at=datetime.fromisoformat(at))
+    assert facts == ([expected] if is_cancelled else [])
+    assert "financial_status:partially_paid" in stage.calls[-1].json["variables"]["query"]
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
