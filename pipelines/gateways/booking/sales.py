@@ -39,8 +39,7 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
     first one is credited is added to that one's conversion. For a known payment its order's new total is booked.
     Budget: 2 round trips (stored context; affiliate), one more where events waited for it, one where it names a store's
     checkout, one where its buyer's referral was made days later, and one where it is decided again; the writes travel
-    with the next statement or the commit. For a further payment those of `order_parts.add_payment`.
-    Raises TryAgain while earlier payments of its buyer are about to be decided again.
+    with the next statement or the commit. For a further payment those of `order_parts.add_payment`. Raises TryAgain.
     """
     all_ids = list_ids(fact)
     stored = payments.lock_context(build_query(context, fact), organization_id=context.organization_id)
@@ -53,8 +52,7 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
             context.release_parked(all_ids)
         return FactResult(reason=existing.reason, conversion_id=existing.conversion_id)
     if existing is not None:
-        context.wait_for_earlier_retries(existing)
-        fact = totals.with_known_amount(fact, existing)
+        fact = _wait_for_turn(context, fact, existing)
     elif totals.is_cancelled(fact, stored.state):
         context.stage_parked(all_ids)
         return FactResult(reason=totals.CANCELLED)
@@ -131,6 +129,15 @@ def _with_total(context: BookingContext, existing: GatewayPayment, fact: Payment
 def _may_be_credited(existing: GatewayPayment) -> bool:
     """Return whether a known payment may still credit an affiliate: it named none, or it was zero and is paid now."""
     return existing.reason == attribution.NO_REFERRAL or (existing.reason == ZERO and existing.paid_cents > 0)
+
+
+def _wait_for_turn(context: BookingContext, fact: PaymentFact, existing: GatewayPayment) -> PaymentFact:
+    """Return a payment that is decided again, with its stored amount.
+
+    Raises TryAgain while earlier payments of its buyer are about to be decided again. Budget: 1 statement.
+    """
+    context.wait_for_earlier_retries(existing)
+    return totals.with_known_amount(fact, existing)
 
 
 def list_ids(fact: PaymentFact) -> list[str]:

@@ -103,7 +103,7 @@ class Reference:
                 self.waiting.remove(other)
                 self.book(other)
 
-    def counted(self) -> list[Person]:
+    def list_payers(self) -> list[Person]:
         """Return the customers who have paid, each once, under whatever names."""
         by_email_alone = [person for person in self.inboxes.values() if person.customer is None]
         return [person for person in (*self.people, *by_email_alone) if person.payments]
