@@ -1,4 +1,4 @@
-"""Reference model: who is credited for a customer's payments, their order and commission.
+"""Reference model: who is credited for a customer's payments, their numbers, commission and ledger.
 
 It ignores how payments arrive: a gateway is a name, and a payment without one is an import, a signed sale or one
 recorded manually.
@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from domain import emails
 from domain.conversions.recurring import window_end
 
+#: The amount of every payment. Refunds are quarters of it, so that every share of a commission is a whole number.
+AMOUNT_CENTS = 10_000
 _LEADS_COUNT = timedelta(days=90)
 
 
@@ -28,17 +30,24 @@ class Payment:
     earns: int | None = None
     is_locked: bool = False
     is_cancelled: bool = False
+    refunded_cents: int = 0
     affiliate: str | None = None
+    number: int | None = None
     commission: int | None = None
-    is_refunded: bool = False
 
     @property
     def inbox(self) -> str | None:
         return emails.normalize(self.email) if self.email else None
 
     @property
-    def is_owed_nothing(self) -> bool:
-        return self.is_refunded or self.is_cancelled or self.is_locked
+    def taken_back_cents(self) -> int:
+        return AMOUNT_CENTS if self.is_cancelled else self.refunded_cents
+
+    @property
+    def ledger_cents(self) -> int:
+        """The sum of its ledger entries. Locked history was paid elsewhere: only what was taken back is there."""
+        commission = self.commission or 0
+        return (0 if self.is_locked else commission) - commission * self.taken_back_cents // AMOUNT_CENTS
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,7 @@ class Reference:
             person.payments += 1
             person.first = min(person.first or payment.at, payment.at)
         number, first = (person.payments, person.first) if person else (1, payment.at)
+        payment.number = number
         is_in = self.months is None or payment.at < window_end(first_paid_at=first, months=self.months)
         payment.type = payment.type or ("OneTime" if number == 1 else "Recurring")
         payment.commission = (2_000 if is_in and number > self.delay else 0) if payment.earns is None else payment.earns
@@ -100,22 +110,31 @@ class Reference:
                 self.waiting.remove(other)
                 self.book(other)
 
+    def list_payers(self) -> list[Person]:
+        """Return the customers who have paid, each once, under whatever names."""
+        by_email_alone = [person for person in self.inboxes.values() if person.customer is None]
+        return [person for person in (*self.people, *by_email_alone) if person.payments]
+
     def _find_affiliate(self, payment: Payment) -> str | None:
         for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
             earlier = [other for other in self.booked if other.at <= payment.at and is_same(payment, other)]
             if earlier:
                 return max(earlier, key=lambda other: other.at).affiliate
-        same_inbox_times = [
-            other.at for other in (*self.booked, *self.waiting) if payment.inbox and other.inbox == payment.inbox
-        ]
+        times_paid_before = [other.at for other in (*self.booked, *self.waiting) if self._is_same_buyer(payment, other)]
         leads = [
             lead
             for lead in self.leads
             if lead.inbox == payment.inbox
             and lead.at <= payment.at < lead.at + _LEADS_COUNT
-            and not any(at < lead.at for at in same_inbox_times)
+            and not any(at < lead.at for at in times_paid_before)
         ]
         return max(leads, key=lambda lead: lead.at).slug if leads else None
+
+    def _is_same_buyer(self, payment: Payment, other: Payment) -> bool:
+        """Return whether two payments are of one buyer: an email is the same person at every gateway."""
+        has_same_inbox = bool(payment.inbox) and payment.inbox == other.inbox
+        has_same_id = self._is_same_subscription(payment, other) or self._is_same_customer(payment, other)
+        return has_same_inbox or has_same_id
 
     def _is_same_subscription(self, payment: Payment, earlier: Payment) -> bool:
         return bool(payment.subscription) and payment.subscription == earlier.subscription
@@ -148,6 +167,8 @@ class Reference:
         if payment.customer is None:
             if payment.inbox and by_email is None:
                 by_email = self.inboxes[payment.inbox] = Person(None, None)
+            if by_email:
+                by_email.email = payment.inbox
             return by_email
         same_id = [known_person for known_person in self.people if known_person.customer == payment.customer]
         person = next((known_person for known_person in same_id if known_person.gateway == payment.gateway), None)
