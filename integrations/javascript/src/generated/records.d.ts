@@ -3713,6 +3713,8 @@ export interface RecentEvent {
   attributionMethod?: string | null;
   /** Whether it is for tests and never paid. */
   isTest?: boolean;
+  /** Whether it is history of another service that is never paid here. */
+  locked?: boolean;
 }
 
 /** One recipient of a bulk invite. */

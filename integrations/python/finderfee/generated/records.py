@@ -5407,6 +5407,9 @@ class RecentEvent(TypedDict):
     isTest: NotRequired[bool]
     """Whether it is for tests and never paid."""
 
+    locked: NotRequired[bool]
+    """Whether it is history of another service that is never paid here."""
+
 
 class RecipientBody(TypedDict):
     """One recipient of a bulk invite."""
