@@ -41,7 +41,7 @@ _UNFOLDED = """
 () => innerWidth > 640 ? [] : [...document.querySelectorAll('.scroll')]
   .filter(element => element.scrollWidth > element.clientWidth + 1).map(element => element.getAttribute('aria-label'))
 """
-_MAX_BYTES, _MAX_REQUESTS = 100_000, 6
+_MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 
 
 @pytest.fixture
