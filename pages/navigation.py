@@ -198,9 +198,9 @@ _CONSOLE = Area(
 AREAS: Mapping[PersonKind, Area] = MappingProxyType({"member": _DASHBOARD, "account": _PORTAL, "operator": _CONSOLE})
 
 #: The address of a chapter of the docs.
-DOCS_CHAPTER = "/docs#{}"
+CHAPTER_ADDRESS = "/docs#{}"
 #: The chapter for a screen and the screens below it; `*` is any id. The most specific one counts.
-HELP_CHAPTERS: Mapping[str, str] = MappingProxyType(
+CHAPTERS: Mapping[str, str] = MappingProxyType(
     {
         "/dashboard": "programs",
         "/dashboard/affiliates": "affiliates",
@@ -262,8 +262,8 @@ def _is_below(path: str, address: str, *, is_exact: bool) -> bool:
 
 def find_help(path: str) -> str:
     """Return the address of the docs for a screen: its chapter, else their first page."""
-    matching = [pattern for pattern in HELP_CHAPTERS if fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*")]
-    return DOCS_CHAPTER.format(HELP_CHAPTERS[max(matching, key=len)]) if matching else "/docs"
+    matching = [pattern for pattern in CHAPTERS if fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*")]
+    return CHAPTER_ADDRESS.format(CHAPTERS[max(matching, key=len)]) if matching else "/docs"
 
 
 def is_own_path(path: str) -> bool:

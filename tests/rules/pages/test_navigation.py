@@ -65,7 +65,7 @@ def test_chapters_are_declared_for_existing_screens(app):
     rules = {re.sub(r"<[^>]*>", "*", rule) for _, rule in screens.list_rules(app, "GET")}
     unused = [
         pattern
-        for pattern in navigation.HELP_CHAPTERS
+        for pattern in navigation.CHAPTERS
         if not any(rule == pattern or rule.startswith(f"{pattern}/") for rule in rules)
     ]
 
