@@ -60,10 +60,15 @@ def themed_stylesheet(color: str | None, *names: str) -> str:
     sheet = "".join(_FILES[name].decode() for name in names)
     if color is None:
         return sheet
-    light, dark = colors.make_readable(color, on=_LIGHT), colors.make_readable(color, on=_DARK)
+    light, dark = readable_accents(color)
     accent = f"--accent: light-dark({light}, {dark})"
     text = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
     return f"{sheet}@layer tokens {{ :root {{ {accent}; {text} }} }}\n"
+
+
+def readable_accents(color: str) -> tuple[str, str]:
+    """Return a brand's colour (`#rrggbb`) as the accent of the light and of the dark theme, adjusted until readable."""
+    return colors.make_readable(color, on=_LIGHT), colors.make_readable(color, on=_DARK)
 
 
 @blueprint.get("/static/<version>/<name>")

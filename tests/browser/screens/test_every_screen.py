@@ -85,6 +85,7 @@ def open_screens(app, window, sign_in, brands):
         page.context.new_cdp_session(page).send("Network.setCacheDisabled", {"cacheDisabled": True})
         sign_in(page, kind, brand)
         for _, path in list(list_paths(app, kind, brand))[part]:
+            page.set_viewport_size({"width": 1280, "height": 800})
             page.goto("about:blank")  # late requests of the last page, such as its icon, must not count for the next
             requests.clear()
             response = page.goto(path)

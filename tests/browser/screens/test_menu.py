@@ -130,7 +130,7 @@ def test_main_action_on_a_phone_is_within_reach(window, link, path, role, name):
 
 @pytest.mark.parametrize(
     "path",
-    ["/dashboard/programs", "/dashboard/programs/new", "/dashboard/conversions/new", "/dashboard/settings"],
+    ["/dashboard/programs", "/dashboard/programs/new", "/dashboard/conversions/new", "/dashboard/settings/payouts"],
 )
 def test_focus_on_a_phone_is_never_covered(window, link, path):
     page = window(viewport={"width": 375, "height": 480})

@@ -144,7 +144,7 @@ def test_tracking_domain_page_is_linked_from_settings(brand, people, domain, dns
     verified = visitor.open(page)
     part = re.search(r'hx-get="([^"]+)"', verified.text)[1].replace("&amp;", "&")
 
-    assert f'href="{page}"' in visitor.open("/dashboard/settings").text
+    assert f'href="{page}"' in visitor.open("/dashboard/settings/tracking").text
     assert (refused.status_code, saved.status_code) == (400, 303)
     assert "Verified Its CNAME record proves it." in _text(verified)
     assert visitor.open(part).status_code == 204
