@@ -119,20 +119,21 @@ def test_logo_is_stored_and_removed(owner):
 
 
 @pytest.mark.parametrize(
-    ("stored", "typed", "picked", "color"),
+    ("form", "color"),
     [
-        (None, "#FFD400", "#0a6847", "#ffd400"),
-        (None, "", "#aa0000", "#aa0000"),
-        ("#123456", "#123456", "#aa0000", "#aa0000"),
-        ("#123456", "#00aa00", "#aa0000", "#00aa00"),
-        ("#123456", "#123456", "#123456", "#123456"),
-        ("#123456", "", "#123456", None),
-        (None, "", "#0a6847", None),
+        ({"stored": "", "primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
+        ({"stored": "", "primaryBrandColor": "", "picked": "#aa0000"}, "#aa0000"),
+        ({"stored": "", "primaryBrandColor": "", "picked": "#0a6847"}, None),
+        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#aa0000"}, "#aa0000"),
+        ({"stored": "#123456", "primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
+        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#123456"}, "#123456"),
+        ({"stored": "#123456", "primaryBrandColor": "", "picked": "#123456"}, None),
     ],
 )
-def test_typed_color_precedes_the_picked_one(owner, brand, stored, typed, picked, color):
-    brand.rows("update organization set primary_brand_color = %s where id = %s returning 1", stored, brand.id)
-    form = {"primaryBrandColor": typed, "picked": picked, "stored": stored or ""}
+def test_typed_color_precedes_the_picked_one(owner, brand, form, color):
+    brand.rows(
+        "update organization set primary_brand_color = %s where id = %s returning 1", form["stored"] or None, brand.id
+    )
     answer = owner.send(f"{_HERE}/brand", form)
 
     assert answer.status_code == 303
