@@ -106,6 +106,7 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
     The status is that of the form unless another one is given.
     """
     person, shown_form = session.find_person(), form or forms.EMPTY
+    here = g.get("page_address", request.path)
     answer = documents.render_page(
         f"screens/{template}",
         status=status or shown_form.status,
@@ -114,8 +115,8 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
         theme=chosen_theme(),
         person=person,
         area=navigation.area_of(person) if person else None,
-        places=navigation.visible_places(person) if person else (),
-        here=g.get("page_address", request.path),
+        menu=navigation.build_menu(person, here) if person else None,
+        here=here,
         may=api_client.is_allowed,
         form=shown_form,
         new_key=forms.new_key,

@@ -186,7 +186,13 @@ class Programs(Reads):
 
 class Settings(Reads):
     costs = {
-        "/dashboard/settings": 4,
+        "/dashboard/settings": 3,
+        "/dashboard/settings/brand": 1,
+        "/dashboard/settings/brand/preview?primaryBrandColor=%23ffd400": 1,
+        "/dashboard/settings/developers": 0,
+        "/dashboard/settings/payouts": 2,
+        "/dashboard/settings/profile": 1,
+        "/dashboard/settings/tracking": 2,
         "/dashboard/api-keys": 1,
         "/dashboard/audit-log": 4,
         "/dashboard/embed": 1,

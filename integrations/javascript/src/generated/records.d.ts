@@ -2010,6 +2010,7 @@ export interface Gateway {
   kind: string;
   /** The credentials that it takes. */
   fields: GatewayField[];
+  guide: GatewayGuide;
 }
 
 /** The features of a gateway. */
@@ -2107,6 +2108,40 @@ export interface GatewayField {
   required: boolean;
   /** Where to find it. */
   help: string;
+}
+
+/** How the credentials of a gateway are made. */
+export interface GatewayGuide {
+  /** What to do there. */
+  title: string;
+  /** The gateway's page where the credentials are made. Null if it is in the brand's own store. */
+  keyUrl: string | null;
+  /** The steps there, in order. */
+  steps: GuideStep[];
+  /** The permissions that the key needs. None: the gateway's keys have none to choose. */
+  permissions: GuidePermission[];
+  /** All that is ever created at the gateway. */
+  writes: string[];
+  /** What happens once it is connected. */
+  outcome: string;
+  /** How to connect it in test mode. */
+  testMode: string;
+}
+
+/** A permission of the key at the gateway. */
+export interface GuidePermission {
+  /** Its name at the gateway. */
+  name: string;
+  /** What it is for. */
+  purpose: string;
+}
+
+/** One step at the gateway. */
+export interface GuideStep {
+  /** What to do. */
+  text: string;
+  /** The credentials that the step leads to, by the names of their fields. */
+  gives: string[];
 }
 
 /** A picture for landing pages, with its URL and its size in pixels. */

@@ -2936,6 +2936,8 @@ class Gateway(TypedDict):
     fields: list[GatewayField]
     """The credentials that it takes."""
 
+    guide: GatewayGuide
+
 
 class GatewayCapabilities(TypedDict):
     """The features of a gateway."""
@@ -3071,6 +3073,51 @@ class GatewayField(TypedDict):
 
     help: str
     """Where to find it."""
+
+
+class GatewayGuide(TypedDict):
+    """How the credentials of a gateway are made."""
+
+    title: str
+    """What to do there."""
+
+    keyUrl: str | None
+    """The gateway's page where the credentials are made. Null if it is in the brand's own store."""
+
+    steps: list[GuideStep]
+    """The steps there, in order."""
+
+    permissions: list[GuidePermission]
+    """The permissions that the key needs. None: the gateway's keys have none to choose."""
+
+    writes: list[str]
+    """All that is ever created at the gateway."""
+
+    outcome: str
+    """What happens once it is connected."""
+
+    testMode: str
+    """How to connect it in test mode."""
+
+
+class GuidePermission(TypedDict):
+    """A permission of the key at the gateway."""
+
+    name: str
+    """Its name at the gateway."""
+
+    purpose: str
+    """What it is for."""
+
+
+class GuideStep(TypedDict):
+    """One step at the gateway."""
+
+    text: str
+    """What to do."""
+
+    gives: list[str]
+    """The credentials that the step leads to, by the names of their fields."""
 
 
 class HeroImage(TypedDict):
