@@ -17,7 +17,7 @@ from api.edge import body
 from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.programs import days
-from domain.programs.days import Comparison
+from domain.programs.days import PeriodComparison
 from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
@@ -27,7 +27,7 @@ from schemas.programs.metrics import (
     LeaderboardQuery,
     MetricsQuery,
     MetricsRecord,
-    SummaryQuery,
+    PeriodSummaryQuery,
     SummaryRecord,
 )
 
@@ -56,7 +56,7 @@ def get_performance_metrics() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/stats/summary")
-@operation(_READ, object_of(_SUMMARY), asks=SummaryQuery(), refuses=("404 not_found",), may_lag="answer")
+@operation(_READ, object_of(_SUMMARY), asks=PeriodSummaryQuery(), refuses=("404 not_found",), may_lag="answer")
 def summarize_performance() -> Mapping[str, object]:
     """Show the figures of a range of days next to those of the range before: by default of the last 30 days.
 
@@ -66,7 +66,7 @@ def summarize_performance() -> Mapping[str, object]:
     """
     query, organization_id = body.query(), guards.organization_id()
     day_range = _read_range(query)
-    range_before = days.range_before(day_range, Comparison(query["compare"]))
+    range_before = days.range_before(day_range, PeriodComparison(query["compare"]))
     if range_before is None:
         raise ValidationError({"from": ["The range before it would begin before the calendar."]})
     subject = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])

@@ -39,7 +39,7 @@ class DayRange(NamedTuple):
         return (self.last - self.first).days + 1
 
 
-class Comparison(StrEnum):
+class PeriodComparison(StrEnum):
     """What a range is compared with: as many days directly before it, or the same days a month or a year before."""
 
     period = "period"
@@ -47,16 +47,16 @@ class Comparison(StrEnum):
     year = "year"
 
 
-def range_before(days: DayRange, comparison: Comparison) -> DayRange | None:
+def range_before(days: DayRange, comparison: PeriodComparison) -> DayRange | None:
     """Return the range to compare with. None: it begins before the calendar.
 
     A month that ends with its last day is compared with the whole month before. A day that the month or year before
     does not have becomes the last day of that month.
     """
     try:
-        if comparison is Comparison.period:
+        if comparison is PeriodComparison.period:
             return DayRange(days.first - _DAY * days.length, days.first - _DAY)
-        months = 1 if comparison is Comparison.month else _MONTHS_OF_YEAR
+        months = 1 if comparison is PeriodComparison.month else _MONTHS_OF_YEAR
         return DayRange(_shift(days.first, months), _shift(days.last, months, is_last=True))
     except (OverflowError, ValueError):
         return None

@@ -259,7 +259,8 @@ def _first_of_month(day: date) -> date:
 class BoardEntry:
     """An entry of a leaderboard; equal entries have the same rank. `value` is a count, or home-currency minor units.
 
-    `held` is the part without a rate, in native minor units by currency; None: nothing.
+    `held` is its part without a rate, in native minor units by currency; None: nothing. The others are the affiliate's
+    figures in the same days; amounts are home-currency minor units, and revenue is net of refunds.
     """
 
     rank: int
@@ -268,3 +269,8 @@ class BoardEntry:
     program_id: str
     value: int
     held: Mapping[str, int] | None
+    clicks: int
+    leads: int
+    sales: int
+    net_revenue_cents: int
+    commission_cents: int

@@ -141,16 +141,21 @@ def list_period_parts(
         return _PERIOD_ROWS.all(sql, params)
 
 
+_NET_REVENUE = "coalesce(revenue_home, 0) - coalesce(refunded_home, 0)"
 _VALUES = {
-    BoardMetric.revenue: ("coalesce(revenue_home, 0) - coalesce(refunded_home, 0)", "revenue_held - refunded_held"),
+    BoardMetric.revenue: (_NET_REVENUE, "revenue_held - refunded_held"),
     BoardMetric.commission: ("coalesce(commission_home, 0)", "commission_held"),
 }
 _BOARD_ROWS = Rows(BoardEntry)
 _BOARD = f"""{_CELLS}, scored as (
   select key::uuid as id, sum({{value}})::bigint as value, jsonb_object_agg(currency, {{held}}) filter (
-    where {{held}} <> 0) as held from valued group by key
+    where {{held}} <> 0) as held, sum(clicks)::bigint as clicks, sum(leads)::bigint as leads,
+    sum(sales)::bigint as sales, sum({_NET_REVENUE})::bigint as net_revenue,
+    sum(coalesce(commission_home, 0))::bigint as commission
+  from valued group by key
 )
-select rank() over (order by s.value desc), a.id::text, a.full_name, a.program_id::text, s.value, s.held
+select rank() over (order by s.value desc), a.id::text, a.full_name, a.program_id::text, s.value, s.held, s.clicks,
+  s.leads, s.sales, s.net_revenue, s.commission
 from scored s join affiliate a on a.organization_id = %(org)s and a.id = s.id
 where s.value > 0 and a.deleted_at is null and not a.is_test
 order by 1, a.full_name, a.id limit %(limit)s

@@ -86,9 +86,15 @@ def _sum_bucket(owed: Iterable[ProgramSum], bucket: str) -> Money:
 
 
 def find_tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
-    """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found."""
-    _find(organization_id, program_id)
-    return numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
+    """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found.
+
+    Budget: 1 round trip.
+    """
+    since = now - _RECENT_DAYS
+    traffic = numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=since)
+    if traffic is None:
+        raise not_found("program", program_id)
+    return traffic
 
 
 def list_recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:

@@ -5,7 +5,7 @@ Amounts are home-currency minor units; what had no rate on its day is in the map
 
 from marshmallow import fields, validate
 
-from domain.programs.days import Comparison
+from domain.programs.days import PeriodComparison
 from domain.programs.metrics import MAX_BOARD_DAYS, MAX_ENTRIES, BoardMetric, MetricsGroup
 from schemas.base import Amount, Wire, one_of
 from schemas.paging import QueryInteger
@@ -61,10 +61,10 @@ class MetricsRecord(Wire):
     rows = fields.List(fields.Nested(MetricsRowRecord), attribute="metrics.rows")
 
 
-class SummaryQuery(DailyQuery):
+class PeriodSummaryQuery(DailyQuery):
     """The program and affiliate (None: all), the range of days, the range to compare with, and the grouping of rows."""
 
-    compare = one_of(Comparison, load_default=str(Comparison.period))
+    compare = one_of(PeriodComparison, load_default=str(PeriodComparison.period))
     group_by = one_of((MetricsGroup.day, MetricsGroup.week, MetricsGroup.month), load_default=str(MetricsGroup.day))
 
 
@@ -139,3 +139,8 @@ class LeaderboardEntryRecord(Wire):
     unconvertible_by_currency = fields.Dict(
         keys=fields.String(), values=fields.Integer(), attribute="held", allow_none=True
     )
+    clicks = fields.Integer()
+    leads = fields.Integer()
+    sales = fields.Integer()
+    net_revenue_cents = fields.Integer()
+    commission_cents = fields.Integer()

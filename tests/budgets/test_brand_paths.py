@@ -6,7 +6,7 @@ import pytest
 
 from adapters import clock
 from domain.payouts.transfers import Paid
-from domain.programs.days import Comparison, DayRange, range_before
+from domain.programs.days import DayRange, PeriodComparison, range_before
 from domain.programs.metrics import BoardMetric, MetricsGroup
 from models import db
 from models.deals import lists as deal_lists
@@ -78,9 +78,9 @@ def _metrics_of_program_and_affiliate(brand):
 
 
 def _summaries(brand):
+    days = _year(clock.now().date())
+    before = range_before(days, PeriodComparison.year)
     for _ in _busy_programs(brand):
-        days = _year(clock.now().date())
-        before = range_before(days, Comparison.year)
         for program_id in (None, brand.programs[0]):
             scope = MetricsScope(brand.id, program_id)
             for group in (MetricsGroup.day, MetricsGroup.month):

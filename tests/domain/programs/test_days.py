@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
-from domain.programs.days import Comparison, DayRange, range_before
+from domain.programs.days import DayRange, PeriodComparison, range_before
 
 
-def _before(first, last, comparison):
-    before = range_before(DayRange(date.fromisoformat(first), date.fromisoformat(last)), Comparison(comparison))
+def _compared_days(first, last, comparison):
+    before = range_before(DayRange(date.fromisoformat(first), date.fromisoformat(last)), PeriodComparison(comparison))
     return before and (before.first.isoformat(), before.last.isoformat())
 
 
@@ -33,4 +33,4 @@ def _before(first, last, comparison):
     ],
 )
 def test_range_is_compared_with_the_days_before(first, last, comparison, expected):
-    assert _before(first, last, comparison) == expected
+    assert _compared_days(first, last, comparison) == expected

@@ -2513,6 +2513,16 @@ export interface LeaderboardEntry {
   currency: string | null;
   /** The part without an exchange rate on its day, which is not in the value, in native minor units; null without any. */
   unconvertibleByCurrency: Record<string, number> | null;
+  /** Visits; repeated and blocked ones are not counted. */
+  clicks: number;
+  /** People who signed up or sent a lead form. */
+  leads: number;
+  /** Payments, including those of subscriptions. */
+  sales: number;
+  /** The revenue less what was refunded later, in home-currency minor units. */
+  netRevenueCents: number;
+  /** The affiliate's commission in these days, in home-currency minor units. */
+  commissionCents: number;
 }
 
 /** The conversion and its note. */

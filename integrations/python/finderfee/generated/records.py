@@ -3631,6 +3631,21 @@ class LeaderboardEntry(TypedDict):
     units; null without any.
     """
 
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The affiliate's commission in these days, in home-currency minor units."""
+
 
 class ManualConversionAnswer(TypedDict):
     """The conversion and its note."""

@@ -43,6 +43,11 @@ def test_equal_values_share_a_rank(brand, sellers):
         "value": 2,
         "currency": None,
         "unconvertibleByCurrency": None,
+        "clicks": 0,
+        "leads": 0,
+        "sales": 2,
+        "netRevenueCents": 2_000,
+        "commissionCents": 200,
     }
     assert _read_board(brand, "metric=commission")[0]["currency"] == "USD"
 

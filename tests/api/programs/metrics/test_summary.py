@@ -48,7 +48,7 @@ def test_both_periods_have_their_figures_and_the_changes_between_them(brand, ben
     assert before == _read_summary(brand)
     current, previous = before["current"], before["previous"]
     assert [before[name] for name in ("currency", "groupBy")] == ["USD", "day"]
-    assert [(one["from"], one["to"]) for one in (current, previous)] == [
+    assert [(period["from"], period["to"]) for period in (current, previous)] == [
         ("2026-03-10", "2026-03-12"), ("2026-03-07", "2026-03-09")
     ]  # fmt: skip
     expected = {
@@ -73,7 +73,7 @@ def test_days_of_both_periods_count_in_both(brand, ben):
     insert_conversion(brand, ben, occurred_at=NOON.replace(day=5))
     summary = _read_summary(brand, "from=2026-02-01&to=2026-03-31&compare=month")
 
-    assert [(one["from"], one["to"]) for one in (summary["current"], summary["previous"])] == [
+    assert [(period["from"], period["to"]) for period in (summary["current"], summary["previous"])] == [
         ("2026-02-01", "2026-03-31"), ("2026-01-01", "2026-02-28")
     ]  # fmt: skip
     assert [summary[name]["totals"]["sales"] for name in ("current", "previous")] == [1, 0]
