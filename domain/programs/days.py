@@ -40,7 +40,7 @@ class DayRange(NamedTuple):
 
 
 class PeriodComparison(StrEnum):
-    """What a range is compared with: as many days directly before it, or the same days a month or a year before."""
+    """The days that a range is compared with: as many directly before it, or the same a month or a year before."""
 
     period = "period"
     month = "month"
