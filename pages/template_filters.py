@@ -7,7 +7,7 @@ A missing value is a dash, and a negative amount has a minus sign, not a hyphen.
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -20,12 +20,12 @@ from domain.money.wording import DASH, MINUS
 from domain.organization import time_zones
 from domain.programs import terms_text
 from domain.programs.terms_text import DescribedTerms
-from pages.times import zone
+from pages import charts
+from pages.times import day_words, zone
 
 _VERSION_DIGITS = 16
 _UNVERSIONED = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _STATES_BY_COLOUR = {
     "ok": "Accepted Active Answered Approved Completed Confirmed Connected Converted Credited Delivered Done Funded"
     " Payable Processed Released Resolved Seen Sent Settled Verified",
@@ -147,6 +147,12 @@ def state_colour(state: str) -> str:
     return COLOURS.get(state, "off")
 
 
+def describe_start_of_utc_day(day: date) -> str | None:
+    """Return the time in the zone of the page at which a day in UTC starts, with the zone; None in UTC itself."""
+    at = datetime.combine(day, time(), UTC).astimezone(zone.current_zone())
+    return f"{at:%H:%M} {_zone_name(at)}" if at.utcoffset() else None
+
+
 def describe_time(value: datetime | str) -> str:
     """Return an instant in words without markup, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
     return _with_zone(_to_page_zone(value))
@@ -159,7 +165,7 @@ def _to_page_zone(value: datetime | str) -> datetime:
 
 
 def _with_zone(at: datetime) -> str:
-    return f"{_day_in_words(at)}, {at:%H:%M} {_zone_name(at)}"
+    return f"{day_words.describe_day(at)}, {at:%H:%M} {_zone_name(at)}"
 
 
 def _zone_name(at: datetime) -> str:
@@ -169,11 +175,7 @@ def _zone_name(at: datetime) -> str:
 
 
 def _day_element(on: date) -> Markup:
-    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(on, _day_in_words(on))
-
-
-def _day_in_words(at: date) -> str:
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(on, day_words.describe_day(on))
 
 
 def fold_table(inside: str) -> Markup:
@@ -235,10 +237,12 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "duration": format_duration,
         "words": describe_time,
         "order": order_id,
+        "utc_start": describe_start_of_utc_day,
         "version": content_version,
         "rate": format_rate,
         "terms": describe_terms,
         "colour": state_colour,
         "folded": fold_table,
+        "ticks": charts.list_ticks,
     }
 )

@@ -7,10 +7,9 @@ from datetime import date
 from uuid import UUID
 
 from domain import jobs
-from models.programs import numbers
 from models.programs.owed_totals import daily
 from pipelines import work
-from pipelines.programs.home_rate import read_factors
+from pipelines.programs.home_rate import read_home_factors
 
 #: Sorts before every organization id.
 FIRST = UUID(int=0)
@@ -34,13 +33,11 @@ def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
 def compute(organization_id: UUID) -> None:
     """Compute the organization's outdated days, in batches (a full one stages the next). Idempotent.
 
-    Budget: 4 statements that return something (home currency; currencies; rates; days).
+    Budget: 3 statements that return something (first day; home currency and rates; days).
     """
     home = daily.find_home_currency(organization_id)
     if home.first_at is None:
         return
-    rates = read_factors(
-        home=home.currency, currencies=numbers.list_currencies(organization_id), first=home.first_at.date()
-    )
+    rates = read_home_factors(organization_id, first=home.first_at.date())
     if daily.recompute(organization_id, factors=rates, limit=_DAYS_PER_JOB) == _DAYS_PER_JOB:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)

@@ -21,7 +21,7 @@ _PROGRAM = "/dashboard/programs/{program}"
 
 
 class Home(Reads):
-    costs = {"/dashboard": 21}
+    costs = {"/dashboard": 15}
 
     def grow(self, number):
         self.brand.program()
@@ -146,7 +146,7 @@ class Programs(Reads):
     costs = {
         "/dashboard/programs": 1,
         "/dashboard/programs/new": 0,
-        _PROGRAM: 23,
+        _PROGRAM: 16,
         f"{_PROGRAM}/change": 2,
         f"{_PROGRAM}/groups": 3,
         f"{_PROGRAM}/tiers": 4,

@@ -176,7 +176,7 @@ export declare class Programs {
   }): Promise<records.DailyNumbers>;
 
   /**
-   * Show the top affiliates of the last days, including today.
+   * Show the top affiliates of the last days, including today, or of a range of days.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getLeaderboard(options?: CallOptions & {
@@ -184,6 +184,10 @@ export declare class Programs {
     programId?: string | null | undefined;
     /** The ranking metric: `clicks`, `leads`, `sales`, `revenue` less refunds, or `commission`. */
     metric?: "clicks" | "leads" | "sales" | "revenue" | "commission" | null | undefined;
+    /** The first day, in UTC; with it, `days` does not count. Without it but with `to`, the thirty days up to that one. At most 731 days. */
+    from?: string | null | undefined;
+    /** The last day, in UTC, inclusive; with it, `days` does not count. By default today. */
+    to?: string | null | undefined;
     /** How many days up to today, in UTC; at most 366. */
     days?: number | null | undefined;
     /** How many entries; at most 100. */
@@ -206,6 +210,25 @@ export declare class Programs {
     /** The grouping of rows: `day`, `week` (from Monday), `month`, `program`, `affiliate` or `country`. */
     groupBy?: "day" | "week" | "month" | "program" | "affiliate" | "country" | null | undefined;
   }): Promise<records.Metrics>;
+
+  /**
+   * Show the figures of a range of days next to those of the range before: by default of the last 30 days.
+   * Scope read. Plan Starter or higher. Refused with not_found.
+   */
+  summarizePerformance(options?: CallOptions & {
+    /** The program. */
+    programId?: string | null | undefined;
+    /** The affiliate. */
+    affiliateId?: string | null | undefined;
+    /** The first day, in UTC; without it, the thirty days up to the last one. At most 731 days. */
+    from?: string | null | undefined;
+    /** The last day, in UTC, inclusive; by default today. */
+    to?: string | null | undefined;
+    /** The period to compare with: `period` (as many days directly before), `month` (the same days a month before) or `year` (a year before). */
+    compare?: "period" | "month" | "year" | null | undefined;
+    /** The grouping of rows: `day`, `week` (from Monday) or `month`. */
+    groupBy?: "day" | "week" | "month" | null | undefined;
+  }): Promise<records.Summary>;
 
   /**
    * List a program's groups, oldest first.

@@ -113,11 +113,15 @@ export class Programs {
   }
 
   getLeaderboard(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/leaderboard", query: ["programId", "metric", "days", "limit"], options });
+    return this.#call({ method: "GET", path: "/api/v1/leaderboard", query: ["programId", "metric", "from", "to", "days", "limit"], options });
   }
 
   getPerformanceMetrics(options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/metrics", query: ["programId", "affiliateId", "from", "to", "groupBy"], options });
+  }
+
+  summarizePerformance(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/stats/summary", query: ["programId", "affiliateId", "from", "to", "compare", "groupBy"], options });
   }
 
   listPartnerGroups(programId, options = {}) {

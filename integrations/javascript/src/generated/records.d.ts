@@ -2572,6 +2572,16 @@ export interface LeaderboardEntry {
   currency: string | null;
   /** The part without an exchange rate on its day, which is not in the value, in native minor units; null without any. */
   unconvertibleByCurrency: Record<string, number> | null;
+  /** Visits; repeated and blocked ones are not counted. */
+  clicks: number;
+  /** People who signed up or sent a lead form. */
+  leads: number;
+  /** Payments, including those of subscriptions. */
+  sales: number;
+  /** The revenue less what was refunded later, in home-currency minor units. */
+  netRevenueCents: number;
+  /** The affiliate's commission in these days, in home-currency minor units. */
+  commissionCents: number;
 }
 
 /** The conversion and its note. */
@@ -3950,6 +3960,124 @@ export interface SubAffiliateConfig {
   enabled: boolean;
   /** The recruiter's share of a recruit's commission, in percent. */
   percent: number;
+}
+
+/** A period, the one that it is compared with, and the changes between them. */
+export interface Summary {
+  /** The home currency, in which all amounts are. */
+  currency: string;
+  /** The grouping of rows. */
+  groupBy: "day" | "week" | "month" | "program" | "affiliate" | "country";
+  current: SummaryPeriod;
+  previous: SummaryPeriod;
+  change: SummaryChange;
+}
+
+/** The changes of the totals in percent, to one decimal. */
+export interface SummaryChange {
+  /** The change of the clicks, in percent; null if the previous period has none. */
+  clicks: number | null;
+  /** The change of the leads, in percent; null if the previous period has none. */
+  leads: number | null;
+  /** The change of the sales, in percent; null if the previous period has none. */
+  sales: number | null;
+  /** The change of the number of sales with refunds, in percent; null if the previous period has none. */
+  refunds: number | null;
+  /** The change of the conversion rate, in percent; null if the previous period has none. */
+  conversionRate: number | null;
+  /** The change of the net revenue, in percent; null if the previous period has none. */
+  netRevenue: number | null;
+  /** The change of the refunded amount, in percent; null if the previous period has none. */
+  refunded: number | null;
+  /** The change of the commission, in percent; null if the previous period has none. */
+  commission: number | null;
+  /** The change of the earnings per click, in percent; null if the previous period has none. */
+  epc: number | null;
+}
+
+/** The counts and sums of a period, or of a day, week or month of it, and what follows from them. */
+export interface SummaryNumbers {
+  /** Visits; repeated and blocked ones are not counted. */
+  clicks: number;
+  /** People who signed up or sent a lead form. */
+  leads: number;
+  /** Payments, including those of subscriptions. */
+  sales: number;
+  /** Sales with a refund. */
+  refunds: number;
+  /** Sales that were not denied, in home-currency minor units, before refunds. */
+  revenueCents: number;
+  /** The part of the revenue that was refunded later, in home-currency minor units. */
+  refundedCents: number;
+  /** The commission of affiliates, net of reversals and including recruiters' shares, in home-currency minor units. */
+  commissionCents: number;
+  /** The part of the commission that recruiters earn, in home-currency minor units. */
+  overrideCents: number;
+  /** Revenue without an exchange rate on its day, in native minor units; null if all was converted. */
+  revenueUnconvertibleByCurrency: Record<string, number> | null;
+  /** Refunds of revenue without an exchange rate on its day, in native minor units; null if all was converted. */
+  refundedUnconvertibleByCurrency: Record<string, number> | null;
+  /** Commission without an exchange rate on its day, in native minor units; null if all was converted. */
+  commissionUnconvertibleByCurrency: Record<string, number> | null;
+  /** Recruiters' shares without an exchange rate on their day, in native minor units; null if all were converted. */
+  overrideUnconvertibleByCurrency: Record<string, number> | null;
+  /** The revenue less what was refunded later, in home-currency minor units. */
+  netRevenueCents: number;
+  /** The part of the net revenue without an exchange rate on its day, in native minor units; null without any. */
+  netRevenueUnconvertibleByCurrency: Record<string, number> | null;
+  /** Sales per hundred clicks, rounded half to even to two decimals; null without clicks. */
+  conversionRatePercent: number | null;
+  /** Earnings per click: the commission divided by the clicks, in home-currency minor units with up to four decimals; null without clicks. */
+  epcCents: number | null;
+}
+
+/** One period: its days, its totals, and its rows in order. */
+export interface SummaryPeriod {
+  /** The first day, in UTC. */
+  from: string;
+  /** The last day, in UTC. */
+  to: string;
+  totals: SummaryNumbers;
+  /** Every day, week or month of the period, in order. */
+  rows: SummaryRow[];
+}
+
+/** A day, week or month, by its first day. */
+export interface SummaryRow {
+  /** Visits; repeated and blocked ones are not counted. */
+  clicks: number;
+  /** People who signed up or sent a lead form. */
+  leads: number;
+  /** Payments, including those of subscriptions. */
+  sales: number;
+  /** Sales with a refund. */
+  refunds: number;
+  /** Sales that were not denied, in home-currency minor units, before refunds. */
+  revenueCents: number;
+  /** The part of the revenue that was refunded later, in home-currency minor units. */
+  refundedCents: number;
+  /** The commission of affiliates, net of reversals and including recruiters' shares, in home-currency minor units. */
+  commissionCents: number;
+  /** The part of the commission that recruiters earn, in home-currency minor units. */
+  overrideCents: number;
+  /** Revenue without an exchange rate on its day, in native minor units; null if all was converted. */
+  revenueUnconvertibleByCurrency: Record<string, number> | null;
+  /** Refunds of revenue without an exchange rate on its day, in native minor units; null if all was converted. */
+  refundedUnconvertibleByCurrency: Record<string, number> | null;
+  /** Commission without an exchange rate on its day, in native minor units; null if all was converted. */
+  commissionUnconvertibleByCurrency: Record<string, number> | null;
+  /** Recruiters' shares without an exchange rate on their day, in native minor units; null if all were converted. */
+  overrideUnconvertibleByCurrency: Record<string, number> | null;
+  /** The revenue less what was refunded later, in home-currency minor units. */
+  netRevenueCents: number;
+  /** The part of the net revenue without an exchange rate on its day, in native minor units; null without any. */
+  netRevenueUnconvertibleByCurrency: Record<string, number> | null;
+  /** Sales per hundred clicks, rounded half to even to two decimals; null without clicks. */
+  conversionRatePercent: number | null;
+  /** Earnings per click: the commission divided by the clicks, in home-currency minor units with up to four decimals; null without clicks. */
+  epcCents: number | null;
+  /** The first day of the day, week or month. */
+  key: string;
 }
 
 /** A form with a link that opens it; only `heldByStripe` if the payout provider holds the form. */

@@ -3728,6 +3728,21 @@ class LeaderboardEntry(TypedDict):
     units; null without any.
     """
 
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The affiliate's commission in these days, in home-currency minor units."""
+
 
 class ManualConversionAnswer(TypedDict):
     """The conversion and its note."""
@@ -5730,6 +5745,204 @@ class SubAffiliateConfig(TypedDict):
 
     percent: float
     """The recruiter's share of a recruit's commission, in percent."""
+
+
+class Summary(TypedDict):
+    """A period, the one that it is compared with, and the changes between them."""
+
+    currency: str
+    """The home currency, in which all amounts are."""
+
+    groupBy: Literal["day", "week", "month", "program", "affiliate", "country"]
+    """The grouping of rows."""
+
+    current: SummaryPeriod
+
+    previous: SummaryPeriod
+
+    change: SummaryChange
+
+
+class SummaryChange(TypedDict):
+    """The changes of the totals in percent, to one decimal."""
+
+    clicks: float | None
+    """The change of the clicks, in percent; null if the previous period has none."""
+
+    leads: float | None
+    """The change of the leads, in percent; null if the previous period has none."""
+
+    sales: float | None
+    """The change of the sales, in percent; null if the previous period has none."""
+
+    refunds: float | None
+    """The change of the number of sales with refunds, in percent; null if the previous period has
+    none.
+    """
+
+    conversionRate: float | None
+    """The change of the conversion rate, in percent; null if the previous period has none."""
+
+    netRevenue: float | None
+    """The change of the net revenue, in percent; null if the previous period has none."""
+
+    refunded: float | None
+    """The change of the refunded amount, in percent; null if the previous period has none."""
+
+    commission: float | None
+    """The change of the commission, in percent; null if the previous period has none."""
+
+    epc: float | None
+    """The change of the earnings per click, in percent; null if the previous period has none."""
+
+
+class SummaryNumbers(TypedDict):
+    """The counts and sums of a period, or of a day, week or month of it, and what follows from
+    them.
+    """
+
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    refunds: int
+    """Sales with a refund."""
+
+    revenueCents: int
+    """Sales that were not denied, in home-currency minor units, before refunds."""
+
+    refundedCents: int
+    """The part of the revenue that was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
+    home-currency minor units.
+    """
+
+    overrideCents: int
+    """The part of the commission that recruiters earn, in home-currency minor units."""
+
+    revenueUnconvertibleByCurrency: dict[str, int] | None
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    refundedUnconvertibleByCurrency: dict[str, int] | None
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
+
+    commissionUnconvertibleByCurrency: dict[str, int] | None
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    overrideUnconvertibleByCurrency: dict[str, int] | None
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    netRevenueUnconvertibleByCurrency: dict[str, int] | None
+    """The part of the net revenue without an exchange rate on its day, in native minor units; null
+    without any.
+    """
+
+    conversionRatePercent: float | None
+    """Sales per hundred clicks, rounded half to even to two decimals; null without clicks."""
+
+    epcCents: float | None
+    """Earnings per click: the commission divided by the clicks, in home-currency minor units with
+    up to four decimals; null without clicks.
+    """
+
+
+SummaryPeriod = TypedDict(
+    "SummaryPeriod",
+    {
+        "from": "str",
+        "to": "str",
+        "totals": "SummaryNumbers",
+        "rows": "list[SummaryRow]",
+    },
+)
+"""One period: its days, its totals, and its rows in order."""
+
+
+class SummaryRow(TypedDict):
+    """A day, week or month, by its first day."""
+
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    refunds: int
+    """Sales with a refund."""
+
+    revenueCents: int
+    """Sales that were not denied, in home-currency minor units, before refunds."""
+
+    refundedCents: int
+    """The part of the revenue that was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
+    home-currency minor units.
+    """
+
+    overrideCents: int
+    """The part of the commission that recruiters earn, in home-currency minor units."""
+
+    revenueUnconvertibleByCurrency: dict[str, int] | None
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    refundedUnconvertibleByCurrency: dict[str, int] | None
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
+
+    commissionUnconvertibleByCurrency: dict[str, int] | None
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    overrideUnconvertibleByCurrency: dict[str, int] | None
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    netRevenueUnconvertibleByCurrency: dict[str, int] | None
+    """The part of the net revenue without an exchange rate on its day, in native minor units; null
+    without any.
+    """
+
+    conversionRatePercent: float | None
+    """Sales per hundred clicks, rounded half to even to two decimals; null without clicks."""
+
+    epcCents: float | None
+    """Earnings per click: the commission divided by the clicks, in home-currency minor units with
+    up to four decimals; null without clicks.
+    """
+
+    key: str
+    """The first day of the day, week or month."""
 
 
 class TaxForm(TypedDict):

@@ -34,9 +34,13 @@ def _list_day_violations(brand):
         return [row for sql in day_rules.DAYS.values() for row in db.db.run(rules.scope_to_organization(sql, brand.id))]
 
 
-def _read_totals(brand, group):
+def _two_years():
     today = datetime.now(UTC).date()
-    query = f"from={today - timedelta(days=730)}&to={today}&groupBy={group}"
+    return today - timedelta(days=730), today
+
+
+def _read_totals(brand, group):
+    query = "from={}&to={}&groupBy={}".format(*_two_years(), group)
     metrics = brand.get(f"/api/v1/metrics?{query}").json
     for name in (*_FIELDS, "clicks"):
         assert sum(row[name] for row in metrics["rows"]) == metrics["totals"][name], (group, name)
@@ -50,6 +54,9 @@ def _check(brand, actions):
         totals = _read_totals(brand, group)
         assert tuple(totals[name] for name in _FIELDS) == expected, (group, actions)
         assert totals["clicks"] == clicks, (group, actions)
+    totals = brand.get("/api/v1/stats/summary?from={}&to={}".format(*_two_years())).json["current"]["totals"]
+    assert (*(totals[name] for name in _FIELDS), totals["clicks"]) == (*expected, clicks), actions
+    assert totals["netRevenueCents"] == expected[3] - expected[4], actions
     assert expected[5] == brand.rows(_EARNED)[0][0], actions
     assert _list_day_violations(brand) == [], actions
 
