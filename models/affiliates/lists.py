@@ -3,12 +3,23 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.listing import Listing, Position, RenderedPage, Wire, json_row, read_rendered_page, rendered_page_statement
+from domain import affiliate_orders
+from models.affiliates.total_orders import TotalOrder
+from models.listing import (
+    Listing,
+    NumberPosition,
+    Position,
+    RenderedPage,
+    Wire,
+    json_row,
+    read_rendered_page,
+    rendered_page_statement,
+)
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
@@ -38,11 +49,12 @@ class ListedAffiliate(NamedTuple):
 class RenderedAffiliate(NamedTuple):
     """An affiliate as JSON (`document`) with the JSON array of their links, the default one first.
 
-    `links` is None if one of them leads straight to its program's site: the domain builds such addresses.
+    `position` is the creation time, or a total in an order of totals. `links` is None if one of them leads straight to
+    its program's site: the domain builds such addresses.
     """
 
     id: str
-    created_at: datetime
+    position: datetime | int
     document: str
     links: str | None
 
@@ -56,11 +68,15 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AffiliateFilters:
-    """Filters of the list; None does not filter. `words` is a part of the name or the email."""
+    """Filters of the list; None does not filter. `words` is a part of the name or the email.
+
+    `sold_before` selects affiliates without a sale since a day; only the order of the last sale has it.
+    """
 
     program_id: UUID | None = None
     status: str | None = None
     words: str | None = None
+    sold_before: date | None = None
 
 
 class _Order(NamedTuple):
@@ -69,19 +85,19 @@ class _Order(NamedTuple):
 
 
 # A cursor holds no name, so the name is read from the row that the cursor points to.
+_BY_NAME = """(a.name_sought, a.id) {} ((select b.name_sought from affiliate b
+          where b.organization_id = %(organization_id)s and b.id = %(before_id)s), %(before_id)s)"""
 _ORDERS = {
     "newest": _Order("a.created_at desc, a.id desc", "(a.created_at, a.id) < (%(before)s, %(before_id)s)"),
     "oldest": _Order("a.created_at, a.id", "(a.created_at, a.id) > (%(before)s, %(before_id)s)"),
-    "name": _Order(
-        "a.name_sought, a.id",
-        """(a.name_sought, a.id) > ((select b.name_sought from affiliate b
-          where b.organization_id = %(organization_id)s and b.id = %(before_id)s), %(before_id)s)""",
-    ),
+    "name": _Order("a.name_sought, a.id", _BY_NAME.format(">")),
+    "-name": _Order("a.name_sought desc, a.id desc", _BY_NAME.format("<")),
 }
 _CONDITIONS = {
     "program_id": "a.program_id = %(program_id)s",
     "status": "a.status = %(status)s",
     "words": "strpos(a.name_sought || ' ' || a.email, lower(%(words)s)) > 0",
+    "sold_before": "true",
 }
 _ROWS = Rows(ListedAffiliate)
 _RENDERED = Rows(RenderedAffiliate)
@@ -96,15 +112,15 @@ _PENDING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null a
 class Selection:
     """Up to `take` affiliates in an order, after the keyset position `after` (or after `skip` rows).
 
-    Orders are newest, oldest and name. Short links begin with `base_url`. With `words` the brand's affiliates are read
-    until the page is full.
+    Orders are those of `affiliate_orders`. Short links begin with `base_url`. With `words` the brand's affiliates are
+    read until the page is full.
     """
 
     organization_id: UUID
     shape: Shape
     base_url: str
     filters: AffiliateFilters
-    after: Position | None
+    after: Position | NumberPosition | None
     take: int
     skip: int = 0
     order: str = "newest"
@@ -175,18 +191,36 @@ _WITH_LINKS = ("links", "links", "")
 def _statement(
     shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
 ) -> PreparedStatement:
+    if order in affiliate_orders.OF_TOTALS:
+        return _total_statement(shape, order, filter_names, has_position, as_page)
     by, after = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in filter_names]
     if has_position:
         conditions.append(after)
+    rows = f"""
+select a.id::text, a.created_at as moment, {_document_sql(shape, as_page=as_page)}
+from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
+"""
+    return rendered_page_statement(rows) if as_page else PreparedStatement(rows)
+
+
+def _document_sql(shape: Shape, *, as_page: bool) -> str:
     links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
     if as_page:
-        document = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
-    else:
-        document = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
+        return json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
+    return f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
+
+
+def _total_statement(
+    shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
+) -> PreparedStatement:
+    """Return the statement in the order of a total; each affiliate of the page is looked up by its key."""
+    total_order = TotalOrder.of(order)
     rows = f"""
-select a.id::text, a.created_at as moment, {document}
-from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
+select a.id::text, k.place as moment, {_document_sql(shape, as_page=as_page)}
+from {total_order.ids_sql(filter_names, has_position=has_position)} cross join lateral (
+  select * from affiliate where organization_id = %(organization_id)s and id = k.affiliate_id offset 0
+) a order by {total_order.by}
 """
     return rendered_page_statement(rows) if as_page else PreparedStatement(rows)
