@@ -5,7 +5,6 @@ Source: core spec, "Affiliates".
 
 import functools
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, Response
@@ -13,7 +12,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import serializers
+from api.affiliates import filters, serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
 from domain import affiliate_orders
@@ -22,7 +21,6 @@ from domain.organization.access import Role
 from models import db
 from models.affiliates import lists
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.lists import AffiliateFilters
 from pipelines.affiliates import enrollment, management
 from schemas.affiliates.affiliate import (
     RATE_REFUSALS,
@@ -85,7 +83,7 @@ def list_affiliates() -> Mapping[str, object]:
         organization_id=organization_id,
         shape=serializers.document_shape(),
         base_url=serializers.base_url(),
-        filters=_filters_from_query(query),
+        filters=filters.from_query(query),
         after=page_request.after,
         take=page_request.take,
         skip=query["skip"],
@@ -98,16 +96,6 @@ def list_affiliates() -> Mapping[str, object]:
         as_of = clock.now() if query["balances"] else None
         render = functools.partial(serializers.serialize_rendered, balances_as_of=as_of, with_totals=query["totals"])
         return paging.serialize_page(page_request, selection.rows(), render, time_field="position")
-
-
-def _filters_from_query(query: Mapping[str, Any]) -> AffiliateFilters:
-    days = query["no_sales_for_days"]
-    return AffiliateFilters(
-        program_id=query["program_id"],
-        status=query["status"],
-        words=query["q"],
-        sold_before=None if days is None else clock.now().date() - timedelta(days=days),
-    )
 
 
 @blueprint.get("/api/v1/affiliates/applications")

@@ -78,6 +78,16 @@ class AffiliateFilters:
     words: str | None = None
     sold_before: date | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the filters that apply."""
+        return tuple(name for name in _CONDITIONS if getattr(self, name) is not None)
+
+    @property
+    def params(self) -> dict[str, object]:
+        """The values of all filters by name."""
+        return {name: getattr(self, name) for name in _CONDITIONS}
+
 
 class _Order(NamedTuple):
     by: str
@@ -134,13 +144,12 @@ class Selection:
         return _RENDERED.all(self._statement(as_page=False), self._params() | {"limit": self.take + 1})
 
     def _statement(self, *, as_page: bool) -> PreparedStatement:
-        filter_names = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
-        return _statement(self.shape, self.order, filter_names, self.after is not None, as_page)
+        return _statement(self.shape, self.order, self.filters.names, self.after is not None, as_page)
 
     def _params(self) -> dict[str, object]:
         before, before_id = self.after or (None, None)
         return {
-            **{name: getattr(self.filters, name) for name in _CONDITIONS},
+            **self.filters.params,
             "organization_id": self.organization_id,
             "base_url": self.base_url,
             "skip": 0 if self.after else self.skip,
@@ -187,40 +196,43 @@ _LINKS = """(select case when bool_and(l.format = 'Short') is not false
 _WITH_LINKS = ("links", "links", "")
 
 
-@functools.cache
-def _statement(
-    shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
-) -> PreparedStatement:
+class RowSource(NamedTuple):
+    """SQL of the rows `a` of the list in an order: after `select`, and the position of a row in that order."""
+
+    rows: str
+    position: str
+
+
+def row_source(order: str, filter_names: tuple[str, ...], *, has_position: bool) -> RowSource:
+    """Return the rows of the list; parameters are those of `AffiliateFilters.params` and of the window.
+
+    In an order of totals each affiliate of the page is looked up by its key.
+    """
     if order in affiliate_orders.OF_TOTALS:
-        return _total_statement(shape, order, filter_names, has_position, as_page)
+        total_order = TotalOrder.of(order)
+        return RowSource(
+            f"""from {total_order.ids_sql(filter_names, has_position=has_position)} cross join lateral (
+  select * from affiliate where organization_id = %(organization_id)s and id = k.affiliate_id offset 0
+) a order by {total_order.by}""",
+            "k.place",
+        )
     by, after = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in filter_names]
     if has_position:
         conditions.append(after)
-    rows = f"""
-select a.id::text, a.created_at as moment, {_document_sql(shape, as_page=as_page)}
-from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
-"""
-    return rendered_page_statement(rows) if as_page else PreparedStatement(rows)
+    rows = f"from affiliate a where {' and '.join(conditions)} order by {by} limit %(limit)s offset %(skip)s"
+    return RowSource(rows, "a.created_at")
 
 
-def _document_sql(shape: Shape, *, as_page: bool) -> str:
-    links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
-    if as_page:
-        return json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
-    return f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
-
-
-def _total_statement(
+@functools.cache
+def _statement(
     shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
 ) -> PreparedStatement:
-    """Return the statement in the order of a total; each affiliate of the page is looked up by its key."""
-    total_order = TotalOrder.of(order)
-    rows = f"""
-select a.id::text, k.place as moment, {_document_sql(shape, as_page=as_page)}
-from {total_order.ids_sql(filter_names, has_position=has_position)} cross join lateral (
-  select * from affiliate where organization_id = %(organization_id)s and id = k.affiliate_id offset 0
-) a order by {total_order.by}
-"""
-    return rendered_page_statement(rows) if as_page else PreparedStatement(rows)
+    source = row_source(order, filter_names, has_position=has_position)
+    links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
+    if as_page:
+        document = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
+        return rendered_page_statement(f"select a.id::text, {source.position} as moment, {document} {source.rows}")
+    document = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
+    return PreparedStatement(f"select a.id::text, {source.position}, {document} {source.rows}")

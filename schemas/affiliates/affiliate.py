@@ -191,8 +191,8 @@ class AffiliateRecord(Wire):
     links = fields.List(fields.Nested(AffiliateLinkRecord))
 
 
-class AffiliatesQuery(SkippingPageQuery):
-    """The list of affiliates in one of its orders, optionally filtered by program, status, text or last sale.
+class AffiliateFilterQuery(Wire):
+    """Affiliates in one of their orders, optionally filtered by program, status, text or last sale.
 
     A `-` before an order is the highest first.
     """
@@ -202,8 +202,6 @@ class AffiliatesQuery(SkippingPageQuery):
     q = text(longest=200, load_default=None)
     no_sales_for_days = QueryInteger(load_default=None, validate=validate.Range(min=1, max=_MAX_DAYS))
     sort = one_of(affiliate_orders.ALL, load_default=affiliate_orders.ALL[0])
-    balances = QueryFlag(load_default=False)
-    totals = QueryFlag(load_default=False)
 
     @validates_schema
     def _check_order(self, query: dict[str, Any], **_: object) -> None:
@@ -213,6 +211,13 @@ class AffiliatesQuery(SkippingPageQuery):
     @post_load
     def _trim(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
         return {**query, "q": (query["q"] or "").strip() or None}
+
+
+class AffiliatesQuery(AffiliateFilterQuery, SkippingPageQuery):
+    """A page of affiliates, on request with their balances and totals."""
+
+    balances = QueryFlag(load_default=False)
+    totals = QueryFlag(load_default=False)
 
 
 class ApplicationsQuery(Wire):
