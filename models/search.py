@@ -56,7 +56,7 @@ _OF_AFFILIATES = """
   ) k"""
 _CONVERSIONS = f"""
 select c.id, c.external_event_id, c.affiliate_id, a.full_name, a.email, c.amount_cents, c.currency, c.status, c.type,
-  c.occurred_at, s.rank = 0 as is_exact
+  c.parent_id, c.occurred_at, s.rank = 0 as is_exact
 from (
   select id, min(rank) as rank, max(created_at) as created_at from (
     select id, rank, null::timestamptz as created_at from ordered

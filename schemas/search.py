@@ -54,6 +54,7 @@ class FoundConversion(_OfAffiliate):
     currency = fields.String()
     status = one_of(statuses.ConversionStatus)
     type = one_of(statuses.ConversionType)
+    parent_affiliate_conversion_id = fields.UUID(attribute="parent_id", allow_none=True)
     occurred_at = Instant()
 
 
