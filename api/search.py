@@ -11,7 +11,7 @@ from api.edge.operations import object_of, operation
 from domain.organization import plans
 from domain.refusals import Refused
 from models import db, search
-from schemas.search import SearchQuery, SearchResults
+from schemas.search.results import SearchQuery, SearchResults
 
 blueprint = Blueprint("search", __name__)
 

@@ -125,11 +125,11 @@ def find(*, organization_id: UUID, text: str) -> dict[str, SearchPart]:
         "code_high": text.upper() + _LAST,
         "limit": MAX_ROWS + 1,
     }
-    row = db.row(_SEARCH, params)
-    assert row is not None  # its columns are aggregates
+    columns = db.row(_SEARCH, params)
+    assert columns is not None  # its columns are aggregates
     return {
-        name: SearchPart([_with_times(found) for found in rows[:MAX_ROWS]], len(rows) > MAX_ROWS)
-        for name, rows in zip(_PARTS, row, strict=True)
+        name: SearchPart([_with_times(row) for row in rows[:MAX_ROWS]], len(rows) > MAX_ROWS)
+        for name, rows in zip(_PARTS, columns, strict=True)
     }
 
 

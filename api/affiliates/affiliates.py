@@ -15,7 +15,7 @@ from api.access.guards import Guard
 from api.affiliates import filters, serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
-from domain import affiliate_orders
+from domain.affiliates import orders
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -77,7 +77,7 @@ def list_affiliates() -> Mapping[str, object]:
     query, organization_id = body.query(), guards.organization_id()
     sort = query["sort"]
     page_request = paging.read_page_request(
-        query, order=sort.removeprefix(affiliate_orders.ALL[0]), is_by_number=sort in affiliate_orders.OF_TOTALS
+        query, order=sort.removeprefix(orders.ALL[0]), is_by_number=sort in orders.OF_TOTALS
     )
     selection = lists.Selection(
         organization_id=organization_id,

@@ -169,7 +169,7 @@ def _run_with_counts(action: str) -> Response:
     def work() -> _Answer:
         result = _run(BulkRequest(action, requested["ids"]))
         affected = len(result.affected)
-        return 200, {"affected": affected, "skipped": result.skipped, _PAST_TENSE[action]: affected}
+        return 200, {"affected": affected, "skipped": result.skipped_count, _PAST_TENSE[action]: affected}
 
     return _run_once(work)
 
@@ -202,6 +202,6 @@ def _serialize(requested: BulkRequest, result: BulkResult) -> dict[str, Any]:
     return {
         "action": requested.action,
         "affected": len(result.affected),
-        "skipped": result.skipped,
+        "skipped": result.skipped_count,
         "affiliate_ids": [row.id for row in result.affected],
     }

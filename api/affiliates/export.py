@@ -9,8 +9,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import filters
-from api.edge import audit, body, csv_files
+from api.edge import audit, body
 from api.edge.operations import operation, text
+from api.edge.replica import csv_files
 from domain.organization import plans
 from models import db
 from models.affiliates import exports
@@ -37,25 +38,25 @@ _FREE_TEXT = frozenset({"email", "full_name", "program_name", "group_name", "tag
 def export_affiliates() -> Response:
     """Export affiliates with their all-time totals as CSV, in the order of the list, up to 50,000 rows."""
     query = body.query()
-    organization_id, chosen, selected = guards.organization_id(), query["ids"], filters.from_query(query)
+    organization_id, chosen, selected = guards.organization_id(), query["affiliate_ids"], filters.from_query(query)
     with db.unit_of_work(organization_id):
-        audit.record("affiliates.exported", organization_id, after=_audited(query), now=clock.now())
+        audit.record("affiliates.exported", organization_id, after=_audit_values(query), now=clock.now())
 
-    def read(after: Any, limit: int) -> csv_files.Piece | None:
+    def read(after: Any, limit: int) -> csv_files.FilePiece | None:
         if chosen is not None:
             rows = exports.list_chosen(organization_id=organization_id, affiliate_ids=chosen) if after is None else []
         else:
             rows = exports.read_piece(
                 organization_id=organization_id, filters=selected, order=query["sort"], after=after, limit=limit
             )
-        return csv_files.Piece([_line(row) for row in rows], (rows[-1].position, rows[-1].id)) if rows else None
+        return csv_files.FilePiece([_line(row) for row in rows], (rows[-1].position, rows[-1].id)) if rows else None
 
     return csv_files.stream("affiliates.csv", _HEADINGS, organization_id, read)
 
 
-def _audited(query: Mapping[str, Any]) -> Mapping[str, object]:
+def _audit_values(query: Mapping[str, Any]) -> Mapping[str, object]:
     values = {name: str(query[name]) for name in ("program_id", "status", "q", "no_sales_for_days") if query[name]}
-    return {"filters": values | ({"ids": len(query["ids"])} if query["ids"] else {})}
+    return {"filters": values | ({"affiliateIds": len(query["affiliate_ids"])} if query["affiliate_ids"] else {})}
 
 
 def _line(row: ExportedAffiliate) -> tuple[str, ...]:

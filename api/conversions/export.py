@@ -10,8 +10,9 @@ from flask import Blueprint, Response, request
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import audit, body, csv_files
+from api.edge import audit, body
 from api.edge.operations import operation, text
+from api.edge.replica import csv_files
 from domain.organization import plans
 from models import db
 from models.conversions import lists
@@ -57,11 +58,11 @@ def export_conversions() -> Response:
     with db.unit_of_work(organization_id):
         audit.record("conversions.exported", organization_id, after={"filters": _filters_in_query()}, now=clock.now())
 
-    def read(after: Position | None, limit: int) -> csv_files.Piece | None:
+    def read(after: Position | None, limit: int) -> csv_files.FilePiece | None:
         piece = lists.read_piece(
             organization_id=organization_id, filters=filters, order=query["order"], after=after, limit=limit
         )
-        return piece and csv_files.Piece([_line(row) for row in piece.rows], piece.end)
+        return piece and csv_files.FilePiece([_line(row) for row in piece.rows], piece.end)
 
     return csv_files.stream("conversions.csv", _HEADINGS, organization_id, read)
 

@@ -9,8 +9,9 @@ from flask import Blueprint, Response, request
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import audit, body, csv_files
+from api.edge import audit, body
 from api.edge.operations import operation, text
+from api.edge.replica import csv_files
 from api.payouts.payouts import filters_from_query
 from domain.organization import plans
 from domain.payouts import orders
@@ -62,11 +63,11 @@ def export_payouts() -> Response:
     with db.unit_of_work(organization_id):
         audit.record("payouts.exported", organization_id, after=after, now=clock.now())
 
-    def read(after: Any, limit: int) -> csv_files.Piece | None:
+    def read(after: Any, limit: int) -> csv_files.FilePiece | None:
         rows = lists.page(
             organization_id=organization_id, filters=filters, order=order, after=after, limit=limit, with_lines=False
         )
-        return csv_files.Piece([_line(row) for row in rows], _position(rows[-1], order)) if rows else None
+        return csv_files.FilePiece([_line(row) for row in rows], _position(rows[-1], order)) if rows else None
 
     return csv_files.stream("payouts.csv", _HEADINGS, organization_id, read)
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from domain import affiliate_orders
+from domain.affiliates import orders
 from models.affiliates.total_orders import TotalOrder
 from models.listing import (
     Listing,
@@ -122,8 +122,8 @@ _PENDING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null a
 class Selection:
     """Up to `take` affiliates in an order, after the keyset position `after` (or after `skip` rows).
 
-    Orders are those of `affiliate_orders`. Short links begin with `base_url`. With `words` the brand's affiliates are
-    read until the page is full.
+    Orders are those of `domain.affiliates.orders`. Short links begin with `base_url`. With `words` the brand's
+    affiliates are read until the page is full.
     """
 
     organization_id: UUID
@@ -208,12 +208,12 @@ def row_source(order: str, filter_names: tuple[str, ...], *, has_position: bool)
 
     In an order of totals each affiliate of the page is looked up by its key.
     """
-    if order in affiliate_orders.OF_TOTALS:
-        total_order = TotalOrder.of(order)
+    if order in orders.OF_TOTALS:
+        total_order = TotalOrder.from_name(order)
         return RowSource(
             f"""from {total_order.ids_sql(filter_names, has_position=has_position)} cross join lateral (
   select * from affiliate where organization_id = %(organization_id)s and id = k.affiliate_id offset 0
-) a order by {total_order.by}""",
+) a order by {total_order.order_sql}""",
             "k.place",
         )
     by, after = _ORDERS[order]

@@ -34,8 +34,8 @@ class TotalOrder(NamedTuple):
     is_descending: bool
 
     @classmethod
-    def of(cls, name: str) -> "TotalOrder":
-        """Return the order of a name in `affiliate_orders.OF_TOTALS`."""
+    def from_name(cls, name: str) -> "TotalOrder":
+        """Return the order of a name in `orders.OF_TOTALS`."""
         return cls(_COLUMNS[name.removeprefix("-")], name.startswith("-"))
 
     @property
@@ -65,7 +65,7 @@ class TotalOrder(NamedTuple):
 ) k"""
 
     @property
-    def by(self) -> str:
+    def order_sql(self) -> str:
         """SQL of the order of rows `k`."""
         direction = " desc" if self.is_descending else ""
         return f"k.value{direction}, k.affiliate_id{direction}"

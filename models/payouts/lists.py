@@ -121,12 +121,12 @@ class _Order(NamedTuple):
     is_descending: bool
 
     @property
-    def by(self) -> str:
+    def order_sql(self) -> str:
         direction = " desc" if self.is_descending else ""
         return f"order by p.{self.column}{direction}, p.id{direction} limit %(limit)s"
 
     @property
-    def after(self) -> str:
+    def after_position(self) -> str:
         return f"(p.{self.column}, p.id) {'<' if self.is_descending else '>'} (%(before)s, %(before_id)s)"
 
 
@@ -213,8 +213,8 @@ def _read(
 def _statement(filter_names: tuple[str, ...], order: PayoutOrder, has_position: bool) -> PreparedStatement:
     conditions = [_SELECT, *(_CONDITIONS[name] for name in filter_names)]
     if has_position:
-        conditions.append(_ORDERS[order].after)
-    return PreparedStatement(f"{' and '.join(conditions)} {_ORDERS[order].by}")
+        conditions.append(_ORDERS[order].after_position)
+    return PreparedStatement(f"{' and '.join(conditions)} {_ORDERS[order].order_sql}")
 
 
 def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[ListedPayout]:

@@ -38,5 +38,5 @@ def show_search() -> Response:
 
 def _find_exact(results: Mapping[str, Any]) -> str | None:
     """Return the page of the record whose id was searched, None without one."""
-    found = [(kind, row) for kind in _PAGES for row in results[kind] if row["isExact"]]
-    return _PAGES[found[0][0]].format_map(found[0][1]) if found else None
+    pages = [_PAGES[kind].format_map(row) for kind in _PAGES for row in results[kind] if row["isExact"]]
+    return pages[0] if pages else None

@@ -38,7 +38,7 @@ class BulkResult:
     skipped_ids: list[UUID]
 
     @property
-    def skipped(self) -> int:
+    def skipped_count(self) -> int:
         """How many were skipped."""
         return len(self.skipped_ids)
 

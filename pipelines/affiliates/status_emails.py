@@ -37,7 +37,7 @@ def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime)
         )
 
 
-class Applicant(Protocol):
+class RejectedApplicant(Protocol):
     """A rejected applicant."""
 
     @property
@@ -46,7 +46,7 @@ class Applicant(Protocol):
     def email(self) -> str: ...
 
 
-def notify_rejected(*, organization_id: UUID, applicants: Sequence[Applicant], now: datetime) -> None:
+def notify_rejected(*, organization_id: UUID, applicants: Sequence[RejectedApplicant], now: datetime) -> None:
     """Stage the email to rejected applicants. It does not contain the brand's reason."""
     brand = organizations.find(organization_id) if applicants else None
     if brand is None:

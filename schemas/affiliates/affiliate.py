@@ -8,7 +8,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from domain import affiliate_orders, links, slugs, statuses
+from domain import links, slugs, statuses
+from domain.affiliates import orders
 from domain.conversions.commission import CommissionType
 from schemas.affiliates.balance import BalanceRecord
 from schemas.affiliates.totals import AffiliateTotalsRecord
@@ -201,11 +202,11 @@ class AffiliateFilterQuery(Wire):
     status = one_of(statuses.AffiliateStatus, load_default=None)
     q = text(longest=200, load_default=None)
     no_sales_for_days = QueryInteger(load_default=None, validate=validate.Range(min=1, max=_MAX_DAYS))
-    sort = one_of(affiliate_orders.ALL, load_default=affiliate_orders.ALL[0])
+    sort = one_of(orders.ALL, load_default=orders.ALL[0])
 
     @validates_schema
     def _check_order(self, query: dict[str, Any], **_: object) -> None:
-        if query.get("no_sales_for_days") is not None and query.get("sort") not in affiliate_orders.OF_LAST_SALE:
+        if query.get("no_sales_for_days") is not None and query.get("sort") not in orders.OF_LAST_SALE:
             raise ValidationError(_NEEDS_ORDER, "noSalesForDays")
 
     @post_load

@@ -24,6 +24,6 @@ class _Ids(fields.Field[list[UUID]]):
 
 
 class AffiliatesExportQuery(AffiliateFilterQuery):
-    """The filters and the order of the list; `ids` exports these affiliates and no others, newest first."""
+    """The filters and the order of the list; `affiliateIds` exports these affiliates and no others, newest first."""
 
-    ids = _Ids(load_default=None)
+    affiliate_ids = _Ids(load_default=None)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from domain import affiliate_orders
+from domain.affiliates import orders
 from models import db
 from models.affiliates.lists import AffiliateFilters, Selection, Shape
 from schemas.affiliates.affiliate import KEY_WIRE, LINK_WIRE
@@ -97,7 +97,7 @@ def _filters(brand: Brand) -> list[AffiliateFilters]:
     ]
 
 
-@pytest.mark.parametrize("order", affiliate_orders.ALL)
+@pytest.mark.parametrize("order", orders.ALL)
 def test_page_of_affiliates_reads_as_many_rows_of_a_large_brand(brands, order):
     for number in range(len(_filters(brands[_SMALL]))):
         rows = {}

@@ -86,7 +86,7 @@ def show_affiliates(form: FormState | None) -> Response:
 def show_affiliates_file() -> Response:
     """Stream the list, or the selected affiliates, as a file; a refused filter redirects to the list."""
     ids = request.args.getlist("ids")
-    chosen = {"ids": ",".join(ids)} if ids else {}
+    chosen = {"affiliateIds": ",".join(ids)} if ids else {}
     return _AFFILIATES.send_file(export_affiliates, back=_AFFILIATES.filtered_address(_HERE), **chosen)
 
 

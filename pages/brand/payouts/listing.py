@@ -9,6 +9,7 @@ from api.payouts.payouts import get_funding_status, list_payouts
 from api.payouts.run_history import list_payout_runs
 from api.payouts.runs import run_payouts
 from api.programs.programs import list_programs
+from domain.payouts.states import PayoutStatus
 from pages import api_client, screens
 from pages.brand import choices
 from pages.brand.payouts import states
@@ -23,9 +24,9 @@ _HERE = "/dashboard/payouts"
 _MAX_RUNS, _MAX_PAYOUTS = 5, 20
 _VIEWS = (
     ListView("All"),
-    ListView("Pending", {"status": "Pending"}),
-    ListView("Failed", {"status": "Failed"}),
-    ListView("Paid", {"status": "Paid"}),
+    ListView(PayoutStatus.Pending.value, {"status": PayoutStatus.Pending.value}),
+    ListView(PayoutStatus.Failed.value, {"status": PayoutStatus.Failed.value}),
+    ListView(PayoutStatus.Paid.value, {"status": PayoutStatus.Paid.value}),
     ListView("Largest", {"sort": "largest"}),
 )
 _PAYOUTS = RowList(

@@ -10,10 +10,10 @@ from models import db
 from models.ledger import day_rules, rules
 from pipelines import retention
 from tests.support import owed_totals
-from tests.support.api.random_actions import RandomActions
 from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.program_rows import insert_click
+from tests.support.running.random_actions import RandomActions
 
 _EARNED = """select coalesce(sum(amount_cents), 0)::int from ledger_entry
 where kind in ('earn', 'reverse', 'restore', 'adjust') and not is_test"""

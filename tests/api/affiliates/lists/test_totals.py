@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from domain import affiliate_orders
+from domain.affiliates import orders
 from domain.money import fx
 from domain.money.fx_files import RateFile
 from domain.money.valuation import PublishedRate
@@ -16,11 +16,11 @@ from models import db
 from models.ledger import day_rules, rules
 from pipelines import fx_intake, upkeep
 from tests.support import owed_totals
-from tests.support.api.random_actions import RandomActions
 from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
+from tests.support.running.random_actions import RandomActions
 
 _CONVERSIONS = """
 select affiliate_id::text, currency, (occurred_at at time zone 'UTC')::date,
@@ -223,7 +223,7 @@ def team(brand):
     return brand
 
 
-@pytest.mark.parametrize("sort", affiliate_orders.OF_TOTALS)
+@pytest.mark.parametrize("sort", orders.OF_TOTALS)
 @pytest.mark.parametrize("narrowed", ["", "status=Approved", "programId={}", "programId={}&status=Paused", "q=-1"])
 def test_pages_in_the_order_of_a_total_are_complete_and_sorted(team, sort, narrowed):
     query = narrowed.format(team.programs[-1])
@@ -264,7 +264,7 @@ def test_cursor_of_another_order_returns_400(team):
 
 
 def test_other_tenants_affiliates_are_not_in_an_order_of_totals(team, rival):
-    for sort in affiliate_orders.OF_TOTALS:
+    for sort in orders.OF_TOTALS:
         assert _list(rival, f"sort={sort}") == []
 
 

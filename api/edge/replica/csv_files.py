@@ -18,7 +18,7 @@ _END = "\r\n"
 _TO_QUOTE = re.compile('[,"\r\n]').search
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """Some lines of a file, and the position after which the next ones follow."""
 
     lines: Sequence[Sequence[str]]
@@ -29,7 +29,7 @@ def stream(
     file_name: str,
     headings: Sequence[str],
     organization_id: UUID,
-    read: Callable[[Any, int], Piece | None],
+    read: Callable[[Any, int], FilePiece | None],
 ) -> Response:
     """Return a file with these headings. `read` returns the lines after a position, up to a number; None at the end.
 
@@ -51,13 +51,13 @@ def text_cell(text: str | None) -> str:
 def _lines(
     headings: Sequence[str],
     organization_id: UUID,
-    read: Callable[[Any, int], Piece | None],
+    read: Callable[[Any, int], FilePiece | None],
     reader: PieceReader,
 ) -> Iterator[str]:
     yield ",".join(headings) + _END
     position, left = None, _MAX_ROWS
 
-    def read_next() -> Piece | None:
+    def read_next() -> FilePiece | None:
         with db.unit_of_work(organization_id):
             return read(position, min(left, _PIECE_ROWS))
 

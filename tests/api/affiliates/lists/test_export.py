@@ -65,17 +65,17 @@ def test_chosen_affiliates_are_exported(team, rival):
     rival.program()
     theirs = rival.affiliate("rob")
 
-    assert [row["id"] for row in _read(brand, f"{URL}?ids={ids['ann']},{theirs}")] == [ids["ann"]]
+    assert [row["id"] for row in _read(brand, f"{URL}?affiliateIds={ids['ann']},{theirs}")] == [ids["ann"]]
     for wrong in ("x", f"{ids['ann']},", ",".join([ids["ann"]] * 201)):
-        answer = brand.get(f"{URL}?ids={wrong}")
-        assert (answer.status_code, list(answer.json["errors"])) == (400, ["ids"])
+        answer = brand.get(f"{URL}?affiliateIds={wrong}")
+        assert (answer.status_code, list(answer.json["errors"])) == (400, ["affiliateIds"])
 
 
 def test_pieces_continue_where_the_last_one_ended(team, monkeypatch):
     brand, _ids = team
     for number in range(5):
         brand.affiliate(f"more-{number}")
-    monkeypatch.setattr("api.edge.csv_files._PIECE_ROWS", 2)
+    monkeypatch.setattr("api.edge.replica.csv_files._PIECE_ROWS", 2)
 
     for sort in ("newest", "-revenue", "lastSale", "-name"):
         rows = [row["id"] for row in _read(brand, f"{URL}?sort={sort}")]
