@@ -31,11 +31,13 @@ def any_org_start(*, since: date | None = None, after: UUID = FIRST, folded_unti
     `folded_until` are in their days.
     """
     organization_ids = daily.any_org_list_next(since=since, after=after, limit=_ORGANIZATIONS_PER_JOB)
-    times = {"since": since or "", "until": folded_until or ""}
+    since_text, until_text = str(since or ""), str(folded_until or "")
     for organization_id in organization_ids:
-        work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id, **times)
+        work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id, since=since_text, until=until_text)
     if len(organization_ids) == _ORGANIZATIONS_PER_JOB:
-        work.enqueue(jobs.DAYS_RECKON, organization_id=None, after=organization_ids[-1], **times)
+        work.enqueue(
+            jobs.DAYS_RECKON, organization_id=None, after=organization_ids[-1], since=since_text, until=until_text
+        )
 
 
 def enqueue(organization_id: UUID) -> None:

@@ -62,7 +62,7 @@ def export_conversions() -> Response:
         piece = lists.read_piece(
             organization_id=organization_id, filters=filters, order=query["order"], after=after, limit=limit
         )
-        return piece and csv_files.FilePiece([_line(row) for row in piece.rows], piece.end)
+        return csv_files.FilePiece([_line(row) for row in piece.rows], piece.end) if piece else None
 
     return csv_files.stream("conversions.csv", _HEADINGS, organization_id, read)
 

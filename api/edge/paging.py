@@ -97,8 +97,9 @@ def serialize_page(
 def serialize_rendered_page(page: PageRequest, rendered: RenderedPage) -> dict[str, Any]:
     """Return the answer for a page whose rows the database has rendered as one JSON text."""
     last_id, last_at = rendered.last_id, rendered.last_at
-    has_more = last_at is not None and last_id is not None
-    next_cursor = sign_cursor(last_at, UUID(last_id), page.order) if has_more else None
+    next_cursor = None
+    if last_at is not None and last_id is not None:
+        next_cursor = sign_cursor(last_at, UUID(last_id), page.order)
     items = orjson.Fragment(f"[{rendered.documents}]")
     return {"items": items, "nextCursor": next_cursor, "hasMore": next_cursor is not None}
 

@@ -67,7 +67,7 @@ def _change_selected() -> Response | FormState:
     uses=(list_affiliates, list_applications, list_programs, list_partner_groups),
 )
 def show_affiliates(form: FormState | None) -> Response:
-    """Show affiliates by the filter in the address, fifty a page. Budget: 6 round trips, however many there are."""
+    """Show affiliates by the filter in the address, fifty a page. Budget: 7 round trips, however many there are."""
     page, programs = _AFFILIATES.read(), choices.list_program_choices()
     return screens.render(
         "brand/affiliates.html",
