@@ -343,6 +343,10 @@ export interface AffiliateCreatedEvent {
 
 /** Up to 1,000 affiliates for one program, and whether they get an email. */
 export interface AffiliateImport {
+  /** As in the preview. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The affiliates. */
@@ -413,6 +417,10 @@ export interface AffiliatePage {
 
 /** A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`. */
 export interface AffiliatePreview {
+  /** The columns of another service's file, by our fields; others are ignored. `firstName` and `lastName` become `fullName`. Without it the header has our names. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The affiliates. */
@@ -1392,12 +1400,18 @@ export interface ConversionEvent {
 
 /** Up to 1,000 sales of one program; with `confirm_unpaid_payout` the unpaid ones become payable. */
 export interface ConversionImport {
+  /** As in the preview. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
   /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
+  /** As in the preview. */
+  currency?: string | null;
   /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
   /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It becomes a part of their attributionMethod. */
@@ -1491,12 +1505,18 @@ export interface ConversionPage {
 
 /** A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`. */
 export interface ConversionPreview {
+  /** The columns of another service's file, by our fields; others are ignored. Without a sale amount it is 0. Signs and codes of currencies around amounts are dropped. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
   /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
+  /** The currency of the rows of a file without one; only with `columns`. */
+  currency?: string | null;
   /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
   /** The service that the sales come from, as the import takes it. */
@@ -2448,6 +2468,10 @@ export interface InstallStatus {
   lastClickAt: string | null;
   /** When the last conversion arrived; null without one. */
   lastConversionAt: string | null;
+  /** How the last conversion arrived: `s2s` (a signed sale), `lead`, `cpc` (paid clicks), or the name of a gateway; null without one. Imported and manual conversions do not count. */
+  lastConversionSource: string | null;
+  /** The name of that way for people. */
+  lastConversionSourceName: string | null;
 }
 
 /** An invite as the API shows it; never its token. */
@@ -3800,6 +3824,8 @@ export interface RecentEvent {
   attributionMethod?: string | null;
   /** Whether it is for tests and never paid. */
   isTest?: boolean;
+  /** Whether it is history of another service that is never paid here. */
+  locked?: boolean;
 }
 
 /** One recipient of a bulk invite. */
@@ -3966,10 +3992,12 @@ export interface SlugConflict {
   reason: string;
 }
 
-/** The HTML to put on a page, and its parts. */
+/** The HTML to put on a page, and its parts; `attributes` are those of the script, by name. */
 export interface Snippet {
   /** The HTML to put on every page. */
   snippet: string;
+  /** The attributes of the script tag, for pages that add it by other means. */
+  attributes: Record<string, string>;
   /** The program. */
   programId: string;
   /** The program's slug. */
@@ -3986,6 +4014,10 @@ export interface Snippet {
   usingTrackingDomain: boolean;
   /** Whether an email that a referred visitor types becomes a lead. */
   emailCapture: boolean;
+  /** Whether the script stores and sends nothing before the page reports the visitor's consent. */
+  consentRequired: boolean;
+  /** Whether a browser that sends Global Privacy Control counts as no consent. */
+  respectGpc: boolean;
 }
 
 /** A recruit, as the brand sees it. */
@@ -4126,6 +4158,8 @@ export interface UnderstoodFile {
   hasSeparatorLine: boolean;
   /** The fields of its header, in order. */
   columns: string[];
+  /** How many rows of the file have a word that means `leave_out`. */
+  leftOut: number;
 }
 
 /** The limits of an unverified organization. */

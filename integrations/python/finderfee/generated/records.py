@@ -494,6 +494,14 @@ class AffiliateCreatedEvent(TypedDict):
 class AffiliateImport(TypedDict):
     """Up to 1,000 affiliates for one program, and whether they get an email."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -592,6 +600,16 @@ class AffiliatePage(TypedDict):
 class AffiliatePreview(TypedDict):
     """A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a
     `file`.
+    """
+
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. `firstName` and
+    `lastName` become `fullName`. Without it the header has our names.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
     """
 
     programId: str
@@ -2036,6 +2054,14 @@ class ConversionImport(TypedDict):
     payable.
     """
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2047,6 +2073,9 @@ class ConversionImport(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """As in the preview."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -2184,6 +2213,16 @@ class ConversionPage(TypedDict):
 class ConversionPreview(TypedDict):
     """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. Without a sale
+    amount it is 0. Signs and codes of currencies around amounts are dropped.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2195,6 +2234,9 @@ class ConversionPreview(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """The currency of the rows of a file without one; only with `columns`."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -3535,6 +3577,14 @@ class InstallStatus(TypedDict):
 
     lastConversionAt: str | None
     """When the last conversion arrived; null without one."""
+
+    lastConversionSource: str | None
+    """How the last conversion arrived: `s2s` (a signed sale), `lead`, `cpc` (paid clicks), or the
+    name of a gateway; null without one. Imported and manual conversions do not count.
+    """
+
+    lastConversionSourceName: str | None
+    """The name of that way for people."""
 
 
 class Invite(TypedDict):
@@ -5516,6 +5566,9 @@ class RecentEvent(TypedDict):
     isTest: NotRequired[bool]
     """Whether it is for tests and never paid."""
 
+    locked: NotRequired[bool]
+    """Whether it is history of another service that is never paid here."""
+
 
 class RecipientBody(TypedDict):
     """One recipient of a bulk invite."""
@@ -5742,10 +5795,13 @@ class SlugConflict(TypedDict):
 
 
 class Snippet(TypedDict):
-    """The HTML to put on a page, and its parts."""
+    """The HTML to put on a page, and its parts; `attributes` are those of the script, by name."""
 
     snippet: str
     """The HTML to put on every page."""
+
+    attributes: dict[str, str]
+    """The attributes of the script tag, for pages that add it by other means."""
 
     programId: str
     """The program."""
@@ -5770,6 +5826,12 @@ class Snippet(TypedDict):
 
     emailCapture: bool
     """Whether an email that a referred visitor types becomes a lead."""
+
+    consentRequired: bool
+    """Whether the script stores and sends nothing before the page reports the visitor's consent."""
+
+    respectGpc: bool
+    """Whether a browser that sends Global Privacy Control counts as no consent."""
 
 
 class SubAffiliate(TypedDict):
@@ -5964,6 +6026,9 @@ class UnderstoodFile(TypedDict):
 
     columns: list[str]
     """The fields of its header, in order."""
+
+    leftOut: int
+    """How many rows of the file have a word that means `leave_out`."""
 
 
 class UnverifiedRules(TypedDict):
