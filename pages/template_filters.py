@@ -37,13 +37,14 @@ _STATES_BY_COLOUR = {
     " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
     "test": "Sandbox Test",
 }
-# Tables fold where there is no room for columns: each row becomes a block of labels and values.
+# Tables fold where there is no room for columns: each row becomes two lines.
 _HEAD = re.compile(r"<thead.*?</thead>", re.DOTALL)
 _HEAD_CELL = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
 # A head for screen readers; without the columns the value itself shows what it is.
 _SCREEN_READER_TEXT = re.compile(r'<span class="unseen">.*?</span>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _OPENING_TAG = re.compile(r"<(thead|tbody|tfoot|tr|th|td)\b([^>]*)>")
+_IS_NUMBER = re.compile(r'class="(?:[^"]* )?num[ "]')
 _SPAN = re.compile(r'colspan="(\d+)"')
 _ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tfoot": "rowgroup", "tr": "row", "td": "cell", "th": "rowheader"}
 #: The colour of each state, by the state as the API spells it.
@@ -181,28 +182,33 @@ def _day_element(on: date) -> Markup:
 def fold_table(inside: str) -> Markup:
     """Return the inside of a table, its cells with roles and with the heads of their columns as labels.
 
+    The first number of each row is marked as the main one, unless a cell has `data-main` already.
     The roles are for browsers that forget them where a table is not laid out as one. The markup after the head is the
     body where it has no `tbody`. Nested tables are not handled.
     """
     head = _HEAD.search(inside)
+    names_main = " data-main" in inside
     if head and "<tbody" not in inside:
         inside = f"{inside[: head.end()]}\n<tbody>{inside[head.end() :]}</tbody>"
     heads = list(_column_heads(head[0])) if head else []
     end_of_head = head.end() if head else 0
-    column = 0
+    column, has_main = 0, names_main
 
     def annotate(tag: re.Match[str]) -> str:
-        nonlocal column
+        nonlocal column, has_main
         name, attributes = tag[1], tag[2]
         if tag.start() < end_of_head and name == "th":
             return f'<th{attributes} role="columnheader">'
         if name not in ("td", "th"):
-            column = 0
+            column, has_main = 0, names_main
             return f'<{name}{attributes} role="{_ROLES[name]}">'
         span = _column_span(attributes)
         label = heads[column] if span == 1 and name == "td" and column < len(heads) else ""
         column += span
-        return f'<{name}{attributes} role="{_ROLES[name]}"{f" data-l={_quote(label)}" if label else ""}>'
+        is_main = not has_main and name == "td" and _IS_NUMBER.search(attributes) is not None
+        has_main = has_main or is_main
+        marks = f"{' data-main' if is_main else ''}{f' data-l={_quote(label)}' if label else ''}"
+        return f'<{name}{attributes} role="{_ROLES[name]}"{marks}>'
 
     return Markup(_OPENING_TAG.sub(annotate, inside))  # noqa: S704  # escaped text stays escaped
 

@@ -16,6 +16,7 @@ from pages.brand import (
     payouts,
     programs,
     review,
+    search,
     settings,
     webhooks,
 )
@@ -29,6 +30,7 @@ BLUEPRINTS = (
     *payouts.BLUEPRINTS,
     *programs.BLUEPRINTS,
     *review.BLUEPRINTS,
+    search.blueprint,
     *webhooks.BLUEPRINTS,
     *settings.BLUEPRINTS,
     *coupons.BLUEPRINTS,

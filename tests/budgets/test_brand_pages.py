@@ -33,7 +33,12 @@ class Home(Reads):
 
 
 class Affiliates(Reads):
-    costs = {"/dashboard/affiliates": 5, "/dashboard/affiliates/applications": 3}
+    costs = {
+        "/dashboard/affiliates": 7,
+        "/dashboard/affiliates?sort=-revenue": 7,
+        "/dashboard/affiliates/applications": 3,
+        "/dashboard/search?q=new": 1,
+    }
 
     def grow(self, number):
         for each in range(1 + 4 * number):
@@ -112,7 +117,7 @@ class ImportsAndWebhooks(Reads):
 
 class Payouts(Reads):
     costs = {
-        "/dashboard/payouts": 6,
+        "/dashboard/payouts": 7,
         "/dashboard/payouts/new": 10,
         "/dashboard/payouts/new/confirm": 9,
         "/dashboard/payouts/runs/{run}": 2,

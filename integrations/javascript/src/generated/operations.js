@@ -181,7 +181,7 @@ export class Affiliates {
   }
 
   listAffiliates(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/affiliates", query: ["take", "cursor", "skip", "programId", "status", "q", "sort", "balances"], options });
+    return this.#call({ method: "GET", path: "/api/v1/affiliates", query: ["take", "cursor", "skip", "programId", "status", "q", "noSalesForDays", "sort", "balances", "totals"], options });
   }
 
   iterateAffiliates(options = {}) {
@@ -210,6 +210,10 @@ export class Affiliates {
 
   runBulkAction(body, options = {}) {
     return this.#call({ method: "POST", path: "/api/v1/affiliates/bulk-action", body, takesKey: true, options });
+  }
+
+  exportAffiliates(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/affiliates/export.csv", query: ["programId", "status", "q", "noSalesForDays", "sort", "affiliateIds"], options });
   }
 
   listAffiliateLinks(affiliateId, options = {}) {
@@ -445,6 +449,18 @@ export class Conversions {
   }
 }
 
+export class Search {
+  #call;
+
+  constructor(call) {
+    this.#call = call;
+  }
+
+  searchRecords(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/search", query: ["q"], options });
+  }
+}
+
 export class Payouts {
   #call;
 
@@ -453,7 +469,7 @@ export class Payouts {
   }
 
   listPayouts(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/payouts", query: ["take", "cursor", "affiliateId", "status", "runId", "lineItems"], options });
+    return this.#call({ method: "GET", path: "/api/v1/payouts", query: ["take", "cursor", "affiliateId", "status", "runId", "programId", "since", "until", "sort", "lineItems"], options });
   }
 
   iteratePayouts(options = {}) {
@@ -478,6 +494,10 @@ export class Payouts {
 
   listPayoutHolds(options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/payouts/holds", options });
+  }
+
+  exportPayouts(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/payouts/export.csv", query: ["affiliateId", "status", "runId", "programId", "since", "until", "sort"], options });
   }
 
   previewPayouts(body = {}, options = {}) {
@@ -817,6 +837,7 @@ export class Groups {
     this.imports = new Imports(call);
     this.invites = new Invites(call);
     this.conversions = new Conversions(call);
+    this.search = new Search(call);
     this.payouts = new Payouts(call);
     this.embed = new Embed(call);
     this.deals = new Deals(call);

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, and with `balances` in lists on request."""
+    """An affiliate with `links`, and with `balances` and `totals` in lists on request."""
 
     id: str
     """Its id."""
@@ -64,6 +64,8 @@ class Affiliate(TypedDict):
 
     balances: NotRequired[list[Balance]]
     """The affiliate's balance, one record per currency. Only in lists that request it."""
+
+    totals: NotRequired[AffiliateTotals]
 
     links: list[AffiliateLink]
     """The affiliate's links, the default one first."""
@@ -626,6 +628,34 @@ class AffiliatePreview(TypedDict):
     """Only rows with one of these statuses; left out, all."""
 
 
+class AffiliateTotals(TypedDict):
+    """All-time totals in the home currency, net of refunds, each day at its rate."""
+
+    currency: str
+    """The organization's home currency."""
+
+    clicks: int
+    """All clicks; repeated and blocked ones are not counted."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    revenueCents: int
+    """Sales less refunds in the home currency, each day at its rate."""
+
+    commissionCents: int
+    """Commission less reversals in the home currency, each day at its rate."""
+
+    lastSaleOn: str | None
+    """The UTC day of the last sale that counts; null without one."""
+
+    unconverted: list[Unconverted]
+    """Amounts in currencies that had no rate on their day; they are not in the totals."""
+
+    asOf: str | None
+    """All changes until this time are contained; null before the first count."""
+
+
 class ApplicationForm(TypedDict):
     """The questions to applicants, and the number of steps."""
 
@@ -1079,10 +1109,19 @@ class BudgetStatus(TypedDict):
 class BulkAction(TypedDict):
     """An action on up to 200 affiliates."""
 
+    tag: NotRequired[str]
+    """The tag to add or remove."""
+
+    partnerGroupId: NotRequired[str | None]
+    """The group to move affiliates of its program to; null removes them from their group."""
+
+    reason: NotRequired[str | None]
+    """The reason of a rejection, for the brand's own records."""
+
     affiliateIds: list[str]
     """The affiliates. An empty list is refused; it never means all affiliates."""
 
-    action: Literal["approve", "pause", "delete"]
+    action: Literal["approve", "pause", "delete", "reject", "tag", "untag", "group"]
     """The action to take on all of them."""
 
 
@@ -1108,7 +1147,7 @@ class BulkInviteBody(TypedDict):
 class BulkOutcome(TypedDict):
     """How many affiliates the action changed and skipped, and the ids of the changed ones."""
 
-    action: Literal["approve", "pause", "delete"]
+    action: Literal["approve", "pause", "delete", "reject", "tag", "untag", "group"]
     """The action."""
 
     affected: int
@@ -2814,6 +2853,126 @@ class EndpointTest(TypedDict):
 
     type: NotRequired[Literal["test", "conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"] | None]
     """The sample to send; left out, the generic `test`."""
+
+
+class FoundAffiliate(TypedDict):
+    """An affiliate."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    fullName: str
+    """The person's name."""
+
+    email: str
+    """Email address. Kept in lower case."""
+
+    programId: str
+    """The program."""
+
+    status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
+    """The status."""
+
+
+class FoundCode(TypedDict):
+    """A coupon code."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    code: str
+    """The code that a customer types."""
+
+    status: Literal["Minting", "Active", "Revoked"]
+    """The status."""
+
+
+class FoundConversion(TypedDict):
+    """A conversion."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    externalEventId: str
+    """Your id of the sale. The same id always means the same sale."""
+
+    amountCents: int
+    """Amount in minor units of `currency`."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
+    """The status."""
+
+    type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
+    """The type of conversion that is rewarded."""
+
+    parentAffiliateConversionId: str | None
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
+
+    occurredAt: str
+    """When it happened."""
+
+
+class FoundPayout(TypedDict):
+    """A payout."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    amountCents: int
+    """Amount in minor units of `currency`."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    status: Literal["Pending", "Processing", "Paid", "Failed"]
+    """The status."""
+
+    createdAt: str
+    """When it was created."""
 
 
 class FraudEvent(TypedDict):
@@ -5640,6 +5799,34 @@ class SampleEvent(TypedDict):
     """The data of the event; its fields depend on the type."""
 
 
+class SearchResults(TypedDict):
+    """The first five rows of each kind, and whether there are more."""
+
+    affiliates: list[FoundAffiliate]
+    """The affiliates."""
+
+    hasMoreAffiliates: bool
+    """Whether there are more affiliates."""
+
+    conversions: list[FoundConversion]
+    """The sales."""
+
+    hasMoreConversions: bool
+    """Whether there are more conversions."""
+
+    payouts: list[FoundPayout]
+    """The payouts, one per affiliate."""
+
+    hasMorePayouts: bool
+    """Whether there are more payouts."""
+
+    codes: list[FoundCode]
+    """The coupon codes."""
+
+    hasMoreCodes: bool
+    """Whether there are more codes."""
+
+
 class SentEvent(TypedDict):
     """The event of a delivery; `body` is the exact text that every attempt sends."""
 
@@ -6003,6 +6190,19 @@ class TrackingStatus(TypedDict):
 
     totalConversions30d: int
     """Conversions of the last 30 days."""
+
+
+class Unconverted(TypedDict):
+    """Amounts in a currency for which there was no rate on the day."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    revenueCents: int
+    """Sales less refunds in this currency."""
+
+    commissionCents: int
+    """Commission less reversals in this currency."""
 
 
 class Unconvertible(TypedDict):
