@@ -197,7 +197,7 @@ ALL: tuple[Resource, ...] = (
         "notifications",
         "Notifications",
         "What the people of the brand are notified of, and what each of them has read and switched off.",
-        ("notifications", "notification_preferences"),
+        ("notifications", "notification_preferences", "unsubscribe_page"),
     ),
     Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),

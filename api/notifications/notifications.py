@@ -55,7 +55,7 @@ def list_notifications() -> Mapping[str, object]:
 @operation(_MARK, object_of(_UNREAD), takes=ReadMark(), refuses=("404 not_found",))
 def mark_notifications_read() -> Response:
     """Mark notifications as read for the person. 200 with the number of unread ones."""
-    up_to = body.load()["up_to_number"]
+    up_to = body.load_optional()["up_to_number"]
     answer = idempotency.run_once(lambda: _mark(up_to))
     callers.clear_cache()  # pages show the number of unread ones
     return answer

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from flask import Blueprint
 
 import settings
+from adapters.gateways import registry
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import object_of, operation
@@ -28,12 +29,16 @@ def get_onboarding() -> Mapping[str, object]:
         found = onboarding.find(guards.organization_id())
     if found is None:
         raise not_found("organization", guards.organization_id())
-    base = settings.current().web.url
+    base, gateway = settings.current().web.url, found.facts.gateway
+    more = {
+        "gateway_label": registry.get(gateway).label if gateway else None,
+        "payouts_blocked_message": found.payouts_blocked_message,
+    }
     record: Mapping[str, object] = _RECORD.dump(
         {
             "is_done": found.is_done,
             "steps": [{**asdict(step), "url": f"{base}{step.path}"} for step in found.steps],
-            "facts": {**asdict(found.facts), "payouts_blocked_message": found.payouts_blocked_message},
+            "facts": asdict(found.facts) | more,
         }
     )
     return record

@@ -19,7 +19,8 @@ _MAX_RECIPIENTS = 500
 #: their role sees. A member who joined later has read those from before the day on which they joined.
 UNREAD_COUNT = f"""(select count(*) from (
   select from notification n
-  where n.organization_id = m.organization_id and n.number > coalesce(r.read_number, 0) and n.last_at >= m.created_at - interval '1 day'
+  where n.organization_id = m.organization_id and n.number > coalesce(r.read_number, 0)
+    and n.last_at >= m.created_at - interval '1 day'
     and n.kind = any(%(kinds)s::text[]) and n.kind <> all(coalesce(r.bell_off, '{{}}'))
   limit {MAX_UNREAD}) unread)"""
 #: SQL that joins the reader row `r` of a member `m`, which may not exist.

@@ -42,7 +42,7 @@ _FACTS = columns(
     program_id="newest.id",
     program_at="newest.created_at",
     gateway="connection.gateway",
-    connected_at="connection.created_at",
+    connected_at="connection.connected_at",
     last_click_at="traffic.last_click_at",
     last_sale_at="sold.created_at",
     is_last_sale_test="sold.is_test",
@@ -66,8 +66,8 @@ left join lateral (
   select seen_at, script_origin from some_programs where seen_at is not null order by seen_at desc limit 1
 ) tag on true
 left join lateral (
-  select gateway, created_at from gateway_connection where organization_id = o.id and status = 'Active'
-  order by created_at limit 1
+  select gateway, connected_at from gateway_connection where organization_id = o.id and status = 'Active'
+  order by connected_at limit 1
 ) connection on true
 left join lateral (
   select max(greatest(recent.at, counted.at)) as last_click_at from some_programs p

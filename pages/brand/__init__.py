@@ -12,6 +12,8 @@ from pages.brand import (
     embed_tokens,
     imports,
     invites,
+    notifications,
+    onboarding,
     overview,
     payouts,
     programs,
@@ -22,6 +24,8 @@ from pages.brand import (
 
 BLUEPRINTS = (
     overview.blueprint,
+    onboarding.blueprint,
+    notifications.blueprint,
     *affiliates.BLUEPRINTS,
     invites.blueprint,
     *conversions.BLUEPRINTS,

@@ -17,7 +17,7 @@ from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
 from domain.money import wording
 from pages import api_client, screens
-from pages.brand import performance
+from pages.brand import onboarding, performance
 from pages.screens import screen
 
 blueprint = Blueprint("overview_page", __name__)
@@ -55,14 +55,16 @@ class HeldAmount:
         list_webhook_endpoints,
         get_tracking_status,
         *performance.USES,
+        *onboarding.USES,
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: 21 round trips, however much there is."""
+    """Show the overview. Budget: 22 round trips, however much there is."""
     organization = api_client.require(get_organization)
     stats = api_client.require(list_program_stats)
     return screens.render(
         "overview.html",
+        **onboarding.read_values(),
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),

@@ -21,7 +21,6 @@ from pipelines import earnings
 from pipelines.conversions import acceptance, credit, price
 from pipelines.conversions.price import Price
 from pipelines.earnings import EarnedConversion
-from pipelines.notifications import sale_notices
 
 
 def settle_sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
@@ -77,13 +76,11 @@ def _settle(facts: Sequence[SaleFacts], now: datetime) -> None:
                 decision=decision,
             ),
             sale_facts.terms.recruiter_share,
+            sale_facts.terms,
         )
         for sale_facts, decision in zip(facts, decisions, strict=True)
     ]
     earnings.write_all(earned, now=now)
-    sale_notices.stage_candidates(
-        [(item.conversion, sale_facts.terms) for item, sale_facts in zip(earned, facts, strict=True)]
-    )
     sales.stage_settled(
         organization_id=organization_id, sale_ids=[sale_facts.sale_id for sale_facts in facts], settled_at=now
     )

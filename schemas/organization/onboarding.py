@@ -22,6 +22,7 @@ class OnboardingFacts(Wire):
     home_currency = fields.String()
     program_id = fields.UUID(allow_none=True)
     gateway = fields.String(allow_none=True)
+    gateway_label = fields.String(allow_none=True)
     last_click_at = Instant(allow_none=True)
     last_sale_at = Instant(allow_none=True)
     is_last_sale_test = fields.Boolean(allow_none=True)

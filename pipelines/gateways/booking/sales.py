@@ -27,7 +27,6 @@ from pipelines.conversions.price import Price
 from pipelines.gateways.booking import attribution, order_parts, origins, reversals, totals
 from pipelines.gateways.booking.context import BookingContext, FactResult
 from pipelines.leads import lifecycle
-from pipelines.notifications import sale_notices
 
 #: Reasons of a payment: nothing was paid; it could only be credited by history; it predates the connection.
 ZERO, HISTORY_ONLY, BEFORE = "zero_amount", "history_only", "before_connection"
@@ -229,8 +228,7 @@ def _stage_earnings(
         paid_at=fact.paid_at,
         ordinal=candidate.ordinal,
     )
-    earnings.write(conversion, share=candidate.terms.recruiter_share, now=context.now)
-    sale_notices.stage_candidates([(conversion, candidate.terms)])
+    earnings.write(conversion, share=candidate.terms.recruiter_share, terms=candidate.terms, now=context.now)
     credit.stage_effects(
         credit_.decision, organization_id=context.organization_id, conversion_id=conversion.id, now=context.now
     )

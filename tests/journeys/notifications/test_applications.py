@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.journeys.notifications.feed import end_digests, list_emails, list_notifications, list_titles
 from tests.support.api.applications import apply
-from tests.support.api.notifications import end_digests, list_emails, list_notifications, list_titles
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from domain.money.valuation import PublishedRate
 from models import db
 from models.money import fx_rates
-from tests.support.api.notifications import end_digests, list_emails, list_notifications, list_titles, skip_first_sale
+from tests.journeys.notifications.feed import end_digests, list_emails, list_notifications, list_titles
 from tests.support.databases import run_for_all_tenants
 
 
@@ -68,7 +68,7 @@ def test_brand_with_old_sales_has_had_its_first(office, shop, drain):
 @pytest.mark.parametrize("is_first", [True, False])
 def test_test_sale_notifies_no_one(office, shop, drain, is_first):
     if not is_first:
-        skip_first_sale(shop)
+        shop.skip_first_sale()
     shop.other_key(is_test=True).sale(amountCents=9_000_000)
     end_digests(drain)
 
@@ -86,7 +86,7 @@ def test_denied_self_referral_notifies_no_one(office, shop, drain):
 
 @pytest.mark.parametrize(("cents", "is_large"), [(99_999, False), (100_000, True)])
 def test_default_amount_of_a_large_sale_is_1000_usd(office, shop, drain, cents, is_large):
-    skip_first_sale(shop)
+    shop.skip_first_sale()
     shop.sale(amountCents=cents)
     drain()
 
@@ -96,7 +96,7 @@ def test_default_amount_of_a_large_sale_is_1000_usd(office, shop, drain, cents, 
 @pytest.mark.parametrize(("cents", "is_large"), [(8_999, False), (9_000, True)])
 def test_sale_in_another_currency_is_converted(office, shop, drain, cents, is_large):
     owner = shop.person("Owner")
-    skip_first_sale(shop)
+    shop.skip_first_sale()
     _store_rate("EUR", "0.9")
     assert owner.call("PATCH", "/api/organizations/me", {"largeSaleCents": 10_000}).status_code == 200
     shop.sale(amountCents=cents, currency="EUR")
@@ -106,7 +106,7 @@ def test_sale_in_another_currency_is_converted(office, shop, drain, cents, is_la
 
 
 def test_sale_without_a_rate_is_not_large(office, shop, drain):
-    skip_first_sale(shop)
+    shop.skip_first_sale()
     shop.sale(amountCents=900_000_000, currency="MWK")
     drain()
 
@@ -115,7 +115,7 @@ def test_sale_without_a_rate_is_not_large(office, shop, drain):
 
 def test_large_sales_of_an_hour_are_one_notification_and_one_email(office, shop, drain):
     owner = shop.person("Owner")
-    skip_first_sale(shop)
+    shop.skip_first_sale()
     for number in range(12):
         shop.sale(amountCents=200_000 + number, externalEventId=f"large-{number}")
         drain()
@@ -136,7 +136,7 @@ def test_large_sales_of_an_hour_are_one_notification_and_one_email(office, shop,
 
 def test_changed_amount_applies_to_the_next_sale(office, shop, drain):
     owner = shop.person("Owner")
-    skip_first_sale(shop)
+    shop.skip_first_sale()
     changed = owner.call("PATCH", "/api/organizations/me", {"largeSaleCents": 500}).json
     assert (changed["largeSaleCents"], changed["largeSaleCurrency"]) == (500, "USD")
     shop.sale(amountCents=500)

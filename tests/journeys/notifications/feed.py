@@ -1,6 +1,5 @@
 """Notifications of a brand's people, as they see them and as they are stored."""
 
-from tests.support.databases import run_for_all_tenants
 from tests.support.outside.post_office import make_jobs_due
 
 
@@ -26,8 +25,3 @@ def end_digests(drain):
     drain()
     make_jobs_due()
     drain()
-
-
-def skip_first_sale(brand):
-    """Record that the brand had its first sale, so that the next one is not."""
-    run_for_all_tenants("update organization set first_sale_at = now() where id = %s", (brand.id,))
