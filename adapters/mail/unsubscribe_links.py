@@ -21,7 +21,7 @@ _LENGTH = (2 * _ID_BYTES + 1 + _PROOF_BYTES) // 3 * 4
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class EmailSubscription:
     """The emails that a link switches off: those of one kind, by its code, to one member."""
 
     organization_id: UUID
@@ -29,19 +29,19 @@ class Subscription:
     kind_code: int
 
 
-def build_url(subscription: Subscription) -> str:
+def build_url(subscription: EmailSubscription) -> str:
     """Return the URL for an email."""
     return f"{settings.current().web.url}/unsubscribe/{encode(subscription)}"
 
 
-def encode(subscription: Subscription) -> str:
+def encode(subscription: EmailSubscription) -> str:
     """Return a token for a subscription, signed with the current key."""
     ids = subscription.organization_id.bytes + subscription.member_id.bytes
     payload = ids + bytes([subscription.kind_code])
     return base64.urlsafe_b64encode(payload + _sign(derived_keys.current_key(_USE), payload)).decode()
 
 
-def decode(text: str) -> Subscription | None:
+def decode(text: str) -> EmailSubscription | None:
     """Return the subscription of a token; None if it is invalid. Never raises."""
     if len(text) != _LENGTH:
         return None
@@ -52,7 +52,7 @@ def decode(text: str) -> Subscription | None:
     payload, proof = decoded[:-_PROOF_BYTES], decoded[-_PROOF_BYTES:]
     if not any(hmac.compare_digest(_sign(key, payload), proof) for key in derived_keys.accepted_keys(_USE)):
         return None
-    return Subscription(
+    return EmailSubscription(
         organization_id=UUID(bytes=payload[:_ID_BYTES]),
         member_id=UUID(bytes=payload[_ID_BYTES : 2 * _ID_BYTES]),
         kind_code=payload[-1],

@@ -39,8 +39,8 @@ def list_notifications() -> Mapping[str, object]:
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         reader = _find_reader()
-        shown = [kind for kind in kinds.list_visible(guards.caller().role) if kind.value not in reader.bell_off]
-        rows = feed.list_notifications(organization_id=guards.organization_id(), kinds=shown, **page_request.window)
+        visible = [kind for kind in kinds.list_visible(guards.caller().role) if kind.value not in reader.bell_off]
+        rows = feed.list_notifications(organization_id=guards.organization_id(), kinds=visible, **page_request.window)
     base = settings.current().web.url
     served = paging.serialize_page(
         page_request, rows, lambda some: [_serialize(row, reader, base) for row in some], time_field="last_at"

@@ -26,19 +26,19 @@ _RECORD = OnboardingRecord()
 def get_onboarding() -> Mapping[str, object]:
     """Show which steps of setting up the brand are done. Cheap enough to poll. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
-        found = onboarding.find(guards.organization_id())
-    if found is None:
+        current = onboarding.find(guards.organization_id())
+    if current is None:
         raise not_found("organization", guards.organization_id())
-    base, gateway = settings.current().web.url, found.facts.gateway
+    base, gateway = settings.current().web.url, current.facts.gateway
     more = {
         "gateway_label": registry.get(gateway).label if gateway else None,
-        "payouts_blocked_message": found.payouts_blocked_message,
+        "payouts_blocked_message": current.payouts_blocked_message,
     }
     record: Mapping[str, object] = _RECORD.dump(
         {
-            "is_done": found.is_done,
-            "steps": [{**asdict(step), "url": f"{base}{step.path}"} for step in found.steps],
-            "facts": asdict(found.facts) | more,
+            "is_done": current.is_done,
+            "steps": [{**asdict(step), "url": f"{base}{step.path}"} for step in current.steps],
+            "facts": asdict(current.facts) | more,
         }
     )
     return record

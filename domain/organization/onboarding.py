@@ -44,7 +44,7 @@ class OnboardingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SetupStep:
     """A step: whether it is done, since when (None if unknown), and the page where it is done."""
 
     key: StepKey
@@ -53,20 +53,20 @@ class Step:
     path: str
 
 
-def build_steps(facts: OnboardingFacts, *, may_pay: bool) -> Sequence[Step]:
+def build_steps(facts: OnboardingFacts, *, may_pay: bool) -> Sequence[SetupStep]:
     """Return the steps in order; `may_pay` if the organization could make a payout run."""
     sales_at = facts.connected_at or facts.last_sale_at
     install = f"/dashboard/programs/{facts.program_id}/install" if facts.program_id else "/dashboard/programs/new"
     return [
-        Step(StepKey.Profile, bool(facts.name and facts.home_currency), facts.created_at, "/dashboard/settings"),
+        SetupStep(StepKey.Profile, bool(facts.name and facts.home_currency), facts.created_at, "/dashboard/settings"),
         _step(StepKey.Program, facts.program_at, "/dashboard/programs/new"),
         _step(StepKey.Sales, sales_at, "/dashboard/connections"),
-        Step(StepKey.Tag, facts.tag_seen_at is not None, None, install),
+        SetupStep(StepKey.Tag, facts.tag_seen_at is not None, None, install),
         _step(StepKey.Affiliate, facts.affiliate_at, "/dashboard/invites"),
-        Step(StepKey.Payouts, may_pay, None, "/dashboard/payouts"),
+        SetupStep(StepKey.Payouts, may_pay, None, "/dashboard/payouts"),
         _step(StepKey.Webhook, facts.webhook_at, "/dashboard/webhooks"),
     ]
 
 
-def _step(key: StepKey, at: datetime | None, path: str) -> Step:
-    return Step(key, at is not None, at, path)
+def _step(key: StepKey, at: datetime | None, path: str) -> SetupStep:
+    return SetupStep(key, at is not None, at, path)

@@ -26,7 +26,7 @@ def stage_next_number(organization_id: UUID) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewNotice:
     """An event for the notifications of an organization.
 
     `title`, `detail` (the body of its email) and `path` (its page) are None where they follow from the subject.
@@ -61,7 +61,7 @@ select exists (select from opened)
 """
 
 
-def add(event: NewEvent, *, notification_id: UUID, collects: bool, at: datetime) -> bool:
+def add(event: NewNotice, *, notification_id: UUID, collects: bool, at: datetime) -> bool:
     """Write an event under the number that was taken; return whether it opened a notification of this id.
 
     With `collects` it counts in the open notification of its kind, if there is one.

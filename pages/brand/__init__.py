@@ -25,7 +25,7 @@ from pages.brand import (
 BLUEPRINTS = (
     overview.blueprint,
     onboarding.blueprint,
-    notifications.blueprint,
+    *notifications.BLUEPRINTS,
     *affiliates.BLUEPRINTS,
     invites.blueprint,
     *conversions.BLUEPRINTS,

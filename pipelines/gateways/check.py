@@ -16,11 +16,11 @@ from domain.notifications.kinds import NotificationKind
 from domain.refusals import Refused
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from pipelines import work
 from pipelines.gateways import accounts, connect, web_pixel
-from pipelines.notifications import events as notices
+from pipelines.notifications import notices
 
 #: A connection is Broken once its gateway has refused the credentials for this long.
 BROKEN_AFTER = timedelta(hours=1)
@@ -116,7 +116,7 @@ def _notify_broken(connection: GatewayConnection) -> None:
         " are then processed automatically. You get this email once, until the credentials are accepted again."
     )
     notices.stage(
-        NewEvent(
+        NewNotice(
             connection.organization_id,
             NotificationKind.ConnectionBroken.value,
             connection.id,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import settings
 from adapters.mail import template_renderer, unsubscribe_links
-from adapters.mail.unsubscribe_links import Subscription
+from adapters.mail.unsubscribe_links import EmailSubscription
 from domain.notifications import kinds, wording
 from domain.notifications.kinds import RULES, NotificationKind
 from domain.notifications.wording import LABELS, EventFacts
@@ -120,7 +120,7 @@ def _first_event(notification: NotificationView) -> EventFacts:
 
 
 def _send_to(recipient: Recipient, content: EmailContent, *, organization_id: UUID, now: datetime) -> None:
-    subscription = Subscription(organization_id, recipient.member_id, RULES[content.kind].code)
+    subscription = EmailSubscription(organization_id, recipient.member_id, RULES[content.kind].code)
     unsubscribe_url = unsubscribe_links.build_url(subscription)
     article = "an" if recipient.role[0] in "AO" else "a"
     label = LABELS[content.kind].name

@@ -20,10 +20,10 @@ from models.conversions.conversions import Conversion
 from models.conversions.sale_terms import SaleTerms
 from models.money import fx_rates
 from models.notifications import sale_facts
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.notifications.sale_facts import ForeignSale, SaleToCheck
 from pipelines import work
-from pipelines.notifications import events
+from pipelines.notifications import notices
 
 # An organization with so many earlier sales, or with one so old, has had its first sale long ago.
 _MANY_SALES = 100
@@ -76,7 +76,7 @@ def check(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
         kind = NotificationKind.LargeSale
     else:
         return
-    events.add(NewEvent(organization_id, kind.value, conversion_id), now=now)
+    notices.add(NewNotice(organization_id, kind.value, conversion_id), now=now)
 
 
 def _claim_first(sale: SaleToCheck, organization_id: UUID, now: datetime) -> bool:

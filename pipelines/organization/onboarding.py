@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain.organization import onboarding
-from domain.organization.onboarding import OnboardingFacts, Step
+from domain.organization.onboarding import OnboardingFacts, SetupStep
 from domain.payouts import gates
 from models.organization import onboarding as onboarding_rows
 from models.organization.onboarding import PayoutStanding
@@ -15,7 +15,7 @@ from models.organization.onboarding import PayoutStanding
 class Onboarding:
     """The steps with the facts behind them; `payouts_blocked_message` says why no payout run is possible yet."""
 
-    steps: Sequence[Step]
+    steps: Sequence[SetupStep]
     facts: OnboardingFacts
     payouts_blocked_message: str | None
 

@@ -17,13 +17,13 @@ from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refusals import Refused
 from models import advisory_locks, ids
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
 from models.payouts.proposals import PayoutCadence, Proposal
 from pipelines import mail, work
-from pipelines.notifications import events as notices
+from pipelines.notifications import notices
 from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
 from pipelines.payouts.run_plan import PayoutPreview
@@ -131,7 +131,7 @@ def _notify_refused(organization: Organization, proposal: Proposal, refusal: Ref
 def _notify_due(organization: Organization, proposal: Proposal, title: str, detail: str) -> None:
     """Stage the notification of a proposal that waits for an Owner. It names no affiliate."""
     notices.stage(
-        NewEvent(
+        NewNotice(
             organization.id,
             NotificationKind.PayoutDue.value,
             proposal.id,

@@ -12,11 +12,11 @@ from adapters.platforms import registry
 from adapters.platforms.base import PlatformUnreachable
 from domain.notifications.kinds import NotificationKind
 from domain.platforms.names import PlatformStatus
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection
-from pipelines.notifications import events as notices
+from pipelines.notifications import notices
 from pipelines.platforms import connect
 
 
@@ -73,7 +73,7 @@ def _notify_broken(connection: PlatformConnection) -> None:
         f" when {label} accepts the old ones. You get this email once, until the credentials are accepted again."
     )
     notices.stage(
-        NewEvent(
+        NewNotice(
             connection.organization_id,
             NotificationKind.ConnectionBroken.value,
             connection.id,

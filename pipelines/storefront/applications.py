@@ -18,12 +18,12 @@ from models import advisory_locks, ids, storefront
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import LinkView
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from models.programs import programs
 from models.storefront import ApplicationFacts
 from pipelines.affiliates import enrollment, recruitment, status_emails
-from pipelines.notifications import events as notices
+from pipelines.notifications import notices
 from pipelines.organization import capacity
 from pipelines.storefront import second_step
 
@@ -102,7 +102,7 @@ def apply(
     affiliate = Affiliate(**values)
     enrollment.emit_events(affiliate, slug=slug, now=now)
     if affiliate.status == statuses.AffiliateStatus.Pending:
-        notices.stage(NewEvent(organization_id, NotificationKind.NewApplication.value, affiliate.id))
+        notices.stage(NewNotice(organization_id, NotificationKind.NewApplication.value, affiliate.id))
     if affiliate.status == statuses.AffiliateStatus.Approved:
         status_emails.stage_approved(organization, [affiliate.email], now=now)
     return FiledApplication(

@@ -9,11 +9,11 @@ import settings
 from domain import jobs
 from domain.notifications.kinds import NotificationKind
 from domain.webhooks import events
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from models.webhooks import outages
 from models.webhooks.outages import Outage
 from pipelines import work
-from pipelines.notifications import events as notices
+from pipelines.notifications import notices
 from pipelines.webhooks import manage
 
 #: How long an endpoint has to fail until people are notified.
@@ -48,7 +48,7 @@ def _notify(rows: Sequence[Outage]) -> None:
     )
     host = (urlsplit(first.url).hostname or "")[:_MAX_HOST]
     notices.stage(
-        NewEvent(
+        NewNotice(
             first.organization_id,
             NotificationKind.WebhookFailing.value,
             first.endpoint_id,

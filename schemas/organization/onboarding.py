@@ -15,7 +15,7 @@ class OnboardingStep(Wire):
     url = fields.String()
 
 
-class OnboardingFacts(Wire):
+class OnboardingFactsRecord(Wire):
     """The facts that the steps are checked by; null where there is none."""
 
     name = fields.String()
@@ -36,4 +36,4 @@ class OnboardingRecord(Wire):
 
     is_done = fields.Boolean()
     steps = fields.List(fields.Nested(OnboardingStep))
-    facts = fields.Nested(OnboardingFacts)
+    facts = fields.Nested(OnboardingFactsRecord)

@@ -8,7 +8,7 @@ from domain import jobs
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines import mail
-from pipelines.notifications import emails, events, sale_notices
+from pipelines.notifications import emails, notices, sale_notices
 from pipelines.organization import sign_in_emails
 from pipelines.storefront import second_step
 from workers.actor import database_job, register_calling_job
@@ -58,7 +58,7 @@ def check_sale(job: ClaimedJob) -> None:
 @database_job(jobs.NOTIFICATION_ADD)
 def add_event(job: ClaimedJob) -> None:
     """Write an event into the notifications of an organization."""
-    events.add(events.event_from_args(job.tenant, job.args), now=clock.now())
+    notices.add(notices.event_from_args(job.tenant, job.args), now=clock.now())
 
 
 @database_job(jobs.NOTIFICATION_EMAIL)

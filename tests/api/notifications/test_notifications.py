@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from models.notifications.feed import NewEvent
-from pipelines.notifications import events
+from models.notifications.feed import NewNotice
+from pipelines.notifications import notices
 from tests.support.databases import run_for_all_tenants
 
 URL = "/api/v1/notifications"
@@ -14,8 +14,8 @@ URL = "/api/v1/notifications"
 
 def _stage(brand, kind="webhook_failing", title="Webhook failing for a day: a.test"):
     with db.unit_of_work(brand.id):
-        event = NewEvent(brand.id, kind, uuid4(), title=title, detail="It fails.", path="/dashboard/webhooks")
-        events.stage(event)
+        event = NewNotice(brand.id, kind, uuid4(), title=title, detail="It fails.", path="/dashboard/webhooks")
+        notices.stage(event)
 
 
 @pytest.fixture
@@ -75,11 +75,11 @@ def test_each_person_reads_for_themselves(brand, owner, drain):
 def test_event_after_the_shown_page_stays_unread(brand, owner, drain):
     _stage(brand, title="Shown")
     drain()
-    shown = owner.get(URL).json["lastNumber"]
+    last_number = owner.get(URL).json["lastNumber"]
     _stage(brand, title="Later")
     drain()
 
-    assert owner.post(f"{URL}/read", {"upToNumber": shown}).json == {"unreadCount": 1}
+    assert owner.post(f"{URL}/read", {"upToNumber": last_number}).json == {"unreadCount": 1}
     unread = {item["title"]: item["isUnread"] for item in owner.get(URL).json["items"]}
     assert unread == {"Shown": False, "Later": True}
 
@@ -101,7 +101,7 @@ def test_collected_event_makes_a_read_notification_unread_again(brand, owner, dr
     for number in range(2):
         ben = brand.affiliate(f"ben-{number}", status="Pending", approved_at=None)
         with db.unit_of_work(brand.id):
-            events.stage(NewEvent(brand.id, "new_application", ben))
+            notices.stage(NewNotice(brand.id, "new_application", ben))
         drain()
         assert _count_unread(owner) == 1
         owner.post(f"{URL}/read")

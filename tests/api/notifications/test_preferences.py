@@ -7,8 +7,8 @@ import pytest
 
 from adapters.mail import unsubscribe_links
 from models import db
-from models.notifications.feed import NewEvent
-from pipelines.notifications import events
+from models.notifications.feed import NewNotice
+from pipelines.notifications import notices
 from tests.support.databases import run_for_all_tenants
 from tests.support.outside.post_office import PostOffice
 
@@ -24,8 +24,8 @@ def office(app, monkeypatch):
 
 def _stage(brand, kind="webhook_failing"):
     with db.unit_of_work(brand.id):
-        events.stage(
-            NewEvent(brand.id, kind, uuid4(), title="Webhook failing", detail="It fails.", path="/dashboard/webhooks")
+        notices.stage(
+            NewNotice(brand.id, kind, uuid4(), title="Webhook failing", detail="It fails.", path="/dashboard/webhooks")
         )
 
 
@@ -224,6 +224,6 @@ def test_changed_link_is_refused(office, brand, drain, change):
 
 
 def test_link_of_an_unknown_kind_is_refused(brand):
-    token = unsubscribe_links.encode(unsubscribe_links.Subscription(brand.id, uuid4(), 99))
+    token = unsubscribe_links.encode(unsubscribe_links.EmailSubscription(brand.id, uuid4(), 99))
 
     assert brand.app.test_client().get(f"/unsubscribe/{token}").status_code == 404

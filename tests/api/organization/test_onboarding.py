@@ -15,7 +15,7 @@ def _read(brand):
     return answer.json
 
 
-def _done(brand):
+def _list_done(brand):
     return {step["key"] for step in _read(brand)["steps"] if step["isDone"]}
 
 
@@ -31,16 +31,16 @@ def test_new_brand_has_every_step_in_order(brand):
 
 
 def test_facts_finish_each_step(brand, drain):
-    before = _done(brand)
+    before = _list_done(brand)
     program_id = brand.program()
-    assert _done(brand) - before == {"program"}
+    assert _list_done(brand) - before == {"program"}
     ben = brand.affiliate("ben")
-    assert _done(brand) - before == {"program", "affiliate"}
+    assert _list_done(brand) - before == {"program", "affiliate"}
     brand.endpoint("https://localhost/hook")
-    assert _done(brand) - before == {"program", "affiliate", "webhook"}
+    assert _list_done(brand) - before == {"program", "affiliate", "webhook"}
     brand.sale()
     drain()
-    assert _done(brand) - before == {"program", "affiliate", "webhook", "sales"}
+    assert _list_done(brand) - before == {"program", "affiliate", "webhook", "sales"}
     insert_click(brand, ben)
     facts = _read(brand)["facts"]
     assert (facts["programId"], facts["isLastSaleTest"]) == (str(program_id), False)
@@ -49,27 +49,27 @@ def test_facts_finish_each_step(brand, drain):
 
 def test_tag_that_a_page_loaded_is_installed(brand):
     program_id = brand.program()
-    assert "tag" not in _done(brand)
+    assert "tag" not in _list_done(brand)
     brand.app.test_client().get(f"/api/v1/r/c.gif?programId={program_id}")
 
-    assert "tag" in _done(brand)
+    assert "tag" in _list_done(brand)
     assert _read(brand)["facts"]["tagSeenAt"] is not None
 
 
 def test_step_that_is_undone_is_open_again(brand):
     brand.program()
     ((endpoint_id,),) = [(brand.endpoint("https://localhost/hook")["id"],)]
-    assert "webhook" in _done(brand)
+    assert "webhook" in _list_done(brand)
     brand.call("DELETE", f"/api/v1/webhooks/{endpoint_id}")
 
-    assert "webhook" not in _done(brand)
+    assert "webhook" not in _list_done(brand)
 
 
 def test_application_that_waits_is_no_affiliate(brand):
     brand.program()
     brand.affiliate("ben", status="Pending", approved_at=None)
 
-    assert "affiliate" not in _done(brand)
+    assert "affiliate" not in _list_done(brand)
 
 
 def test_test_sale_counts_as_a_way_for_sales(brand, drain):
@@ -89,14 +89,14 @@ def test_connection_counts_as_a_way_for_sales(brand):
         facts = _read(brand)["facts"]
 
     assert (facts["gateway"], facts["gatewayLabel"]) == ("stripe", "Stripe")
-    assert "sales" in _done(brand)
+    assert "sales" in _list_done(brand)
 
 
 def test_payouts_wait_for_a_paid_plan(app, brand):
-    assert "payouts" in _done(brand)
+    assert "payouts" in _list_done(brand)
     brand.set(status="Trialing")
 
-    assert "payouts" not in _done(brand)
+    assert "payouts" not in _list_done(brand)
     assert "paid plan" in _read(brand)["facts"]["payoutsBlockedMessage"]
 
 
@@ -105,7 +105,7 @@ def test_other_tenants_facts_do_not_count(brand, rival):
     rival.affiliate("ben")
     rival.endpoint("https://localhost/hook")
 
-    assert not _done(brand) & {"program", "affiliate", "webhook"}
+    assert not _list_done(brand) & {"program", "affiliate", "webhook"}
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Manager"])

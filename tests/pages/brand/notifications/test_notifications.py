@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from models.notifications.feed import NewEvent
-from pipelines.notifications import events
+from models.notifications.feed import NewNotice
+from pipelines.notifications import notices
 
 _HERE = "/dashboard/notifications"
 _SETTINGS = "/dashboard/settings/notifications"
@@ -15,8 +15,8 @@ _SETTINGS = "/dashboard/settings/notifications"
 
 def _stage(brand, title="Webhook failing for a day: a.test"):
     with db.unit_of_work(brand.id):
-        events.stage(
-            NewEvent(brand.id, "webhook_failing", uuid4(), title=title, detail="It fails.", path="/dashboard/webhooks")
+        notices.stage(
+            NewNotice(brand.id, "webhook_failing", uuid4(), title=title, detail="It fails.", path="/dashboard/webhooks")
         )
 
 
@@ -30,7 +30,7 @@ def _bell(html):
     return re.sub(r"<[^>]+>|\s+", " ", re.search(r'<a [^>]*href="/dashboard/notifications".*?</a>', html, re.S)[0])
 
 
-def _hidden(html, name):
+def _find_hidden(html, name):
     return re.search(rf'name="{name}" value="([^"]*)"', html)[1]
 
 
@@ -50,7 +50,7 @@ def test_list_leads_to_each_thing_and_marks_all_as_read(owner, brand, drain):
     assert "<h1>Notifications</h1>" in html
     assert '<a href="/dashboard/webhooks"><b>Webhook failing for a day: a.test</b></a>' in html
 
-    form = {"upToNumber": _hidden(html, "upToNumber"), "_key": _hidden(html, "_key")}
+    form = {"upToNumber": _find_hidden(html, "upToNumber"), "_key": _find_hidden(html, "_key")}
     answer = owner.send(f"{_HERE}/read", form)
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=read")
     html = owner.open(_HERE).text
@@ -64,7 +64,7 @@ def test_notification_after_the_page_was_loaded_stays_unread(owner, brand, drain
     html = owner.open(_HERE).text
     _stage(brand, "Later")
     drain()
-    owner.send(f"{_HERE}/read", {"upToNumber": _hidden(html, "upToNumber")})
+    owner.send(f"{_HERE}/read", {"upToNumber": _find_hidden(html, "upToNumber")})
 
     assert _bell(owner.open(_HERE).text).split() == ["Notifications", "1", "unread"]
 
@@ -103,17 +103,17 @@ def test_older_notifications_are_on_the_next_page(owner, brand, drain):
     assert len(re.findall(r"<b>Number \d\d</b>", owner.open(older).text)) == 1
 
 
-def test_switches_are_saved_and_shown(owner, brand):
+def test_switches_are_saved_and_checked(owner, brand):
     html = owner.open(_SETTINGS).text
     assert "<h1>Notification settings</h1>" in html
     kinds = re.findall(r'name="kinds" value="([^"]+)"', html)
     assert len(kinds) == 6
-    shown = dict.fromkeys(re.findall(r'<input type="checkbox"[^>]*name="([^"]+)"[^>]* checked', html), "on")
-    assert len(shown) == 12
-    del shown["email-first_sale"], shown["inApp-large_sale"]
+    checked = dict.fromkeys(re.findall(r'<input type="checkbox"[^>]*name="([^"]+)"[^>]* checked', html), "on")
+    assert len(checked) == 12
+    del checked["email-first_sale"], checked["inApp-large_sale"]
     answer = owner.client.post(
         _SETTINGS,
-        data={**shown, "kinds": kinds, "emails": re.findall(r'name="emails" value="([^"]+)"', html)},
+        data={**checked, "kinds": kinds, "emails": re.findall(r'name="emails" value="([^"]+)"', html)},
         headers={"Sec-Fetch-Site": "same-origin"},
     )
 

@@ -12,11 +12,11 @@ from domain import jobs
 from domain.notifications.kinds import RULES, NotificationKind
 from models import ids
 from models.notifications import feed
-from models.notifications.feed import NewEvent
+from models.notifications.feed import NewNotice
 from pipelines import work
 
 
-def stage(event: NewEvent) -> None:
+def stage(event: NewNotice) -> None:
     """Stage the job that writes an event, in the transaction of the event."""
     words = {"title": event.title, "detail": event.detail, "path": event.path}
     work.enqueue(
@@ -28,7 +28,7 @@ def stage(event: NewEvent) -> None:
     )
 
 
-def add(event: NewEvent, *, now: datetime) -> None:
+def add(event: NewNotice, *, now: datetime) -> None:
     """Write an event as a notification of its own, or into the open one of its kind; stage the job of its emails.
 
     Budget: 1 round trip; the rest travels with the commit.
@@ -45,11 +45,11 @@ def add(event: NewEvent, *, now: datetime) -> None:
         )
 
 
-def event_from_args(organization_id: UUID, args: Mapping[str, str]) -> NewEvent:
+def event_from_args(organization_id: UUID, args: Mapping[str, str]) -> NewNotice:
     """Return the event of a job's arguments. Raises work.NotReadable for a kind that this release does not know."""
     kind = args["kind"]
     if kind not in NotificationKind.__members__.values():
         raise work.NotReadable(f"there is no kind of notification {kind}")
-    return NewEvent(
+    return NewNotice(
         organization_id, kind, UUID(args["subject_id"]), args.get("title"), args.get("detail"), args.get("path")
     )
