@@ -1,4 +1,4 @@
-"""The link of a notification's email that switches off its kind. The link itself is the proof, nobody signs in."""
+"""The link of a notification's email that switches off its kind. The link itself is the proof; no sign-in is needed."""
 
 from models import db
 from pipelines.notifications import preferences

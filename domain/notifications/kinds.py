@@ -10,6 +10,8 @@ from domain.organization.access import Role
 
 #: A notification that collects events is emailed once per hour at most.
 DIGEST_AFTER = timedelta(hours=1)
+#: Unread notifications are counted up to this number.
+MAX_UNREAD = 100
 _AT_ONCE = timedelta(0)
 
 

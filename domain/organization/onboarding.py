@@ -21,7 +21,7 @@ class StepKey(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OnboardingFacts:
-    """The facts of an organization; None where there is none.
+    """The facts of an organization; a missing one is None.
 
     The program is the newest one, the gateway that of the oldest live connection. The sale is the latest that tracking
     or a connection recorded, the times of clicks and of the tag are the latest.

@@ -31,7 +31,7 @@ create table notification (
   subject_ids uuid[] not null check (cardinality(subject_ids) between 1 and 10),
   -- What does not follow from the subjects: the title, the body of the email and the page. No personal data.
   title text check (length(title) <= 300),
-  detail text check (length(detail) <= 20000),
+  detail text check (length(detail) <= 50000),
   path text check (path ~ '^/dashboard(/[a-z0-9-]+)*$'),
   first_at timestamptz not null,
   last_at timestamptz not null,

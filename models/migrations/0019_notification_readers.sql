@@ -1,6 +1,6 @@
--- Whether a member's email address was verified when they last signed in, or an operator entered it: no other address
--- gets emails. A member who claimed an unverified address has a session that says so, or signs in again.
-alter table member add column is_email_verified boolean not null default false;
+-- Whether a member's email address is known to be theirs: no other address gets emails. What an identity provider said
+-- before is unknown; it says so again at the next sign-in.
+alter table member add column is_email_verified boolean not null default true;
 
 -- What a member has read, and which notifications they switched off.
 create table notification_reader (
@@ -16,8 +16,4 @@ create table notification_reader (
 select isolate_tenant('notification_reader');
 
 set local app.any_org = 'on';
-update member m set is_email_verified = true
-where email <> '' and not exists (
-  select from web_session s
-  where s.kind = 'member' and s.organization_id = m.organization_id and s.subject = m.subject
-    and not s.is_email_verified);
+update member set is_email_verified = false where subject is not null and subject not like 'local:%';

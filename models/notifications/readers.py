@@ -1,15 +1,14 @@
-"""What each member has read of the notifications, and which kinds they switched off."""
+"""The mark of each member in the notifications, and the kinds that they switched off."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from domain.notifications.kinds import MAX_UNREAD
 from models.db import db
 from models.table import Rows, columns
 
-#: Unread notifications are counted up to this number.
-MAX_UNREAD = 100
 #: How long before they joined a member's notifications begin to be unread.
 UNREAD_BEFORE = timedelta(days=1)
 #: More members than this get no emails.

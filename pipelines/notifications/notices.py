@@ -18,14 +18,10 @@ from pipelines import work
 
 def stage(event: NewNotice) -> None:
     """Stage the job that writes an event, in the transaction of the event."""
+    args: dict[str, object] = {"kind": event.kind, "subject_id": event.subject_id}
     words = {"title": event.title, "detail": event.detail, "path": event.path}
-    work.enqueue(
-        jobs.NOTIFICATION_ADD,
-        organization_id=event.organization_id,
-        kind=event.kind,
-        subject_id=event.subject_id,
-        **{name: value for name, value in words.items() if value is not None},
-    )
+    args |= {name: value for name, value in words.items() if value is not None}
+    work.enqueue_all(jobs.NOTIFICATION_ADD, organization_id=event.organization_id, args=[args])
 
 
 def add(event: NewNotice, *, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What a person has read of the notifications, and which kinds they have switched off."""
+"""The mark of a person in the notifications, and the kinds that they have switched off."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

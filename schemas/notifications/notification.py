@@ -2,8 +2,7 @@
 
 from marshmallow import fields, validate
 
-from domain.notifications.kinds import NotificationKind
-from models.notifications.readers import MAX_UNREAD
+from domain.notifications.kinds import MAX_UNREAD, NotificationKind
 from schemas.base import Instant, Wire, integer, one_of
 
 # Beyond the number of any notification, and a valid number in JSON.

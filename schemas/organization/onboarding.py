@@ -16,7 +16,7 @@ class OnboardingStep(Wire):
 
 
 class OnboardingFactsRecord(Wire):
-    """The facts that the steps are checked by; null where there is none."""
+    """The facts that the steps are checked by; a missing one is null."""
 
     name = fields.String()
     home_currency = fields.String()

@@ -1,4 +1,4 @@
-"""What a person is notified of, and from which amount a sale is large for the whole brand."""
+"""The switches of a person, and the amount from which a sale is large for the whole brand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -62,4 +62,4 @@ def _fill_switches(preferences: Mapping[str, Any]) -> FormState:
     for item in preferences["items"]:
         switches[f"inApp-{item['kind']}"] = "on" if item["inApp"] else None
         switches[f"email-{item['kind']}"] = "on" if item["email"] else None
-    return forms.prefill(**switches)
+    return forms.prefill("", **switches)

@@ -103,7 +103,7 @@ def test_older_notifications_are_on_the_next_page(owner, brand, drain):
     assert len(re.findall(r"<b>Number \d\d</b>", owner.open(older).text)) == 1
 
 
-def test_switches_are_saved_and_checked(owner, brand):
+def test_switches_are_saved_and_shown(owner, brand):
     html = owner.open(_SETTINGS).text
     assert "<h1>Notification settings</h1>" in html
     kinds = re.findall(r'name="kinds" value="([^"]+)"', html)
