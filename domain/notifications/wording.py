@@ -37,7 +37,7 @@ class SwitchLabel:
 LABELS: dict[NotificationKind, SwitchLabel] = {
     NotificationKind.NewApplication: SwitchLabel("New applications", "An affiliate applied and waits for approval."),
     NotificationKind.FirstSale: SwitchLabel("First sale", "The first sale that an affiliate brought in."),
-    NotificationKind.LargeSale: SwitchLabel("Large sales", "A customer's first payment above an amount that you set."),
+    NotificationKind.LargeSale: SwitchLabel("Large sales", "A customer's first payment of a certain amount or more."),
     NotificationKind.WebhookFailing: SwitchLabel("Failing webhooks", "An endpoint has not answered for a day."),
     NotificationKind.ConnectionBroken: SwitchLabel(
         "Broken connections", "A payment provider or an email platform refuses your credentials."
