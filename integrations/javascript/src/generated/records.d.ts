@@ -2744,7 +2744,7 @@ export interface Onboarding {
   facts: OnboardingFacts;
 }
 
-/** The facts that the steps are checked by; null where there is none. */
+/** The facts that the steps are checked by; a missing one is null. */
 export interface OnboardingFacts {
   /** Its name. */
   name: string;

@@ -3969,7 +3969,7 @@ class Onboarding(TypedDict):
 
 
 class OnboardingFacts(TypedDict):
-    """The facts that the steps are checked by; null where there is none."""
+    """The facts that the steps are checked by; a missing one is null."""
 
     name: str
     """Its name."""
