@@ -8,14 +8,8 @@ from datetime import date, datetime
 from uuid import UUID
 
 from domain import jobs
-<<<<<<< ours
-||||||| base
-from models.programs import numbers
-=======
 from domain.money.valuation import Factors
 from models.affiliates import totals
-from models.programs import numbers
->>>>>>> theirs
 from models.programs.owed_totals import daily
 from pipelines import work
 from pipelines.programs.home_rate import read_home_factors
@@ -53,14 +47,8 @@ def enqueue(organization_id: UUID) -> None:
 def compute(organization_id: UUID, *, since: date | None = None, folded_until: datetime | None = None) -> None:
     """Compute the organization's outdated days, in batches (a full one stages the next). Idempotent.
 
-<<<<<<< ours
-    Budget: 3 statements that return something (first day; home currency and rates; days).
-||||||| base
-    Budget: 4 statements that return something (home currency; currencies; rates; days).
-=======
     With `since`: days since then whose rate changed are counted again for the totals of affiliates.
-    Budget: 5 statements that return something (home currency; currencies; rates; owed days; counted days).
->>>>>>> theirs
+    Budget: 4 statements that return something (first day; home currency and rates; owed days; counted days).
     """
     factors = _read_factors(organization_id)
     owed = daily.recompute(organization_id, factors=factors, limit=_DAYS_PER_JOB)

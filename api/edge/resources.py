@@ -172,7 +172,15 @@ ALL: tuple[Resource, ...] = (
         "organization",
         "Organization",
         "The brand itself: profile, currency, attribution parameters, plan.",
-        ("attribution_params", "tracking_domain", "home_currency", "organization", "billing", "brand_files"),
+        (
+            "attribution_params",
+            "tracking_domain",
+            "home_currency",
+            "organization",
+            "onboarding",
+            "billing",
+            "brand_files",
+        ),
     ),
     Resource(
         "mcp",
@@ -187,6 +195,12 @@ ALL: tuple[Resource, ...] = (
         ("copilot", "copilot_acts"),
     ),
     Resource("audit", "Audit log", "A record of all changes: who changed what, and when.", ("audit_log",)),
+    Resource(
+        "notifications",
+        "Notifications",
+        "What the people of the brand are notified of, and what each of them has read and switched off.",
+        ("notifications", "notification_preferences", "unsubscribe_page"),
+    ),
     Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(

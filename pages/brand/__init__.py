@@ -12,6 +12,8 @@ from pages.brand import (
     embed_tokens,
     imports,
     invites,
+    notifications,
+    onboarding,
     overview,
     payouts,
     programs,
@@ -23,6 +25,8 @@ from pages.brand import (
 
 BLUEPRINTS = (
     overview.blueprint,
+    onboarding.blueprint,
+    *notifications.BLUEPRINTS,
     *affiliates.BLUEPRINTS,
     invites.blueprint,
     *conversions.BLUEPRINTS,

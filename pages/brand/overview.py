@@ -17,7 +17,7 @@ from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
 from domain.money import wording
 from pages import api_client, screens
-from pages.brand import performance
+from pages.brand import onboarding, performance
 from pages.screens import screen
 from pages.times import date_ranges
 
@@ -56,16 +56,18 @@ class HeldAmount:
         list_webhook_endpoints,
         get_tracking_status,
         *performance.USES,
+        *onboarding.USES,
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: 15 round trips, however much there is."""
+    """Show the overview. Budget: 16 round trips, however much there is."""
     stats = api_client.require(list_program_stats)
     chosen = date_ranges.read_range()
     organization = api_client.require(get_organization)
     return screens.render(
         "overview.html",
         chosen.form if stats else None,
+        **onboarding.read_values(),
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),

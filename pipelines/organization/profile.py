@@ -24,14 +24,15 @@ SUBDOMAIN_CHANGES_MAX = 3
 def change(organization: Organization, body: Mapping[str, object], *, now: datetime) -> Organization:
     """Change the profile. `body` is `schemas.organization.organization.ProfileChanges` loaded.
 
-    A new hold applies to every Pending conversion; a new cadence counts from today. A minimum payout keeps the home
-    currency of the time when it is set.
+    A new hold applies to every Pending conversion; a new cadence counts from today. A minimum payout and the
+    amount of a large sale keep the home currency of the time when they are set.
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """
-    if "min_payout_cents" in body:
-        is_set = body["min_payout_cents"] is not None
-        body = {**body, "min_payout_currency": organization.home_currency if is_set else None}
+    for amount in ("min_payout", "large_sale"):
+        if f"{amount}_cents" in body:
+            is_set = body[f"{amount}_cents"] is not None
+            body = {**body, f"{amount}_currency": organization.home_currency if is_set else None}
     changes = {column: value for column, value in body.items() if getattr(organization, column) != value}
     _check_grace_days(organization, changes)
     if "subdomain" in changes:

@@ -21,7 +21,13 @@ _PROGRAM = "/dashboard/programs/{program}"
 
 
 class Home(Reads):
-    costs = {"/dashboard": 15}
+    costs = {
+        "/dashboard": 16,
+        "/dashboard/onboarding": 1,
+        "/dashboard/notifications": 2,
+        "/dashboard/notifications/list": 2,
+        "/dashboard/settings/notifications": 2,
+    }
 
     def grow(self, number):
         self.brand.program()
@@ -29,6 +35,7 @@ class Home(Reads):
             self.brand.affiliate(f"{name}-{number}", status="Paused")
             self.brand.affiliate(f"new-{name}-{number}", status="Pending", approved_at=None)
             self.brand.sale(affiliateSlug=f"{name}-{number}")
+        drain()
         return {}
 
 

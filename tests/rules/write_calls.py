@@ -286,6 +286,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
     ),
+    "PUT /api/v1/notification-preferences": lambda owner: (
+        "/api/v1/notification-preferences",
+        {"items": [{"kind": "first_sale", "email": False}]},
+    ),
     "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
     "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),
     f"POST {_LOGO}": lambda owner: (_LOGO, _PICTURE),

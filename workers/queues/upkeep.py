@@ -15,13 +15,13 @@ from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import scheduled_checks
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
-from pipelines.webhooks import outage_emails
+from pipelines.webhooks import outage_notices
 from workers.actor import database_job, register_calling_job
 
 # The work of jobs without arguments, on the rows of every organization.
 _SWEEPS: Sequence[tuple[Job, Callable[[], object]]] = (
     (jobs.FORGET, upkeep.delete_expired),
-    (jobs.WEBHOOKS_FAILING, lambda: outage_emails.any_org_send(now=clock.now())),
+    (jobs.WEBHOOKS_FAILING, lambda: outage_notices.any_org_notify(now=clock.now())),
     (jobs.DOMAINS_CHECK, lambda: scheduled_checks.any_org_start(now=clock.now())),
     (jobs.INVITES_EXPIRE, lambda: invitations.any_org_expire(now=clock.now())),
     (jobs.HOLD_RELEASE, lambda: release.any_org_release(now=clock.now())),

@@ -1562,6 +1562,12 @@ export declare class Organization {
   getOrganization(options?: CallOptions): Promise<records.OrganizationProfile>;
 
   /**
+   * Show which steps of setting up the brand are done.
+   * Scope read. Refused with not_found.
+   */
+  getOnboarding(options?: CallOptions): Promise<records.Onboarding>;
+
+  /**
    * Show plan, subscription, connected gateways, and the usage of the plan.
    * Scope read. Refused with not_found.
    */

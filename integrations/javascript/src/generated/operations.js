@@ -808,6 +808,10 @@ export class Organization {
     return this.#call({ method: "GET", path: "/api/organizations/me", options });
   }
 
+  getOnboarding(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/onboarding", options });
+  }
+
   getBillingState(options = {}) {
     return this.#call({ method: "GET", path: "/api/billing/state", options });
   }

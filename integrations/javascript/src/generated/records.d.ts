@@ -2911,6 +2911,53 @@ export interface Nothing {
   [name: string]: never;
 }
 
+/** The steps of setting up a brand, in order, each checked by facts. */
+export interface Onboarding {
+  /** Whether every step is done. */
+  isDone: boolean;
+  /** The steps, in order. */
+  steps: OnboardingStep[];
+  facts: OnboardingFacts;
+}
+
+/** The facts that the steps are checked by; a missing one is null. */
+export interface OnboardingFacts {
+  /** Its name. */
+  name: string;
+  /** ISO 4217 code of the organization's home currency. */
+  homeCurrency: string;
+  /** The newest program; null without one. */
+  programId: string | null;
+  /** The gateway of the oldest live connection; null without one. */
+  gateway: string | null;
+  /** The gateway's name for people; null without one. */
+  gatewayLabel: string | null;
+  /** When the latest click was; null without one. */
+  lastClickAt: string | null;
+  /** When the latest sale was recorded by tracking or a connection; null without one. */
+  lastSaleAt: string | null;
+  /** Whether that sale is a test; null without one. */
+  isLastSaleTest: boolean | null;
+  /** When a page last loaded the tag; null if never. */
+  tagSeenAt: string | null;
+  /** The site on which the tag last ran; null if unknown. */
+  tagOrigin: string | null;
+  /** Why no payout run is possible yet, for people; null if one is. */
+  payoutsBlockedMessage: string | null;
+}
+
+/** A step of setting up: whether it is done, since when (null if unknown), and the page where it is done. */
+export interface OnboardingStep {
+  /** The step. */
+  key: "profile" | "program" | "sales" | "tag" | "affiliate" | "payouts" | "webhook";
+  /** Whether the facts say that it is done. */
+  isDone: boolean;
+  /** Since when it is done; null if it is not, or if the time is unknown. */
+  doneAt: string | null;
+  /** The page where the step is done. */
+  url: string;
+}
+
 /** The profile. */
 export interface OrganizationProfile {
   /** Its id. */
@@ -2973,6 +3020,10 @@ export interface OrganizationProfile {
   commissionBasis: "gross" | "net";
   /** How new conversions whose buyer is the affiliate are treated: earn commission, hold them until a Manager approves them, or deny them. */
   selfReferrals: "earn" | "hold" | "deny";
+  /** From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of the home currency. */
+  largeSaleCents: number | null;
+  /** The currency of that amount; null without one. */
+  largeSaleCurrency: string | null;
   /** How many custom parameters there may be. */
   maxCustomAttributionParams: number;
   /** How many characters custom parameters may have together. */

@@ -4219,6 +4219,73 @@ class Nothing(TypedDict):
     """An empty object."""
 
 
+class Onboarding(TypedDict):
+    """The steps of setting up a brand, in order, each checked by facts."""
+
+    isDone: bool
+    """Whether every step is done."""
+
+    steps: list[OnboardingStep]
+    """The steps, in order."""
+
+    facts: OnboardingFacts
+
+
+class OnboardingFacts(TypedDict):
+    """The facts that the steps are checked by; a missing one is null."""
+
+    name: str
+    """Its name."""
+
+    homeCurrency: str
+    """ISO 4217 code of the organization's home currency."""
+
+    programId: str | None
+    """The newest program; null without one."""
+
+    gateway: str | None
+    """The gateway of the oldest live connection; null without one."""
+
+    gatewayLabel: str | None
+    """The gateway's name for people; null without one."""
+
+    lastClickAt: str | None
+    """When the latest click was; null without one."""
+
+    lastSaleAt: str | None
+    """When the latest sale was recorded by tracking or a connection; null without one."""
+
+    isLastSaleTest: bool | None
+    """Whether that sale is a test; null without one."""
+
+    tagSeenAt: str | None
+    """When a page last loaded the tag; null if never."""
+
+    tagOrigin: str | None
+    """The site on which the tag last ran; null if unknown."""
+
+    payoutsBlockedMessage: str | None
+    """Why no payout run is possible yet, for people; null if one is."""
+
+
+class OnboardingStep(TypedDict):
+    """A step of setting up: whether it is done, since when (null if unknown), and the page where it
+    is done.
+    """
+
+    key: Literal["profile", "program", "sales", "tag", "affiliate", "payouts", "webhook"]
+    """The step."""
+
+    isDone: bool
+    """Whether the facts say that it is done."""
+
+    doneAt: str | None
+    """Since when it is done; null if it is not, or if the time is unknown."""
+
+    url: str
+    """The page where the step is done."""
+
+
 class OrganizationProfile(TypedDict):
     """The profile."""
 
@@ -4319,6 +4386,14 @@ class OrganizationProfile(TypedDict):
     """How new conversions whose buyer is the affiliate are treated: earn commission, hold them
     until a Manager approves them, or deny them.
     """
+
+    largeSaleCents: int | None
+    """From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of
+    the home currency.
+    """
+
+    largeSaleCurrency: str | None
+    """The currency of that amount; null without one."""
 
     maxCustomAttributionParams: int
     """How many custom parameters there may be."""
