@@ -140,8 +140,8 @@ def test_viewer_sees_no_emails_and_no_amount(visitor, links, brand):
     visitor.open(links("owner", "--role", "Viewer", "--email", "vera@x.test"))
     html = visitor.open(_SETTINGS).text
 
-    assert 'name="emails"' not in html
-    assert "large-sales" not in html
+    assert 'action="/dashboard/settings/notifications' not in html
+    assert "A Viewer gets no emails." in html
     assert "1,000.00 USD" in html
 
 
