@@ -57,7 +57,7 @@ ALL: tuple[Resource, ...] = (
         "affiliates",
         "Affiliates",
         "The affiliates of a brand, their links and their rates.",
-        ("affiliates", "affiliate_actions", "affiliate_links", "affiliate_balance", "tax_forms"),
+        ("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance", "tax_forms"),
     ),
     Resource(
         "coupons",
@@ -98,12 +98,14 @@ ALL: tuple[Resource, ...] = (
             "uncredited",
         ),
     ),
+    Resource("search", "Search", "Search over affiliates, conversions, payouts and coupon codes.", ("search",)),
     Resource(
         "payouts",
         "Payouts",
         "Amounts due to affiliates, and their payment.",
         (
             "payouts",
+            "payout_export",
             "payout_runs",
             "made_runs",
             "payout_decisions",

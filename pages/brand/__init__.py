@@ -18,6 +18,7 @@ from pages.brand import (
     payouts,
     programs,
     review,
+    search,
     settings,
     webhooks,
 )
@@ -33,6 +34,7 @@ BLUEPRINTS = (
     *payouts.BLUEPRINTS,
     *programs.BLUEPRINTS,
     *review.BLUEPRINTS,
+    search.blueprint,
     *webhooks.BLUEPRINTS,
     *settings.BLUEPRINTS,
     *coupons.BLUEPRINTS,

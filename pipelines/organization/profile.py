@@ -7,14 +7,14 @@ Source: core spec, "Organization profile" and "Home currency"; tracking spec, "A
 from collections.abc import Mapping
 from datetime import datetime
 
-from domain import jobs, slugs
+from domain import slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
 from domain.payouts import cadence
 from domain.refusals import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
-from pipelines import work
+from pipelines import owed_days
 from pipelines.conversions import renewal
 
 #: How often an organization may change the subdomain of its portal: links with the old one stop working.
@@ -58,7 +58,7 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> O
         raise Refused(400, "unsupported_currency", message, field="homeCurrency")
     if currency == organization.home_currency:
         return organization
-    work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization.id)
+    owed_days.enqueue(organization.id)
     return organizations.change(organization, {"home_currency": currency, "home_currency_changed_at": now})
 
 

@@ -12,6 +12,7 @@ from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from models.organization import members, organizations
 from models.organization.organizations import Organization
+from pipelines import owed_days
 from pipelines.conversions import renewal
 from pipelines.organization import operator_settings
 
@@ -67,6 +68,8 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
         raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
     if "payout_grace_days" in changes:
         renewal.renew_holds(organization_id)
+    if changes.get("home_currency", before.home_currency) != before.home_currency:
+        owed_days.enqueue(organization_id)
     return changes
 
 

@@ -200,6 +200,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
         f"{_AFFILIATES}/bulk-action",
         {"action": "pause", "affiliateIds": [_create_affiliate(owner)]},
     ),
+    "POST /api/affiliates/bulk": lambda owner: (
+        "/api/affiliates/bulk",
+        {"affiliateIds": [_create_affiliate(owner)], "action": "tag", "tag": "vip"},
+    ),
     "POST /api/affiliates/bulk/approve": lambda owner: (
         "/api/affiliates/bulk/approve",
         {"ids": [_create_affiliate(owner, "Pending")]},
