@@ -3,7 +3,7 @@
 import re
 
 from tests.support.rows.fraud_rows import record_blocked_click
-from tests.support.rows.program_rows import insert_conversion, store_rate, time_ago
+from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate, time_ago
 
 
 def _pending_work(html):
