@@ -41,8 +41,8 @@ def sign_member_in(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> MemberWithPlan | None:
     """Return the member of a dashboard token with their organization's permissions; None if it does not exist."""
-    visible = kinds.list_visible(role)
-    known_member = _find_member(organization_id, subject, visible, now)
+    counted = kinds.list_counted(role)
+    known_member = _find_member(organization_id, subject, counted, now)
     if known_member is None or _person(known_member) == (role, email, is_email_verified):
         return known_member
     if known_member.id is None:
@@ -51,7 +51,7 @@ def sign_member_in(
         if not (is_email_verified and members.claim(**person)):
             values = {"id": ids.new_id(), **person, "is_email_verified": is_email_verified, "created_at": now}
             members.insert(values)
-        return members.find_with_plan(organization_id=organization_id, subject=subject, kinds=visible)
+        return members.find_with_plan(organization_id=organization_id, subject=subject, kinds=counted)
     members.stage_change(
         organization_id=organization_id,
         member_id=known_member.id,
@@ -101,8 +101,8 @@ def _person(member: MemberWithPlan) -> tuple[str | None, str | None, bool | None
     return member.role, member.email, member.is_email_verified
 
 
-def _find_member(organization_id: UUID, subject: str, visible: Sequence[str], now: datetime) -> MemberWithPlan | None:
-    member = members.find_with_plan(organization_id=organization_id, subject=subject, kinds=visible)
+def _find_member(organization_id: UUID, subject: str, counted: Sequence[str], now: datetime) -> MemberWithPlan | None:
+    member = members.find_with_plan(organization_id=organization_id, subject=subject, kinds=counted)
     if member is not None and member.id and member.seen_at and now - member.seen_at > _SEEN_EVERY:
         members.stage_seen(organization_id=organization_id, member_id=member.id, at=now)
     return member
