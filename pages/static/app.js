@@ -36,7 +36,10 @@
   }
 
   for (const button of document.querySelectorAll('[data-hold], [data-copy]')) button.hidden = false;
+  for (const button of document.querySelectorAll('[data-share]')) button.hidden = !navigator.share;
   addEventListener('click', event => {
+    const share = event.target.closest('[data-share]');
+    if (share) navigator.share({ url: share.dataset.share }).catch(() => {}); // the person cancelled
     const hold = event.target.closest('[data-hold]'), copy = event.target.closest('[data-copy]');
     if (hold) {
       root.dataset.held = root.dataset.held ? '' : '1';
