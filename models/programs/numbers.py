@@ -219,17 +219,18 @@ class ProgramEvent:
     conversion_type: str | None
     attribution_method: str | None
     is_test: bool | None
+    payout_locked: bool | None
 
 
 _RECENT_ROWS = Rows(ProgramEvent)
 _RECENT = f"""
 (select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, outcome, null::bigint, null::text,
-   null::bigint, null::text, null::text, null::text, null::boolean
+   null::bigint, null::text, null::text, null::text, null::boolean, null::boolean
  from click where organization_id = %(org)s and program_id = %(program)s
  order by occurred_at desc, id desc limit %(limit)s)
 union all
 (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, null, amount_cents, currency,
-   {_NET}, status, type, attribution_method, is_test
+   {_NET}, status, type, attribution_method, is_test, payout_locked
  from conversion where organization_id = %(org)s and program_id = %(program)s and parent_id is null
  order by occurred_at desc, id desc limit %(limit)s)
 order by occurred_at desc, id desc limit %(limit)s

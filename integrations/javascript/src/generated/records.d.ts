@@ -342,6 +342,10 @@ export interface AffiliateCreatedEvent {
 
 /** Up to 1,000 affiliates for one program, and whether they get an email. */
 export interface AffiliateImport {
+  /** As in the preview. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The affiliates. */
@@ -412,6 +416,10 @@ export interface AffiliatePage {
 
 /** A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`. */
 export interface AffiliatePreview {
+  /** The columns of another service's file, by our fields; others are ignored. `firstName` and `lastName` become `fullName`. Without it the header has our names. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The affiliates. */
@@ -1365,12 +1373,18 @@ export interface ConversionEvent {
 
 /** Up to 1,000 sales of one program; with `confirm_unpaid_payout` the unpaid ones become payable. */
 export interface ConversionImport {
+  /** As in the preview. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
   /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
+  /** As in the preview. */
+  currency?: string | null;
   /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
   /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It becomes a part of their attributionMethod. */
@@ -1464,12 +1478,18 @@ export interface ConversionPage {
 
 /** A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`. */
 export interface ConversionPreview {
+  /** The columns of another service's file, by our fields; others are ignored. Without a sale amount it is 0. Signs and codes of currencies around amounts are dropped. */
+  columns?: Record<string, string> | null;
+  /** What the words of the file's status column mean, in any case. Affiliates: a status or `leave_out`; conversions: `paid`, `unpaid` or `leave_out`. */
+  words?: Record<string, string> | null;
   /** The program. */
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
   /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
   file?: string | null;
+  /** The currency of the rows of a file without one; only with `columns`. */
+  currency?: string | null;
   /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
   /** The service that the sales come from, as the import takes it. */
@@ -3693,6 +3713,8 @@ export interface RecentEvent {
   attributionMethod?: string | null;
   /** Whether it is for tests and never paid. */
   isTest?: boolean;
+  /** Whether it is history of another service that is never paid here. */
+  locked?: boolean;
 }
 
 /** One recipient of a bulk invite. */
@@ -4047,6 +4069,8 @@ export interface UnderstoodFile {
   hasSeparatorLine: boolean;
   /** The fields of its header, in order. */
   columns: string[];
+  /** How many rows of the file have a word that means `leave_out`. */
+  leftOut: number;
 }
 
 /** The limits of an unverified organization. */

@@ -492,6 +492,14 @@ class AffiliateCreatedEvent(TypedDict):
 class AffiliateImport(TypedDict):
     """Up to 1,000 affiliates for one program, and whether they get an email."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -590,6 +598,16 @@ class AffiliatePage(TypedDict):
 class AffiliatePreview(TypedDict):
     """A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a
     `file`.
+    """
+
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. `firstName` and
+    `lastName` become `fullName`. Without it the header has our names.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
     """
 
     programId: str
@@ -1997,6 +2015,14 @@ class ConversionImport(TypedDict):
     payable.
     """
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2008,6 +2034,9 @@ class ConversionImport(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """As in the preview."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -2145,6 +2174,16 @@ class ConversionPage(TypedDict):
 class ConversionPreview(TypedDict):
     """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. Without a sale
+    amount it is 0. Signs and codes of currencies around amounts are dropped.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2156,6 +2195,9 @@ class ConversionPreview(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """The currency of the rows of a file without one; only with `columns`."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -5365,6 +5407,9 @@ class RecentEvent(TypedDict):
     isTest: NotRequired[bool]
     """Whether it is for tests and never paid."""
 
+    locked: NotRequired[bool]
+    """Whether it is history of another service that is never paid here."""
+
 
 class RecipientBody(TypedDict):
     """One recipient of a bulk invite."""
@@ -5855,6 +5900,9 @@ class UnderstoodFile(TypedDict):
 
     columns: list[str]
     """The fields of its header, in order."""
+
+    leftOut: int
+    """How many rows of the file have a word that means `leave_out`."""
 
 
 class UnverifiedRules(TypedDict):

@@ -109,6 +109,16 @@ def test_program_page_shows_budget_tracking_and_recent_events(brand, people):
     assert f"{_HERE}/{program}/archive" not in html
 
 
+def test_recent_history_of_another_service_says_that_it_is_never_paid(brand, people):
+    program = brand.program()
+    insert_conversion(brand, brand.affiliate("ben"), source="import", payout_locked=True)
+
+    html = people("Viewer").open(f"{_HERE}/{program}").text
+
+    assert "locked history, never paid" in html
+    assert "nothing came yet" in html
+
+
 def test_new_program_is_created_once_and_shown(brand, people):
     visitor = people("Manager")
     form = visitor.open(f"{_HERE}/new").text
