@@ -26,6 +26,8 @@ _EMPTY: dict[str, str] = {
 _IS_BEFORE = "(%(before)s::timestamptz is null or ({at}, {id}) < (%(before)s, %(before_id)s::uuid))"
 # The affiliate's first conversions by creation: an affiliate may have a million leads before the first sale.
 _FIRST_CONVERSIONS = 200
+# An affiliate, an invite or a payout has its decisive entry among its first ones.
+_FIRST_ENTRIES = 50
 
 
 def _event_sql(kind: str, at: str, owner: str, /, **expressions: str) -> str:
@@ -43,11 +45,18 @@ def _group_name(document: str) -> str:
 
 
 def _actor_sql(action: str, entity_id: str) -> str:
-    """Return SQL for a join with the person (or key) who did what the newest audit entry of this action says."""
+    """Return SQL for a join with who did what an audit entry of this action says.
+
+    It is among the first entries of its entity. They are read before the action is compared, so that no index is used
+    that has all entries of an action.
+    """
     return f"""left join lateral (
-    select e.actor_type, e.actor_label from audit_entry e
-    where e.organization_id = %(org)s and e.entity_id = {entity_id} and e.action = '{action}'
-    order by e.created_at desc, e.id desc limit 1
+    select e.actor_type, e.actor_label from (
+      select e.actor_type, e.actor_label, e.action from audit_entry e
+      where e.organization_id = %(org)s and e.entity_id = {entity_id}
+      order by e.created_at, e.id limit {_FIRST_ENTRIES}
+    ) e
+    where e.action = {action} limit 1
   ) actor on true"""
 
 
@@ -93,11 +102,11 @@ entry ({_NAMES}) as (
 ),
 joining as (
   select {_event_sql(_JOINED_AS, "a.applied_at", "a.id::text", **_BY_ACTOR)}
-  from own a {_actor_sql("affiliate.created", "a.id::text")}
+  from own a {_actor_sql("'affiliate.created'", "a.id::text")}
 ),
 invitation as (
   select {_event_sql("'invited'", "coalesce(i.sent_at, i.created_at)", "i.id::text", **_BY_ACTOR)}
-  from affiliate_invite i {_actor_sql("affiliate_invite.created", "i.id::text")}
+  from affiliate_invite i {_actor_sql("'affiliate_invite.created'", "i.id::text")}
   where i.organization_id = %(org)s and i.affiliate_id = %(affiliate)s
 ),
 approval as (
@@ -112,11 +121,7 @@ payment as (
     ('payout_failed', p.failed_at, p.failure_reason, true, null),
     ('payout_voided', p.voided_at, null, true, 'payout.void')
   ) as time (kind, at, reason, applies, action)
-  left join lateral (
-    select e.actor_type, e.actor_label from audit_entry e
-    where e.organization_id = %(org)s and e.entity_id = p.id::text and e.action = time.action
-    order by e.created_at desc, e.id desc limit 1
-  ) actor on time.action is not null
+  {_actor_sql("time.action", "p.id::text")}
   where p.organization_id = %(org)s and p.affiliate_id = %(affiliate)s and time.at is not null and time.applies
     and {_IS_BEFORE.format(at="time.at", id="md5(time.kind || p.id::text)::uuid")}
   order by time.at desc limit %(limit)s
