@@ -123,12 +123,12 @@ _SOURCES = {
     "sub_affiliate": "your share of what your recruit earns",
 }
 _STATES = {
-    EarningState.Held: "It waits until the time for refunds is over.",
+    EarningState.Held: "It is on hold until the refund period is over.",
     EarningState.Disputed: "The buyer disputed the payment at their bank; it waits until the dispute is decided.",
     EarningState.OnItsWay: "It is in a payout that is on its way.",
     EarningState.Refunded: "The buyer was refunded in full.",
     EarningState.Denied: "The brand denied it.",
-    EarningState.Invalidated: "It was earning_state invalid; the brand can still validate it.",
+    EarningState.Invalidated: "It was marked as invalid. The brand can still validate it.",
     EarningState.NotPayable: "It is counted but never paid here.",
 }
 _LOCKED = "The brand imported it as history: it was settled outside this service, so it is counted but never paid here."

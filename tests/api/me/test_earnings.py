@@ -33,7 +33,7 @@ def test_conversion_shows_share_state_day_and_reasons(rita):
     assert conversion["why"] == [
         "The buyer came through your link.",
         "20 %: the rate of the program.",
-        "It waits until the time for refunds is over.",
+        "It is on hold until the refund period is over.",
     ]
     assert (conversion["programName"], conversion["organizationName"]) == ("Campaign", "Brand")
 

@@ -35,7 +35,7 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
     (link,) = list_second_step_links(brand, email)
     stranger.goto(site + link)
     stranger.get_by_label("Where mostly?").select_option("Blog")
-    press(stranger.get_by_role("button", name="Send the answers"))
+    press(stranger.get_by_role("button", name="Send answers"))
     stranger.get_by_role("heading", name="Thank you").wait_for()
 
     owner.goto(f"{site}/dashboard/affiliates/applications")
