@@ -185,7 +185,12 @@ ALL: tuple[Resource, ...] = (
         ("copilot", "copilot_acts"),
     ),
     Resource("audit", "Audit log", "A record of all changes: who changed what, and when.", ("audit_log",)),
-    Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
+    Resource(
+        "members",
+        "Members",
+        "The people of the brand: their roles, invitations, sessions and second factors.",
+        ("members", "team", "own_organizations", "second_factor"),
+    ),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(
         "operator",

@@ -5,6 +5,9 @@ home_currency    the currency of totals
 billing          the subscription, and the usage of its limits
 keys             API keys
 members          members, and their sessions
+team             the team: roles and invitations
+second_factor    the caller's own second factor
+own_organizations  the organizations of the caller
 audit_log        the audit log
 tracking_domain  the domain of the tracking script
 brand_files      images, public
@@ -18,6 +21,9 @@ from api.organization import (
     keys,
     members,
     organization,
+    own_organizations,
+    second_factor,
+    team,
     tracking_domain,
 )
 
@@ -27,6 +33,9 @@ BLUEPRINTS = (
     billing.blueprint,
     keys.blueprint,
     members.blueprint,
+    team.blueprint,
+    own_organizations.blueprint,
+    second_factor.blueprint,
     tracking_domain.blueprint,
     audit_log.blueprint,
     brand_files.blueprint,

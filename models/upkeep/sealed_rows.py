@@ -71,6 +71,15 @@ KINDS = (
         write="refresh_sealed = %s",
     ),
     SealedKind(
+        name="secrets of second factors",
+        table="second_factor",
+        key=("email",),
+        sealed="secret_sealed",
+        belongs_to="'second factor of ' || email",
+        where="true",
+        write="secret_sealed = %s",
+    ),
+    SealedKind(
         name="stored answers",
         table="stored_answer",
         key=("organization_id", "scope", "key"),

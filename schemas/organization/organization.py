@@ -44,6 +44,7 @@ class ProfileChanges(Wire):
     white_label_enabled = Flag()
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = Flag()
 
     @post_load
     def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -87,6 +88,7 @@ class OrganizationProfileRecord(Wire):
     effective_attribution_params = fields.List(fields.String())
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = fields.Boolean()
     max_custom_attribution_params = fields.Integer()
     max_attribution_params_chars = fields.Integer()
     created_at = Instant()

@@ -56,6 +56,7 @@ def test_every_field_is_returned(brand):
         "customAttributionParams": None,
         "commissionBasis": "gross",
         "selfReferrals": "earn",
+        "requireSecondFactor": False,
         "maxCustomAttributionParams": 10,
         "maxAttributionParamsChars": 256,
     }

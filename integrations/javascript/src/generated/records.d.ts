@@ -2793,6 +2793,8 @@ export interface OrganizationProfile {
   commissionBasis: "gross" | "net";
   /** How new conversions whose buyer is the affiliate are treated: earn commission, hold them until a Manager approves them, or deny them. */
   selfReferrals: "earn" | "hold" | "deny";
+  /** Whether members who sign in by email must have a second factor. */
+  requireSecondFactor: boolean;
   /** How many custom parameters there may be. */
   maxCustomAttributionParams: number;
   /** How many characters custom parameters may have together. */

@@ -4049,6 +4049,9 @@ class OrganizationProfile(TypedDict):
     until a Manager approves them, or deny them.
     """
 
+    requireSecondFactor: bool
+    """Whether members who sign in by email must have a second factor."""
+
     maxCustomAttributionParams: int
     """How many custom parameters there may be."""
 
