@@ -5,13 +5,23 @@ from uuid import UUID
 import click
 from flask.cli import AppGroup
 
+import settings
+from adapters import clock
+from adapters.mail import smtp
 from commands import audit_trail, output
+from domain.mail import smtp_address
+from models import ids
 from models.mail import MailMessage, any_org_list
 from pipelines import mail
 
 group = AppGroup("mail", help="Emails: sent, kept and failed.")
 
 _STATUSES = ("Queued", "Sent", "Kept", "Failed")
+_ENCRYPTION = {
+    smtp_address.Security.Tls: "TLS",
+    smtp_address.Security.StartTls: "STARTTLS",
+    smtp_address.Security.Plain: "not encrypted",
+}
 
 
 @group.command("outbox")
@@ -81,6 +91,43 @@ def retry(message_ids: tuple[UUID, ...], as_json: bool) -> None:
             click.echo(f"Not queued (neither Kept nor Failed, or the body was deleted): {' '.join(untouched)}")
 
     output.show({"queued": retried, "untouched": untouched}, as_json=as_json, print_text=print_text)
+
+
+@group.command("test")
+@click.argument("address")
+@output.json_option
+def test(address: str, as_json: bool) -> None:
+    """Send a test email to ADDRESS now, without the queue, and print what the mail server replied."""
+    config = settings.current().mail
+    if config.smtp is None:
+        raise click.ClickException(
+            "SMTP_URL is not set, so no email is sent. Next: set SMTP_URL (docs/settings.md) and MAIL_FROM."
+        )
+    email = smtp.OutgoingEmail(
+        id=ids.new_id(),
+        to=address,
+        subject="Finderfee can send email",
+        text="This is the test email of `flask mail test`. Sign-in links and other emails are sent in the same way.\n",
+        html=None,
+        written_at=clock.now(),
+    )
+    server = f"{config.smtp.host}:{config.smtp.port} ({_ENCRYPTION[config.smtp.security]})"
+    try:
+        smtp.Smtp(config.smtp, sender=config.sender).send(email)
+    except (smtp.MailRejected, smtp.MailUnreachable) as error:
+        reason = output.clean_line(str(error))
+        raise click.ClickException(
+            f"{server} did not accept the email: {reason}\nNext: {smtp.advise(error)}"
+        ) from error
+    output.show(
+        {"sent": True, "to": address, "from": config.sender, "server": config.smtp.host, "port": config.smtp.port},
+        as_json=as_json,
+        print_text=lambda: click.echo(
+            f"{server} accepted the email to {output.clean_line(address)} from {config.sender}.\n"
+            "If it is not in the inbox within a minute, look in the spam folder, and publish SPF and DKIM records for"
+            " the sender's domain."
+        ),
+    )
 
 
 def _serialize(message: MailMessage) -> dict[str, object]:

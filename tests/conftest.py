@@ -223,6 +223,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     from api.access import callers
     from api.edge import cors
     from api.service import health
+    from api.storefront.network_presence import presence
     from models import db
     from pipelines.clicks import public_links
     from pipelines.gateways import receive
@@ -231,6 +232,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     callers.clear_cache()
     cors.clear_cache()
     health.readiness.forget()
+    presence.forget()
     public_links.clear_cache()
     receive.clear_cache()
     with db.any_org_work():

@@ -100,6 +100,24 @@ class Smtp:
         return smtplib.SMTP(server.host, server.port, local_hostname=name, timeout=_TIMEOUT_S)
 
 
+def advise(error: MailRejected | MailUnreachable) -> str:
+    """Return what an operator does next about a failed attempt."""
+    cause = error.__cause__
+    if isinstance(cause, smtplib.SMTPAuthenticationError):
+        return "check user and password in SMTP_URL; special characters are percent-encoded."
+    if isinstance(cause, smtplib.SMTPSenderRefused):
+        return "set MAIL_FROM to an address that this server may send from."
+    if isinstance(cause, smtplib.SMTPNotSupportedError):
+        return "the server offers no STARTTLS or no login on this port; try smtps:// with port 465, or another port."
+    if isinstance(cause, ssl.SSLError):
+        return "use the host name of the server's certificate in SMTP_URL; smtps:// is for port 465, smtp:// for 587."
+    if isinstance(cause, OSError) and not isinstance(cause, smtplib.SMTPException):
+        return "check host and port in SMTP_URL, and whether a firewall blocks outgoing connections to that port."
+    if isinstance(error, MailRejected):
+        return "check the address; the server refuses this recipient or message for good."
+    return "try again in a few minutes; if it stays, ask the operator of the mail server about this reply."
+
+
 def build_message(email: OutgoingEmail, *, sender: str, recipient: str) -> EmailMessage:
     """Return the MIME message: headers, text, and the HTML as its alternative."""
     policy = SMTP if recipient.isascii() else SMTPUTF8

@@ -12,6 +12,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import body
 from api.edge.operations import object_of, operation
+from domain.clicks.install_snippet import TagOptions
 from models import db
 from pipelines.clicks import install_snippet
 from schemas.clicks.install_snippet import Snippet, SnippetQuery
@@ -33,10 +34,14 @@ def get_install_snippet() -> Mapping[str, object]:
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
         snippet = install_snippet.build(
+            TagOptions(
+                with_pixel=query["with_pixel"],
+                captures_emails=query["email_capture"],
+                requires_consent=query["consent_required"],
+                respects_gpc=query["respect_gpc"],
+            ),
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
-            with_pixel=query["with_pixel"],
-            captures_emails=query["email_capture"],
             base_url=settings.current().web.url,
         )
     return _SNIPPET.dump(snippet)

@@ -33,13 +33,19 @@ class InstallState:
     script_origin: str | None
     last_click_at: datetime | None
     last_conversion_at: datetime | None
+    last_conversion_source: str | None
     check: InstallCheck | None
 
 
 _ROWS = Rows(InstallState)
-_LAST_CLICK, _LAST_CONVERSION, _CHECK = numbers.LAST_CLICK_AT, numbers.LAST_CONVERSION_AT, columns(InstallCheck, "c")
+_VALUES = {
+    "last_click_at": numbers.LAST_CLICK_AT,
+    "last_conversion_at": numbers.LAST_CONVERSION_AT,
+    "last_conversion_source": numbers.LAST_CONVERSION_SOURCE,
+    "check": columns(InstallCheck, "c"),
+}
 _STATE = f"""
-select {columns(InstallState, "p", last_click_at=_LAST_CLICK, last_conversion_at=_LAST_CONVERSION, check=_CHECK)}
+select {columns(InstallState, "p", **_VALUES)}
 from program p left join install_check c on c.organization_id = p.organization_id and c.program_id = p.id
 where p.organization_id = %(org)s and p.id = %(program)s
 """

@@ -107,6 +107,17 @@ def any_org_find(
     return _LISTED_ROWS.first(_ANY_ORG_FIND, {**person, "program": program_id})
 
 
+_ANY_ORG_EXISTS = f"""
+select exists (select from program p join organization o on o.id = p.organization_id where {conditions.LISTED_PROGRAM})
+"""
+
+
+def any_org_exists(*, sandbox: bool) -> bool:
+    """Return whether any program is visible to affiliates now. Budget: 1 statement."""
+    row = db.row(_ANY_ORG_EXISTS, {"sandbox": sandbox})
+    return bool(row and row[0])
+
+
 _MAY_LIST = f"select {conditions.MAY_LIST} from organization o where o.id = %(org)s"
 
 

@@ -174,6 +174,10 @@ LAST_CLICK_AT = """greatest(
 LAST_CONVERSION_AT = """(select max(occurred_at) from conversion
    where organization_id = %(org)s and program_id = %(program)s and parent_id is null
      and source not in ('import', 'manual', 'restore'))"""
+#: The source of that conversion: `s2s`, `lead`, `cpc`, or the name of a gateway.
+LAST_CONVERSION_SOURCE = """(select source from conversion
+   where organization_id = %(org)s and program_id = %(program)s and parent_id is null
+     and source not in ('import', 'manual', 'restore') order by occurred_at desc, id desc limit 1)"""
 _TRAFFIC_ROWS = Rows(Traffic)
 _TRAFFIC = f"""
 select

@@ -1,7 +1,7 @@
-"""The page at /: it says that the service runs, and links to its documentation and health. It needs no database.
+"""The page at /: the name of the installation, the way to sign in, and the network if it has programs.
 
-On a brand's own host it is the page of the brand's campaign. Elsewhere a browser gets a page, and a client that accepts
-JSON the same addresses as an object.
+On a brand's own host it is the page of the brand's campaign. A client that accepts JSON gets the addresses of the
+documentation and of the health checks.
 """
 
 import orjson
@@ -10,18 +10,14 @@ from flask import Blueprint, Response, request
 import settings
 from api.access.guards import Guard
 from api.edge.operations import operation
-from pages import documents
+from api.storefront.network_presence import presence
+from pages import documents, screens
 from pages.hosted.landing import campaign
 
 blueprint = Blueprint("front_page", __name__)
 
 _OPEN = Guard(audience="public", bucket=None)
-_LINKS = {
-    "docs": ("/docs", "every route with its fields, roles and refusals"),
-    "openapi": ("/api/openapi.json", "the same for machines"),
-    "health": ("/healthz", "whether this process is up"),
-    "ready": ("/readyz", "whether it can do its work"),
-}
+_LINKS = {"docs": "/docs", "openapi": "/api/openapi.json", "health": "/healthz", "ready": "/readyz"}
 
 
 @blueprint.get("/")
@@ -33,18 +29,18 @@ _LINKS = {
     refuses=("404", "429"),
 )
 def show_front_page() -> Response:
-    """Show that the service runs, with links to its documentation and health; on a brand's host show its campaign.
+    """Show the way to sign in and to the documentation; on a brand's host show its campaign.
 
-    Budget: no statement at the service's own host, 2 at a brand's.
+    Budget: no statement at the service's own host but one a minute (is there a network?), 2 at a brand's.
     """
     landing_page = campaign.render_host_page()
     if landing_page is not None:
         return landing_page
-    base_url = settings.current().web.url
+    web = settings.current().web
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
-        links = {"service": "finderfee", **{name: f"{base_url}{path}" for name, (path, _) in _LINKS.items()}}
+        links = {"service": "finderfee", **{name: f"{web.url}{path}" for name, path in _LINKS.items()}}
         answer = Response(orjson.dumps(links), content_type="application/json", headers=documents.page_headers())
     else:
-        answer = documents.render_page("hosted/front_page.html", base_url=base_url, places=_LINKS.values())
+        answer = screens.render("front_page.html", service_name=web.name, has_network=presence.has_programs())
     answer.vary.add("Accept")
     return answer

@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from adapters.gateways import registry
 from adapters.safe_http import addresses, pages
 from domain.clicks import install_snippet, installation, page_policies, tags
 from domain.clicks.attribution_params import Params
@@ -18,6 +19,8 @@ from models.clicks.install_checks import InstallCheck, InstallState
 from models.organization import organizations
 from models.programs import programs
 
+_SOURCE_NAMES = {"s2s": "Signed sale", "lead": "Lead", "cpc": "Paid click"}
+
 
 @dataclass(frozen=True, slots=True)
 class Installation:
@@ -25,6 +28,15 @@ class Installation:
 
     state: InstallState
     lights: InstallationSteps
+
+    @property
+    def source_name(self) -> str | None:
+        """Return the name of the way by which the last conversion came, such as `Stripe`; None without one."""
+        source = self.state.last_conversion_source
+        if source is None or source in _SOURCE_NAMES:
+            return _SOURCE_NAMES.get(source or "")
+        gateway = registry.find(source)
+        return gateway.label if gateway else source
 
 
 def find(*, organization_id: UUID, program_id: UUID) -> Installation:

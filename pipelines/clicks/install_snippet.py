@@ -15,7 +15,7 @@ from models.programs.programs import Program
 
 
 def build(
-    *, organization_id: UUID, program_id: UUID | None, with_pixel: bool, captures_emails: bool, base_url: str
+    options: install_snippet.TagOptions, *, organization_id: UUID, program_id: UUID | None, base_url: str
 ) -> Mapping[str, object]:
     """Return the snippet with its parts, as `schemas.clicks.install_snippet.Snippet` serializes it.
 
@@ -26,29 +26,33 @@ def build(
     organization = organizations.find(organization_id)
     if program is None or organization is None:
         raise Refused(404, "no_program_found", "The organization has no such program.", field="programId")
-    if with_pixel and organization.pixel_public_key is None:
+    if options.with_pixel and organization.pixel_public_key is None:
         raise Refused(409, "pixel_not_provisioned", "The organization has no pixel key.", field="withPixel")
     is_verified = organization.tracking_domain is not None and organization.tracking_domain_verified
     script_host = install_snippet.host(
         tracking_domain=organization.tracking_domain, is_verified=is_verified, base_url=base_url
     )
     custom = Params(organization.attribution_params).printable.custom
+    attributes = install_snippet.build_attributes(
+        options,
+        script_host=script_host,
+        program_id=str(program.id),
+        custom_params=custom,
+        pixel_key=organization.pixel_public_key,
+    )
     return {
-        "snippet": install_snippet.render(
-            script_host=script_host,
-            program_id=str(program.id),
-            captures_emails=captures_emails,
-            custom_params=custom,
-            pixel_key=organization.pixel_public_key if with_pixel else None,
-        ),
+        "snippet": install_snippet.render(attributes, script_host=script_host),
+        "attributes": attributes,
         "program_id": program.id,
         "program_slug": program.slug,
-        "with_pixel": with_pixel,
+        "with_pixel": options.with_pixel,
         "has_custom_attribution_params": custom is not None,
         "custom_attribution_params": custom,
         "script_host": script_host,
         "using_tracking_domain": is_verified,
-        "email_capture": captures_emails,
+        "email_capture": options.captures_emails,
+        "consent_required": options.requires_consent,
+        "respect_gpc": options.respects_gpc,
     }
 
 

@@ -76,6 +76,11 @@ def any_org_list(
     )
 
 
+def any_org_has_programs() -> bool:
+    """Return whether the network has any program that affiliates see now. Budget: 1 statement."""
+    return network.any_org_exists(sandbox=registry.is_replaced_by_sandbox())
+
+
 def any_org_find(program_id: UUID, *, account_id: UUID | None, email: str | None) -> NetworkProgram:
     """Return one program of the network. Raises Refused 404 not_found for one that affiliates cannot see now."""
     program = network.any_org_find(

@@ -38,3 +38,5 @@ class InstallStatus(Wire):
     script_origin = fields.String(attribute="state.script_origin", allow_none=True)
     last_click_at = Instant(attribute="state.last_click_at", allow_none=True)
     last_conversion_at = Instant(attribute="state.last_conversion_at", allow_none=True)
+    last_conversion_source = fields.String(attribute="state.last_conversion_source", allow_none=True)
+    last_conversion_source_name = fields.String(attribute="source_name", allow_none=True)

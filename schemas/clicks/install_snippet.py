@@ -18,12 +18,15 @@ class SnippetQuery(Wire):
     program_id = fields.UUID(load_default=None)
     with_pixel = QueryFlag(load_default=False)
     email_capture = QueryFlag(load_default=True)
+    consent_required = QueryFlag(load_default=False)
+    respect_gpc = QueryFlag(load_default=False)
 
 
 class Snippet(Wire):
-    """The HTML to put on a page, and its parts."""
+    """The HTML to put on a page, and its parts; `attributes` are those of the script, by name."""
 
     snippet = fields.String()
+    attributes = fields.Dict(keys=fields.String(), values=fields.String())
     program_id = fields.UUID()
     program_slug = fields.String()
     with_pixel = fields.Boolean()
@@ -32,3 +35,5 @@ class Snippet(Wire):
     script_host = fields.String()
     using_tracking_domain = fields.Boolean()
     email_capture = fields.Boolean()
+    consent_required = fields.Boolean()
+    respect_gpc = fields.Boolean()

@@ -44,6 +44,7 @@ def _limits() -> dict[str, NamedValue[int]]:
 class Web(Concern):
     """The web server and its limits. Per address means per IP: an IPv6 /64 is one, a /48 has 16 times as many."""
 
+    name: str = setting("SERVICE_NAME", text, "Finderfee", "the name of this installation on its front page")
     port: int = setting("PORT", whole_number(1, 65535), 8000, "where the web server listens")
     bind: str = setting(
         "BIND",

@@ -1,6 +1,7 @@
 """`flask mail`: the outbox, a rendered message, and retries."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -201,3 +202,86 @@ def test_retry_without_a_mail_server_reports_the_missing_setting(flask, office, 
     assert code == 1
     assert output.startswith("Error: There is no mail server: SMTP_URL is not set.")
     assert read_message(brand)[0] == "Kept"
+
+
+def test_test_email_is_sent_at_once_and_the_reply_is_printed(flask, office):
+    office.set(smtp=office.server, sender="Acme <partners@acme.example>")
+
+    code, output = flask("mail", "test", "ada@acme.example")
+
+    (received,) = office.sink.messages
+    assert (received.sender, received.recipients) == ("partners@acme.example", ["ada@acme.example"])
+    assert code == 0
+    assert f"127.0.0.1:{office.sink.port} (not encrypted) accepted the email to ada@acme.example" in output
+    assert "SPF and DKIM" in output
+
+
+def test_test_email_as_json(flask, office):
+    office.set(smtp=office.server, sender="Acme <partners@acme.example>")
+
+    assert flask.json("mail", "test", "ada@acme.example") == {
+        "sent": True,
+        "to": "ada@acme.example",
+        "from": "Acme <partners@acme.example>",
+        "server": "127.0.0.1",
+        "port": office.sink.port,
+    }
+
+
+def test_test_email_without_a_mail_server_names_the_setting(flask, office):
+    code, output = flask("mail", "test", "ada@acme.example")
+
+    assert code == 1
+    assert "SMTP_URL is not set" in output
+
+
+@pytest.mark.parametrize(
+    ("script", "advice"),
+    [
+        ({"MAIL": "550 not your domain"}, "set MAIL_FROM to an address"),
+        ({"RCPT": "550 no such mailbox"}, "check the address"),
+        ({"MESSAGE": "451 busy"}, "try again in a few minutes"),
+    ],
+)
+def test_refused_test_email_says_the_reply_and_what_to_do(flask, office, script, advice):
+    office.set(smtp=office.server)
+    office.sink.scripts = [script]
+
+    code, output = flask("mail", "test", "ada@acme.example")
+
+    assert code == 1
+    assert next(iter(script.values())) in output
+    assert f"Next: {advice}" in output
+
+
+def test_refused_login_of_a_test_email_names_the_credentials(flask, office):
+    office.set(smtp=replace(office.server, user="acme", password="wrong"))
+    office.sink.scripts = [{"AUTH": "535 wrong password"}]
+
+    code, output = flask("mail", "test", "ada@acme.example")
+
+    assert (code, "535 wrong password" in output, "wrong" in output.replace("535 wrong password", "")) == (
+        1,
+        True,
+        False,
+    )
+    assert "Next: check user and password in SMTP_URL" in output
+
+
+def test_test_email_to_a_closed_port_names_host_port_and_firewall(flask, office):
+    with office.take_offline():
+        code, output = flask("mail", "test", "ada@acme.example")
+
+    assert code == 1
+    assert "Next: check host and port in SMTP_URL" in output
+
+
+@pytest.mark.parametrize("address", ["ada", "ada@acme.example\nBcc: eve@example.com", "a@b, c@d", ""])
+def test_test_email_to_no_address_is_refused(flask, office, address):
+    office.set(smtp=office.server)
+
+    code, output = flask("mail", "test", address)
+
+    assert code == 1
+    assert "Next: check the address" in output
+    assert office.sink.messages == []

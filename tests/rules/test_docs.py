@@ -179,7 +179,8 @@ def test_every_documented_setting_exists():
     documented -= {name for name in documented if name.startswith("OTEL_")}  # OpenTelemetry reads these itself
 
     assert len(documented) > 80
-    others = {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG"}  # names of OpenSSL and of Mailchimp
+    # Names of OpenSSL, Mailchimp and Docker Compose.
+    others = {"SSL_CERT_FILE", "CERTIFICATE_VERIFY_FAILED", "AFF_SLUG", "COMPOSE_PROFILES"}
     assert documented - setting_names == {*others, "JOB_SLOTS_MAIL"}  # the example of an old name in docs/settings.md
 
 

@@ -62,7 +62,7 @@ def test_job_with_external_calls_has_its_own_lease():
     assert [name for name in sorted(calls) if getattr(jobs, name).lease_s is None] == []
 
 
-@pytest.mark.parametrize("procfile", ["Procfile", "Procfile.dev"])
+@pytest.mark.parametrize("procfile", ["Procfile", "Procfile.dev", "Procfile.small"])
 def test_one_host_takes_at_most_half_of_a_fleet(procfile):
     for command in parse((_ROOT / procfile).read_text()).values():
         words = command.split()

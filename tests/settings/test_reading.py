@@ -28,6 +28,7 @@ _DEFAULTS = {
         "data_dir": Path(".data").resolve(),
     },
     "web": {
+        "name": "Finderfee",
         "port": 8000,
         "bind": "127.0.0.1",
         "public_base_url": None,

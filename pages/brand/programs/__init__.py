@@ -10,6 +10,7 @@ tiers       rates that grow with sales
 recruiting  the commission for recruiting other affiliates
 landing_page  the page that visitors read before they apply
 install     the tag and its four status lights
+install_guides    the code of the tag for each kind of site
 """
 
 from pages.brand.programs import (

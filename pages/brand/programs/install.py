@@ -12,36 +12,38 @@ from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
 from pages import api_client, forms, screens
 from pages.api_client import ApiResult
+from pages.brand.programs import install_guides
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
 
 blueprint = Blueprint("install_page", __name__)
 
-_OPTIONS = ("options", "emails", "pixel")
+_OPTIONS = ("options", "site", "emails", "consent", "gpc", "pixel")
+#: The options of the form by the parameters of the snippet's operation.
+_TAG_PARAMS = {"emails": "emailCapture", "consent": "consentRequired", "gpc": "respectGpc", "pixel": "withPixel"}
 _PAGE = "/dashboard/programs/<program_id>/install"
 
 
 @dataclass(frozen=True, slots=True)
-class TagOptions:
-    """Options of the tag; by default those of the API's own snippet."""
+class InstallForm:
+    """The kind of site, and the chosen ones of `emails`, `consent`, `gpc` and `pixel`."""
 
-    captures_emails: bool
-    with_pixel: bool
+    site: str
+    chosen: frozenset[str]
 
     @classmethod
-    def from_request(cls) -> "TagOptions":
-        """Return the options in this request's address."""
+    def from_request(cls) -> "InstallForm":
+        """Return the options in this request's address; by default those of the API's own snippet."""
+        site = request.args.get("site", "")
         if not request.args.get("options"):
-            return cls(captures_emails=True, with_pixel=False)
-        return cls(captures_emails="emails" in request.args, with_pixel="pixel" in request.args)
+            return cls(site, frozenset({"emails"}))
+        return cls(site, frozenset(name for name in _TAG_PARAMS if name in request.args))
 
     def form(self, refusal: str | None) -> FormState:
         """Return the form of the options; `refusal` is the reason for a missing pixel."""
-        values = {
-            name: ["on"] for name, is_on in (("emails", self.captures_emails), ("pixel", self.with_pixel)) if is_on
-        }
-        return FormState(values, {"pixel": refusal} if refusal else {}, id="option-")
+        values = {name: ["on"] for name in self.chosen}
+        return FormState({"site": [self.site], **values}, {"pixel": refusal} if refusal else {}, id="option-")
 
 
 def _check_installation(program_id: str) -> Response | FormState:
@@ -64,7 +66,7 @@ def show_install(form: FormState | None, program_id: str) -> Response:
     """Show the tag and the lights. Budget: 4 round trips."""
     path = {"program_id": program_id}
     program = api_client.require(get_program, path=path)
-    options = TagOptions.from_request()
+    options = InstallForm.from_request()
     tag, refusal = _get_tag(program["id"], options)
     status = api_client.require(get_install_status, path=path)
     return screens.render(
@@ -73,6 +75,9 @@ def show_install(form: FormState | None, program_id: str) -> Response:
         program=program,
         base=f"/dashboard/programs/{program['id']}",
         tag=tag,
+        guide=install_guides.build_guide(options.site, snippet=tag["snippet"], attributes=tag["attributes"]),
+        sites=list(install_guides.SITES.items()),
+        consent_code=install_guides.CONSENT_CODE if options.chosen & {"consent", "gpc"} else None,
         options=options.form(refusal),
         chosen=_options_query(),
         lights=status,
@@ -93,21 +98,18 @@ def _options_query() -> str:
     return urlencode({name: value for name in _OPTIONS if (value := request.args.get(name))})
 
 
-def _get_tag(program_id: str, options: TagOptions) -> tuple[Any, str | None]:
+def _get_tag(program_id: str, options: InstallForm) -> tuple[Any, str | None]:
     """Return the tag, and the reason if it has no pixel though one was requested."""
     answer = _get_snippet(program_id, options)
     if answer.refusal is not None and answer.refusal.code == "pixel_not_provisioned":
-        without = TagOptions(options.captures_emails, with_pixel=False)
+        without = InstallForm(options.site, options.chosen - {"pixel"})
         return api_client.require_data(_get_snippet(program_id, without)), answer.refusal.message
     return api_client.require_data(answer), None
 
 
-def _get_snippet(program_id: str, options: TagOptions) -> ApiResult:
-    query = {
-        "programId": program_id,
-        "withPixel": "true" if options.with_pixel else "false",
-        "emailCapture": "true" if options.captures_emails else "false",
-    }
+def _get_snippet(program_id: str, options: InstallForm) -> ApiResult:
+    chosen = {param: "true" if name in options.chosen else "false" for name, param in _TAG_PARAMS.items()}
+    query = {"programId": program_id, **chosen}
     return api_client.call(get_install_snippet, query=query)
 
 

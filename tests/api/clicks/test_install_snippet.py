@@ -53,6 +53,13 @@ def test_snippet_loads_the_script_and_has_a_noscript_image(brand):
     ]
     assert answer.json == {
         "snippet": answer.json["snippet"],
+        "attributes": {
+            "src": f"{host}/api/v1/r/loader.js",
+            "data-program-id": str(program_id),
+            "data-email-capture": "auto",
+        },
+        "consentRequired": False,
+        "respectGpc": False,
         "programId": str(program_id),
         "programSlug": "spring",
         "withPixel": False,
@@ -205,3 +212,33 @@ def test_unauthenticated_caller_is_refused(brand):
     answer = brand.get(URL)
 
     assert (answer.status_code, answer.data) == (401, b"")
+
+
+@pytest.mark.parametrize(
+    ("query", "attributes"),
+    [
+        ("consentRequired=true", {"data-consent": "required"}),
+        ("respectGpc=true", {"data-respect": "gpc"}),
+        ("consentRequired=true&respectGpc=true", {"data-consent": "required", "data-respect": "gpc"}),
+    ],
+)
+def test_consent_options_change_the_tag_and_leave_out_the_image_that_cannot_ask(brand, query, attributes):
+    brand.program()
+
+    answer = brand.get(f"{URL}?{query}")
+
+    script = _get_script_attributes(answer)
+    assert {name: value for name, value in script.items() if name in ("data-consent", "data-respect")} == attributes
+    assert "noscript" not in answer.json["snippet"]
+    assert answer.json["attributes"] == {name: value for name, value in script.items() if name != "async"}
+    assert (answer.json["consentRequired"], answer.json["respectGpc"]) == (
+        "data-consent" in attributes,
+        "data-respect" in attributes,
+    )
+
+
+@pytest.mark.parametrize("name", ["consentRequired", "respectGpc"])
+def test_malformed_consent_option_is_refused(brand, name):
+    brand.program()
+
+    assert brand.get(f"{URL}?{name}=maybe").status_code == 400

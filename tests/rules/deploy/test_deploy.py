@@ -15,12 +15,14 @@ from workers.procfile.supervisor import parse
 
 _DEPLOY = trees.ROOT / "deploy"
 _PROCFILE = parse((trees.ROOT / "Procfile").read_text())
+_SMALL_PROCFILE = parse((trees.ROOT / "Procfile.small").read_text())
 _ALERTS = [rule for group in yaml.safe_load((_DEPLOY / "monitoring/alerts.yaml").read_text())["groups"]
            for rule in group["rules"]]  # fmt: skip
 _COMPOSE = yaml.safe_load((_DEPLOY / "compose/compose.yaml").read_text())["services"]
 _OTHER_SERVICES = {"postgres", "valkey", "migrate", "follow"}
 #: Variables of PostgreSQL's image and client, of pip, and of Python and its tools.
 _FOREIGN_VARIABLES = {
+    "COMPOSE_PROFILES",
     "FINDERFEE_BACKUP_IMAGE",
     "FINDERFEE_IMAGE",
     "FLASK_APP",
@@ -66,13 +68,14 @@ def test_each_procfile_line_runs_its_command(tmp_path):
     for program in ("gunicorn", "flask", "python"):
         (tmp_path / program).write_text(f'#!/bin/sh\necho {program} "$@"\n')
         (tmp_path / program).chmod(0o755)
-    calls = "\n".join(f'"$0" {name}; "$0" {name}.2' for name in _PROCFILE)
+    lines = _SMALL_PROCFILE | _PROCFILE
+    calls = "\n".join(f'"$0" {name}; "$0" {name}.2' for name in lines)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
 
     valid = subprocess.run(["sh", "-c", calls, _DEPLOY / "start"], env=environment, capture_output=True, text=True)
     invalid = subprocess.run([_DEPLOY / "start", "nothing"], env=environment, capture_output=True, text=True)
 
-    commands = [command.replace("'", "") for command in _PROCFILE.values() for _ in ("one", "another")]
+    commands = [command.replace("'", "") for command in lines.values() for _ in ("one", "another")]
     assert valid.stdout.splitlines() == commands
     assert (invalid.returncode, invalid.stdout) == (64, "")
 
@@ -80,7 +83,13 @@ def test_each_procfile_line_runs_its_command(tmp_path):
 def test_compose_has_a_service_for_each_procfile_line():
     processes = {name: service for name, service in _COMPOSE.items() if name not in _OTHER_SERVICES}
 
-    assert {name: service["command"] for name, service in processes.items()} == {name: [name] for name in _PROCFILE}
+    for profile, lines in (("full", _PROCFILE), ("small", _SMALL_PROCFILE)):
+        started = {
+            name: service["command"]
+            for name, service in processes.items()
+            if profile in service.get("profiles", [profile])
+        }
+        assert started == {name: [name] for name in lines}, profile
     assert {name for name, service in processes.items() if "healthcheck" not in service} == {"web"}  # the image's own
     assert _COMPOSE["migrate"]["entrypoint"] == ["flask", "db", "migrate"]
     for service in processes.values():
@@ -88,12 +97,25 @@ def test_compose_has_a_service_for_each_procfile_line():
         assert int(service["stop_grace_period"].removesuffix("s")) > _max_stop_s()
 
 
+def test_small_set_is_three_processes_that_serve_every_queue():
+    fleet = re.fullmatch(r"python -m workers -Q ([a-z ]+) -p 1 .+", _SMALL_PROCFILE["worker"])
+
+    assert len(_SMALL_PROCFILE) == 3
+    assert _SMALL_PROCFILE["web"] == _PROCFILE["web"]
+    assert _SMALL_PROCFILE["loops"] == "flask loops"
+    assert sorted(fleet[1].split()) == sorted(jobs.QUEUES)
+
+
 def test_systemd_target_wants_each_procfile_line():
     target = (_DEPLOY / "systemd/finderfee.target").read_text()
     unit = (_DEPLOY / "systemd/finderfee@.service").read_text()
     seconds = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
 
+    small = (_DEPLOY / "systemd/finderfee-small.target").read_text()
+
     assert re.findall(r"^Wants=finderfee@(\w+)\.service$", target, re.MULTILINE) == list(_PROCFILE)
+    assert re.findall(r"^Wants=finderfee@(\w+)\.service$", small, re.MULTILINE) == list(_SMALL_PROCFILE)
+    assert "Conflicts=finderfee.target\n" in small
     assert "ExecStart=/opt/finderfee/deploy/start %i\n" in unit
     assert int(seconds[1]) > _max_stop_s()
 

@@ -45,6 +45,10 @@ export declare class Clicks {
     withPixel?: boolean | null | undefined;
     /** Whether an email that a referred visitor types becomes a lead. */
     emailCapture?: boolean | null | undefined;
+    /** Whether the script stores and sends nothing before the page reports the visitor's consent. */
+    consentRequired?: boolean | null | undefined;
+    /** Whether a browser that sends Global Privacy Control counts as no consent. */
+    respectGpc?: boolean | null | undefined;
   }): Promise<records.Snippet>;
 
   /**

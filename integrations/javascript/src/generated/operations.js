@@ -41,7 +41,7 @@ export class Clicks {
   }
 
   getInstallSnippet(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/r/install-snippet", query: ["programId", "withPixel", "emailCapture"], options });
+    return this.#call({ method: "GET", path: "/api/v1/r/install-snippet", query: ["programId", "withPixel", "emailCapture", "consentRequired", "respectGpc"], options });
   }
 
   getInstallStatus(programId, options = {}) {

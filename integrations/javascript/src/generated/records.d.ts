@@ -2337,6 +2337,10 @@ export interface InstallStatus {
   lastClickAt: string | null;
   /** When the last conversion arrived; null without one. */
   lastConversionAt: string | null;
+  /** How the last conversion arrived: `s2s` (a signed sale), `lead`, `cpc` (paid clicks), or the name of a gateway; null without one. Imported and manual conversions do not count. */
+  lastConversionSource: string | null;
+  /** The name of that way for people. */
+  lastConversionSourceName: string | null;
 }
 
 /** An invite as the API shows it; never its token. */
@@ -3837,10 +3841,12 @@ export interface SlugConflict {
   reason: string;
 }
 
-/** The HTML to put on a page, and its parts. */
+/** The HTML to put on a page, and its parts; `attributes` are those of the script, by name. */
 export interface Snippet {
   /** The HTML to put on every page. */
   snippet: string;
+  /** The attributes of the script tag, for pages that add it by other means. */
+  attributes: Record<string, string>;
   /** The program. */
   programId: string;
   /** The program's slug. */
@@ -3857,6 +3863,10 @@ export interface Snippet {
   usingTrackingDomain: boolean;
   /** Whether an email that a referred visitor types becomes a lead. */
   emailCapture: boolean;
+  /** Whether the script stores and sends nothing before the page reports the visitor's consent. */
+  consentRequired: boolean;
+  /** Whether a browser that sends Global Privacy Control counts as no consent. */
+  respectGpc: boolean;
 }
 
 /** A recruit, as the brand sees it. */

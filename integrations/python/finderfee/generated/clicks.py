@@ -20,6 +20,8 @@ class Clicks:
         program_id: str | None = None,
         with_pixel: bool | None = None,
         email_capture: bool | None = None,
+        consent_required: bool | None = None,
+        respect_gpc: bool | None = None,
     ) -> records.Snippet:
         """Show the tag of a program, by its id or of the newest open program.
 
@@ -28,11 +30,14 @@ class Clicks:
         program_id: The program.
         with_pixel: Whether the tag comes with a pixel for pages without scripts.
         email_capture: Whether an email that a referred visitor types becomes a lead.
+        consent_required: Whether the script stores and sends nothing before the page reports the
+        visitor's consent.
+        respect_gpc: Whether a browser that sends Global Privacy Control counts as no consent.
         """
         return self._transport.call(
             "GET",
             "/api/v1/r/install-snippet",
-            query={"programId": program_id, "withPixel": with_pixel, "emailCapture": email_capture},
+            query={"programId": program_id, "withPixel": with_pixel, "emailCapture": email_capture, "consentRequired": consent_required, "respectGpc": respect_gpc},
         )
 
     def get_install_status(self, program_id: str) -> records.InstallStatus:

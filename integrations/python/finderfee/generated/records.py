@@ -3377,6 +3377,14 @@ class InstallStatus(TypedDict):
     lastConversionAt: str | None
     """When the last conversion arrived; null without one."""
 
+    lastConversionSource: str | None
+    """How the last conversion arrived: `s2s` (a signed sale), `lead`, `cpc` (paid clicks), or the
+    name of a gateway; null without one. Imported and manual conversions do not count.
+    """
+
+    lastConversionSourceName: str | None
+    """The name of that way for people."""
+
 
 class Invite(TypedDict):
     """An invite as the API shows it; never its token."""
@@ -5558,10 +5566,13 @@ class SlugConflict(TypedDict):
 
 
 class Snippet(TypedDict):
-    """The HTML to put on a page, and its parts."""
+    """The HTML to put on a page, and its parts; `attributes` are those of the script, by name."""
 
     snippet: str
     """The HTML to put on every page."""
+
+    attributes: dict[str, str]
+    """The attributes of the script tag, for pages that add it by other means."""
 
     programId: str
     """The program."""
@@ -5586,6 +5597,12 @@ class Snippet(TypedDict):
 
     emailCapture: bool
     """Whether an email that a referred visitor types becomes a lead."""
+
+    consentRequired: bool
+    """Whether the script stores and sends nothing before the page reports the visitor's consent."""
+
+    respectGpc: bool
+    """Whether a browser that sends Global Privacy Control counts as no consent."""
 
 
 class SubAffiliate(TypedDict):

@@ -2,10 +2,12 @@
 
 import html
 import re
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
 
+from pages.brand.programs import install_guides
 from tests.support.outside.brand_site import BrandSite
 from tests.support.rows.program_rows import insert_click, insert_conversion
 
@@ -92,7 +94,7 @@ def test_blocking_policy_is_reported_with_the_corrected_line(people, page_path, 
 
     text = html.unescape(visitor.open(page_path).text)
 
-    assert "keeps the script out" in text
+    assert "blocks the script" in text
     assert "<code>script-src 'self' http://127.0.0.1:8000</code>" in text
 
 
@@ -126,6 +128,58 @@ def test_live_lights_are_sent_only_after_a_change(brand, people, page_path):
     assert unchanged.status_code == 204
     assert _lights(after_click.text)[0] == [False, False, True, False]
     assert _lights(after_sale.text)[0] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("site", install_guides.SITES)
+def test_each_guide_carries_every_attribute_of_the_tag(brand, people, page_path, site):
+    brand.call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
+    address = f"{page_path}?options=chosen&site={site}&emails=on&consent=on&gpc=on"
+
+    text = people("Viewer").open(address).text
+    code = _tag(text)
+
+    query = "emailCapture=true&consentRequired=true&respectGpc=true"
+    attributes = brand.get(f"/api/v1/r/install-snippet?{query}").json["attributes"]
+    assert {
+        "src",
+        "data-program-id",
+        "data-email-capture",
+        "data-custom-params",
+        "data-consent",
+        "data-respect",
+    } == set(attributes)
+    assert [name for name, value in attributes.items() if name not in code or value not in code] == []
+    assert f'<option value="{site}" selected>' in text
+    assert "Finderfee('consent', true)" in html.unescape(text)
+
+
+def test_unknown_site_shows_the_plain_guide(people, page_path):
+    for site in ("", "nothing", "<b>", "\0", "x" * 5000):
+        text = people("Viewer").open(f"{page_path}?{urlencode({'options': 'chosen', 'site': site})}").text
+
+        assert '<option value="html" selected>' in text or "selected" not in text
+        assert "<h3>Plain HTML</h3>" in text
+
+
+def test_consent_calls_are_shown_only_for_a_tag_that_waits_for_them(people, page_path):
+    assert "Consent calls" not in people("Viewer").open(page_path).text
+
+
+def test_status_names_origin_click_and_the_way_of_the_last_sale(brand, people, page_path):
+    visitor = people("Viewer")
+    ben = brand.affiliate("ben")
+    brand.rows("update program set script_seen_at = now(), script_origin = 'https://shop.example' returning id")
+    insert_click(brand, ben)
+    insert_conversion(brand, ben, source="lead")
+    insert_conversion(brand, ben, source="import")
+    as_lead = _lights(visitor.open(page_path).text)[1]
+    insert_conversion(brand, ben, source="lemonsqueezy")
+    by_gateway = _lights(visitor.open(page_path).text)[1]
+
+    assert "Script last ran on https://shop.example," in as_lead[2]
+    assert "last affiliate click" in as_lead[2]
+    assert "Last one: Lead," in as_lead[3]
+    assert "Last one: Lemon Squeezy," in by_gateway[3]
 
 
 def test_viewer_cannot_check_a_page(people, page_path, site):
