@@ -89,11 +89,11 @@ KINDS = (
         write="body = %s",
     ),
     SealedKind(
-        name="leads in jobs",
+        name="sealed arguments of jobs",
         table="job",
         key=("id",),
         sealed="decode(args ->> 'sealed', 'base64')",
-        belongs_to="'lead.capture'",
+        belongs_to="name",
         where="args ? 'sealed'",
         write="args = jsonb_set(args, '{sealed}', to_jsonb(translate(encode(%s, 'base64'), E'\\n', '')))",
     ),
