@@ -249,7 +249,7 @@ def _build_claims(
 
 
 def _is_email_verified(claims: Mapping[str, Any]) -> bool:
-    """Return whether a token says that its email is verified; Entra has a claim of its own, `xms_edov`, in its place."""
+    """Return whether a token says that its email is verified; Entra says it by a claim of its own, `xms_edov`."""
     if "email_verified" in claims:
         return claims["email_verified"] is True
     return claims.get("xms_edov") in (True, "1", "true")  # 1 is equal to True

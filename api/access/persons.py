@@ -172,7 +172,7 @@ def _claims_from_session(session: WebSession) -> Claims:
 
 
 def _logged_in_at(session: WebSession) -> datetime:
-    """Return the time of the login; the epoch, which is too old for every check, if there was no login or its time is unknown.
+    """Return the time of the login; the epoch, too old for every check, if there was no login or its time is unknown.
 
     An invitation is valid for days and may be forwarded, so it is no login.
     """

@@ -97,8 +97,8 @@ def any_org_confirm(cookie: str, code: str, *, now: datetime) -> StartedSession 
 def any_org_enter(organization_id: UUID, email: str, subject: str) -> tuple[UUID, str] | None:
     """Return the id and role of the member with a verified email, who signs in as `subject` from now on.
 
-    None without such a member, or if the team has removed them. The member stays locked, so that they cannot be removed until
-    the session has started, and then it ends with the removal.
+    None without such a member, or if the team has removed them. The member stays locked, so that they cannot be removed
+    until the session has started, and then it ends with the removal.
     """
     member = memberships.lock_by_email(organization_id=organization_id, email=email)
     if member is None or member.removed_at is not None:
