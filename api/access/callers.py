@@ -49,7 +49,7 @@ class Caller:
     the scope "none" if the token has none. Only a key has a signing secret. `signed_in_at` is the time of a member's
     login, None for a key or if it is unknown; it is fresh for `max_login_age_s` at most, if that is set.
     `lacks_second_factor`: the organization requires one, and this member has none. `timezone` is the organization's for
-    members.
+    members, `unread_count` the number of their unread notifications, up to 100.
     """
 
     kind: Literal["api_key", "oauth", "member"]
@@ -71,6 +71,7 @@ class Caller:
     lacks_second_factor: bool = False
     signing_secret_sealed: bytes = b""
     timezone: str = time_zones.DEFAULT
+    unread_count: int = 0
 
     @property
     def is_integration(self) -> bool:

@@ -53,7 +53,10 @@ def member_of_session(claims: Claims, *, max_login_age_s: int | None) -> Caller 
     assert claims.organization_id is not None  # it is a member's
     with db.unit_of_work(claims.organization_id):
         person = sign_in.find_session_member(
-            organization_id=claims.organization_id, subject=claims.subject, now=clock.now()
+            organization_id=claims.organization_id,
+            subject=claims.subject,
+            role=Role(claims.role or ""),
+            now=clock.now(),
         )
     caller = _member_caller(claims, person, claims.organization_id, Role(claims.role or ""))
     if caller is None or person is None:
@@ -123,6 +126,7 @@ def _member_caller(claims: Claims, person: MemberWithPlan | None, organization_i
         gateways=person.gateways,
         signed_in_at=_datetime_from_seconds(claims.signed_in_at_s),
         timezone=person.timezone,
+        unread_count=person.unread_count,
     )
 
 

@@ -8,6 +8,7 @@ members          members, and their sessions
 team             the team: roles and invitations
 second_factor    the caller's own second factor
 own_organizations  the organizations of the caller
+onboarding       the steps of setting up
 audit_log        the audit log
 tracking_domain  the domain of the tracking script
 brand_files      images, public
@@ -20,6 +21,7 @@ from api.organization import (
     home_currency,
     keys,
     members,
+    onboarding,
     organization,
     own_organizations,
     second_factor,
@@ -36,6 +38,7 @@ BLUEPRINTS = (
     team.blueprint,
     own_organizations.blueprint,
     second_factor.blueprint,
+    onboarding.blueprint,
     tracking_domain.blueprint,
     audit_log.blueprint,
     brand_files.blueprint,

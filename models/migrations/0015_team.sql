@@ -1,7 +1,5 @@
 -- The team of an organization: invitations, removal, sign-in by email, and the second factor of a person.
 
-set local app.any_org = 'on';
-
 -- A session or a link says how its person proved who they are: a link from the shell, from an email, or from an
 -- invitation, a code of the second factor, or an identity provider. An emailed link of the kind `account` is for
 -- everything that its address may open, which is decided when it is used.
@@ -17,10 +15,7 @@ alter table member
   -- When the team removed the person. The row stays, because the audit log, API keys and conversations refer to it.
   add column removed_at timestamptz,
   -- When the team last changed the role or removed the person: tokens of our own that are older are refused.
-  add column access_changed_at timestamptz,
-  -- Whether the address is known to be the person's. Signing in by email finds only such rows.
-  add column is_email_verified boolean not null default true;
-update member set is_email_verified = false where subject is not null and subject not like 'local:%';
+  add column access_changed_at timestamptz;
 create index member_email on member (email) where removed_at is null;
 
 -- A team keeps an active Owner. Two Owners who remove each other wait for each other here, and the second is refused.

@@ -1,10 +1,12 @@
 """Members of organizations. Every API key belongs to one; a member's keys share one rate-limit bucket."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from models.db import db
+from models.notifications.readers import READER_JOIN, UNREAD_COUNT
 from models.table import Rows, Table, columns
 
 
@@ -18,13 +20,13 @@ class Member:
     id: UUID
     organization_id: UUID
     email: str
+    is_email_verified: bool
     role: str
     subject: str | None
     created_at: datetime
     seen_at: datetime
     removed_at: datetime | None = None
     access_changed_at: datetime | None = None
-    is_email_verified: bool = True
 
 
 _TABLE = Table("member", Member)
@@ -76,13 +78,16 @@ def list_owner_emails(organization_id: UUID) -> list[str]:
 
 
 _CLAIM = """
-update member set subject = %s, role = %s
+update member set subject = %s, role = %s, is_email_verified = true
 where organization_id = %s and email = %s and subject is null and removed_at is null returning id
 """
 
 
 def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
-    """Link the member created with an email to the person who signed in with it; False without such a member."""
+    """Link the member created with an email to the person who signed in with it and proved it.
+
+    Returns False without such a member.
+    """
     return bool(db.run(_CLAIM, (subject, role, organization_id, email)))
 
 
@@ -121,7 +126,7 @@ def stage_seen(*, organization_id: UUID, member_id: UUID, at: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemberWithPlan:
-    """A member (`id` None: unknown so far) with their organization's plan.
+    """A member (`id` None: unknown so far) with their organization's plan and their unread notifications.
 
     `lacks_second_factor`: the organization requires a second factor, and this person has none.
     """
@@ -129,16 +134,17 @@ class MemberWithPlan:
     id: UUID | None
     role: str | None
     email: str | None
+    is_email_verified: bool | None
     plan_tier: str
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
     timezone: str
     seen_at: datetime | None
-    is_email_verified: bool | None
     removed_at: datetime | None
     access_changed_at: datetime | None
     lacks_second_factor: bool
+    unread_count: int
 
 
 _MEMBERS_WITH_PLAN = Rows(MemberWithPlan)
@@ -148,24 +154,25 @@ _OF_MEMBER = {
 }
 _LACKS_SECOND_FACTOR = """(o.require_second_factor and not exists (
   select from second_factor f where f.email = m.email and f.enabled_at is not null))"""
+_PLAN = columns(
+    MemberWithPlan,
+    "o",
+    gateways="o.gateways || o.connected_gateways",
+    lacks_second_factor=_LACKS_SECOND_FACTOR,
+    unread_count=UNREAD_COUNT,
+    **_OF_MEMBER,
+)
 _FIND_WITH_PLAN = f"""
-select {
-    columns(
-        MemberWithPlan,
-        "o",
-        gateways="o.gateways || o.connected_gateways",
-        lacks_second_factor=_LACKS_SECOND_FACTOR,
-        **_OF_MEMBER,
-    )
-}
-from organization o left join member m on m.organization_id = o.id and m.subject = %s
-where o.id = %s
+select {_PLAN}
+from organization o left join member m on m.organization_id = o.id and m.subject = %(subject)s {READER_JOIN}
+where o.id = %(organization_id)s
 """
 
 
-def find_with_plan(*, organization_id: UUID, subject: str) -> MemberWithPlan | None:
+def find_with_plan(*, organization_id: UUID, subject: str, kinds: Sequence[str]) -> MemberWithPlan | None:
     """Return a member, removed or not, by the subject of their token, with their organization.
 
-    None when there is no such tenant.
+    None when there is no such tenant. Their unread notifications of these kinds are counted.
     """
-    return _MEMBERS_WITH_PLAN.first(_FIND_WITH_PLAN, (subject, organization_id))
+    params = {"organization_id": organization_id, "subject": subject, "kinds": list(kinds)}
+    return _MEMBERS_WITH_PLAN.first(_FIND_WITH_PLAN, params)

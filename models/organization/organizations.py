@@ -65,6 +65,9 @@ class Organization:
     commission_basis: str
     self_referrals: str
     require_second_factor: bool
+    large_sale_cents: int | None
+    large_sale_currency: str | None
+    first_sale_at: datetime | None
     verification_state: str
     identity_required: bool | None
     identity_threshold: int

@@ -75,16 +75,20 @@ _MAX_DELETED = 100
 
 
 _LIVE = Rows(LiveSession)
+#: How many organizations a session carries for the switcher: the present one, and those that were visited last.
+MAX_ORGANIZATIONS = 20
 # Of several members with this email in one organization, the one who has this subject, else the first.
-_ORGANIZATIONS = """(
+_ORGANIZATIONS = f"""(
   select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'role', t.role)
     order by lower(t.name), t.id), '[]')
   from (
-    select distinct on (o.id) o.id, o.name, m.role
-    from member m join organization o on o.id = m.organization_id
-    where s.kind = 'member' and s.is_email_verified and m.email = s.email and m.is_email_verified
-      and m.removed_at is null
-    order by o.id, m.subject is not distinct from s.subject desc, m.created_at, m.id) t)"""
+    select * from (
+      select distinct on (o.id) o.id, o.name, m.role, m.seen_at
+      from member m join organization o on o.id = m.organization_id
+      where s.kind = 'member' and s.is_email_verified and m.email = s.email and m.is_email_verified
+        and m.removed_at is null
+      order by o.id, m.subject is not distinct from s.subject desc, m.created_at, m.id) u
+    order by u.id = s.organization_id desc, u.seen_at desc, u.id limit {MAX_ORGANIZATIONS}) t)"""
 _FIND = f"""
 select {columns(LiveSession, "s", organizations=_ORGANIZATIONS)} from web_session s
 where id_hash = %s and expires_at > %s and seen_at > %s

@@ -149,6 +149,7 @@ _DEFAULTS = {
             "rail_events": 365,
             "mail": 90,
             "invites": 90,
+            "notifications": 90,
             "member_invites": 30,
             "members": 365,
             "imports": 365,
