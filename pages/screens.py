@@ -28,6 +28,10 @@ ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Response])
 THEME_COOKIE = "finderfee-theme"
 THEMES = ("light", "dark")
 
+#: Where a member sets up a second factor; those who must have one see nothing else of the dashboard before.
+SECOND_FACTOR_PAGE = "/dashboard/settings/security/two-factor"
+_WITHOUT_SECOND_FACTOR = (SECOND_FACTOR_PAGE, "/switch-organization")
+
 _PLAIN_FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 2_000
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -42,7 +46,7 @@ _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
     403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
     404: ("Nothing here", "It is gone, never was, or is not yours to see."),
-    410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),
+    410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
     413: ("Too large", "What was sent is larger than this page takes."),
     429: ("Too many requests", "Wait a minute, then load the page again."),
     503: ("Not now", "The service is being mended or is very busy. Load the page again in a moment."),
@@ -204,6 +208,8 @@ def _find_redirect(kind: PersonKind) -> Response | None:
         return redirect_to_sign_in()
     if person.kind != kind:
         raise Refused(403)
+    if person.lacks_second_factor and not request.path.startswith(_WITHOUT_SECOND_FACTOR):
+        return redirect(SECOND_FACTOR_PAGE) if not request.headers.get("HX-Request") else redirect_to_sign_in()
     if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
         by = sessions.provider_of_kind(kind)
         return redirect(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")

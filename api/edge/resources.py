@@ -201,7 +201,12 @@ ALL: tuple[Resource, ...] = (
         "What the people of the brand are notified of, and what each of them has read and switched off.",
         ("notifications", "notification_preferences", "unsubscribe_page"),
     ),
-    Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
+    Resource(
+        "members",
+        "Members",
+        "The people of the brand: their roles, invitations, sessions and second factors.",
+        ("members", "team", "own_organizations", "second_factor"),
+    ),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(
         "operator",

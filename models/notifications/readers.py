@@ -136,6 +136,7 @@ select (array_agg(m.id order by m.created_at, m.id))[1], lower(m.email),
   (array_agg(m.role order by m.created_at, m.id))[1]
 from member m left join notification_reader r on r.organization_id = m.organization_id and r.member_id = m.id
 where m.organization_id = %(organization_id)s and m.role = any(%(roles)s) and m.is_email_verified and m.email <> ''
+  and m.removed_at is null
 group by lower(m.email)
 having not bool_or(%(kind)s = any(coalesce(r.emails_off, '{}')))
 order by min(m.created_at), 2 limit %(limit)s

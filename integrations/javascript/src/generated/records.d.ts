@@ -3020,6 +3020,8 @@ export interface OrganizationProfile {
   commissionBasis: "gross" | "net";
   /** How new conversions whose buyer is the affiliate are treated: earn commission, hold them until a Manager approves them, or deny them. */
   selfReferrals: "earn" | "hold" | "deny";
+  /** Whether members who sign in by email must have a second factor. */
+  requireSecondFactor: boolean;
   /** From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of the home currency. */
   largeSaleCents: number | null;
   /** The currency of that amount; null without one. */

@@ -4387,6 +4387,9 @@ class OrganizationProfile(TypedDict):
     until a Manager approves them, or deny them.
     """
 
+    requireSecondFactor: bool
+    """Whether members who sign in by email must have a second factor."""
+
     largeSaleCents: int | None
     """From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of
     the home currency.
