@@ -130,9 +130,9 @@ def _email_refused(organization: Organization, proposal: Proposal, refusal: Refu
 def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime) -> None:
     hold = ""
     if receipt.run.review_status:
-        hold = " They wait for the operator's review."
+        hold = " The operator reviews them before they are sent."
     elif receipt.run.hold_until:
-        hold = f" They are held until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
+        hold = f" They are on hold until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
     text = (
         f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in total, were"
         f" confirmed automatically.{hold}\n\nThe run is {receipt.run.id}. See it in the dashboard at"
