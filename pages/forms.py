@@ -18,7 +18,7 @@ KEY_FIELD = "_key"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 # The API's messages for a missing field, which are worded for callers of an API.
 _MISSING_MESSAGES = ("Field may not be null.", "Missing data for required field.")
-_FILL_IN = "Fill this in."
+_FILL_IN = "This field is required."
 _UNPROCESSABLE = 422
 
 

@@ -37,6 +37,18 @@ _STATES_BY_COLOUR = {
     " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
     "test": "Sandbox Test",
 }
+# Words for states whose code says too little to people.
+_STATE_WORDS = {
+    "Asking": "Needs your confirmation",
+    "Contradicts": "Contradiction",
+    "Empty": "Nothing due",
+    "Minting": "Creating",
+    "Noted": "Recorded",
+    "Parked": "On hold",
+    "Taken": "In use elsewhere",
+    "Unset": "Not set up",
+}
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Tables fold where there is no room for columns: each row becomes a block of labels and values.
 _HEAD = re.compile(r"<thead.*?</thead>", re.DOTALL)
 _HEAD_CELL = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
@@ -147,6 +159,11 @@ def state_colour(state: str) -> str:
     return COLOURS.get(state, "off")
 
 
+def state_words(state: str) -> str:
+    """Return a state of the API in words for people: `PastDue` is `Past due`."""
+    return _STATE_WORDS.get(state) or _WORD_START.sub(" ", state).capitalize()
+
+
 def describe_time(value: datetime | str) -> str:
     """Return an instant in words without markup, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
     return _with_zone(_to_page_zone(value))
@@ -239,6 +256,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "rate": format_rate,
         "terms": describe_terms,
         "colour": state_colour,
+        "state": state_words,
         "folded": fold_table,
     }
 )

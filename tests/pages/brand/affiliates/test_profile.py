@@ -171,10 +171,10 @@ def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, fie
 def test_tax_form_is_decrypted_only_on_request(brand, people, ben):
     visitor = people("Admin")
     explanation = visitor.open(f"{ben}/tax-form").text
-    assert "written into the audit log" in explanation
+    assert "recorded in the audit log" in explanation
     assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(0,)]
 
-    assert "There is none." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
+    assert "No tax form." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
     assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(1,)]
 
 
