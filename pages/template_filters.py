@@ -164,6 +164,11 @@ def state_words(state: str) -> str:
     return _STATE_WORDS.get(state) or _WORD_START.sub(" ", state).capitalize()
 
 
+def event_words(code: str) -> str:
+    """Return an action of the audit log in words: `api_key.created` is `API key created`."""
+    return re.sub(r"^Api\b", "API", re.sub(r"[._]+", " ", code).capitalize())
+
+
 def describe_time(value: datetime | str) -> str:
     """Return an instant in words without markup, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
     return _with_zone(_to_page_zone(value))
@@ -257,6 +262,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "terms": describe_terms,
         "colour": state_colour,
         "state": state_words,
+        "event": event_words,
         "folded": fold_table,
     }
 )

@@ -62,7 +62,7 @@ def _create_form(page, address):
     page.get_by_label("Step", exact=True).nth(1).select_option("Second")
     page.get_by_label("Options").nth(1).fill("Blog\nNews")
     press(page.get_by_role("button", name="Save form").first)
-    page.get_by_text("Saved:").wait_for()
+    page.get_by_text("Saved.").wait_for()
 
 
 def _list_faults(page, address):

@@ -106,7 +106,7 @@ def test_bulk_invite_reports_slug_conflicts(brand, people, program):
     html = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
 
     assert "4 invites are being sent." in html
-    assert "One was left out" in html
+    assert "One was skipped" in html
     conflicts = html.partition('aria-label="Unavailable link names"')[2].partition("</table>")[0]
     assert "b@example.com" in conflicts
     assert "already taken" in conflicts

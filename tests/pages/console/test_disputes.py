@@ -45,7 +45,7 @@ def test_dispute_is_settled_in_two_steps(operator, dealing, disputed_deal, page_
     assert dealing.payouts() == [("Paid", 15_000)]
     assert f'href="{address}"' not in operator.open("/console/disputes").text
     dispute_text = page_text(operator.open(f"/console/disputes/{disputed_deal}"))
-    assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in dispute_text
+    assert "Awarded to the affiliate 150.00 USD Paid 150.00 USD Returned 50.00 USD" in dispute_text
     assert list_audit_entries("deal.settled", disputed_deal)[0][3]["why"] == "both <late>"
 
 

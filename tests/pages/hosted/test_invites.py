@@ -101,7 +101,7 @@ def test_invite_with_manual_approval_shows_that_the_brand_decides(campaign):
 
     assert "You are approved" not in page
     assert "reviews your application" in page
-    assert "What it brings counts once the brand has approved you." in page
+    assert "Clicks and sales count once the brand has approved you." in page
 
 
 def test_changed_slug_of_an_accepted_invite_is_explained(campaign):

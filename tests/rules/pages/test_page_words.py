@@ -84,13 +84,13 @@ _UNREVISED = {
 
 
 def test_pages_and_emails_use_plain_words():
-    found = [
+    unplain_texts = [
         f"{name}: {text}"
         for name, text in (*_list_template_texts(), *_list_module_texts())
         if _is_unplain(text) and name not in _UNREVISED and (name, text) not in _EXCEPTIONS
     ]
 
-    assert found == []
+    assert unplain_texts == []
 
 
 def test_unplain_words_are_found():

@@ -50,11 +50,11 @@ def test_every_method_of_a_gateway_has_words():
         if _ENDS.search(match["method"])
     } | {f"{gateway}_customer_history" for gateway in Gateway}
 
-    shown = {method: attribution_methods.describe_method(method) for method in methods}
+    described = {method: attribution_methods.describe_method(method) for method in methods}
 
     assert len(methods) > len(Gateway)
-    assert {method: words for method, words in shown.items() if "_" in words or words[:1].islower()} == {}
-    assert {words.partition(" (")[0] for words in shown.values()} <= {
+    assert {method: words for method, words in described.items() if "_" in words or words[:1].islower()} == {}
+    assert {words.partition(" (")[0] for words in described.values()} <= {
         "Coupon code",
         "Customer's history",
         "Link",
@@ -85,8 +85,16 @@ def test_every_reason_for_not_paying_has_words_and_a_remedy():
 
 
 def test_states_are_shown_in_words():
-    shown = {state: template_filters.state_words(state) for state in template_filters.COLOURS}
+    described = {state: template_filters.state_words(state) for state in template_filters.COLOURS}
 
-    assert {state: words for state, words in shown.items() if re.search(r"[a-z][A-Z]|_", words)} == {}
-    assert (shown["OnItsWay"], shown["PastDue"], shown["Minting"]) == ("On its way", "Past due", "Creating")
+    assert {state: words for state, words in described.items() if re.search(r"[a-z][A-Z]|_", words)} == {}
+    assert (described["OnItsWay"], described["PastDue"], described["Minting"]) == ("On its way", "Past due", "Creating")
     assert template_filters.state_words("Self-referral") == "Self-referral"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [("program.updated", "Program updated"), ("api_key.created", "API key created"), ("org.set", "Org set")],
+)
+def test_action_is_shown_in_words(code, words):
+    assert template_filters.event_words(code) == words
