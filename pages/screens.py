@@ -35,6 +35,8 @@ _OWN_ORIGIN = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"
 _SCREEN = Guard(audience="public", bucket=None)
 #: The default maximum size of a page's form, in bytes.
 MAX_FORM_BYTES = _SCREEN.max_body_bytes
+# Fields of an address that report what was done; they do not apply to the next page of a list.
+_OUTCOME_FIELDS = ("done", "action", "affected", "skipped")
 _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     400: ("Invalid address", "This address is not valid. Please open the page from the menu."),
     402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
@@ -106,6 +108,7 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
     The status is that of the form unless another one is given.
     """
     person, shown_form = session.find_person(), form or forms.EMPTY
+    here = g.get("page_address", request.path)
     answer = documents.render_page(
         f"screens/{template}",
         status=status or shown_form.status,
@@ -114,14 +117,15 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
         theme=chosen_theme(),
         person=person,
         area=navigation.area_of(person) if person else None,
-        places=navigation.visible_places(person) if person else (),
-        here=g.get("page_address", request.path),
+        menu=navigation.build_menu(person, here) if person else None,
+        here=here,
         may=api_client.is_allowed,
         form=shown_form,
         new_key=forms.new_key,
         asked=forms.form_from_query(),
         done=request.args.get("done"),
         with_cursor=_with_cursor,
+        with_sort=_with_sort,
         zone=zone.current_zone().key,
         **values,
     )
@@ -180,9 +184,17 @@ def chosen_theme() -> str | None:
 
 def _with_cursor(cursor: str) -> str:
     """Return the query of this address with another cursor of the list."""
-    return urlencode(
-        [*((name, text) for name, text in request.args.items(multi=True) if name != "cursor"), ("cursor", cursor)]
-    )
+    return _query_with("cursor", cursor, without=_OUTCOME_FIELDS)
+
+
+def _with_sort(sort: str) -> str:
+    """Return the query of this address for the first page in another order."""
+    return _query_with("sort", sort, without=("cursor", *_OUTCOME_FIELDS))
+
+
+def _query_with(name: str, value: str, *, without: Sequence[str]) -> str:
+    typed = [pair for pair in request.args.items(multi=True) if pair[0] not in (name, *without)]
+    return urlencode([*typed, (name, value)])
 
 
 def _find_redirect(kind: PersonKind) -> Response | None:

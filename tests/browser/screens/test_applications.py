@@ -66,12 +66,12 @@ def test_applications_are_decided_without_scripts(window, waiting_applications, 
     press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0
 
-    page.get_by_text("with a reason Ben Osei").click()
+    page.get_by_text("Add a reason Ben Osei").click()
     page.get_by_label("Reason").locator("visible=true").fill("Not yet")
     press(page.get_by_role("button", name="Reject Ben Osei"))
     assert page.get_by_role("row", name="Ben Osei").count() == 0
     assert brand.rows("select rejection_reason from affiliate where status = 'Rejected'") == [("Not yet",)]
 
-    page.get_by_label("Tick New").check()
+    page.get_by_label("Select New").check()
     press(page.get_by_role("button", name="Approve selected"))
-    assert page.get_by_text("1 was approved.").count() == 1
+    assert page.get_by_text("1 affiliate was approved.").count() == 1

@@ -44,25 +44,10 @@ _EXCEPTIONS = {
 _PLAIN = re.compile(r"%\(\w+\)s|\b(?:dead|three|capital)[- ]letters?\b|\bDiscard\b.*\bfor ever\b", re.IGNORECASE)
 # Files whose words are still to be revised.
 _UNREVISED = {
-    "pages/brand/affiliates/profile.py",
-    "pages/brand/overview.py",
-    "pages/brand/payouts/states.py",
     "pages/sign_in/providers.py",
     "pages/template_filters.py",  # codes of states, not texts
-    "pages/templates/screens/brand/_figures.html",
     "pages/templates/screens/brand/affiliate.html",
-    "pages/templates/screens/brand/affiliates.html",
-    "pages/templates/screens/brand/connection.html",
-    "pages/templates/screens/brand/connection_new.html",
-    "pages/templates/screens/brand/connections.html",
-    "pages/templates/screens/brand/conversions/desk.html",
-    "pages/templates/screens/brand/imports/_look.html",
-    "pages/templates/screens/brand/payouts/desk.html",
-    "pages/templates/screens/brand/programs/program.html",
-    "pages/templates/screens/brand/settings/settings.html",
-    "pages/templates/screens/brand/settings/tracking_domain.html",
     "pages/templates/screens/not_signed_in.html",
-    "pages/templates/screens/overview.html",
     "pages/templates/screens/portal/account.html",
     "pages/templates/screens/portal/assets.html",
     "pages/templates/screens/portal/coupons.html",
@@ -79,7 +64,6 @@ _UNREVISED = {
     "pages/templates/screens/sign_in.html",
     "pages/templates/screens/sign_in_asked.html",
     "pages/templates/screens/sign_in_here.html",
-    "pages/templates/screens/terms.html",
 }
 
 

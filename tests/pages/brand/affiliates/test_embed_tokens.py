@@ -22,7 +22,7 @@ def page(brand):
 
 
 def test_new_token_is_shown_with_a_snippet_to_copy(manager, brand, page):
-    assert "Show code" in manager.open(page).text
+    assert "Get embed code" in manager.open(page).text
 
     answer = manager.send(page, _FORM)
     text = html.unescape(answer.text)
@@ -60,7 +60,7 @@ def test_tokens_are_listed_and_revoked(manager, brand, page):
         ("allowedOrigins", "https://*.acme.example", "is not an origin"),
         ("allowedOrigins", "", "at least one origin"),
         ("expiresInHours", "1000", "from 1 to 720 hours"),
-        ("expiresInHours", "soon", "Enter a whole number."),
+        ("expiresInHours", "soon", "Not a valid integer"),
     ],
 )
 def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, message):
@@ -75,7 +75,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field,
 def test_paused_affiliate_has_no_token_form(manager, brand, page):
     brand.rows("update affiliate set status = 'Paused' where organization_id = %s returning id", brand.id)
 
-    assert "Show code" not in manager.open(page).text
+    assert "Get embed code" not in manager.open(page).text
     assert manager.send(page, _FORM).status_code == 409
 
 
