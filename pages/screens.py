@@ -42,22 +42,22 @@ MAX_FORM_BYTES = _SCREEN.max_body_bytes
 # Fields of an address that report what was done; they do not apply to the next page of a list.
 _OUTCOME_FIELDS = ("done", "action", "affected", "skipped")
 _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
-    400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
-    402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
-    403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
-    404: ("Nothing here", "It is gone, never was, or is not yours to see."),
+    400: ("Invalid address", "This address is not valid. Please open the page from the menu."),
+    402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
+    403: ("No access", "Your account or role does not have access to this page."),
+    404: ("Page not found", "It does not exist, was deleted, or you don't have access to it."),
     410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
-    413: ("Too large", "What was sent is larger than this page takes."),
-    429: ("Too many requests", "Wait a minute, then load the page again."),
-    503: ("Not now", "The service is being mended or is very busy. Load the page again in a moment."),
+    413: ("Too large", "The form or file is larger than this page accepts."),
+    429: ("Too many requests", "Please wait a minute, then reload the page."),
+    503: ("Temporarily unavailable", "The service is very busy or in maintenance. Please reload in a moment."),
 }
 _UNVERIFIED_EMAIL = (
     "Verify your email",
-    "Nobody has proved that this address is yours. Verify it where you sign in, then sign in again.",
+    "Your email address is not verified. Verify it with your sign-in provider, then sign in again.",
 )
 _INTERNAL_ERROR = (
     "Something went wrong",
-    "It is our fault, and nothing was half done. The number below names what happened.",
+    "This is an error on our side. Nothing was left half done. If you contact support, quote the number below.",
 )
 
 
@@ -177,7 +177,7 @@ def _redirect_to_sign_in_for(back: str) -> Response:
 
 def refuse_address(_: str) -> Response:
     """Refuse an address below an area that no screen has. Raises Refused."""
-    raise Refused(404, "not_found", "There is no such address.")
+    raise Refused(404, "not_found", "There is no such page.")
 
 
 def chosen_theme() -> str | None:
@@ -228,7 +228,7 @@ def _check_sender() -> None:
     is_own_origin = request.headers.get("Origin") == settings.current().web.url
     is_own = is_own_origin if fetch_site is None else fetch_site == "same-origin"
     if not is_own:
-        raise Refused(403, "forbidden", "This was not sent by a page of this service.")
+        raise Refused(403, "forbidden", "This form was not sent from a page of this service.")
 
 
 def _check_field_count() -> None:

@@ -76,6 +76,6 @@ def readable_accents(color: str) -> tuple[str, str]:
 def get_static_file(version: str, name: str) -> Response:
     """Show a file of this release."""
     if _VERSIONS.get(name) != version:
-        raise Refused(404, "not_found", "There is no such address.")
+        raise Refused(404, "not_found", "There is no such page.")
     kind = _TYPES[name.rpartition(".")[2]]
     return Response(_FILES[name], content_type=f"{kind}; charset=utf-8", headers=_FOREVER)

@@ -37,6 +37,18 @@ _STATES_BY_COLOUR = {
     " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
     "test": "Sandbox Test",
 }
+# Words for states whose code says too little to people.
+_STATE_WORDS = {
+    "Asking": "Needs your confirmation",
+    "Contradicts": "Contradiction",
+    "Empty": "Nothing due",
+    "Minting": "Creating",
+    "Noted": "Recorded",
+    "Parked": "On hold",
+    "Taken": "In use elsewhere",
+    "Unset": "Not set up",
+}
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Tables fold where there is no room for columns: each row becomes two lines.
 _HEAD = re.compile(r"<thead.*?</thead>", re.DOTALL)
 _HEAD_CELL = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
@@ -148,6 +160,16 @@ def state_colour(state: str) -> str:
     return COLOURS.get(state, "off")
 
 
+def state_words(state: str) -> str:
+    """Return a state of the API in words for people: `PastDue` is `Past due`."""
+    return _STATE_WORDS.get(state) or _WORD_START.sub(" ", state).capitalize()
+
+
+def event_words(code: str) -> str:
+    """Return an action of the audit log in words: `api_key.created` is `API key created`."""
+    return re.sub(r"^Api\b", "API", re.sub(r"[._]+", " ", code).capitalize())
+
+
 def describe_start_of_utc_day(day: date) -> str | None:
     """Return the time in the zone of the page at which a day in UTC starts, with the zone; None in UTC itself."""
     at = datetime.combine(day, time(), UTC).astimezone(zone.current_zone())
@@ -248,6 +270,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "rate": format_rate,
         "terms": describe_terms,
         "colour": state_colour,
+        "state": state_words,
+        "event": event_words,
         "folded": fold_table,
         "ticks": charts.list_ticks,
     }

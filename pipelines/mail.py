@@ -23,6 +23,7 @@ from pipelines import work
 
 _KEPT = "Kept"
 _FAILED = "Failed"
+_OWNER_FOOTER = "You get this email because you are an Owner of the organization."
 _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 
 
@@ -86,8 +87,12 @@ def send(
 
 
 def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str, at: datetime) -> None:
-    """Stage a message to every Owner of an organization as `send` does; white space in the subject is folded."""
+    """Stage a message to every Owner of an organization as `send` does, with the reason why they get it.
+
+    White space in the subject is folded.
+    """
     folded = " ".join(subject.split())
+    text = f"{text.rstrip()}\n\n{_OWNER_FOOTER}\n"
     for email in members.list_owner_emails(organization_id):
         send(organization_id=organization_id, to=email, subject=folded, text=text, kind=kind, at=at)
 

@@ -14,8 +14,8 @@ blueprint = Blueprint("style_page", __name__)
 _SAMPLE_VALUES = (3, 9, 4, 12, 8, 15, 11)
 _FORM_WITH_ERRORS = FormState(
     {"name": ["Spring"], "note": ["Two\nlines"], "model": ["fixed"], "agree": ["on"]},
-    {"name": "Another program is called so."},
-    "The figures moved.",
+    {"name": "Another program has this name."},
+    "The amounts changed.",
     "sample-",
 )
 

@@ -23,14 +23,15 @@ def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime)
     """Stage the approval email: it says where to sign in, and has no link that signs the affiliate in."""
     name = _one_line(brand.name)
     text = (
-        f"{name} has approved you as an affiliate.\n\nYour links and what you earn are here; sign in with this address:"
-        f"\n{settings.current().web.url}/sign-in\n"
+        f"{name} approved you as an affiliate.\n\nSign in with this email address to get your links and see your"
+        f" earnings:\n{settings.current().web.url}/sign-in\n\n"
+        f"You get this email because you are an affiliate of {name}.\n"
     )
     for email in emails:
         mail.send(
             organization_id=brand.id,
             to=email,
-            subject=f"{name} has approved you",
+            subject=f"{name} approved you as an affiliate",
             text=text,
             kind="affiliate.approved",
             at=now,
@@ -64,13 +65,14 @@ def notify_rejected(*, organization_id: UUID, applicants: Sequence[RejectedAppli
 def _send_rejected(brand: Organization, program_name: str, email: str, now: datetime) -> None:
     name, campaign = _one_line(brand.name), _one_line(program_name)
     text = (
-        f"{name} has looked at your application to its affiliate program {campaign} and has not accepted it.\n\n"
-        f"If you have questions about this decision, please contact {name} directly.\n"
+        f"{name} did not approve your application to its affiliate program {campaign}.\n\n"
+        f"If you have questions about this decision, please contact {name}.\n\n"
+        "You get this email because you applied.\n"
     )
     mail.send(
         organization_id=brand.id,
         to=email,
-        subject=f"Your application to {name}",
+        subject=f"{name} did not approve your application",
         text=text,
         kind="affiliate.rejected",
         at=now,

@@ -150,9 +150,9 @@ def _describe_short(proposal: Proposal) -> str:
 def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime) -> None:
     hold = ""
     if receipt.run.review_status:
-        hold = " They wait for the operator's review."
+        hold = " The operator reviews them before they are sent."
     elif receipt.run.hold_until:
-        hold = f" They are held until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
+        hold = f" They are on hold until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
     text = (
         f"{len(receipt.payouts)} payouts of {organization.name},"
         f" {wording.format_money(receipt.total_cents, 'USD')} in total, were confirmed automatically.{hold}\n\n"

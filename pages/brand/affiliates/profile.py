@@ -188,13 +188,17 @@ def _create_charts(metrics: Mapping[str, Any]) -> Sequence[Chart]:
     days, currency = metrics["rows"], metrics["currency"]
     counts = [
         charts.create_chart(
-            label, [ChartPoint(day["key"], day[name], template_filters.format_number(day[name])) for day in days]
+            label,
+            [ChartPoint(day["key"], day[name], template_filters.format_number(day[name])) for day in days],
+            currency=None,
         )
         for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
     ]
     amounts = [
         charts.create_chart(
-            label, [ChartPoint(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days]
+            label,
+            [ChartPoint(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days],
+            currency=currency,
         )
         for label, cents in (("Revenue", _net_revenue), ("Commission", lambda day: int(day["commissionCents"])))
     ]

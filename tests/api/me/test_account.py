@@ -74,7 +74,7 @@ def test_terms_name_every_paid_event(rita):
         " click_reward_cents = 5, click_reward_currency = 'USD' where id = %s",
         rita.first.brand.programs[-1],
     )
-    terms = "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click."
+    terms = "7.50 USD for each lead. Plus 10 % of each payment. Plus 0.05 USD for each click."
     assert terms in {program["terms"] for program in rita.get("/api/me/programs")}
 
     # A custom percentage does not change the fee of leads; a custom fixed amount does.
@@ -99,7 +99,7 @@ def test_affiliate_with_a_custom_rate_sees_no_tiers(rita):
     program_id = rita.first.brand.programs[-1]
     tiers = [{"minRevenueCents": 0, "commissionType": "Percentage", "commissionValue": 30}]
     assert rita.first.brand.call("PUT", f"/api/v1/programs/{program_id}/performance-tiers", tiers).status_code == 200
-    assert "20 % of each payment, more from certain sums on." in {
+    assert "20 % of each payment, more in higher tiers." in {
         program["terms"] for program in rita.get("/api/me/programs")
     }
 

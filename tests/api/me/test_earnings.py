@@ -146,8 +146,8 @@ def test_override_reveals_neither_sale_nor_recruit(rita):
     conversion = _get_only(rita)
     assert (conversion["commissionCents"], conversion["amountCents"]) == (200, 0)
     assert conversion["why"][:2] == [
-        "You recruited the affiliate who brought the sale.",
-        "10 %: your share of what your recruit earns.",
+        "You recruited the affiliate who referred the sale.",
+        "10 %: your share of your recruit's commission.",
     ]
     assert str(rita.first.affiliates["ben"]) not in json.dumps(conversion)
 

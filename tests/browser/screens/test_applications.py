@@ -66,7 +66,7 @@ def test_applications_are_decided_without_scripts(window, waiting_applications, 
     press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0
 
-    page.get_by_text("with a reason Ben Osei").click()
+    page.get_by_text("Add a reason Ben Osei").click()
     page.get_by_label("Reason").locator("visible=true").fill("Not yet")
     press(page.get_by_role("button", name="Reject Ben Osei"))
     assert page.get_by_role("row", name="Ben Osei").count() == 0

@@ -11,7 +11,7 @@ _FRAME = """<!doctype html><html lang="en"><title>Live</title>
 "includeIndicatorCSS": false, "history": false}}'>
 <script src="{script}" defer></script><main><h1>Live</h1>
 <p role="status" id="live-state" data-words="Not live since"></p>
-<button type="button" data-hold aria-pressed="false" hidden>Hold still</button>{part}</main>"""
+<button type="button" data-hold aria-pressed="false" hidden>Pause live updates</button>{part}</main>"""
 
 
 # Counts the page's requests in the page itself, because they may reach the test late.
@@ -105,7 +105,7 @@ def test_live_update_keeps_input_focus_and_open_details(live, board):
 
 def test_frozen_live_part_sends_no_request(live, board):
     _wait_for_polls(live, board)
-    hold = live.get_by_role("button", name="Hold still")
+    hold = live.get_by_role("button", name="Pause live updates")
     hold.click()
     expect(hold).to_have_attribute("aria-pressed", "true")
     _assert_no_poll(live)

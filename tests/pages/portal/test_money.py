@@ -118,7 +118,7 @@ def test_another_affiliates_payout_returns_404(rita):
     rita.payroll.run()
     ((others_payout,),) = rita.payroll.brand.rows("select id from payout")
 
-    assert "<h1>Nothing here</h1>" in rita.open_page(f"/portal/payouts/{others_payout}", status=404)
+    assert "<h1>Page not found</h1>" in rita.open_page(f"/portal/payouts/{others_payout}", status=404)
 
 
 def test_payout_account_is_added_changed_and_removed(rita):

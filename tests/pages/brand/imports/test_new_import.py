@@ -192,7 +192,7 @@ def test_import_list_shows_imports_or_the_next_step(campaign, owner):
     assert '<span class="chip ok">Done</span>' in html
     assert import_job["jobId"] in owner.open("/dashboard/imports?kind=Affiliates&status=").text
     filtered = owner.open("/dashboard/imports?kind=Conversions").text
-    assert "Nothing with this filter" in filtered
+    assert "No imports match this filter" in filtered
     assert import_job["jobId"] not in filtered
 
 
@@ -204,7 +204,7 @@ def test_undo_page_lists_rows_to_remove_and_undo_removes_them(campaign, owner):
 
     page = owner.open(f"{address}/undo")
 
-    assert "It takes back 2 conversions." in page.text
+    assert "2 conversions will be removed." in page.text
     assert "20.00 USD" in page.text
     key = re.search(r'action="[^"]*/undo"><input type="hidden" name="_key" value="([^"]*)"', page.text)[1]
     redirect = owner.send(f"{address}/undo", {"_key": key})

@@ -194,7 +194,7 @@ def test_long_payout_is_paged(payroll, owner):
 
 
 def test_manual_payout_list_is_a_file_without_rail_calls(payroll, owner, run_address):
-    answer = _press(owner, run_address, "List all that is not sent yet")
+    answer = _press(owner, run_address, "Export all unsent payouts")
 
     assert answer.mimetype == "text/csv"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'

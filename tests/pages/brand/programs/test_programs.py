@@ -76,7 +76,7 @@ def test_older_programs_are_on_the_next_page(brand, people):
                 "click_reward_cents": 5,
                 "click_reward_currency": "USD",
             },
-            "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click.",
+            "7.50 USD for each lead. Plus 10 % of each payment. Plus 0.05 USD for each click.",
         ),
         ({"cookie_window_days": 1}, "1-day cookie, last click wins."),
         (

@@ -114,7 +114,7 @@ def test_owner_archives_a_program_after_confirmation(brand, people, page_path):
     confirmation = visitor.open(f"{page_path}/archive").text
     answer = visitor.send(f"{page_path}/archive")
 
-    assert "Archive Knives for ever" in confirmation
+    assert "Archive Knives permanently" in confirmation
     assert (answer.status_code, answer.headers["Location"]) == (303, page_path)
     html = visitor.open(page_path).text
     assert '<span class="chip off">Archived</span>' in html
@@ -168,5 +168,5 @@ def test_invalid_percentage_keeps_the_typed_text(people, page_path, percent):
 def test_manager_reads_the_recruiting_rate(people, page_path):
     visitor = people("Manager")
 
-    assert "An Owner can switch it on." in visitor.open(f"{page_path}/recruiting").text
+    assert "An Owner can turn it on." in visitor.open(f"{page_path}/recruiting").text
     assert visitor.send(f"{page_path}/recruiting", {"percent": "5"}).status_code == 403

@@ -20,11 +20,12 @@ def owner(people, brand):
 def test_entry_shows_actor_and_changed_values(owner):
     html = owner.open(_HERE).text
 
+    assert ">Org profile changed<" in html
     assert "<code>org.profile_changed</code>" in html
     assert "owner@example.com" in html
-    assert '<b>name</b>: Brand <span aria-hidden="true">→</span>' in html
+    assert '<b>Name</b>: Brand <span aria-hidden="true">→</span>' in html
     assert "</span> Acme &lt;b&gt;</li>" in html
-    assert "<b>billingEmail</b>: –" in html
+    assert "<b>Billing email</b>: –" in html
     assert "<code>program.created</code>" in html
 
 
