@@ -57,7 +57,10 @@ ALL: tuple[Resource, ...] = (
         "affiliates",
         "Affiliates",
         "The affiliates of a brand, their links and their rates.",
-        ("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance", "affiliate_timeline", "tax_forms"),
+        (
+            *("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance"),
+            *("affiliate_timeline", "tax_forms"),
+        ),
     ),
     Resource(
         "coupons",
