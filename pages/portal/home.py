@@ -103,7 +103,9 @@ def _create_charts(days: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
     """Return a chart of the clicks, one of the sales, and one of the commission in each of the first currencies."""
     counts = [
         charts.create_chart(
-            label, [ChartPoint(day["day"], day[name], template_filters.format_number(day[name])) for day in days]
+            label,
+            [ChartPoint(day["day"], day[name], template_filters.format_number(day[name])) for day in days],
+            currency=None,
         )
         for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
     ]
@@ -115,7 +117,7 @@ def _create_charts(days: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
 def _create_earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
     points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
-    return charts.create_chart(f"Commission in {currency}", points)
+    return charts.create_chart(f"Commission in {currency}", points, currency=currency)
 
 
 @blueprint.get("/portal/<path:rest>")

@@ -227,7 +227,7 @@ def _stage_earnings(
         ordinal=candidate.ordinal,
         joins_subscription=candidate.has_imported_subscription,
     )
-    earnings.write(conversion, share=candidate.terms.recruiter_share, now=context.now)
+    earnings.write(conversion, share=candidate.terms.recruiter_share, terms=candidate.terms, now=context.now)
     credit.stage_effects(
         credit_.decision, organization_id=context.organization_id, conversion_id=conversion.id, now=context.now
     )

@@ -9,7 +9,7 @@ _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'sel
 _FRAME = """<!doctype html><html lang="en"><title>Live</title>
 <meta name="htmx-config" content='{{"morphIgnore": ["data-htmx-powered", "open"], "noSwap": [204, 304, "4xx", "5xx"],
 "includeIndicatorCSS": false, "history": false}}'>
-<script src="{htmx}" defer></script><script src="{own}" defer></script><main><h1>Live</h1>
+<script src="{script}" defer></script><main><h1>Live</h1>
 <p role="status" id="live-state" data-words="Not live since"></p>
 <button type="button" data-hold aria-pressed="false" hidden>Hold still</button>{part}</main>"""
 
@@ -56,13 +56,12 @@ def board():
 
 @pytest.fixture
 def live(browser, site, board):
-    """Yield a page with the live part and the scripts that the site serves."""
+    """Yield a page with the live part and the script that the site serves."""
     context = browser.new_context()
     context.add_init_script(_COUNT_REQUESTS)
     page, errors = context.new_page(), []
     page.on("console", lambda message: errors.append(message.text) if "status of" not in message.text else None)
-    scripts = {"htmx": static_files.url("htmx-4.0.1.min.js"), "own": static_files.url("app.js")}
-    html = _FRAME.format(**scripts, part=board.build_part())
+    html = _FRAME.format(script=static_files.url("live.js"), part=board.build_part())
     headers = {"Content-Security-Policy": _POLICY, "Content-Type": "text/html"}
     context.route("**/live", lambda route: route.fulfill(body=html, headers=headers))
     context.route("**/live/part?*", lambda route: route.fulfill(**board.respond(route.request.url)))

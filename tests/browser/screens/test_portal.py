@@ -156,7 +156,7 @@ def test_branded_portal_loads_only_its_own_files(window, enter, payroll):
 
     accent = uncached.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')")
     assert "#ffee00" in accent
-    assert len(requested) <= 6, requested
+    assert len(requested) <= 5, requested
     assert uncached.locator(".brand img").evaluate("image => image.naturalWidth") == 32
 
 
