@@ -92,7 +92,8 @@ _FIRST_DAY = """(select min(day) from (
   ) first_days)"""
 _AT_DAY = "(day::timestamp at time zone 'UTC')"
 _TIMELINE = PreparedStatement(f"""
-with own as materialized (select a.* from affiliate a where {conditions.OF_AFFILIATE.replace("m.", "a.")}),
+with own as materialized (select a.* from affiliate a where {conditions.OF_AFFILIATE.replace("m.", "a.")}
+  and a.deleted_at is null),
 entry ({_NAMES}) as (
   select {_ENTRY} from audit_entry e
   where e.organization_id = %(org)s and e.entity_id = %(affiliate)s::text
@@ -169,13 +170,15 @@ select * from (
   union all select * from approval union all select * from payment union all select * from form
   union all select * from first_click union all select * from first_sale
 ) events
-where {_IS_BEFORE.format(at="at", id="id")}
+where exists (select from own) and {_IS_BEFORE.format(at="at", id="id")}
 order by at desc, id desc limit %(limit)s
 """)
 
 
 def list_events(*, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int) -> list[StoredEvent]:
-    """Return up to `limit` events of an affiliate, newest first, after a position. An affiliate has at least one.
+    """Return up to `limit` events of an affiliate, newest first, after a position.
+
+    None of an affiliate who is deleted or of another organization, whose id may be in entries of this one.
 
     Budget: 1 statement, whatever the number of clicks and conversions.
     """

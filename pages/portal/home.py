@@ -16,6 +16,7 @@ from api.me.numbers import list_own_days
 from api.me.receipts import list_own_payouts
 from api.payouts.account import get_payout_account
 from domain.money import wording
+from domain.statuses import AffiliateStatus
 from pages import api_client, charts, screens, template_filters
 from pages.charts import Chart, ChartPoint
 from pages.portal import frame
@@ -83,7 +84,7 @@ def show_portal_home() -> Response:
 
 def _list_links(links: Sequence[Mapping[str, Any]]) -> Iterator[SharedLink]:
     """Yield the default link of each program that pays the affiliate, those of other programs last."""
-    for link in sorted(links, key=lambda link: link["affiliateStatus"] != "Approved"):
+    for link in sorted(links, key=lambda link: link["affiliateStatus"] != AffiliateStatus.Approved):
         if link["isDefault"]:
             program, brand = link["programName"], link["organizationName"]
             mail = urlencode({"subject": brand, "body": link["url"]}).replace("+", "%20")

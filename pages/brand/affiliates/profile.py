@@ -20,6 +20,7 @@ from api.programs.metrics import get_performance_metrics
 from api.programs.programs import get_program
 from domain.money import wording
 from domain.refusals import Refused, not_found
+from domain.statuses import AffiliateStatus
 from pages import api_client, charts, documents, forms, screens, template_filters
 from pages.api_client import View
 from pages.brand import choices
@@ -34,7 +35,7 @@ blueprint = Blueprint("affiliate_page", __name__)
 PATH = "/dashboard/affiliates/<affiliate_id>"
 PAGE = "/dashboard/affiliates/{affiliate_id}"
 # The status that each button sets.
-_STATUS_AFTER = {"pause": "Paused", "resume": "Approved"}
+_STATUS_AFTER = {"pause": AffiliateStatus.Paused.value, "resume": AffiliateStatus.Approved.value}
 #: The ranges of the figures, by their name in the address.
 _RANGES: Mapping[str, int] = MappingProxyType({"7d": 7, "30d": 30, "90d": 90})
 _DEFAULT_RANGE = "30d"

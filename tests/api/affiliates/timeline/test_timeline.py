@@ -240,7 +240,10 @@ def test_key_sees_no_person(payroll, manager):
 def test_other_tenants_affiliate_returns_404(payroll, manager, rival):
     rival.program()
     eva = rival.affiliate("eva")
-    for affiliate_id in (eva, uuid4(), "none"):
+    deleted = payroll.brand.affiliate("gone", deleted_at=time_ago(days=1))
+    assert payroll.brand.person("Admin").get(f"{URL}/{eva}/tax-form").status_code == 404
+    assert payroll.brand.rows("select action from audit_entry where entity_id = %s", str(eva)) == [("tax_form.read",)]
+    for affiliate_id in (eva, deleted, uuid4(), "none"):
         answer = manager.get(f"{URL}/{affiliate_id}/timeline")
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
