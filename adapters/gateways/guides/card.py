@@ -23,7 +23,7 @@ _STRIPE = Guide(
     + urlencode([("name", "Affiliates"), *(("permissions[]", name) for name in _STRIPE_FORM)]),
     steps=(
         GuideStep("Open the form for a restricted key: Developers, API keys, Create restricted key."),
-        GuideStep("Check that exactly the permissions below are set. Leave all others at None."),
+        GuideStep("Check that exactly the permissions below are set, and no others."),
         GuideStep("Create the key and copy it. It starts with rk_live_.", ("apiKey",)),
         GuideStep(
             "Leave the signing secret empty. Enter one only if you created the webhook endpoint yourself.",
