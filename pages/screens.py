@@ -35,6 +35,8 @@ _OWN_ORIGIN = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"
 _SCREEN = Guard(audience="public", bucket=None)
 #: The default maximum size of a page's form, in bytes.
 MAX_FORM_BYTES = _SCREEN.max_body_bytes
+# Fields of an address that report what was done; they do not apply to the next page of a list.
+_OUTCOME_FIELDS = ("done", "action", "affected", "skipped")
 _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
     402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
@@ -123,6 +125,7 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
         asked=forms.form_from_query(),
         done=request.args.get("done"),
         with_cursor=_with_cursor,
+        with_sort=_with_sort,
         zone=zone.current_zone().key,
         **values,
     )
@@ -181,9 +184,17 @@ def chosen_theme() -> str | None:
 
 def _with_cursor(cursor: str) -> str:
     """Return the query of this address with another cursor of the list."""
-    return urlencode(
-        [*((name, text) for name, text in request.args.items(multi=True) if name != "cursor"), ("cursor", cursor)]
-    )
+    return _query_with("cursor", cursor, without=_OUTCOME_FIELDS)
+
+
+def _with_sort(sort: str) -> str:
+    """Return the query of this address for the first page in another order."""
+    return _query_with("sort", sort, without=("cursor", *_OUTCOME_FIELDS))
+
+
+def _query_with(name: str, value: str, *, without: Sequence[str]) -> str:
+    typed = [pair for pair in request.args.items(multi=True) if pair[0] not in (name, *without)]
+    return urlencode([*typed, (name, value)])
 
 
 def _find_redirect(kind: PersonKind) -> Response | None:

@@ -62,15 +62,17 @@ def send(
     html: str | None = None,
     kind: str,
     at: datetime,
+    unsubscribe_url: str | None = None,
 ) -> None:
     """Stage one message and its job in the caller's transaction. `kind` names it for the operator (affiliate.invite).
 
+    A POST to `unsubscribe_url` switches such messages off; it is in the headers of the email.
     Raises Refused 400: validation_failed for a line break or NUL in recipient or subject.
     """
     _check_one_line(to, field="email")
     _check_one_line(subject, field="subject")
     message_id = ids.new_id()
-    body = orjson.dumps({"text": text, "html": html}).decode()
+    body = orjson.dumps({"text": text, "html": html, "unsubscribe_url": unsubscribe_url}).decode()
     mail.stage(
         message_id=message_id,
         organization_id=organization_id,
@@ -161,13 +163,13 @@ def any_org_find(message_id: UUID) -> mail.MailMessage:
 def any_org_open(message_id: UUID) -> OpenedMail:
     """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
     message = any_org_find(message_id)
-    body: dict[str, str | None] = {"text": None, "html": None}
+    body: dict[str, str | None] = {"text": None, "html": None, "unsubscribe_url": None}
     if message.body_sealed is not None:
         try:
             body |= _open(message.body_sealed, message.id)
         except sealing.CannotUnseal as error:
             raise Refused(409, "cannot_open", str(error)) from error
-    return OpenedMail(message, _headers(message), body["text"], body["html"])
+    return OpenedMail(message, _headers(message, body["unsubscribe_url"]), body["text"], body["html"])
 
 
 def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
@@ -192,6 +194,7 @@ def _message_from_row(message: mail.QueuedMessage) -> smtp.OutgoingEmail:
         text=body["text"] or "",
         html=body["html"],
         written_at=message.created_at,
+        unsubscribe_url=body.get("unsubscribe_url"),
     )
 
 
@@ -202,8 +205,10 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
     return body
 
 
-def _headers(message: mail.MailMessage) -> dict[str, str]:
-    email = smtp.OutgoingEmail(message.id, message.recipient, message.subject, "", None, message.created_at)
+def _headers(message: mail.MailMessage, unsubscribe_url: str | None) -> dict[str, str]:
+    email = smtp.OutgoingEmail(
+        message.id, message.recipient, message.subject, "", None, message.created_at, unsubscribe_url
+    )
     return smtp.build_headers(email, sender=settings.current().mail.sender, recipient=message.recipient)
 
 

@@ -51,7 +51,8 @@ class Caller:
     `id` is the key's or the member's; `member_id` is the person whose rate limit counts. A key has the role Owner, a
     member the scope read_write; "oauth" (a program that a member authorized) has the role and scope of its token, and
     the scope "none" if the token has none. Only a key has a signing secret. `signed_in_at` is the time of a member's
-    login, None for a key or if it is unknown. `timezone` is the organization's for members.
+    login, None for a key or if it is unknown. `timezone` is the organization's for members, `unread_count` the number
+    of their unread notifications, up to 100.
     """
 
     kind: Literal["api_key", "oauth", "member"]
@@ -71,6 +72,7 @@ class Caller:
     signed_in_at: datetime | None = None
     signing_secret_sealed: bytes = b""
     timezone: str = time_zones.DEFAULT
+    unread_count: int = 0
 
     @property
     def is_integration(self) -> bool:
@@ -164,6 +166,7 @@ def member_from_claims(claims: Claims) -> Caller | None:
         gateways=person.gateways,
         signed_in_at=_datetime_from_seconds(claims.signed_in_at_s),
         timezone=person.timezone,
+        unread_count=person.unread_count,
     )
 
 

@@ -5,6 +5,7 @@ home_currency    the currency of totals
 billing          the subscription, and the usage of its limits
 keys             API keys
 members          members, and their sessions
+onboarding       the steps of setting up
 audit_log        the audit log
 tracking_domain  the domain of the tracking script
 brand_files      images, public
@@ -17,6 +18,7 @@ from api.organization import (
     home_currency,
     keys,
     members,
+    onboarding,
     organization,
     tracking_domain,
 )
@@ -27,6 +29,7 @@ BLUEPRINTS = (
     billing.blueprint,
     keys.blueprint,
     members.blueprint,
+    onboarding.blueprint,
     tracking_domain.blueprint,
     audit_log.blueprint,
     brand_files.blueprint,

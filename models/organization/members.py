@@ -1,10 +1,12 @@
 """Members of organizations. Every API key belongs to one; a member's keys share one rate-limit bucket."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from models.db import db
+from models.notifications.readers import READER_JOIN, UNREAD_COUNT
 from models.table import Rows, Table, columns
 
 
@@ -15,6 +17,7 @@ class Member:
     id: UUID
     organization_id: UUID
     email: str
+    is_email_verified: bool
     role: str
     subject: str | None
     created_at: datetime
@@ -68,20 +71,24 @@ def list_owner_emails(organization_id: UUID) -> list[str]:
 
 
 _CLAIM = """
-update member set subject = %s, role = %s where organization_id = %s and email = %s and subject is null returning id
+update member set subject = %s, role = %s, is_email_verified = true
+where organization_id = %s and email = %s and subject is null returning id
 """
 
 
 def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
-    """Link the member created with an email to the person who signed in with it; False without such a member."""
+    """Link the member created with an email to the person who signed in with it and proved it.
+
+    Returns False without such a member.
+    """
     return bool(db.run(_CLAIM, (subject, role, organization_id, email)))
 
 
-def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: str) -> None:
+def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: str, is_email_verified: bool) -> None:
     """Stage the role and email of a member that the identity provider reports now."""
     db.stage(
-        "update member set role = %s, email = %s where organization_id = %s and id = %s",
-        (role, email, organization_id, member_id),
+        "update member set role = %s, email = %s, is_email_verified = %s where organization_id = %s and id = %s",
+        (role, email, is_email_verified, organization_id, member_id),
     )
 
 
@@ -92,28 +99,37 @@ def stage_seen(*, organization_id: UUID, member_id: UUID, at: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemberWithPlan:
-    """A member (`id` None: unknown so far) with their organization's plan."""
+    """A member (`id` None: unknown so far) with their organization's plan and their unread notifications."""
 
     id: UUID | None
     role: str | None
     email: str | None
+    is_email_verified: bool | None
     plan_tier: str
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
     timezone: str
     seen_at: datetime | None
+    unread_count: int
 
 
 _MEMBERS_WITH_PLAN = Rows(MemberWithPlan)
-_OF_MEMBER = {name: f"m.{name}" for name in ("id", "role", "email", "seen_at")}
+_OF_MEMBER = {name: f"m.{name}" for name in ("id", "role", "email", "is_email_verified", "seen_at")}
+_PLAN = columns(
+    MemberWithPlan, "o", gateways="o.gateways || o.connected_gateways", unread_count=UNREAD_COUNT, **_OF_MEMBER
+)
 _FIND_WITH_PLAN = f"""
-select {columns(MemberWithPlan, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
-from organization o left join member m on m.organization_id = o.id and m.subject = %s
-where o.id = %s
+select {_PLAN}
+from organization o left join member m on m.organization_id = o.id and m.subject = %(subject)s {READER_JOIN}
+where o.id = %(organization_id)s
 """
 
 
-def find_with_plan(*, organization_id: UUID, subject: str) -> MemberWithPlan | None:
-    """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
-    return _MEMBERS_WITH_PLAN.first(_FIND_WITH_PLAN, (subject, organization_id))
+def find_with_plan(*, organization_id: UUID, subject: str, kinds: Sequence[str]) -> MemberWithPlan | None:
+    """Return a member by the subject of their token, with their organization; None when there is no such tenant.
+
+    Their unread notifications of these kinds are counted.
+    """
+    params = {"organization_id": organization_id, "subject": subject, "kinds": list(kinds)}
+    return _MEMBERS_WITH_PLAN.first(_FIND_WITH_PLAN, params)

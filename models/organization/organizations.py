@@ -64,6 +64,9 @@ class Organization:
     sandbox_rail: str | None
     commission_basis: str
     self_referrals: str
+    large_sale_cents: int | None
+    large_sale_currency: str | None
+    first_sale_at: datetime | None
     verification_state: str
     identity_required: bool | None
     identity_threshold: int

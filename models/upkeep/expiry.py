@@ -216,6 +216,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
         _deleting_kind("mail", "mail_message", "created_at", kind_condition="status <> 'Queued'"),
+        _deleting_kind("notifications", "notification", "last_at"),
         _deleting_kind("invites", "affiliate_invite", "expires_at", kind_condition="state in ('Expired', 'Revoked')"),
         # A member with a key stays, and so does an organization's last Owner.
         ExpiryKind(

@@ -34,5 +34,5 @@ def show_style() -> Response:
         sample=_FORM_WITH_ERRORS,
         blank=forms.prefill("blank-"),
         points=points,
-        picture=charts.draw_line(points, "Clicks"),
+        picture=charts.draw_bars(points, "Clicks", currency=None),
     )

@@ -41,7 +41,7 @@ def show_portal_home() -> Response:
         is_somewhere=bool(links),
         account=api_client.require(get_payout_account),
         numbers=numbers,
-        clicks=charts.create_chart("Clicks", clicks),
+        clicks=charts.create_chart("Clicks", clicks, currency=None),
         earned=[_earnings_chart(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
     )
 
@@ -57,7 +57,7 @@ def _sum_days(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def _earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
     points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
-    return charts.create_chart(f"Earned in {currency}", points)
+    return charts.create_chart(f"Earned in {currency}", points, currency=currency)
 
 
 @blueprint.get("/portal/<path:rest>")

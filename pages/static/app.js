@@ -35,7 +35,11 @@
     }
   }
 
-  for (const button of document.querySelectorAll('[data-hold], [data-copy]')) button.hidden = false;
+  for (const part of document.querySelectorAll('[data-hold], [data-copy], [data-pick-all]')) part.hidden = false;
+  addEventListener('change', event => {
+    const all = event.target.closest('[data-pick-all]');
+    if (all) for (const box of document.querySelectorAll(`[name=ids][form="${all.dataset.pickAll}"]`)) box.checked = event.target.checked;
+  });
   addEventListener('click', event => {
     const hold = event.target.closest('[data-hold]'), copy = event.target.closest('[data-copy]');
     if (hold) {

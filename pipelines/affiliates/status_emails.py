@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 import settings
-from models.affiliates.affiliates import Affiliate
 from models.organization import organizations
 from models.organization.organizations import Organization
 from models.programs import programs
@@ -37,20 +37,39 @@ def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime)
         )
 
 
-def send_rejected(affiliate: Affiliate, *, now: datetime) -> None:
-    """Stage the email to a rejected applicant. It does not contain the brand's reason."""
-    brand = organizations.find(affiliate.organization_id)
-    program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
-    if brand is None or program is None:
+class RejectedApplicant(Protocol):
+    """A rejected applicant."""
+
+    @property
+    def program_id(self) -> UUID: ...
+    @property
+    def email(self) -> str: ...
+
+
+def notify_rejected(*, organization_id: UUID, applicants: Sequence[RejectedApplicant], now: datetime) -> None:
+    """Stage the email to rejected applicants. It does not contain the brand's reason."""
+    brand = organizations.find(organization_id) if applicants else None
+    if brand is None:
         return
-    name, campaign = _one_line(brand.name), _one_line(program.name)
+    names = {
+        program_id: program.name
+        for program_id in dict.fromkeys(applicant.program_id for applicant in applicants)
+        if (program := programs.find(organization_id=organization_id, program_id=program_id)) is not None
+    }
+    for applicant in applicants:
+        if applicant.program_id in names:
+            _send_rejected(brand, names[applicant.program_id], applicant.email, now)
+
+
+def _send_rejected(brand: Organization, program_name: str, email: str, now: datetime) -> None:
+    name, campaign = _one_line(brand.name), _one_line(program_name)
     text = (
         f"{name} has looked at your application to its affiliate program {campaign} and has not accepted it.\n\n"
         f"If you have questions about this decision, please contact {name} directly.\n"
     )
     mail.send(
-        organization_id=affiliate.organization_id,
-        to=affiliate.email,
+        organization_id=brand.id,
+        to=email,
         subject=f"Your application to {name}",
         text=text,
         kind="affiliate.rejected",

@@ -3,6 +3,7 @@
 tenancy             organizations created and changed by the operator
 operator_settings   the operator's settings of an organization, from text to columns
 profile             changes by the brand itself
+onboarding          the steps of setting up, each checked by facts
 brand_images        logo and favicon
 capacity            usage of the plan's limits
 sign_in             members and affiliates who sign in with a token

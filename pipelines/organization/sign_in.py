@@ -5,11 +5,13 @@ keys and their rate limit refer to.
 Source: core spec, section 5; "Affiliate invites", invite rules (the account-level referral slug).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from domain.notifications import kinds
 from domain.organization.access import Role
 from models import ids
 from models.affiliates import accounts
@@ -39,16 +41,24 @@ def sign_member_in(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> MemberWithPlan | None:
     """Return the member of a dashboard token with their organization's permissions; None if it does not exist."""
-    known_member = _find_member(organization_id, subject, now)
-    if known_member is None or (known_member.role, known_member.email) == (role, email):
+    visible = kinds.list_visible(role)
+    known_member = _find_member(organization_id, subject, visible, now)
+    if known_member is None or _person(known_member) == (role, email, is_email_verified):
         return known_member
     if known_member.id is None:
         person: dict[str, Any] = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
         # A member created by email is this person, provided that the email is verified.
         if not (is_email_verified and members.claim(**person)):
-            members.insert({"id": ids.new_id(), **person, "created_at": now})
-        return members.find_with_plan(organization_id=organization_id, subject=subject)
-    members.stage_change(organization_id=organization_id, member_id=known_member.id, role=role, email=email)
+            values = {"id": ids.new_id(), **person, "is_email_verified": is_email_verified, "created_at": now}
+            members.insert(values)
+        return members.find_with_plan(organization_id=organization_id, subject=subject, kinds=visible)
+    members.stage_change(
+        organization_id=organization_id,
+        member_id=known_member.id,
+        role=role,
+        email=email,
+        is_email_verified=is_email_verified,
+    )
     return known_member
 
 
@@ -59,12 +69,12 @@ def sign_program_in(
 
     The member's own role is not changed: a program may have been given a smaller one.
     """
-    member = _find_member(organization_id, subject, now)
+    member = _find_member(organization_id, subject, (), now)
     if member is None or member.id is not None:
         return member
     person = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
     members.insert({"id": ids.new_id(), **person, "created_at": now})
-    return members.find_with_plan(organization_id=organization_id, subject=subject)
+    return members.find_with_plan(organization_id=organization_id, subject=subject, kinds=())
 
 
 def any_org_sign_affiliate_in(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> SignedInAffiliate:
@@ -87,8 +97,12 @@ def any_org_sign_affiliate_in(*, subject: str, email: str, is_email_verified: bo
     return SignedInAffiliate(account.id, subject, email, True, account.slug)
 
 
-def _find_member(organization_id: UUID, subject: str, now: datetime) -> MemberWithPlan | None:
-    member = members.find_with_plan(organization_id=organization_id, subject=subject)
+def _person(member: MemberWithPlan) -> tuple[str | None, str | None, bool | None]:
+    return member.role, member.email, member.is_email_verified
+
+
+def _find_member(organization_id: UUID, subject: str, visible: Sequence[str], now: datetime) -> MemberWithPlan | None:
+    member = members.find_with_plan(organization_id=organization_id, subject=subject, kinds=visible)
     if member is not None and member.id and member.seen_at and now - member.seen_at > _SEEN_EVERY:
         members.stage_seen(organization_id=organization_id, member_id=member.id, at=now)
     return member

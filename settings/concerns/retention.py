@@ -37,6 +37,7 @@ _KINDS: Mapping[str, tuple[int, int | None, str]] = {
         "until the payloads of payment gateways are deleted; their effects stay, but they cannot be replayed",
     ),
     "mail": (14, None, "until messages that are not waiting are deleted"),
+    "notifications": (7, None, "until notifications of a brand's people are deleted"),
     "invites": (1, None, "after it expired, until an invite is deleted"),
     "members": (
         90,

@@ -21,7 +21,13 @@ _PROGRAM = "/dashboard/programs/{program}"
 
 
 class Home(Reads):
-    costs = {"/dashboard": 21}
+    costs = {
+        "/dashboard": 16,
+        "/dashboard/onboarding": 1,
+        "/dashboard/notifications": 2,
+        "/dashboard/notifications/list": 2,
+        "/dashboard/settings/notifications": 2,
+    }
 
     def grow(self, number):
         self.brand.program()
@@ -29,11 +35,17 @@ class Home(Reads):
             self.brand.affiliate(f"{name}-{number}", status="Paused")
             self.brand.affiliate(f"new-{name}-{number}", status="Pending", approved_at=None)
             self.brand.sale(affiliateSlug=f"{name}-{number}")
+        drain()
         return {}
 
 
 class Affiliates(Reads):
-    costs = {"/dashboard/affiliates": 5, "/dashboard/affiliates/applications": 3}
+    costs = {
+        "/dashboard/affiliates": 7,
+        "/dashboard/affiliates?sort=-revenue": 7,
+        "/dashboard/affiliates/applications": 3,
+        "/dashboard/search?q=new": 1,
+    }
 
     def grow(self, number):
         for each in range(1 + 4 * number):
@@ -112,7 +124,7 @@ class ImportsAndWebhooks(Reads):
 
 class Payouts(Reads):
     costs = {
-        "/dashboard/payouts": 6,
+        "/dashboard/payouts": 7,
         "/dashboard/payouts/new": 10,
         "/dashboard/payouts/new/confirm": 9,
         "/dashboard/payouts/runs/{run}": 2,
@@ -146,7 +158,7 @@ class Programs(Reads):
     costs = {
         "/dashboard/programs": 1,
         "/dashboard/programs/new": 0,
-        _PROGRAM: 23,
+        _PROGRAM: 16,
         f"{_PROGRAM}/change": 2,
         f"{_PROGRAM}/groups": 3,
         f"{_PROGRAM}/tiers": 4,

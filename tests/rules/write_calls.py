@@ -200,6 +200,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
         f"{_AFFILIATES}/bulk-action",
         {"action": "pause", "affiliateIds": [_create_affiliate(owner)]},
     ),
+    "POST /api/affiliates/bulk": lambda owner: (
+        "/api/affiliates/bulk",
+        {"affiliateIds": [_create_affiliate(owner)], "action": "tag", "tag": "vip"},
+    ),
     "POST /api/affiliates/bulk/approve": lambda owner: (
         "/api/affiliates/bulk/approve",
         {"ids": [_create_affiliate(owner, "Pending")]},
@@ -281,6 +285,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
     "PATCH /api/v1/settings/attribution-params": lambda owner: (
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
+    ),
+    "PUT /api/v1/notification-preferences": lambda owner: (
+        "/api/v1/notification-preferences",
+        {"items": [{"kind": "first_sale", "email": False}]},
     ),
     "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
     "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),

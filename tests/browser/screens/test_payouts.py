@@ -79,7 +79,7 @@ def _find_payout_id(payroll, slug):
 def test_payout_run_from_preview_to_paid(page, payroll):
     expect(page.get_by_role("heading", level=1)).to_have_text("New run")
     expect(page.locator(".total")).to_have_text("52.50 USD")
-    expect(page.get_by_role("table", name="Stays behind").get_by_role("row", name="Cyd")).to_contain_text(
+    expect(page.get_by_role("table", name="Not included").get_by_role("row", name="Cyd")).to_contain_text(
         "No payout account"
     )
     press(page.get_by_role("link", name="Continue"))

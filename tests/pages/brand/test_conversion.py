@@ -321,7 +321,7 @@ def test_self_referral_shows_its_outcome(campaign, drain, people, policy, words)
     assert "Self-referral" not in visitor.open(f"{_HERE}/{other}").text
     assert visitor.open(_HERE).text.count("Self-referral") == 1
     if policy == "hold":
-        assert "waits for approval" in visitor.open(_HERE).text
+        assert "needs approval" in visitor.open(_HERE).text
         visitor.send(f"{_HERE}/{self_referral}", {"action": "approve"})
         assert "payable with the next run" in visitor.open(f"{_HERE}/{self_referral}").text
 
@@ -343,5 +343,5 @@ def test_locked_history_is_marked_in_list_and_page(campaign, people):
 
     visitor = people("Viewer")
 
-    assert "locked history, never paid" in visitor.open(_HERE).text
+    assert "history, not paid out" in visitor.open(_HERE).text
     assert "locked history, never paid" in visitor.open(f"{_HERE}/{conversion_id}").text

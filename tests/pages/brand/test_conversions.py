@@ -72,7 +72,7 @@ def test_filter_is_kept_in_the_address(campaign, sales_by_name, people, query, n
     html = people().open(f"{_HERE}?{query}").text
 
     assert _rows(html) == [str(sales_by_name[name]) for name in names]
-    assert ("With this filter there is no conversion" in html) == (not names)
+    assert ("No conversion matches this filter" in html) == (not names)
 
 
 def test_filter_is_kept_in_the_form(campaign, sales_by_name, people):

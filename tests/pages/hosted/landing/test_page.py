@@ -24,7 +24,7 @@ def test_landing_page_shows_commission_and_brand(shop):
     for text in (
         '<h1 itemprop="name">Tea</h1>',
         "20 % of each payment in a customer&#39;s first 12 months.",
-        "within 30 days of the visit",
+        "30-day cookie, last click wins.",
         "Sell our tea.",
         "We make tea.",
         'href="https://acme.example/terms"',

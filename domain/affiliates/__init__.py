@@ -1,0 +1,1 @@
+"""Affiliates of a brand."""
