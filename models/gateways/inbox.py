@@ -264,7 +264,7 @@ select id, event_id, paid_at from gateway_payment
 where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
   and paid_at <= %(paid_at)s
 """
-_HAS_EARLIER_RETRY = PreparedStatement(f"""
+_HAS_EARLIER_RETRY = FreshSelect(f"""
 select exists (
   select from (
     {_OF_BUYER} and customer_id = %(customer)s

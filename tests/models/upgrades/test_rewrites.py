@@ -278,6 +278,7 @@ _ONCE = {
     "a pointer of a job that is done: a job that is not comes again after its deadline": """
         jobs.batches._LOCK jobs.rows._LOCK""",
     "never: it takes an advisory lock": "advisory_locks._LOCK_PREPARED advisory_locks._LOCK_ALL",
+    "never: it locks rows, which the next statement reads in a snapshot of its own": "conversions.customers._LOCK",
     "never: its function looks anew for each of its statements": "conversions.customers._COUNT",
 }
 
