@@ -56,8 +56,8 @@ class Affiliates(Reads):
 
 class AffiliateProfile(Reads):
     costs = {
-        _AFFILIATE: 16,
-        f"{_AFFILIATE}?range=90d": 16,
+        _AFFILIATE: 13,
+        f"{_AFFILIATE}?range=90d": 13,
         f"{_AFFILIATE}/timeline": 3,
         f"{_AFFILIATE}/payouts": 3,
         f"{_AFFILIATE}/recruits": 5,

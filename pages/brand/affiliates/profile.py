@@ -86,7 +86,7 @@ _USES = (
 
 @form_page(blueprint, "member", PATH, *_FORMS, uses=_USES)
 def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
-    """Show an affiliate. Budget: 16 round trips, however much they sold."""
+    """Show an affiliate. Budget: 13 round trips, however much they sold."""
     path, of_affiliate = {"affiliate_id": affiliate_id}, {"affiliateId": affiliate_id}
     affiliate = api_client.require(get_affiliate, path=path)
     program = api_client.require(get_program, path={"program_id": affiliate["programId"]})
