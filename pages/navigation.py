@@ -86,7 +86,13 @@ _DASHBOARD = Area(
         PlaceGroup(
             "",
             (
-                Place("/dashboard", "Overview", "home", list_program_stats),
+                Place(
+                    "/dashboard",
+                    "Overview",
+                    "home",
+                    list_program_stats,
+                    also=("/dashboard/notifications", "/dashboard/onboarding"),
+                ),
                 Place("/dashboard/co-pilot", "Co-pilot", "spark", list_copilot_conversations, toolbox.is_on),
             ),
         ),

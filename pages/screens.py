@@ -28,6 +28,10 @@ ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Response])
 THEME_COOKIE = "finderfee-theme"
 THEMES = ("light", "dark")
 
+#: Where a member sets up a second factor; those who must have one see nothing else of the dashboard before.
+SECOND_FACTOR_PAGE = "/dashboard/settings/security/two-factor"
+_WITHOUT_SECOND_FACTOR = (SECOND_FACTOR_PAGE, "/switch-organization")
+
 _PLAIN_FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 2_000
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -42,7 +46,7 @@ _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
     402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
     403: ("No access", "Your account or role does not have access to this page."),
     404: ("Page not found", "It does not exist, was deleted, or you don't have access to it."),
-    410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),
+    410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
     413: ("Too large", "The form or file is larger than this page accepts."),
     429: ("Too many requests", "Please wait a minute, then reload the page."),
     503: ("Temporarily unavailable", "The service is very busy or in maintenance. Please reload in a moment."),
@@ -204,6 +208,8 @@ def _find_redirect(kind: PersonKind) -> Response | None:
         return redirect_to_sign_in()
     if person.kind != kind:
         raise Refused(403)
+    if person.lacks_second_factor and not request.path.startswith(_WITHOUT_SECOND_FACTOR):
+        return redirect(SECOND_FACTOR_PAGE) if not request.headers.get("HX-Request") else redirect_to_sign_in()
     if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
         by = sessions.provider_of_kind(kind)
         return redirect(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")

@@ -57,7 +57,10 @@ ALL: tuple[Resource, ...] = (
         "affiliates",
         "Affiliates",
         "The affiliates of a brand, their links and their rates.",
-        ("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance", "tax_forms"),
+        (
+            *("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance"),
+            *("affiliate_timeline", "tax_forms"),
+        ),
     ),
     Resource(
         "coupons",
@@ -201,7 +204,12 @@ ALL: tuple[Resource, ...] = (
         "What the people of the brand are notified of, and what each of them has read and switched off.",
         ("notifications", "notification_preferences", "unsubscribe_page"),
     ),
-    Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
+    Resource(
+        "members",
+        "Members",
+        "The people of the brand: their roles, invitations, sessions and second factors.",
+        ("members", "team", "own_organizations", "second_factor"),
+    ),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(
         "operator",

@@ -11,7 +11,6 @@ from api.access.guards import Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
 from domain.notifications import thresholds
-from domain.organization.access import Role
 from domain.refusals import not_found
 from models import db
 from models.organization import organizations
@@ -22,7 +21,7 @@ from schemas.notifications.preference import PreferencesChange, PreferencesRecor
 blueprint = Blueprint("notification_preferences", __name__)
 
 _READ = Guard(audience="dashboard")
-_WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Viewer)
+_WRITE = Guard(audience="dashboard", scope="read_write")
 
 _RECORD = PreferencesRecord()
 _PATH = "/api/v1/notification-preferences"

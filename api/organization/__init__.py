@@ -5,6 +5,9 @@ home_currency    the currency of totals
 billing          the subscription, and the usage of its limits
 keys             API keys
 members          members, and their sessions
+team             the team: roles and invitations
+second_factor    the caller's own second factor
+own_organizations  the organizations of the caller
 onboarding       the steps of setting up
 audit_log        the audit log
 tracking_domain  the domain of the tracking script
@@ -20,6 +23,9 @@ from api.organization import (
     members,
     onboarding,
     organization,
+    own_organizations,
+    second_factor,
+    team,
     tracking_domain,
 )
 
@@ -29,6 +35,9 @@ BLUEPRINTS = (
     billing.blueprint,
     keys.blueprint,
     members.blueprint,
+    team.blueprint,
+    own_organizations.blueprint,
+    second_factor.blueprint,
     onboarding.blueprint,
     tracking_domain.blueprint,
     audit_log.blueprint,

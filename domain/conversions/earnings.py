@@ -128,7 +128,7 @@ _STATES = {
     EarningState.OnItsWay: "It is in a payout that is on its way.",
     EarningState.Refunded: "The buyer was refunded in full.",
     EarningState.Denied: "The brand denied it.",
-    EarningState.Invalidated: "It was marked as invalid; the brand can still validate it.",
+    EarningState.Invalidated: "It was marked as invalid. The brand can still validate it.",
     EarningState.NotPayable: "It is recorded, but not paid here.",
 }
 _LOCKED = "The brand imported it as history: it was settled outside this service, so it is recorded but not paid here."

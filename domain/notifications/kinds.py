@@ -68,6 +68,11 @@ def list_visible(role: str) -> Sequence[NotificationKind]:
     return [kind for kind, rules in RULES.items() if access.at_least(role, rules.seen_by)]
 
 
+def list_counted(role: str) -> Sequence[NotificationKind]:
+    """Return the kinds of which a role has a number of unread ones. A Viewer, who changes nothing, has none."""
+    return list_visible(role) if access.at_least(role, Role.Manager) else []
+
+
 def list_emailed(role: str) -> Sequence[NotificationKind]:
     """Return the kinds whose emails a role can get."""
     return [kind for kind, rules in RULES.items() if access.at_least(role, rules.emailed_to)]

@@ -7,10 +7,11 @@ from uuid import UUID
 
 from domain.notifications.kinds import MAX_UNREAD
 from models.db import db
+from models.notifications.feed import NotificationView
 from models.table import Rows, columns
 
 #: How long before they joined a member's notifications begin to be unread.
-UNREAD_BEFORE = timedelta(days=1)
+_UNREAD_BEFORE = timedelta(days=1)
 #: More members than this get no emails.
 _MAX_RECIPIENTS = 500
 
@@ -39,6 +40,11 @@ class Reader:
     bell_off: tuple[str, ...]
     last_number: int
     unread_count: int
+
+    def has_unread(self, notification: NotificationView) -> bool:
+        """Return whether the member has not read a notification."""
+        is_recent = notification.last_at >= self.created_at - _UNREAD_BEFORE
+        return notification.number > self.read_number and is_recent
 
 
 _READERS = Rows(Reader)
@@ -130,6 +136,7 @@ select (array_agg(m.id order by m.created_at, m.id))[1], lower(m.email),
   (array_agg(m.role order by m.created_at, m.id))[1]
 from member m left join notification_reader r on r.organization_id = m.organization_id and r.member_id = m.id
 where m.organization_id = %(organization_id)s and m.role = any(%(roles)s) and m.is_email_verified and m.email <> ''
+  and m.removed_at is null
 group by lower(m.email)
 having not bool_or(%(kind)s = any(coalesce(r.emails_off, '{}')))
 order by min(m.created_at), 2 limit %(limit)s

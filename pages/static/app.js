@@ -36,11 +36,14 @@
   }
 
   for (const part of document.querySelectorAll('[data-hold], [data-copy], [data-pick-all]')) part.hidden = false;
+  for (const button of document.querySelectorAll('[data-share]')) button.hidden = !navigator.share;
   addEventListener('change', event => {
     const all = event.target.closest('[data-pick-all]');
     if (all) for (const box of document.querySelectorAll(`[name=ids][form="${all.dataset.pickAll}"]`)) box.checked = event.target.checked;
   });
   addEventListener('click', event => {
+    const share = event.target.closest('[data-share]');
+    if (share) navigator.share({ url: share.dataset.share }).catch(() => {}); // the person cancelled
     const hold = event.target.closest('[data-hold]'), copy = event.target.closest('[data-copy]');
     if (hold) {
       root.dataset.held = root.dataset.held ? '' : '1';

@@ -42,7 +42,7 @@ class UnsubscribeLink:
 
 def find_reader(*, organization_id: UUID, member_id: UUID, role: Role) -> Reader:
     """Return a member as a reader of notifications. Raises Refused 404 not_found for one who was removed."""
-    reader = readers.find(organization_id=organization_id, member_id=member_id, kinds=kinds.list_visible(role))
+    reader = readers.find(organization_id=organization_id, member_id=member_id, kinds=kinds.list_counted(role))
     if reader is None:
         raise not_found("member", member_id)
     return reader

@@ -44,6 +44,7 @@ class ProfileChanges(Wire):
     white_label_enabled = Flag()
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = Flag()
     large_sale_cents = integer(validate=validate.Range(min=1, max=money.MAX_AMOUNT_CENTS), allow_none=True)
 
     @post_load
@@ -88,6 +89,7 @@ class OrganizationProfileRecord(Wire):
     effective_attribution_params = fields.List(fields.String())
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = fields.Boolean()
     large_sale_cents = fields.Integer(allow_none=True)
     large_sale_currency = fields.String(allow_none=True)
     max_custom_attribution_params = fields.Integer()

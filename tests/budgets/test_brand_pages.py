@@ -18,6 +18,7 @@ from tests.support.rows.program_rows import insert_click, insert_conversion, tim
 from tests.support.settings_overrides import override_settings
 
 _PROGRAM = "/dashboard/programs/{program}"
+_AFFILIATE = "/dashboard/affiliates/{affiliate}"
 
 
 class Home(Reads):
@@ -54,7 +55,15 @@ class Affiliates(Reads):
 
 
 class AffiliateProfile(Reads):
-    costs = {"/dashboard/affiliates/{affiliate}": 15}
+    costs = {
+        _AFFILIATE: 16,
+        f"{_AFFILIATE}?range=90d": 16,
+        f"{_AFFILIATE}/timeline": 3,
+        f"{_AFFILIATE}/payouts": 3,
+        f"{_AFFILIATE}/recruits": 5,
+        f"{_AFFILIATE}/settings": 5,
+        f"{_AFFILIATE}/links/{{link}}/qr.svg": 2,
+    }
 
     def prepare(self, app, brand):
         brand.program()
@@ -64,7 +73,12 @@ class AffiliateProfile(Reads):
     def grow(self, number):
         for currency in ("USD", "EUR", "JPY")[: 3 * number]:
             assert self.brand.sale(currency=currency).status_code == 200
-        return {"affiliate": self.affiliate}
+        self.brand.affiliate(f"eva-{number}", recruited_by_affiliate_id=self.affiliate)
+        changes = {"notes": f"Note {number}"}
+        path = f"/api/v1/affiliates/{self.affiliate}"
+        assert self.brand.call("PATCH", path, changes).status_code == 200
+        ((link,),) = self.brand.rows("select id from tracking_link where affiliate_id = %s", self.affiliate)
+        return {"affiliate": self.affiliate, "link": link}
 
 
 class Conversions(Reads):

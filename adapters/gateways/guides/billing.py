@@ -1,14 +1,14 @@
 """Guides of subscription billing."""
 
-from adapters.gateways.guides.guide import Guide, Permission, Step
+from adapters.gateways.guides.guide import Guide, GuideStep, Permission
 
 _PADDLE = Guide(
     title="Create an API key in Paddle",
     key_url="https://vendors.paddle.com/authentication-v2",
     steps=(
-        Step("Open Developer tools, Authentication, and create an API key with the permissions below."),
-        Step("Copy the key. It starts with pdl_live_apikey_.", ("apiKey",)),
-        Step(
+        GuideStep("Open Developer tools, Authentication, and create an API key with the permissions below."),
+        GuideStep("Copy the key. It starts with pdl_live_apikey_.", ("apiKey",)),
+        GuideStep(
             "Leave the secret key empty. Enter one only if you created the notification destination yourself.",
             ("webhookSecret",),
         ),
@@ -29,9 +29,9 @@ _CHARGEBEE = Guide(
     title="Create an API key in Chargebee",
     key_url="https://app.chargebee.com/login",
     steps=(
-        Step("Enter the name of your site: acme for acme.chargebee.com.", ("site",)),
-        Step("Open Settings, Configure Chargebee, API keys, and add a key with the access below.", ("apiKey",)),
-        Step(
+        GuideStep("Enter the name of your site: acme for acme.chargebee.com.", ("site",)),
+        GuideStep("Open Settings, Configure Chargebee, API keys, and add a key with the access below.", ("apiKey",)),
+        GuideStep(
             "Leave the webhook's user and password empty, and we make them. Enter those of a webhook that you have.",
             ("webhookUser", "webhookPassword"),
         ),
@@ -52,9 +52,11 @@ _RECURLY = Guide(
     title="Create a private API key in Recurly",
     key_url="https://app.recurly.com/go/integrations/api_keys",
     steps=(
-        Step("Open Integrations, API credentials, and add a private API key.", ("apiKey",)),
-        Step("Leave the endpoint's secret empty for now. You get it when you add the webhook.", ("webhookSecret",)),
-        Step("Enter eu as the region if your data is in the EU.", ("region",)),
+        GuideStep("Open Integrations, API credentials, and add a private API key.", ("apiKey",)),
+        GuideStep(
+            "Leave the endpoint's secret empty for now. You get it when you add the webhook.", ("webhookSecret",)
+        ),
+        GuideStep("Enter eu as the region if your data is in the EU.", ("region",)),
     ),
     writes=("coupons that you or your affiliates create here",),
     outcome="You add the webhook yourself; the next page shows its address. Then enter its secret under Connections.",
@@ -64,10 +66,10 @@ _MAXIO = Guide(
     title="Create an API key in Maxio Advanced Billing",
     key_url="https://app.chargify.com/login",
     steps=(
-        Step("Enter the subdomain of your site: acme for acme.chargify.com.", ("subdomain",)),
-        Step("Open Config, Integrations, API keys, and create a key.", ("apiKey",)),
-        Step("Open Config, Settings, Shared keys, and copy the site shared key.", ("sharedKey",)),
-        Step("Enter eu as the region if your site is in the EU.", ("region",)),
+        GuideStep("Enter the subdomain of your site: acme for acme.chargify.com.", ("subdomain",)),
+        GuideStep("Open Config, Integrations, API keys, and create a key.", ("apiKey",)),
+        GuideStep("Open Config, Settings, Shared keys, and copy the site shared key.", ("sharedKey",)),
+        GuideStep("Enter eu as the region if your site is in the EU.", ("region",)),
     ),
     writes=("one webhook endpoint", "coupons that you or your affiliates create here"),
     outcome="We create the webhook endpoint and switch webhooks on. New payments and refunds come in automatically.",

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from adapters.gateways.guides.guide import Guide, Permission, Step
+from adapters.gateways.guides.guide import Guide, GuideStep, Permission
 
 # The names that Stripe's form takes in its address, to be ticked there.
 _STRIPE_FORM = (
@@ -22,10 +22,10 @@ _STRIPE = Guide(
     key_url="https://dashboard.stripe.com/apikeys/create?"
     + urlencode([("name", "Affiliates"), *(("permissions[]", name) for name in _STRIPE_FORM)]),
     steps=(
-        Step("Open the form for a restricted key: Developers, API keys, Create restricted key."),
-        Step("Check that exactly the permissions below are set. Leave all others at None."),
-        Step("Create the key and copy it. It starts with rk_live_.", ("apiKey",)),
-        Step(
+        GuideStep("Open the form for a restricted key: Developers, API keys, Create restricted key."),
+        GuideStep("Check that exactly the permissions below are set, and no others."),
+        GuideStep("Create the key and copy it. It starts with rk_live_.", ("apiKey",)),
+        GuideStep(
             "Leave the signing secret empty. Enter one only if you created the webhook endpoint yourself.",
             ("webhookSecret",),
         ),
@@ -50,9 +50,9 @@ _BRAINTREE = Guide(
     title="Find your API keys in Braintree",
     key_url="https://www.braintreegateway.com/login",
     steps=(
-        Step("Sign in to the Control Panel and open the gear icon, API, Keys.", ("merchantId",)),
-        Step("Generate a new API key, or choose an existing one.", ("publicKey",)),
-        Step("Choose View next to the key to see its private key.", ("privateKey",)),
+        GuideStep("Sign in to the Control Panel and open the gear icon, API, Keys.", ("merchantId",)),
+        GuideStep("Generate a new API key, or choose an existing one.", ("publicKey",)),
+        GuideStep("Choose View next to the key to see its private key.", ("privateKey",)),
     ),
     permissions=(
         Permission("View transactions", "reads payments and refunds", ("/transactions",)),
@@ -67,8 +67,10 @@ _MOLLIE = Guide(
     title="Copy your API key from Mollie",
     key_url="https://my.mollie.com/dashboard/developers/api-keys",
     steps=(
-        Step("Open Developers, API keys, and copy the live key. It starts with live_.", ("apiKey",)),
-        Step("Leave the webhook secret empty. Enter one only if you created the webhook yourself.", ("webhookSecret",)),
+        GuideStep("Open Developers, API keys, and copy the live key. It starts with live_.", ("apiKey",)),
+        GuideStep(
+            "Leave the webhook secret empty. Enter one only if you created the webhook yourself.", ("webhookSecret",)
+        ),
     ),
     writes=("one webhook, if the key may create it",),
     outcome="If Mollie allows it we create the webhook; otherwise the next page shows its address. Payments without our"
@@ -79,10 +81,12 @@ _PAYPAL = Guide(
     title="Copy the credentials of your PayPal app",
     key_url="https://developer.paypal.com/dashboard/applications/live",
     steps=(
-        Step("Open Apps & Credentials, Live, and choose the app that takes your payments. PayPal reports only those."),
-        Step("Tick the features below and save the app."),
-        Step("Copy its client ID.", ("clientId",)),
-        Step("Show and copy its secret key.", ("clientSecret",)),
+        GuideStep(
+            "Open Apps & Credentials, Live, and choose the app that takes your payments. PayPal reports only those."
+        ),
+        GuideStep("Tick the features below and save the app."),
+        GuideStep("Copy its client ID.", ("clientId",)),
+        GuideStep("Show and copy its secret key.", ("clientSecret",)),
     ),
     permissions=(
         Permission("Accept payments", "reads orders and captures", ("/checkout/orders", "/payments/captures")),

@@ -1,13 +1,13 @@
 """Guides of shops for digital goods."""
 
-from adapters.gateways.guides.guide import Guide, Permission, Step
+from adapters.gateways.guides.guide import Guide, GuideStep, Permission
 
 _GUMROAD = Guide(
     title="Create an access token in Gumroad",
     key_url="https://gumroad.com/settings/advanced",
     steps=(
-        Step("Open Settings, Advanced, and create an application. Any redirect address will do."),
-        Step("Generate an access token of it and copy the token.", ("accessToken",)),
+        GuideStep("Open Settings, Advanced, and create an application. Any redirect address will do."),
+        GuideStep("Generate an access token of it and copy the token.", ("accessToken",)),
     ),
     permissions=(
         Permission("view_sales", "reads sales and refunds, creates webhooks", ("/sales", "/resource_subscriptions")),
@@ -22,8 +22,8 @@ _LEMON_SQUEEZY = Guide(
     title="Create an API key in Lemon Squeezy",
     key_url="https://app.lemonsqueezy.com/settings/api",
     steps=(
-        Step("Open Settings, API, and create an API key. It is valid for one year.", ("apiKey",)),
-        Step("Open Settings, Stores, and copy the number behind the #.", ("storeId",)),
+        GuideStep("Open Settings, API, and create an API key. It is valid for one year.", ("apiKey",)),
+        GuideStep("Open Settings, Stores, and copy the number behind the #.", ("storeId",)),
     ),
     writes=("one webhook", "discounts that you or your affiliates create here"),
     outcome="We create the webhook for you. New orders, renewals and refunds come in automatically.",
@@ -33,8 +33,8 @@ _THRIVECART = Guide(
     title="Create an API token in ThriveCart",
     key_url="https://thrivecart.com/signin/",
     steps=(
-        Step("Open Settings, API & webhooks, and create an API token.", ("apiKey",)),
-        Step("On the same page copy the secret word of ThriveCart order validation.", ("secretWord",)),
+        GuideStep("Open Settings, API & webhooks, and create an API token.", ("apiKey",)),
+        GuideStep("On the same page copy the secret word of ThriveCart order validation.", ("secretWord",)),
     ),
     writes=("one webhook subscription",),
     outcome="We subscribe to your orders; if ThriveCart does not allow it, the next page shows the address to add."

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GuideStep:
     """One step at the gateway; `gives` are the credentials that it leads to, by the names of their fields."""
 
     text: str
@@ -33,7 +33,7 @@ class Guide:
 
     title: str
     key_url: str | None
-    steps: tuple[Step, ...]
+    steps: tuple[GuideStep, ...]
     permissions: tuple[Permission, ...] = ()
     writes: tuple[str, ...] = ()
     outcome: str = "Your sales come in automatically from then on."

@@ -1,17 +1,17 @@
 """Guides of shops."""
 
-from adapters.gateways.guides.guide import Guide, Permission, Step
+from adapters.gateways.guides.guide import Guide, GuideStep, Permission
 
 _SHOPIFY = Guide(
     title="Create an app for your store in Shopify",
     key_url="https://dev.shopify.com/dashboard",
     steps=(
-        Step("Open the Dev Dashboard and create an app, or choose the one that you have."),
-        Step("Create a version of the app with the scopes below, release it, and install it on your store."),
-        Step("Enter your store's domain, which ends with .myshopify.com.", ("shopDomain",)),
-        Step("Open the app's Settings and copy its client ID.", ("clientId",)),
-        Step("Copy its client secret.", ("clientSecret",)),
-        Step(
+        GuideStep("Open the Dev Dashboard and create an app, or choose the one that you have."),
+        GuideStep("Create a version of the app with the scopes below, release it, and install it on your store."),
+        GuideStep("Enter your store's domain, which ends with .myshopify.com.", ("shopDomain",)),
+        GuideStep("Open the app's Settings and copy its client ID.", ("clientId",)),
+        GuideStep("Copy its client secret.", ("clientSecret",)),
+        GuideStep(
             "Leave the access token empty. Enter one only for an older app that has a permanent one.", ("accessToken",)
         ),
     ),
@@ -32,10 +32,10 @@ _BIGCOMMERCE = Guide(
     title="Create a store-level API account in BigCommerce",
     key_url="https://login.bigcommerce.com/",
     steps=(
-        Step("Open Settings, Store-level API accounts, and create a V2/V3 API token with the scopes below."),
-        Step("Take the store hash from the API path: the part behind stores/.", ("storeHash",)),
-        Step("Save, and copy the access token. It is shown once.", ("accessToken",)),
-        Step("Copy the client ID and the client secret.", ("clientId", "clientSecret")),
+        GuideStep("Open Settings, Store-level API accounts, and create a V2/V3 API token with the scopes below."),
+        GuideStep("Take the store hash from the API path: the part behind stores/.", ("storeHash",)),
+        GuideStep("Save, and copy the access token. It is shown once.", ("accessToken",)),
+        GuideStep("Copy the client ID and the client secret.", ("clientId", "clientSecret")),
     ),
     permissions=(
         Permission("Orders: read-only", "reads orders and refunds, creates webhooks", ("/orders", "/hooks")),
@@ -52,10 +52,12 @@ _WIX = Guide(
     title="Create an app for your site in Wix",
     key_url="https://dev.wix.com/apps",
     steps=(
-        Step("Create an app with the permissions below, and install it on your site."),
-        Step("Open OAuth in the app's dashboard, and copy the app ID and the app secret key.", ("appId", "appSecret")),
-        Step("Copy the instance ID of the app on your site.", ("instanceId",)),
-        Step("Open Webhooks and copy the public key, with its first and last line.", ("publicKey",)),
+        GuideStep("Create an app with the permissions below, and install it on your site."),
+        GuideStep(
+            "Open OAuth in the app's dashboard, and copy the app ID and the app secret key.", ("appId", "appSecret")
+        ),
+        GuideStep("Copy the instance ID of the app on your site.", ("instanceId",)),
+        GuideStep("Open Webhooks and copy the public key, with its first and last line.", ("publicKey",)),
     ),
     permissions=(
         Permission("Read Orders", "reads orders and payments", ("/ecom", "/apps", "/oauth2/token")),
@@ -69,10 +71,10 @@ _WOOCOMMERCE = Guide(
     title="Create an API key in WooCommerce",
     key_url=None,
     steps=(
-        Step("Enter the address of your store.", ("storeUrl",)),
-        Step("In its WordPress admin open WooCommerce, Settings, Advanced, REST API, Add key."),
-        Step("Choose an administrator as the user, and the permission below."),
-        Step("Generate the key and copy both parts. They are shown once.", ("consumerKey", "consumerSecret")),
+        GuideStep("Enter the address of your store.", ("storeUrl",)),
+        GuideStep("In its WordPress admin open WooCommerce, Settings, Advanced, REST API, Add key."),
+        GuideStep("Choose an administrator as the user, and the permission below."),
+        GuideStep("Generate the key and copy both parts. They are shown once.", ("consumerKey", "consumerSecret")),
     ),
     permissions=(
         Permission(

@@ -6,6 +6,8 @@ brand            /dashboard/settings/brand: logo and color
 tracking         /dashboard/settings/tracking: parameters of links, and the tracking domain
 payout_settings  /dashboard/settings/payouts: hold, minimum payout, automatic payouts, home currency
 developers       /dashboard/settings/developers: the ways in for programs
+team             /dashboard/settings/team: members, roles, invitations
+security         /dashboard/settings/security: two-factor authentication
 changes          sends only changed values of the profile
 api_keys         /dashboard/api-keys: the keys, a new one, the end of one
 audit_log        /dashboard/audit-log: who changed what, and when
@@ -19,6 +21,8 @@ from pages.brand.settings import (
     index,
     payout_settings,
     profile,
+    security,
+    team,
     tracking,
 )
 
@@ -31,4 +35,6 @@ BLUEPRINTS = (
     developers.blueprint,
     api_keys.blueprint,
     audit_log.blueprint,
+    team.blueprint,
+    security.blueprint,
 )

@@ -75,8 +75,8 @@ def show_brand(form: FormState | None) -> Response:
     """Show logo and color. Budget: 1 round trip."""
     organization = api_client.require(get_organization)
     stored = organization["primaryBrandColor"]
-    shown = _read_color() if "primaryBrandColor" in request.values else stored
-    color_form = form if form and form.id != "logo-" else forms.prefill(primaryBrandColor=shown)
+    requested = _read_color() if "primaryBrandColor" in request.values else stored
+    color_form = form if form and form.id != "logo-" else forms.prefill(primaryBrandColor=requested)
     return screens.render(
         "brand/settings/brand.html",
         form,
@@ -84,7 +84,7 @@ def show_brand(form: FormState | None) -> Response:
         logo=urlsplit(organization["logoUrl"]).path if organization["logoUrl"] else None,
         logo_form=form if form and form.id == "logo-" else forms.prefill("logo-"),
         color=color_form,
-        **_preview(shown, organization),
+        **_build_preview(requested, organization),
     )
 
 
@@ -92,22 +92,23 @@ def show_brand(form: FormState | None) -> Response:
 @screen("member", uses=(get_organization,))
 def show_preview() -> Response:
     """Show the preview of a color alone. Budget: 1 round trip."""
-    return screens.render(
-        "brand/settings/_preview.html", **_preview(_read_color(), api_client.require(get_organization))
-    )
+    preview = _build_preview(_read_color(), api_client.require(get_organization))
+    return screens.render("brand/settings/_preview.html", **preview)
 
 
-def _preview(color: str | None, organization: Mapping[str, Any]) -> dict[str, Any]:
+def _build_preview(color: str | None, organization: Mapping[str, Any]) -> dict[str, Any]:
     """Return the variables of the preview of a color; an invalid one is shown as the default color."""
     is_valid = color is not None and _COLOR.fullmatch(color) is not None
-    shown = color.lower() if color and is_valid else _DEFAULT_COLOR
+    valid_color = color.lower() if color and is_valid else _DEFAULT_COLOR
     return {
         "name": organization["name"],
-        "picked": shown,
+        "picked": valid_color,
         "is_invalid": color is not None and not is_valid,
-        "contrast": f"{colors.contrast(shown, colors.WHITE):.1f}",
+        "contrast": f"{colors.contrast(valid_color, colors.WHITE):.1f}",
         "previews": [
-            ThemePreview(label, background, ink, accent, colors.text_on(accent), accent != shown)
-            for (label, background, ink), accent in zip(_THEMES, static_files.readable_accents(shown), strict=True)
+            ThemePreview(label, background, ink, accent, colors.text_on(accent), accent != valid_color)
+            for (label, background, ink), accent in zip(
+                _THEMES, static_files.readable_accents(valid_color), strict=True
+            )
         ],
     }

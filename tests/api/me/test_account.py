@@ -1,5 +1,7 @@
 """Account of an affiliate, their programs and those offered to them."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.support.rows.brands import Partner
@@ -19,6 +21,8 @@ def test_account_lists_its_brands(rita, stranger):
         "primaryBrandColor": None,
         "logoUrl": None,
         "timezone": "UTC",
+        "payoutCadence": "Manual",
+        "nextPayoutOn": None,
     }
     assert stranger.get("/api/me").json["brands"] == []
 
@@ -135,3 +139,14 @@ def test_banned_rejected_or_paused_affiliate_gets_no_offers(rita, status):
 def test_unverified_email_returns_403(app, rita, path):
     assert Partner(app, rita.email, is_email_verified=False).get(f"/api/me{path}").status_code == 403
     assert rita.first.brand.get(f"/api/me{path}").status_code == 401
+
+
+def test_brand_with_a_cadence_shows_its_next_payout_day(rita):
+    chosen = {"automaticPayoutCadence": "Weekly"}
+    assert rita.first.brand.person("Owner").call("PATCH", "/api/organizations/me", chosen).status_code == 200
+
+    brands = {brand["organizationId"]: brand for brand in rita.get("/api/me")["brands"]}
+    weekly, manual = brands[str(rita.first.brand.id)], brands[str(rita.second.brand.id)]
+    ((since,),) = rita.first.brand.rows("select automatic_payout_since from organization")
+    assert (weekly["payoutCadence"], weekly["nextPayoutOn"]) == ("Weekly", (since + timedelta(days=7)).isoformat())
+    assert (manual["payoutCadence"], manual["nextPayoutOn"]) == ("Manual", None)

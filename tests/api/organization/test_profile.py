@@ -58,6 +58,7 @@ def test_every_field_is_returned(brand):
         "customAttributionParams": None,
         "commissionBasis": "gross",
         "selfReferrals": "earn",
+        "requireSecondFactor": False,
         "maxCustomAttributionParams": 10,
         "maxAttributionParamsChars": 256,
     }

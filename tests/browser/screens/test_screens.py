@@ -38,7 +38,7 @@ def test_sign_in_link_works_once(window, link, site, role):
 
     stranger = window()
     assert stranger.goto(url).status == 410
-    assert stranger.get_by_role("heading", level=1).inner_text() == "This link is over"
+    assert stranger.get_by_role("heading", level=1).inner_text() == "This link has expired"
     assert stranger.context.cookies() == []
 
     press(page.get_by_role("button", name="Sign out"))

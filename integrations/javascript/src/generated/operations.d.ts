@@ -470,6 +470,24 @@ export declare class Affiliates {
   getAffiliateBalance(affiliateId: string, options?: CallOptions): Promise<records.AffiliateBalance>;
 
   /**
+   * List what happened to an affiliate, newest first: decisions, changes, the first click and sale, payouts.
+   * Scope read. Plan Starter or higher. Refused with not_found.
+   * @param affiliateId The affiliate's id.
+   */
+  listAffiliateEvents(affiliateId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** The `nextCursor` of the previous page; left out, the first page. */
+    cursor?: string | null | undefined;
+  }): Promise<records.TimelineEventPage>;
+
+  /** Like `listAffiliateEvents`, one by one through all the pages. */
+  iterateAffiliateEvents(affiliateId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+  }): AsyncGenerator<records.TimelineEvent, void, undefined>;
+
+  /**
    * Show an affiliate's tax form with a link that opens it for five minutes.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.

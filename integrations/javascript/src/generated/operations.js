@@ -232,6 +232,14 @@ export class Affiliates {
     return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/balance", values: { affiliateId }, options });
   }
 
+  listAffiliateEvents(affiliateId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/timeline", values: { affiliateId }, query: ["take", "cursor"], options });
+  }
+
+  iterateAffiliateEvents(affiliateId, options = {}) {
+    return everyItem((cursor) => this.listAffiliateEvents(affiliateId, { ...options, cursor }));
+  }
+
   getTaxForm(affiliateId, options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/tax-form", values: { affiliateId }, options });
   }

@@ -3020,6 +3020,8 @@ export interface OrganizationProfile {
   commissionBasis: "gross" | "net";
   /** How new conversions whose buyer is the affiliate are treated: earn commission, hold them until a Manager approves them, or deny them. */
   selfReferrals: "earn" | "hold" | "deny";
+  /** Whether members who sign in by email must have a second factor. */
+  requireSecondFactor: boolean;
   /** From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of the home currency. */
   largeSaleCents: number | null;
   /** The currency of that amount; null without one. */
@@ -4278,6 +4280,58 @@ export interface TaxForm {
   expiresInSeconds?: number;
   /** The payout provider stores the form, so there is no link. Present only then. */
   heldByStripe?: boolean;
+}
+
+/** Who did it: `name` is the email of a person, or the name of an API key or command. */
+export interface TimelineActor {
+  /** The kind of caller: `member`, `api_key`, `affiliate`, `operator`, `public` or `system`. */
+  type: string;
+  /** The email of a person, or the name of a key or command. API keys see no person: null. */
+  name: string | null;
+}
+
+/** A changed field, with both values as text; null is no value. */
+export interface TimelineChange {
+  /** The changed field: `commission`, `partnerGroup`, `fullName`, `tags`, `notes` or `payoutMethod`. */
+  field: string;
+  /** The value before, as text; null without one, and for notes. */
+  before: string | null;
+  /** The value afterwards, as text; null without one, and for notes. */
+  after: string | null;
+}
+
+/** An event in the history of an affiliate. */
+export interface TimelineEvent {
+  /** The event. */
+  id: string;
+  /** What happened. `changed` is a change of the fields in `changes`. */
+  type: "invited" | "applied" | "applied_again" | "application_completed" | "added" | "imported" | "joined" | "approved" | "rejected" | "paused" | "resumed" | "banned" | "reopened" | "changed" | "payout_account_changed" | "tax_form_submitted" | "tax_form_read" | "first_click" | "first_sale" | "payout_sent" | "payout_paid" | "payout_failed" | "payout_voided";
+  /** When it happened. If only the day of the first click or sale is known, its start in UTC. */
+  at: string;
+  /** Who did it; null if no one is known: the service did it by itself, or only the time was recorded. */
+  actor: TimelineActor | null;
+  /** The changed fields. */
+  changes: TimelineChange[];
+  /** Why an application was rejected or a payout failed; null for others. */
+  reason: string | null;
+  /** The payout of the event; null for others. */
+  payoutId: string | null;
+  /** The first sale; null for others. */
+  conversionId: string | null;
+  /** The amount of the payout or sale in minor units of `currency`; null for others. */
+  amountCents: number | null;
+  /** The currency of the amount; null without one. */
+  currency: string | null;
+}
+
+/** One page with the cursor of the next. */
+export interface TimelineEventPage {
+  /** The records. */
+  items: TimelineEvent[];
+  /** The `cursor` of the next page; null on the last. */
+  nextCursor: string | null;
+  /** Whether there is another page. */
+  hasMore: boolean;
 }
 
 /** The domain that serves the script for the brand's pages; null for the service's own. */

@@ -302,6 +302,44 @@ class Affiliates:
             values={"affiliateId": affiliate_id},
         )
 
+    def list_affiliate_events(
+        self,
+        affiliate_id: str,
+        *,
+        take: int | None = None,
+        cursor: str | None = None,
+    ) -> records.TimelineEventPage:
+        """List what happened to an affiliate, newest first: decisions, changes, the first click and
+        sale, payouts.
+
+        Scope read. Plan Starter or higher. Refused with not_found.
+
+        affiliate_id: The affiliate's id.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/affiliates/{affiliateId}/timeline",
+            values={"affiliateId": affiliate_id},
+            query={"take": take, "cursor": cursor},
+        )
+
+    def iterate_affiliate_events(
+        self,
+        affiliate_id: str,
+        *,
+        take: int | None = None,
+    ) -> Iterator[records.TimelineEvent]:
+        """Like `list_affiliate_events`, one by one through all the pages."""
+        cursor = None
+        while True:
+            page = self.list_affiliate_events(affiliate_id, take=take, cursor=cursor)
+            yield from page["items"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
     def get_tax_form(self, affiliate_id: str) -> records.TaxForm:
         """Show an affiliate's tax form with a link that opens it for five minutes.
 

@@ -4387,6 +4387,9 @@ class OrganizationProfile(TypedDict):
     until a Manager approves them, or deny them.
     """
 
+    requireSecondFactor: bool
+    """Whether members who sign in by email must have a second factor."""
+
     largeSaleCents: int | None
     """From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of
     the home currency.
@@ -6230,6 +6233,80 @@ class TaxForm(TypedDict):
 
     heldByStripe: NotRequired[bool]
     """The payout provider stores the form, so there is no link. Present only then."""
+
+
+class TimelineActor(TypedDict):
+    """Who did it: `name` is the email of a person, or the name of an API key or command."""
+
+    type: str
+    """The kind of caller: `member`, `api_key`, `affiliate`, `operator`, `public` or `system`."""
+
+    name: str | None
+    """The email of a person, or the name of a key or command. API keys see no person: null."""
+
+
+class TimelineChange(TypedDict):
+    """A changed field, with both values as text; null is no value."""
+
+    field: str
+    """The changed field: `commission`, `partnerGroup`, `fullName`, `tags`, `notes` or
+    `payoutMethod`.
+    """
+
+    before: str | None
+    """The value before, as text; null without one, and for notes."""
+
+    after: str | None
+    """The value afterwards, as text; null without one, and for notes."""
+
+
+class TimelineEvent(TypedDict):
+    """An event in the history of an affiliate."""
+
+    id: str
+    """The event."""
+
+    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided"]
+    """What happened. `changed` is a change of the fields in `changes`."""
+
+    at: str
+    """When it happened. If only the day of the first click or sale is known, its start in UTC."""
+
+    actor: TimelineActor | None
+    """Who did it; null if no one is known: the service did it by itself, or only the time was
+    recorded.
+    """
+
+    changes: list[TimelineChange]
+    """The changed fields."""
+
+    reason: str | None
+    """Why an application was rejected or a payout failed; null for others."""
+
+    payoutId: str | None
+    """The payout of the event; null for others."""
+
+    conversionId: str | None
+    """The first sale; null for others."""
+
+    amountCents: int | None
+    """The amount of the payout or sale in minor units of `currency`; null for others."""
+
+    currency: str | None
+    """The currency of the amount; null without one."""
+
+
+class TimelineEventPage(TypedDict):
+    """One page with the cursor of the next."""
+
+    items: list[TimelineEvent]
+    """The records."""
+
+    nextCursor: str | None
+    """The `cursor` of the next page; null on the last."""
+
+    hasMore: bool
+    """Whether there is another page."""
 
 
 class TrackingDomainBody(TypedDict):

@@ -136,12 +136,18 @@ def test_owner_sets_the_amount_of_a_large_sale(owner, brand):
     assert brand.rows("select large_sale_cents, large_sale_currency from organization") == [(None, None)]
 
 
-def test_viewer_sees_no_emails_and_no_amount(visitor, links, brand):
+def test_viewer_sees_notifications_and_no_form(visitor, links, brand, drain):
     visitor.open(links("owner", "--role", "Viewer", "--email", "vera@x.test"))
+    _stage(brand)
+    drain()
+    html = visitor.open(_HERE).text
+    assert "Webhook failing for a day" in html
+    assert "Mark all as read" not in html
+    assert _bell(html).split() == ["Notifications"]
     html = visitor.open(_SETTINGS).text
 
-    assert 'name="emails"' not in html
-    assert "large-sales" not in html
+    assert 'action="/dashboard/settings/notifications' not in html
+    assert "A Viewer gets no emails." in html
     assert "1,000.00 USD" in html
 
 

@@ -1,5 +1,5 @@
 -- Notifications of a brand's people: a row per notification of an organization. A person's mark of what they have read
--- and their switches are in the next file.
+-- and their switches are in another file.
 
 -- From which amount a sale is large (null: a default of the home currency), and when the first sale arrived that
 -- tracking or a connection recorded.
