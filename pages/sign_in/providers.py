@@ -40,7 +40,7 @@ def sign_in_with(by: str) -> Response:
     except SignInFailed as error:
         return _render_refusal(error)
     if provider_redirect is None:
-        raise Refused(404, "not_found", "Nobody signs in there.")
+        raise Refused(404, "not_found", "This sign-in is not available.")
     answer = screens.redirect(provider_redirect.address)
     others = [name for name in request.cookies if _COOKIE_NAME.fullmatch(name.removeprefix(session.cookie_prefix()))]
     for name in others if len(others) >= _MAX_PENDING else ():

@@ -60,7 +60,7 @@ def test_tokens_are_listed_and_revoked(manager, brand, page):
         ("allowedOrigins", "https://*.acme.example", "is not an origin"),
         ("allowedOrigins", "", "at least one origin"),
         ("expiresInHours", "1000", "from 1 to 720 hours"),
-        ("expiresInHours", "soon", "Not a valid integer"),
+        ("expiresInHours", "soon", "Enter a whole number."),
     ],
 )
 def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field, typed, message):
