@@ -1,0 +1,19 @@
+"""The WWW-Authenticate header of a 401: which credential the service takes, and whether the sent one was refused.
+
+It depends on the request alone, never on what is stored, so it does not tell whether a key exists.
+Source: RFC 9110, section 11.6.1; RFC 6750, section 3.
+"""
+
+from flask import Response, request
+
+from api.access import callers
+
+_CHALLENGE = 'Bearer realm="finderfee"'
+_REFUSED = f'{_CHALLENGE}, error="invalid_token"'
+
+
+def add_challenge(response: Response) -> None:
+    """Add the challenge to a 401 that has none."""
+    if "WWW-Authenticate" not in response.headers:
+        has_credential = bool(callers.read_bearer(request, takes_legacy_header=True))
+        response.headers["WWW-Authenticate"] = _REFUSED if has_credential else _CHALLENGE
