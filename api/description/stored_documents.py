@@ -30,7 +30,8 @@ class StoredDocument:
         answer.headers["Cache-Control"] = _CACHE
         answer.set_etag(self.etag, weak=True)
         compression.add_vary(answer, "Accept-Encoding")
-        return answer.make_conditional(request)
+        answer.make_conditional(request)
+        return answer
 
 
 def store(body: str | bytes, media_type: str) -> StoredDocument:

@@ -12,7 +12,7 @@ from tests.support.pages.navigation import press
 
 _AXE = Axe()
 _LEVELS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-_LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 320)]
+_LOOKS = [("light", 1280), ("dark", 320)]
 _MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 _OF_EACH_KIND = ("", "receiving-webhooks", "events", "errors", "webhooks")
 _CHAPTERS = ["", *guide.CHAPTERS, "events", "errors", *(r.tag for r in resources.ALL)]
