@@ -25,6 +25,7 @@ from api.sessions import NewSession
 from domain.text import stored_values
 from models import db
 from pipelines.organization import provider_sessions
+from pipelines.organization.provider_sessions import EmailNotVerified
 
 #: How long a sign-in may take.
 LIFETIME = timedelta(minutes=10)
@@ -42,12 +43,16 @@ class SignInFailed(Exception):
     """A sign-in that failed.
 
     `why`: `away` if the provider is down or rejects us; `lost` if this browser did not start the sign-in, or started
-    it too long ago; `refused` by the provider; `nobody` if the user has no role here; `not_fresh` if the provider did
-    not confirm the new login that was required. `return_to` is the page that the user had requested.
+    it too long ago; `refused` by the provider; `nobody` if the user has no role here; `unverified` if the team list
+    decides and the provider has not verified the user's email; `not_fresh` if the provider did not confirm the new
+    login that was required. `return_to` is the page that the user had requested.
     """
 
     def __init__(
-        self, why: Literal["away", "lost", "refused", "nobody", "not_fresh"], *, return_to: str | None = None
+        self,
+        why: Literal["away", "lost", "refused", "nobody", "unverified", "not_fresh"],
+        *,
+        return_to: str | None = None,
     ) -> None:
         super().__init__(why)
         self.why, self.return_to = why, return_to
@@ -110,6 +115,9 @@ def finish(sealed: str | None, params: Mapping[str, str], *, cookie: str | None)
         _log.info("sign_in.refused", by=pending.provider, why=str(error))
         why: Literal["not_fresh", "refused"] = "not_fresh" if isinstance(error, OidcNotFresh) else "refused"
         raise SignInFailed(why, return_to=pending.return_to) from error
+    except EmailNotVerified as error:
+        _log.info("sign_in.refused", by=pending.provider, why="the email is not verified, and the team list decides")
+        raise SignInFailed("unverified", return_to=pending.return_to) from error
 
 
 def _start_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie: str | None) -> NewSession:

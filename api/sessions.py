@@ -15,8 +15,12 @@ from api.edge.relay_waker import wake_relay
 from models import db
 from models.organization import audit, web_sessions
 from models.organization.web_sessions import WebSession
-from pipelines.organization import provider_sessions, sessions, sign_in_emails
+from pipelines.organization import link_sign_in, provider_sessions, second_factor, sessions, sign_in_emails
+from pipelines.organization.link_sign_in import LinkRequest as LinkRequest
+from pipelines.organization.link_sign_in import OpenLink as OpenLink
+from pipelines.organization.second_factor import CodeResult
 from pipelines.organization.sessions import StartedSession
+from pipelines.organization.team import changes
 
 #: The kinds of sessions that begin at an identity provider, by the provider's name in an address.
 PROVIDED = MappingProxyType({"dashboard": "member", "affiliate": "account", "operator": "operator"})
@@ -36,7 +40,7 @@ class NewSession:
 
 
 def request_link(*, email: str, request_cookie: str, back: str | None) -> None:
-    """Email a sign-in link if the address is an affiliate's; the caller does not learn whether it is.
+    """Email a sign-in link if the address may sign in here; the caller does not learn whether it may.
 
     `request_cookie` is the cookie of the requesting browser, `back` the page that it wants to see.
     """
@@ -54,10 +58,9 @@ def gives_links(kind: str) -> bool:
     return True
 
 
-def is_link(token: str) -> bool:
-    """Return whether a sign-in link is valid and not used yet."""
-    with db.any_org_work():
-        return web_sessions.any_org_is_valid_link(sessions.secret_hash(token), now=clock.now())
+def takes_roles_from_members() -> bool:
+    """Return whether members sign in at an identity provider, and their roles are those of the team list."""
+    return changes.takes_roles_from_members()
 
 
 def provider_of_kind(kind: PersonKind) -> str:
@@ -82,27 +85,48 @@ def stage_audit(started: StartedSession, *, by: str) -> NewSession:
     return NewSession(started.cookie, lasts_s, kind, who.subject, who.organization_id)
 
 
-def open_link(
-    token: str, *, cookie: str | None, request_cookie: str | None, is_sure: bool = False
-) -> NewSession | None:
-    """Use up a one-time link and begin its session; None for a link that is used, expired or unknown.
+def open_link(token: str, opening: LinkRequest) -> NewSession | OpenLink | None:
+    """Begin the session of a one-time link and use the link up; or return what is missing.
 
-    A link from an email needs the cookie of the browser that requested it, or a confirmation (`is_sure`). The session
-    of the browser's `cookie` ends.
+    None for a link that is used, expired or unknown, or whose person lost their access. The session of the browser's
+    cookie ends.
     """
     with db.any_org_work():
-        started = sessions.any_org_open_link(
-            token,
-            cookie=cookie,
-            browser_secret=request_cookie,
-            is_sure=is_sure,
-            user_agent=user_agent() or "",
-            now=clock.now(),
-        )
-        session = stage_audit(started, by="link") if started is not None else None
-    if cookie:
-        persons.forget(cookie)
+        opened = link_sign_in.any_org_open(token, opening, now=clock.now())
+        if not isinstance(opened, StartedSession):
+            return opened
+        session = stage_audit(opened, by="link")
+    if opening.cookie:
+        persons.forget(opening.cookie)
     return session
+
+
+def switch_organization(cookie: str, organization_id: UUID) -> NewSession | None:
+    """Move this browser's session to another organization of its person; None if they are not a member there."""
+    if not changes.is_managed_here():
+        return None
+    with db.any_org_work():
+        started = sessions.any_org_switch(cookie, organization_id=organization_id, now=clock.now())
+        session = stage_audit(started, by="switch") if started is not None else None
+    persons.forget(cookie)
+    return session
+
+
+def confirm_login(cookie: str, code: str) -> NewSession | CodeResult | None:
+    """Renew the login of this browser's session by a code of the second factor; or return how it was refused."""
+    with db.any_org_work():
+        confirmed = sessions.any_org_confirm(cookie, code, now=clock.now())
+        if not isinstance(confirmed, StartedSession):
+            return confirmed
+        session = stage_audit(confirmed, by="code")
+    persons.forget(cookie)
+    return session
+
+
+def has_second_factor(email: str) -> bool:
+    """Return whether a person has a second factor. Budget: 1 round trip."""
+    with db.any_org_work():
+        return second_factor.is_enabled(email)
 
 
 def end(cookie: str, person: Person) -> None:

@@ -74,6 +74,11 @@ SIGN_IN_LETTER = Job("sign_in.letter", queue="mail")
 COPILOT_ASK = Job("copilot.ask", queue="copilot", max_attempts=3, lease_s=180)
 # Decides whether an applicant gets the second step, so that every application takes the same time.
 APPLICATION_LETTER = Job("application.letter", queue="mail")
+# Decides whether a sale is the organization's first or a large one; writes an event into the notifications; stages the
+# emails of a notification, those of a digest an hour after its first event.
+NOTIFICATION_SALE = Job("notification.sale", queue="mail")
+NOTIFICATION_ADD = Job("notification.add", queue="mail")
+NOTIFICATION_EMAIL = Job("notification.email", queue="mail")
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
 FORGET = Job("upkeep.forget", queue="upkeep")
 WEBHOOKS_FAILING = Job("webhooks.failing", queue="upkeep")

@@ -15,6 +15,8 @@ from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 Position = tuple[datetime, UUID]
+#: A position in an order by a whole number.
+NumberPosition = tuple[int, UUID]
 Row = TypeVar("Row")
 
 #: What a schema declares of a row that the database renders (`schemas.base.Wire.wire`): key, column and form of each
@@ -47,12 +49,12 @@ def json_row(wire: Wire, alias: str, /, *, needs: str = "", **expressions: str) 
 class RenderedPage(NamedTuple):
     """A page as the JSON of its rows with commas between, and the position of its last row if more rows follow.
 
-    `documents` is None if one of the rows has no JSON.
+    `documents` is None if one of the rows has no JSON. `last_at` is a number in an order by numbers.
     """
 
     documents: str | None
     last_id: str | None
-    last_at: datetime | None
+    last_at: datetime | int | None
 
 
 _PAGES = Rows(RenderedPage)

@@ -144,6 +144,7 @@ def submit(
     view: View,
     *,
     path: Mapping[str, object] | None = None,
+    query: Mapping[str, object] | None = None,
     body: Mapping[str, Any] | None = None,
     key: str | None = None,
 ) -> ApiResult:
@@ -152,7 +153,7 @@ def submit(
     Raises Refused where correcting the form cannot help: no permission, a missing record, too many requests, or a
     failure of the service.
     """
-    answer = call(view, path=path, body=body, key=key)
+    answer = call(view, path=path, query=query, body=body, key=key)
     if answer.status in _NOT_CORRECTABLE or answer.status >= 500:
         require_data(answer)
     return answer

@@ -1,12 +1,14 @@
-"""Responses from templates: compiled once, escaped, and with the headers of every page.
+"""Responses from templates, compiled once and escaped, and QR codes, with the headers of every page.
 
 An undefined name in a template is an error, not an empty text. A page loads and runs only what it `allows`.
 """
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import segno
 from flask import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -36,6 +38,7 @@ _POLICY = {
     "frame-ancestors": "'none'",
 }
 _NOTHING: Mapping[str, str] = {}
+_QR_SCALE = 8
 
 
 def render_page(template: str, *, status: int = 200, allows: Mapping[str, str] = _NOTHING, **values: Any) -> Response:
@@ -51,6 +54,17 @@ def render_html(template: str, **values: Any) -> str:
 def html_response(html: str | bytes, *, status: int = 200, allows: Mapping[str, str] = _NOTHING) -> Response:
     """Return a response with this HTML; `allows` is as in `page_headers`."""
     return Response(html, status=status, content_type="text/html; charset=utf-8", headers=page_headers(allows))
+
+
+def render_qr_code(text: str) -> Response:
+    """Return an SVG of a QR code that a camera reads, black on white, for the signed-in person alone."""
+    image = io.BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        image, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
+    )
+    answer = Response(image.getvalue(), content_type="image/svg+xml", headers=page_headers())
+    answer.vary.add("Cookie")
+    return answer
 
 
 def render_notice(heading: str, text: str, *, title: str | None = None, status: int = 200) -> Response:

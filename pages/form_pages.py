@@ -116,7 +116,12 @@ def send_form(
 
 
 def send(
-    operation: View, *, path: Mapping[str, object] = _NOTHING, body: Body | None = None, shows_all: bool = False
+    operation: View,
+    *,
+    path: Mapping[str, object] = _NOTHING,
+    query: Mapping[str, object] | None = None,
+    body: Body | None = None,
+    shows_all: bool = False,
 ) -> ApiResult:
     """Call an operation under the form's Idempotency-Key; a body that it takes is empty by default.
 
@@ -125,7 +130,7 @@ def send(
     if body is None and operation.operation.takes is not None:  # type: ignore[attr-defined]  # views of the API have it
         body = {}
     call = api_client.call if shows_all else api_client.submit
-    return call(operation, path=path, body=body, key=forms.idempotency_key())
+    return call(operation, path=path, query=query, body=body, key=forms.idempotency_key())
 
 
 def form_page(

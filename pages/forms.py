@@ -16,9 +16,18 @@ from pages.api_client import ApiResult
 #: The hidden field of every POST form: the Idempotency-Key of its operation.
 KEY_FIELD = "_key"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-# The API's messages for a missing field, which are worded for callers of an API.
-_MISSING_MESSAGES = ("Field may not be null.", "Missing data for required field.")
-_FILL_IN = "Fill this in."
+_FILL_IN = "This field is required."
+# Messages of the API that are worded for callers of an API, in words for people.
+_REWORDED_MESSAGES = MappingProxyType(
+    {
+        "Field may not be null.": _FILL_IN,
+        "It must not be blank.": _FILL_IN,
+        "Missing data for required field.": _FILL_IN,
+        "Not a valid email address.": "Enter a valid email address.",
+        "Not a valid integer.": "Enter a whole number.",
+        "Not a valid number.": "Enter a number.",
+    }
+)
 _UNPROCESSABLE = 422
 
 
@@ -131,7 +140,7 @@ def new_key() -> str:
 
 def _reword(message: str) -> str:
     """Return an error message of the API in words for people, for whom a null field is an empty one."""
-    return _FILL_IN if message in _MISSING_MESSAGES else message
+    return _REWORDED_MESSAGES.get(message, message)
 
 
 def _to_input(answer: object) -> object:

@@ -15,13 +15,25 @@ from pages.times import time_fields
 
 
 @dataclass(frozen=True, slots=True)
+class ListView:
+    """A named filter and order of a list, with an address of its own."""
+
+    label: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ListPage:
-    """Some rows of a list, and the cursor of older ones. `form` has the errors of the filter, if any."""
+    """Some rows of a list, and the cursor of older ones. `form` has the errors of the filter, if any.
+
+    `views` are the named views of the list, each with its `label`, its `query` and whether it `is_current`.
+    """
 
     rows: Sequence[Any]
     next_cursor: str | None
     is_narrowed: bool
     form: FormState | None = None
+    views: Sequence[Mapping[str, object]] = ()
 
     def values(self, form: FormState | None = None) -> dict[str, Any]:
         """Return the template variables; `form` is the page's own, unless the filter has errors."""
@@ -30,6 +42,7 @@ class ListPage:
             "next_cursor": self.next_cursor,
             "is_narrowed": self.is_narrowed,
             "form": self.form or form,
+            "views": self.views,
         }
 
 
@@ -39,7 +52,7 @@ class RowList:
 
     `filters` are the fields of the page's address that go to the operation, `sorts` those that only order the rows, and
     `days` those that are days in the zone of the page. `query` has additional, fixed parameters. Errors of the filter
-    appear above the list, or at each field if the list `marks_fields`.
+    appear above the list, or at each field if the list `marks_fields`. `views` are offered above the list.
     """
 
     operation: View
@@ -48,12 +61,13 @@ class RowList:
     query: Mapping[str, object] = field(default_factory=dict)
     days: Sequence[str] = ()
     marks_fields: bool = False
+    views: Sequence[ListView] = ()
 
     def read(self, *, path: Mapping[str, object] | None = None) -> ListPage:
         """Return the rows by this request's address; no rows and the errors if the API refuses the filter."""
         answer = api_client.call(self.operation, path=path, query=self._query_of_page())
         if answer.refusal is not None:
-            return ListPage((), None, self.is_narrowed(), self.form_from_refusal(answer))
+            return ListPage((), None, self.is_narrowed(), self.form_from_refusal(answer), self._views())
         return self._page(answer.data)
 
     def require(self, *, path: Mapping[str, object] | None = None) -> ListPage:
@@ -71,7 +85,7 @@ class RowList:
 
     def filtered_address(self, path: str) -> str:
         """Return a path with the filter of this request's address."""
-        typed = {name: value for name in (*self.filters, *self.sorts) if (value := read_filter(name))}
+        typed = self._typed_values()
         return f"{path}?{urlencode(typed)}" if typed else path
 
     def filter_query(self) -> dict[str, str | None]:
@@ -94,7 +108,17 @@ class RowList:
         return FormState(forms.form_from_query().values, errors, alert, status=answer.status)
 
     def _page(self, data: Mapping[str, Any]) -> ListPage:
-        return ListPage(data["items"], data["nextCursor"], self.is_narrowed())
+        return ListPage(data["items"], data["nextCursor"], self.is_narrowed(), views=self._views())
+
+    def _views(self) -> list[Mapping[str, object]]:
+        typed = self._typed_values()
+        return [
+            {"label": view.label, "query": urlencode(view.query), "is_current": typed == view.query}
+            for view in self.views
+        ]
+
+    def _typed_values(self) -> dict[str, str]:
+        return {name: value for name in (*self.filters, *self.sorts) if (value := read_filter(name))}
 
     def _query_of_page(self) -> dict[str, object]:
         return {**self.filter_query(), "cursor": read_filter("cursor"), **self.query}

@@ -28,6 +28,10 @@ ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Response])
 THEME_COOKIE = "finderfee-theme"
 THEMES = ("light", "dark")
 
+#: Where a member sets up a second factor; those who must have one see nothing else of the dashboard before.
+SECOND_FACTOR_PAGE = "/dashboard/settings/security/two-factor"
+_WITHOUT_SECOND_FACTOR = (SECOND_FACTOR_PAGE, "/switch-organization")
+
 _PLAIN_FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 2_000
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -35,23 +39,25 @@ _OWN_ORIGIN = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"
 _SCREEN = Guard(audience="public", bucket=None)
 #: The default maximum size of a page's form, in bytes.
 MAX_FORM_BYTES = _SCREEN.max_body_bytes
+# Fields of an address that report what was done; they do not apply to the next page of a list.
+_OUTCOME_FIELDS = ("done", "action", "affected", "skipped")
 _ERROR_TEXTS: Mapping[int, tuple[str, str]] = {
-    400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
-    402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
-    403: ("Not for you", "You are signed in, but this is for somebody else, or for a higher role."),
-    404: ("Nothing here", "It is gone, never was, or is not yours to see."),
-    410: ("This link is over", "It was used, or its time has passed. Ask for a new one."),
-    413: ("Too large", "What was sent is larger than this page takes."),
-    429: ("Too many requests", "Wait a minute, then load the page again."),
-    503: ("Not now", "The service is being mended or is very busy. Load the page again in a moment."),
+    400: ("Invalid address", "This address is not valid. Please open the page from the menu."),
+    402: ("Not in your plan", "Your organization's plan does not include this feature. See your plan in Settings."),
+    403: ("No access", "Your account or role does not have access to this page."),
+    404: ("Page not found", "It does not exist, was deleted, or you don't have access to it."),
+    410: ("This link has expired", "It was used already, or it is too old. Request a new one."),
+    413: ("Too large", "The form or file is larger than this page accepts."),
+    429: ("Too many requests", "Please wait a minute, then reload the page."),
+    503: ("Temporarily unavailable", "The service is very busy or in maintenance. Please reload in a moment."),
 }
 _UNVERIFIED_EMAIL = (
     "Verify your email",
-    "Nobody has proved that this address is yours. Verify it where you sign in, then sign in again.",
+    "Your email address is not verified. Verify it with your sign-in provider, then sign in again.",
 )
 _INTERNAL_ERROR = (
     "Something went wrong",
-    "It is our fault, and nothing was half done. The number below names what happened.",
+    "This is an error on our side. Nothing was left half done. If you contact support, quote the number below.",
 )
 
 
@@ -106,6 +112,7 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
     The status is that of the form unless another one is given.
     """
     person, shown_form = session.find_person(), form or forms.EMPTY
+    here = g.get("page_address", request.path)
     answer = documents.render_page(
         f"screens/{template}",
         status=status or shown_form.status,
@@ -114,14 +121,15 @@ def render(template: str, form: FormState | None = None, *, status: int | None =
         theme=chosen_theme(),
         person=person,
         area=navigation.area_of(person) if person else None,
-        places=navigation.visible_places(person) if person else (),
-        here=g.get("page_address", request.path),
+        menu=navigation.build_menu(person, here) if person else None,
+        here=here,
         may=api_client.is_allowed,
         form=shown_form,
         new_key=forms.new_key,
         asked=forms.form_from_query(),
         done=request.args.get("done"),
         with_cursor=_with_cursor,
+        with_sort=_with_sort,
         zone=zone.current_zone().key,
         **values,
     )
@@ -169,7 +177,7 @@ def _redirect_to_sign_in_for(back: str) -> Response:
 
 def refuse_address(_: str) -> Response:
     """Refuse an address below an area that no screen has. Raises Refused."""
-    raise Refused(404, "not_found", "There is no such address.")
+    raise Refused(404, "not_found", "There is no such page.")
 
 
 def chosen_theme() -> str | None:
@@ -180,9 +188,17 @@ def chosen_theme() -> str | None:
 
 def _with_cursor(cursor: str) -> str:
     """Return the query of this address with another cursor of the list."""
-    return urlencode(
-        [*((name, text) for name, text in request.args.items(multi=True) if name != "cursor"), ("cursor", cursor)]
-    )
+    return _query_with("cursor", cursor, without=_OUTCOME_FIELDS)
+
+
+def _with_sort(sort: str) -> str:
+    """Return the query of this address for the first page in another order."""
+    return _query_with("sort", sort, without=("cursor", *_OUTCOME_FIELDS))
+
+
+def _query_with(name: str, value: str, *, without: Sequence[str]) -> str:
+    typed = [pair for pair in request.args.items(multi=True) if pair[0] not in (name, *without)]
+    return urlencode([*typed, (name, value)])
 
 
 def _find_redirect(kind: PersonKind) -> Response | None:
@@ -192,6 +208,8 @@ def _find_redirect(kind: PersonKind) -> Response | None:
         return redirect_to_sign_in()
     if person.kind != kind:
         raise Refused(403)
+    if person.lacks_second_factor and not request.path.startswith(_WITHOUT_SECOND_FACTOR):
+        return redirect(SECOND_FACTOR_PAGE) if not request.headers.get("HX-Request") else redirect_to_sign_in()
     if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
         by = sessions.provider_of_kind(kind)
         return redirect(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")
@@ -210,7 +228,7 @@ def _check_sender() -> None:
     is_own_origin = request.headers.get("Origin") == settings.current().web.url
     is_own = is_own_origin if fetch_site is None else fetch_site == "same-origin"
     if not is_own:
-        raise Refused(403, "forbidden", "This was not sent by a page of this service.")
+        raise Refused(403, "forbidden", "This form was not sent from a page of this service.")
 
 
 def _check_field_count() -> None:

@@ -22,12 +22,15 @@ _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-T
 _HASH_DIGITS = 12
 # Backgrounds behind accents in app.css, light and dark.
 _LIGHT, _DARK = ("#f5f7f4", "#ffffff", "#ebefeb"), ("#0f1411", "#171e1a", "#0b0f0d")
+_SOURCES = {
+    file.name: file.read_bytes()
+    for file in resources.files("pages").joinpath("static").iterdir()
+    if file.name.rpartition(".")[2] in _TYPES
+}
+# Scripts that pages load together are one file, which is one request.
+_BUNDLES = {"live.js": ("htmx-4.0.1.min.js", "app.js")}
 _FILES = MappingProxyType(
-    {
-        file.name: file.read_bytes()
-        for file in resources.files("pages").joinpath("static").iterdir()
-        if file.name.rpartition(".")[2] in _TYPES
-    }
+    _SOURCES | {name: b"\n".join(_SOURCES[part] for part in parts) for name, parts in _BUNDLES.items()}
 )
 _VERSIONS = MappingProxyType(
     {name: hashlib.sha256(content).hexdigest()[:_HASH_DIGITS] for name, content in _FILES.items()}
@@ -57,10 +60,15 @@ def themed_stylesheet(color: str | None, *names: str) -> str:
     sheet = "".join(_FILES[name].decode() for name in names)
     if color is None:
         return sheet
-    light, dark = colors.make_readable(color, on=_LIGHT), colors.make_readable(color, on=_DARK)
+    light, dark = readable_accents(color)
     accent = f"--accent: light-dark({light}, {dark})"
     text = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
     return f"{sheet}@layer tokens {{ :root {{ {accent}; {text} }} }}\n"
+
+
+def readable_accents(color: str) -> tuple[str, str]:
+    """Return a brand's colour (`#rrggbb`) as the accent of the light and of the dark theme, adjusted until readable."""
+    return colors.make_readable(color, on=_LIGHT), colors.make_readable(color, on=_DARK)
 
 
 @blueprint.get("/static/<version>/<name>")
@@ -68,6 +76,6 @@ def themed_stylesheet(color: str | None, *names: str) -> str:
 def get_static_file(version: str, name: str) -> Response:
     """Show a file of this release."""
     if _VERSIONS.get(name) != version:
-        raise Refused(404, "not_found", "There is no such address.")
+        raise Refused(404, "not_found", "There is no such page.")
     kind = _TYPES[name.rpartition(".")[2]]
     return Response(_FILES[name], content_type=f"{kind}; charset=utf-8", headers=_FOREVER)

@@ -7,7 +7,7 @@ A missing value is a dash, and a negative amount has a minus sign, not a hyphen.
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -20,12 +20,12 @@ from domain.money.wording import DASH, MINUS
 from domain.organization import time_zones
 from domain.programs import terms_text
 from domain.programs.terms_text import DescribedTerms
-from pages.times import zone
+from pages import charts
+from pages.times import day_words, zone
 
 _VERSION_DIGITS = 16
 _UNVERSIONED = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _STATES_BY_COLOUR = {
     "ok": "Accepted Active Answered Approved Completed Confirmed Connected Converted Credited Delivered Done Funded"
     " Payable Processed Released Resolved Seen Sent Settled Verified",
@@ -37,13 +37,26 @@ _STATES_BY_COLOUR = {
     " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
     "test": "Sandbox Test",
 }
-# Tables fold where there is no room for columns: each row becomes a block of labels and values.
+# Words for states whose code says too little to people.
+_STATE_WORDS = {
+    "Asking": "Needs your confirmation",
+    "Contradicts": "Contradiction",
+    "Empty": "Nothing due",
+    "Minting": "Creating",
+    "Noted": "Recorded",
+    "Parked": "On hold",
+    "Taken": "In use elsewhere",
+    "Unset": "Not set up",
+}
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Tables fold where there is no room for columns: each row becomes two lines.
 _HEAD = re.compile(r"<thead.*?</thead>", re.DOTALL)
 _HEAD_CELL = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
 # A head for screen readers; without the columns the value itself shows what it is.
 _SCREEN_READER_TEXT = re.compile(r'<span class="unseen">.*?</span>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _OPENING_TAG = re.compile(r"<(thead|tbody|tfoot|tr|th|td)\b([^>]*)>")
+_IS_NUMBER = re.compile(r'class="(?:[^"]* )?num[ "]')
 _SPAN = re.compile(r'colspan="(\d+)"')
 _ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tfoot": "rowgroup", "tr": "row", "td": "cell", "th": "rowheader"}
 #: The colour of each state, by the state as the API spells it.
@@ -147,6 +160,22 @@ def state_colour(state: str) -> str:
     return COLOURS.get(state, "off")
 
 
+def state_words(state: str) -> str:
+    """Return a state of the API in words for people: `PastDue` is `Past due`."""
+    return _STATE_WORDS.get(state) or _WORD_START.sub(" ", state).capitalize()
+
+
+def event_words(code: str) -> str:
+    """Return an action of the audit log in words: `api_key.created` is `API key created`."""
+    return re.sub(r"^Api\b", "API", re.sub(r"[._]+", " ", code).capitalize())
+
+
+def describe_start_of_utc_day(day: date) -> str | None:
+    """Return the time in the zone of the page at which a day in UTC starts, with the zone; None in UTC itself."""
+    at = datetime.combine(day, time(), UTC).astimezone(zone.current_zone())
+    return f"{at:%H:%M} {_zone_name(at)}" if at.utcoffset() else None
+
+
 def describe_time(value: datetime | str) -> str:
     """Return an instant in words without markup, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
     return _with_zone(_to_page_zone(value))
@@ -159,7 +188,7 @@ def _to_page_zone(value: datetime | str) -> datetime:
 
 
 def _with_zone(at: datetime) -> str:
-    return f"{_day_in_words(at)}, {at:%H:%M} {_zone_name(at)}"
+    return f"{day_words.describe_day(at)}, {at:%H:%M} {_zone_name(at)}"
 
 
 def _zone_name(at: datetime) -> str:
@@ -169,38 +198,39 @@ def _zone_name(at: datetime) -> str:
 
 
 def _day_element(on: date) -> Markup:
-    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(on, _day_in_words(on))
-
-
-def _day_in_words(at: date) -> str:
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(on, day_words.describe_day(on))
 
 
 def fold_table(inside: str) -> Markup:
     """Return the inside of a table, its cells with roles and with the heads of their columns as labels.
 
+    The first number of each row is marked as the main one, unless a cell has `data-main` already.
     The roles are for browsers that forget them where a table is not laid out as one. The markup after the head is the
     body where it has no `tbody`. Nested tables are not handled.
     """
     head = _HEAD.search(inside)
+    names_main = " data-main" in inside
     if head and "<tbody" not in inside:
         inside = f"{inside[: head.end()]}\n<tbody>{inside[head.end() :]}</tbody>"
     heads = list(_column_heads(head[0])) if head else []
     end_of_head = head.end() if head else 0
-    column = 0
+    column, has_main = 0, names_main
 
     def annotate(tag: re.Match[str]) -> str:
-        nonlocal column
+        nonlocal column, has_main
         name, attributes = tag[1], tag[2]
         if tag.start() < end_of_head and name == "th":
             return f'<th{attributes} role="columnheader">'
         if name not in ("td", "th"):
-            column = 0
+            column, has_main = 0, names_main
             return f'<{name}{attributes} role="{_ROLES[name]}">'
         span = _column_span(attributes)
         label = heads[column] if span == 1 and name == "td" and column < len(heads) else ""
         column += span
-        return f'<{name}{attributes} role="{_ROLES[name]}"{f" data-l={_quote(label)}" if label else ""}>'
+        is_main = not has_main and name == "td" and _IS_NUMBER.search(attributes) is not None
+        has_main = has_main or is_main
+        marks = f"{' data-main' if is_main else ''}{f' data-l={_quote(label)}' if label else ''}"
+        return f'<{name}{attributes} role="{_ROLES[name]}"{marks}>'
 
     return Markup(_OPENING_TAG.sub(annotate, inside))  # noqa: S704  # escaped text stays escaped
 
@@ -235,10 +265,14 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "duration": format_duration,
         "words": describe_time,
         "order": order_id,
+        "utc_start": describe_start_of_utc_day,
         "version": content_version,
         "rate": format_rate,
         "terms": describe_terms,
         "colour": state_colour,
+        "state": state_words,
+        "event": event_words,
         "folded": fold_table,
+        "ticks": charts.list_ticks,
     }
 )

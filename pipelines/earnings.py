@@ -17,28 +17,36 @@ from domain.statuses import ConversionStatus
 from domain.webhooks import events
 from models.conversions import conversions, revenue
 from models.conversions.conversions import Conversion
+from models.conversions.sale_terms import SaleTerms
 from models.ledger import entries
 from pipelines import work
+from pipelines.notifications import sale_notices
 from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
 class EarnedConversion:
-    """A new conversion, and the share of the affiliate's recruiter in a sale (None without a recruiter)."""
+    """A new conversion, and the share of the affiliate's recruiter in a sale (None without a recruiter).
+
+    `terms` are those of a sale that tracking or a connection recorded, of which the brand's people may be notified.
+    """
 
     conversion: Conversion
     share: RecruiterShare | None = None
+    terms: SaleTerms | None = None
 
 
-def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None = None) -> None:
+def write(
+    conversion: Conversion, *, now: datetime, share: RecruiterShare | None = None, terms: SaleTerms | None = None
+) -> None:
     """Stage a conversion whose external event id is new to its source, with all its related rows.
 
     Those are the first line of its history, its ledger entry, its affiliate's revenue, its conversion.created event,
-    and the job for the recruiter's `share` of a sale. Zero amounts create no ledger entry. `now` is the time of the
-    ledger entry and of the event; the conversion has its own times.
+    the job for the recruiter's `share` of a sale, and with `terms` the job of a notification. Zero amounts create no
+    ledger entry. `now` is the time of the ledger entry and of the event; the conversion has its own times.
     Budget: none; everything travels with the next statement or the commit.
     """
-    write_all([EarnedConversion(conversion, share)], now=now)
+    write_all([EarnedConversion(conversion, share, terms)], now=now)
 
 
 def write_all(earned: Sequence[EarnedConversion], *, now: datetime) -> None:
@@ -56,6 +64,7 @@ def write_all(earned: Sequence[EarnedConversion], *, now: datetime) -> None:
     ]
     if shared:
         work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=new_conversions[0].organization_id, args=shared)
+    sale_notices.stage_candidates([(item.conversion, item.terms) for item in earned if item.terms is not None])
 
 
 def write_new(candidates: Sequence[Conversion], *, now: datetime) -> set[UUID]:

@@ -23,6 +23,7 @@ from pipelines import work
 
 _KEPT = "Kept"
 _FAILED = "Failed"
+_OWNER_FOOTER = "You get this email because you are an Owner of the organization."
 _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 
 
@@ -62,15 +63,17 @@ def send(
     html: str | None = None,
     kind: str,
     at: datetime,
+    unsubscribe_url: str | None = None,
 ) -> None:
     """Stage one message and its job in the caller's transaction. `kind` names it for the operator (affiliate.invite).
 
+    A POST to `unsubscribe_url` switches such messages off; it is in the headers of the email.
     Raises Refused 400: validation_failed for a line break or NUL in recipient or subject.
     """
     _check_one_line(to, field="email")
     _check_one_line(subject, field="subject")
     message_id = ids.new_id()
-    body = orjson.dumps({"text": text, "html": html}).decode()
+    body = orjson.dumps({"text": text, "html": html, "unsubscribe_url": unsubscribe_url}).decode()
     mail.stage(
         message_id=message_id,
         organization_id=organization_id,
@@ -84,8 +87,12 @@ def send(
 
 
 def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str, at: datetime) -> None:
-    """Stage a message to every Owner of an organization as `send` does; white space in the subject is folded."""
+    """Stage a message to every Owner of an organization as `send` does, with the reason why they get it.
+
+    White space in the subject is folded.
+    """
     folded = " ".join(subject.split())
+    text = f"{text.rstrip()}\n\n{_OWNER_FOOTER}\n"
     for email in members.list_owner_emails(organization_id):
         send(organization_id=organization_id, to=email, subject=folded, text=text, kind=kind, at=at)
 
@@ -161,13 +168,13 @@ def any_org_find(message_id: UUID) -> mail.MailMessage:
 def any_org_open(message_id: UUID) -> OpenedMail:
     """Return a message of any organization with its body opened. Raises Refused: 404 not_found, 409 cannot_open."""
     message = any_org_find(message_id)
-    body: dict[str, str | None] = {"text": None, "html": None}
+    body: dict[str, str | None] = {"text": None, "html": None, "unsubscribe_url": None}
     if message.body_sealed is not None:
         try:
             body |= _open(message.body_sealed, message.id)
         except sealing.CannotUnseal as error:
             raise Refused(409, "cannot_open", str(error)) from error
-    return OpenedMail(message, _headers(message), body["text"], body["html"])
+    return OpenedMail(message, _headers(message, body["unsubscribe_url"]), body["text"], body["html"])
 
 
 def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
@@ -192,6 +199,7 @@ def _message_from_row(message: mail.QueuedMessage) -> smtp.OutgoingEmail:
         text=body["text"] or "",
         html=body["html"],
         written_at=message.created_at,
+        unsubscribe_url=body.get("unsubscribe_url"),
     )
 
 
@@ -202,8 +210,10 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
     return body
 
 
-def _headers(message: mail.MailMessage) -> dict[str, str]:
-    email = smtp.OutgoingEmail(message.id, message.recipient, message.subject, "", None, message.created_at)
+def _headers(message: mail.MailMessage, unsubscribe_url: str | None) -> dict[str, str]:
+    email = smtp.OutgoingEmail(
+        message.id, message.recipient, message.subject, "", None, message.created_at, unsubscribe_url
+    )
     return smtp.build_headers(email, sender=settings.current().mail.sender, recipient=message.recipient)
 
 

@@ -40,12 +40,12 @@ def delete_click_hashes(*, now: datetime) -> None:
         work.enqueue(jobs.CLICKS_FORGET, organization_id=None)
 
 
-def any_org_fold_days() -> None:
+def any_org_fold_days(*, now: datetime) -> None:
     """Fold changes into the stored daily totals of programs and affiliates, in batches (a full one stages the next).
 
-    The last batch starts the computation of what these days owe.
+    The last batch starts the computation of what these days owe, and of the totals of affiliates.
     """
     if daily_totals.any_org_fold(limit=_BATCH) == _BATCH:
         work.enqueue(jobs.DAYS_FOLD, organization_id=None)
     else:
-        owed_days.any_org_start()
+        owed_days.any_org_start(folded_until=now)

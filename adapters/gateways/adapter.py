@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.gateways import proofs, shapes
+from adapters.gateways import guides, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -26,6 +26,7 @@ from adapters.gateways.base import (
     Setup,
     Subscribed,
 )
+from adapters.gateways.guides.guide import Guide
 from adapters.gateways.wire import GatewayApi, parse_json, serialize
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
 
@@ -55,6 +56,11 @@ class GatewayAdapter(ABC):
 
     by_hand: tuple[str, ...] = ()
     sent_events: Iterable[str] = ()
+
+    @property
+    def guide(self) -> Guide:
+        """How a brand makes its credentials."""
+        return guides.get(self.name)
 
     @abstractmethod
     def check(self, account: GatewayAccount) -> Known:

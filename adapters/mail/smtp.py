@@ -40,7 +40,10 @@ class MailUnreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEmail:
-    """An email to one mailbox. The Message-ID is made from `id`."""
+    """An email to one mailbox. The Message-ID is made from `id`.
+
+    A POST to `unsubscribe_url` ends such emails to this mailbox; None for emails that cannot be switched off.
+    """
 
     id: UUID
     to: str
@@ -48,6 +51,7 @@ class OutgoingEmail:
     text: str = field(repr=False)
     html: str | None = field(repr=False)
     written_at: datetime
+    unsubscribe_url: str | None = field(default=None, repr=False)
 
 
 class Transport(Protocol):
@@ -131,8 +135,8 @@ def build_message(email: OutgoingEmail, *, sender: str, recipient: str) -> Email
 
 
 def build_headers(email: OutgoingEmail, *, sender: str, recipient: str) -> dict[str, str]:
-    """Return the headers: From, To, Subject, Date, Message-ID, Auto-Submitted."""
-    return {
+    """Return the headers: From, To, Subject, Date, Message-ID, Auto-Submitted, and those of RFC 8058."""
+    headers = {
         "From": sender,
         "To": recipient,
         "Subject": _LINE_AND_CONTROL.sub(" ", email.subject),
@@ -140,6 +144,10 @@ def build_headers(email: OutgoingEmail, *, sender: str, recipient: str) -> dict[
         "Message-ID": f"<{email.id}@{extract_address(sender).rpartition('@')[2]}>",
         "Auto-Submitted": "auto-generated",
     }
+    if email.unsubscribe_url is not None:
+        headers["List-Unsubscribe"] = f"<{email.unsubscribe_url}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    return headers
 
 
 def parse_mailbox(to: str) -> str:

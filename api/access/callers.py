@@ -6,13 +6,12 @@ guesses evicts a valid key. `api.access.unknown_senders` counts them: when a blo
 cached, the key is compared with a list of all keys in force, which is read once per KEY_CACHE_S.
 """
 
-import dataclasses
 import hashlib
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -20,14 +19,11 @@ from flask import Request
 
 import settings
 from adapters import clock, sealing
-from adapters.identity import tokens
-from adapters.identity.tokens import Claims
 from api.access import unknown_senders
 from domain.organization import time_zones
 from domain.organization.access import Role
 from models import db
 from models.organization import api_keys
-from pipelines.organization import sign_in
 
 # The last use of a key is stored to the hour, so that hardly any look-up writes.
 _USED_EVERY = timedelta(hours=1)
@@ -51,7 +47,9 @@ class Caller:
     `id` is the key's or the member's; `member_id` is the person whose rate limit counts. A key has the role Owner, a
     member the scope read_write; "oauth" (a program that a member authorized) has the role and scope of its token, and
     the scope "none" if the token has none. Only a key has a signing secret. `signed_in_at` is the time of a member's
-    login, None for a key or if it is unknown. `timezone` is the organization's for members.
+    login, None for a key or if it is unknown; it is fresh for `max_login_age_s` at most, if that is set.
+    `lacks_second_factor`: the organization requires one, and this member has none. `timezone` is the organization's for
+    members, `unread_count` the number of their unread notifications, up to 100.
     """
 
     kind: Literal["api_key", "oauth", "member"]
@@ -69,8 +67,11 @@ class Caller:
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
     signed_in_at: datetime | None = None
+    max_login_age_s: int | None = None
+    lacks_second_factor: bool = False
     signing_secret_sealed: bytes = b""
     timezone: str = time_zones.DEFAULT
+    unread_count: int = 0
 
     @property
     def is_integration(self) -> bool:
@@ -119,61 +120,6 @@ def find_key_holder(key: str | None) -> Caller | RejectedKey:
     else:
         _remember(name, holder, float("inf"))
     return holder
-
-
-def find_member(token: str | None) -> Caller | None:
-    """Return the dashboard member of a token, or None."""
-    return find_cached(token, "member", _find_member_by_token)
-
-
-def find_account(token: str | None) -> sign_in.SignedInAffiliate | None:
-    """Return the affiliate account of a token, or None."""
-    return find_cached(token, "account", _find_account_by_token)
-
-
-def member_from_claims(claims: Claims) -> Caller | None:
-    """Return the member of dashboard claims; None if their organization does not exist."""
-    if claims.organization_id is None:
-        return None
-    role = Role(claims.role or "")
-    with db.unit_of_work(claims.organization_id):
-        person = sign_in.sign_member_in(
-            organization_id=claims.organization_id,
-            subject=claims.subject,
-            email=claims.email,
-            is_email_verified=claims.is_email_verified,
-            role=role,
-            now=clock.now(),
-        )
-    if person is None or person.id is None:
-        return None
-    return Caller(
-        kind="member",
-        id=person.id,
-        organization_id=claims.organization_id,
-        member_id=person.id,
-        label=claims.email or claims.subject,
-        scope="read_write",
-        role=role,
-        is_email_verified=claims.is_email_verified,
-        is_interactive=claims.session_id is not None,
-        is_test=False,
-        plan_tier=person.plan_tier,
-        subscription_status=person.subscription_status,
-        trial_ends_at=person.trial_ends_at,
-        gateways=person.gateways,
-        signed_in_at=_datetime_from_seconds(claims.signed_in_at_s),
-        timezone=person.timezone,
-    )
-
-
-def account_from_claims(claims: Claims) -> sign_in.SignedInAffiliate:
-    """Return the affiliate account of claims."""
-    with db.any_org_work():
-        account = sign_in.any_org_sign_affiliate_in(
-            subject=claims.subject, email=claims.email, is_email_verified=claims.is_email_verified, now=clock.now()
-        )
-    return dataclasses.replace(account, signed_in_at=_datetime_from_seconds(claims.signed_in_at_s))
 
 
 def is_token(bearer_value: str | None) -> bool:
@@ -285,20 +231,6 @@ def _note_use(holder: api_keys.KeyHolder | None) -> None:
     now = clock.now()
     if holder.last_used_at is None or now - holder.last_used_at > _USED_EVERY:
         api_keys.stage_last_used(organization_id=holder.organization_id, key_id=holder.key_id, at=now)
-
-
-def _datetime_from_seconds(at_s: int | None) -> datetime | None:
-    return None if at_s is None else datetime.fromtimestamp(at_s, UTC)
-
-
-def _find_member_by_token(token: str) -> tuple[Caller | None, float]:
-    claims = tokens.verify_dashboard(token)
-    return (None, 0) if claims is None else (member_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
-
-
-def _find_account_by_token(token: str) -> tuple[sign_in.SignedInAffiliate | None, float]:
-    claims = tokens.verify_affiliate(token)
-    return (None, 0) if claims is None else (account_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
 
 
 def _remember(name: bytes, holder: object, lasts_s: float) -> None:

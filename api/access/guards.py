@@ -8,15 +8,24 @@ Source: core spec, section 5; tracking spec, section 5; rows of the endpoint lis
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from flask import current_app, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from adapters import clock
-from api.access import callers, embed_viewers, integrations, persons, signatures, subscriptions, unknown_senders
+from api.access import (
+    callers,
+    embed_viewers,
+    integrations,
+    login_age,
+    member_callers,
+    persons,
+    signatures,
+    subscriptions,
+    unknown_senders,
+)
 from api.access.callers import Caller, RejectedKey
 from api.access.embed_viewers import FrameViewer
 from api.access.persons import Person
@@ -27,8 +36,8 @@ from pipelines.organization.sign_in import SignedInAffiliate
 
 KIB = 1024
 
-#: The maximum age of a login, in seconds, for moving money and for creating credentials of the organization.
-FRESH_S = 3600
+#: The maximum age of a login, in seconds, where a guard requires a fresh one.
+FRESH_S = login_age.FRESH_S
 
 Audience = Literal["brand", "dashboard", "affiliate", "embed", "operator", "signed", "integration", "public"]
 
@@ -49,6 +58,7 @@ class Guard:
     `needs_active_subscription` applies to all. `bucket` names the rate limit; sizes are in bytes.
     A route that `counts_itself` counts the request in the round trip of its own call to the same server.
     `accepts_any_trial` and `needs_no_gateway` (what the route records) are rules of the signed ingest routes.
+    A member whose organization requires a second factor passes without one only `without_second_factor`.
     `open_cors` lets pages of any origin read the answer, `closed_cors` those of no other origin, not even our own.
     """
 
@@ -70,6 +80,7 @@ class Guard:
     needs_no_gateway: subscriptions.IngestKind | None = None
     open_cors: bool = False
     closed_cors: bool = False
+    without_second_factor: bool = False
 
     @property
     def least_role(self) -> Role:
@@ -171,13 +182,6 @@ def count_request(bucket: str) -> None:
         raise Refused(429)
 
 
-def check_fresh_login(signed_in_at: datetime | None, *, within_s: int) -> None:
-    """Raise Refused (403) if a person logged in longer ago than `within_s`; keys, and unknown logins, pass."""
-    if signed_in_at is not None and clock.now() - signed_in_at > timedelta(seconds=within_s):
-        message = f"You logged in more than {within_s // 60} minutes ago. Log in again, then repeat this."
-        raise Refused(403, "fresh_login_required", message)
-
-
 def caller_name() -> str:
     """Return the name that separates this caller's cursors and keys from those of others."""
     if "caller" in g:
@@ -200,7 +204,7 @@ def _check_size(guard: Guard) -> None:
 
 def _check_account(guard: Guard) -> None:
     person = persons.person_from_environ(request.environ)
-    account = person.account if person else callers.find_account(callers.read_bearer(request))
+    account = person.account if person else member_callers.find_account(callers.read_bearer(request))
     if account is None:
         raise Refused(401)
     _check_limit(guard, f"account {account.subject}")
@@ -260,8 +264,12 @@ def _check_brand(guard: Guard) -> None:
     if caller is None or isinstance(caller, RejectedKey):
         raise Refused(401)
     _check_limit(guard, str(caller.member_id))
+    if caller.lacks_second_factor and not guard.without_second_factor:
+        message = "This organization requires two-factor authentication. Set it up under Settings, Security."
+        raise Refused(403, "second_factor_required", message)
     _check_permissions(guard, caller)
-    _check_fresh(guard, caller.signed_in_at)
+    if guard.fresh_s is not None:
+        login_age.check_member(caller, within_s=guard.fresh_s)
     g.caller = caller
 
 
@@ -273,7 +281,9 @@ def _brand_caller() -> Caller | RejectedKey | None:
     if program is not None:
         return program
     credential = callers.read_bearer(request)
-    return callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
+    return (
+        member_callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
+    )
 
 
 def _check_permissions(guard: Guard, caller: Caller) -> None:
@@ -322,7 +332,7 @@ def _check_email(guard: Guard, is_email_verified: bool) -> None:
 
 def _check_fresh(guard: Guard, signed_in_at: datetime | None) -> None:
     if guard.fresh_s is not None:
-        check_fresh_login(signed_in_at, within_s=guard.fresh_s)
+        login_age.check(signed_in_at, within_s=guard.fresh_s)
 
 
 def _check_plan(guard: Guard, caller: Caller) -> None:

@@ -7,6 +7,7 @@ Source: core spec, "Callers"; RFC 6750, RFC 9728; Model Context Protocol, "Autho
 
 import functools
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Request, Response, after_this_request
@@ -14,12 +15,14 @@ from flask import Request, Response, after_this_request
 import settings
 from adapters import clock
 from adapters.identity import tokens
+from adapters.identity.tokens import Claims
 from api.access import callers
 from api.access.callers import Caller, RejectedKey
 from domain.organization.access import Role
 from domain.refusals import Refused
 from models import db
 from pipelines.organization import sign_in
+from pipelines.organization.team import changes
 
 _ENVIRON_KEY = "finderfee.program"
 _METADATA = "/.well-known/oauth-protected-resource/mcp"
@@ -87,6 +90,7 @@ def _find(token: str) -> tuple[Caller | None, float]:
             email=person.email,
             role=role,
             now=clock.now(),
+            issued_at=_issue_time(person),
         )
     if member is None or member.id is None:
         return None, 0
@@ -107,6 +111,13 @@ def _find(token: str) -> tuple[Caller | None, float]:
         gateways=member.gateways,
     )
     return caller, person.expires_at_s - clock.now().timestamp()
+
+
+def _issue_time(person: Claims) -> datetime | None:
+    """Return when a token was issued, where the team list and not a provider says who a member is."""
+    if not changes.is_managed_here() or person.signed_in_at_s is None:
+        return None
+    return datetime.fromtimestamp(person.signed_in_at_s, UTC)
 
 
 def _scope(scopes: frozenset[str]) -> str:

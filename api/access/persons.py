@@ -4,20 +4,22 @@ A session cookie is not a credential of the API. Only a page, which has looked u
 request comes from itself, puts the person into the environment of an internal request; no header from the network can.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from adapters import clock
 from adapters.identity import tokens
 from adapters.identity.tokens import Claims
-from api.access import callers, unknown_senders
+from api.access import callers, member_callers, unknown_senders
 from api.access.callers import Caller
 from models import db
 from models.organization.web_sessions import WebSession
 from pipelines.organization import provider_sessions, sessions
 from pipelines.organization.sign_in import SignedInAffiliate
+from pipelines.organization.team import changes
 
 PersonKind = Literal["member", "account", "operator"]
 
@@ -25,8 +27,20 @@ PersonKind = Literal["member", "account", "operator"]
 ENVIRON_KEY = "finderfee.person"
 
 _CACHE = "session"
+# The proofs of a member without an identity provider, and how long they count as a fresh login (decision 77).
+_PROOFS = frozenset({"email", "code"})
+_PROOF_LASTS_S = 600
 # The names of the identity providers that replace our own sign-in links, if one is configured.
 _PROVIDERS = {"member": "dashboard", "account": "affiliate"}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOrganization:
+    """An organization that a signed-in person belongs to, with their role there."""
+
+    id: UUID
+    name: str
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +48,9 @@ class Person:
     """A person with a session: a member of an organization, an affiliate account, or an operator.
 
     `name` is the email if it is verified, else the subject. `session` is the hash of the session id, never the cookie.
-    If `is_due`, the next page checks the session with its provider again.
+    If `is_due`, the next page checks the session with its provider again. `organizations` are all that a member can
+    switch to, with the present one. `lacks_second_factor`: the present one requires a second factor, which the person
+    has to set up first.
     """
 
     kind: PersonKind
@@ -47,6 +63,8 @@ class Person:
     member: Caller | None = None
     account: SignedInAffiliate | None = None
     is_due: bool = False
+    organizations: tuple[OwnOrganization, ...] = ()
+    lacks_second_factor: bool = False
 
 
 def person_from_environ(environ: Mapping[str, Any]) -> Person | None:
@@ -89,10 +107,15 @@ def _find(cookie: str) -> tuple[Person | None, float]:
     if renewed is None:
         return None, 0
     until = min(renewed.expires_at, renewed.refresh_from or renewed.expires_at)
-    return _person_from_session(renewed, now=now), (until - now).total_seconds()
+    person = _person_from_session(renewed, organizations=session.organizations, now=now)
+    # A person who lacks a second factor is looked up each time, and continues as soon as they have set it up.
+    lasts_s = 0 if person is None or person.lacks_second_factor else (until - now).total_seconds()
+    return person, lasts_s
 
 
-def _person_from_session(session: WebSession, *, now: datetime) -> Person | None:
+def _person_from_session(
+    session: WebSession, *, organizations: Sequence[Mapping[str, str]], now: datetime
+) -> Person | None:
     """Return the person of a session.
 
     None if the session began with one of our links but a provider has been configured since, or if the organization no
@@ -105,9 +128,11 @@ def _person_from_session(session: WebSession, *, now: datetime) -> Person | None
         except tokens.NotLocal:
             return None
     claims = _claims_from_session(session)
-    member = callers.member_from_claims(claims) if kind == "member" else None
+    member = _member_of_session(session, claims) if kind == "member" else None
     if kind == "member" and member is None:
         return None
+    own = [OwnOrganization(UUID(row["id"]), row["name"], row["role"]) for row in organizations]
+    can_switch = changes.is_managed_here()
     return Person(
         kind=kind,
         subject=session.subject,
@@ -117,9 +142,19 @@ def _person_from_session(session: WebSession, *, now: datetime) -> Person | None
         signed_in_at=_logged_in_at(session),
         expires_at=session.expires_at,
         member=member,
-        account=callers.account_from_claims(claims) if kind == "account" else None,
+        account=member_callers.account_from_claims(claims) if kind == "account" else None,
         is_due=provider_sessions.needs_browser_check(session, now=now),
+        organizations=tuple(row for row in own if can_switch or row.id == session.organization_id),
+        lacks_second_factor=member is not None and member.lacks_second_factor,
     )
+
+
+def _member_of_session(session: WebSession, claims: Claims) -> Caller | None:
+    """Return the member of a session: as the team list has them, or as the provider's claims say."""
+    if session.issuer is not None and not changes.takes_roles_from_members():
+        return member_callers.member_from_claims(claims)
+    max_login_age_s = _PROOF_LASTS_S if session.signed_in_by in _PROOFS else None
+    return member_callers.member_of_session(claims, max_login_age_s=max_login_age_s)
 
 
 def _claims_from_session(session: WebSession) -> Claims:
@@ -137,5 +172,9 @@ def _claims_from_session(session: WebSession) -> Claims:
 
 
 def _logged_in_at(session: WebSession) -> datetime:
-    """Return the time of the login; if it is unknown, the epoch, which is too old for every check."""
-    return session.signed_in_at if session.is_login_dated else datetime.fromtimestamp(0, UTC)
+    """Return the time of the login; the epoch, too old for every check, if there was no login or its time is unknown.
+
+    An invitation is valid for days and may be forwarded, so it is no login.
+    """
+    is_login = session.is_login_dated and session.signed_in_by != "invite"
+    return session.signed_in_at if is_login else datetime.fromtimestamp(0, UTC)

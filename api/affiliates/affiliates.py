@@ -12,18 +12,17 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import serializers
+from api.affiliates import filters, serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
+from domain.affiliates import orders
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.affiliates import lists
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.lists import AffiliateFilters
 from pipelines.affiliates import enrollment, management
 from schemas.affiliates.affiliate import (
-    ORDERS,
     RATE_REFUSALS,
     AffiliateBody,
     AffiliateChanges,
@@ -73,28 +72,30 @@ def _create(requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    One round trip for any number; two with `balances`, and three if a link is not short.
+    One round trip for any number; one more each with `balances` and `totals`, and if a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
-    page_request = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
+    sort = query["sort"]
+    page_request = paging.read_page_request(
+        query, order=sort.removeprefix(orders.ALL[0]), is_by_number=sort in orders.OF_TOTALS
+    )
     selection = lists.Selection(
         organization_id=organization_id,
         shape=serializers.document_shape(),
         base_url=serializers.base_url(),
-        filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
+        filters=filters.from_query(query),
         after=page_request.after,
         take=page_request.take,
         skip=query["skip"],
-        order=query["sort"],
+        order=sort,
     )
     with db.unit_of_work(organization_id):
-        page = None if query["balances"] else selection.page()
+        page = None if query["balances"] or query["totals"] else selection.page()
         if page is not None and page.documents is not None:
             return paging.serialize_rendered_page(page_request, page)
         as_of = clock.now() if query["balances"] else None
-        return paging.serialize_page(
-            page_request, selection.rows(), functools.partial(serializers.serialize_rendered, balances_as_of=as_of)
-        )
+        render = functools.partial(serializers.serialize_rendered, balances_as_of=as_of, with_totals=query["totals"])
+        return paging.serialize_page(page_request, selection.rows(), render, time_field="position")
 
 
 @blueprint.get("/api/v1/affiliates/applications")

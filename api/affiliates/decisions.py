@@ -3,7 +3,7 @@
 Source: core spec, "Affiliates" and section 3 (affiliate).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,10 +20,20 @@ from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates.affiliates import Affiliate
+from models.affiliates.bulk_actions import ChangedAffiliate
 from pipelines.affiliates import bulk_actions, management
+from pipelines.affiliates.bulk_actions import BulkRequest, BulkResult
 from pipelines.coupons import revocation
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing, Rejection
-from schemas.affiliates.bulk import BulkAction, BulkApproved, BulkIds, BulkOutcome, BulkPaused
+from schemas.affiliates.bulk import (
+    BulkAction,
+    BulkApproved,
+    BulkChange,
+    BulkChangeOutcome,
+    BulkIds,
+    BulkOutcome,
+    BulkPaused,
+)
 
 blueprint = Blueprint("affiliate_actions", __name__)
 
@@ -31,14 +41,22 @@ _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=pla
 _BULK = Guard(audience="brand", scope="read_write", role=Role.Admin, verified_email=True, plan=plans.Tier.Starter)
 _BULK_AT_DASHBOARD = Guard(audience="dashboard", scope="read_write", role=Role.Manager, verified_email=True)
 _RECORD = AffiliateRecord()
-_OUTCOME = BulkOutcome()
+_OUTCOME, _EXPLAINED = BulkOutcome(), BulkChangeOutcome()
 
 # The name of each action in the audit log, and the values after it.
-_PAST_TENSE = {"approve": "approved", "pause": "paused", "delete": "deleted"}
-_AFTER: Mapping[str, Mapping[str, object]] = {
-    "approve": {"status": AffiliateStatus.Approved.value},
-    "pause": {"status": AffiliateStatus.Paused.value},
-    "delete": {"deleted": True},
+_PAST_TENSE = {
+    "approve": "approved",
+    "pause": "paused",
+    "delete": "deleted",
+    "reject": "rejected",
+    "tag": "tagged",
+    "untag": "untagged",
+    "group": "grouped",
+}
+_STATUS_AFTER = {
+    "approve": AffiliateStatus.Approved,
+    "pause": AffiliateStatus.Paused,
+    "reject": AffiliateStatus.Rejected,
 }
 
 _Answer = tuple[int, Mapping[str, object]]
@@ -63,11 +81,35 @@ def reject_affiliate(affiliate_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
-@operation(_BULK, object_of(_OUTCOME), takes=BulkAction())
+@operation(_BULK, object_of(_OUTCOME), takes=BulkAction(), refuses=("404 not_found",))
 def run_bulk_action() -> Response:
-    """Approve, pause or delete up to 200 affiliates; others are skipped. 200 with the ids of the affected ones."""
-    requested = body.load()
-    return _run_once(lambda: (200, _OUTCOME.dump(_run(requested["action"], requested["affiliate_ids"]))))
+    """Approve, reject, pause, delete, tag or group up to 200 affiliates; others are skipped.
+
+    200 with the ids of the affected ones.
+    """
+    requested = BulkRequest(**_with_values(body.load()))
+    return _run_once(lambda: (200, _OUTCOME.dump(_serialize(requested, _run(requested)))))
+
+
+@blueprint.post("/api/affiliates/bulk")
+@operation(_BULK_AT_DASHBOARD, object_of(_EXPLAINED), takes=BulkChange(), refuses=("404 not_found",))
+def change_affiliates() -> Response:
+    """Approve, reject, pause, tag or group up to 500 affiliates. 200 with the reason for each skipped one."""
+    requested = BulkRequest(**_with_values(body.load()))
+
+    def work() -> _Answer:
+        result = _run(requested)
+        skipped = bulk_actions.explain_skipped(guards.organization_id(), requested, result)
+        return 200, _EXPLAINED.dump({**_serialize(requested, result), "skipped_affiliates": skipped})
+
+    return _run_once(work)
+
+
+def _with_values(requested: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a loaded body as the fields of `BulkRequest`."""
+    values = {**requested, "group_id": requested["partner_group_id"], "tag": requested.get("tag") or ""}
+    values.pop("partner_group_id")
+    return values
 
 
 @blueprint.post("/api/affiliates/bulk/approve")
@@ -125,32 +167,41 @@ def _run_with_counts(action: str) -> Response:
     requested = body.load()
 
     def work() -> _Answer:
-        outcome = _run(action, requested["ids"])
-        counts = {name: outcome[name] for name in ("affected", "skipped")}
-        return 200, {**counts, _PAST_TENSE[action]: outcome["affected"]}
+        result = _run(BulkRequest(action, requested["ids"]))
+        affected = len(result.affected)
+        return 200, {"affected": affected, "skipped": result.skipped_count, _PAST_TENSE[action]: affected}
 
     return _run_once(work)
 
 
-def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
-    now = clock.now()
-    outcome = bulk_actions.run(
-        organization_id=guards.organization_id(), action=action, affiliate_ids=affiliate_ids, now=now
-    )
-    for row in outcome.affected:
-        audit.record(
-            f"affiliate.bulk_{_PAST_TENSE[action]}",
-            row.id,
-            before={"status": row.status_before},
-            after=_AFTER[action],
-            now=now,
-        )
-    affected_ids = [row.id for row in outcome.affected]
-    if action == "delete" and affected_ids:
+def _run(requested: BulkRequest) -> BulkResult:
+    now, action = clock.now(), requested.action
+    result = bulk_actions.run(guards.organization_id(), requested, now=now)
+    for row in result.affected:
+        before, after = _audited_values(requested, row)
+        audit.record(f"affiliate.bulk_{_PAST_TENSE[action]}", row.id, before=before, after=after, now=now)
+    if action == "delete" and result.affected:
+        affected_ids = [row.id for row in result.affected]
         revocation.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
+    return result
+
+
+def _audited_values(
+    requested: BulkRequest, row: ChangedAffiliate
+) -> tuple[Mapping[str, object] | None, Mapping[str, object]]:
+    """Return the values of a changed affiliate before and after an action."""
+    if requested.action in ("tag", "untag"):
+        return None, {requested.action: requested.tag}
+    if requested.action == "group":
+        return {"partnerGroupId": row.partner_group_id_before}, {"partnerGroupId": requested.group_id}
+    after = {"status": _STATUS_AFTER[requested.action].value} if requested.action != "delete" else {"deleted": True}
+    return {"status": row.status_before}, after
+
+
+def _serialize(requested: BulkRequest, result: BulkResult) -> dict[str, Any]:
     return {
-        "action": action,
-        "affected": len(outcome.affected),
-        "skipped": outcome.skipped,
-        "affiliate_ids": affected_ids,
+        "action": requested.action,
+        "affected": len(result.affected),
+        "skipped": result.skipped_count,
+        "affiliate_ids": [row.id for row in result.affected],
     }

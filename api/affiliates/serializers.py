@@ -13,15 +13,17 @@ import orjson
 import settings
 from api.access import guards
 from api.edge import audit
-from models.affiliates import tracking_links
+from models.affiliates import totals, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.lists import RenderedAffiliate, Shape
 from models.affiliates.tracking_links import LinkView
 from models.ledger import balances
 from schemas.affiliates.affiliate import DASHBOARD_WIRE, KEY_WIRE, LINK_WIRE, affiliate_records, link_records
 from schemas.affiliates.balance import BalanceRecord
+from schemas.affiliates.totals import AffiliateTotalsRecord
 
 _BALANCE = BalanceRecord()
+_TOTALS = AffiliateTotalsRecord()
 _FOR_DASHBOARD, _FOR_KEY = Shape(DASHBOARD_WIRE, LINK_WIRE), Shape(KEY_WIRE, LINK_WIRE)
 
 
@@ -44,11 +46,11 @@ def document_shape() -> Shape:
 
 
 def serialize_rendered(
-    rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None
+    rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None, with_totals: bool = False
 ) -> list[orjson.Fragment]:
-    """Return rendered affiliates with their links, and with their balances at a time, if given.
+    """Return rendered affiliates with their links, with their balances at a time, if given, and with their totals.
 
-    Takes one statement for all links if any is not short, and one for all balances.
+    Takes one statement for all links if any is not short, and one each for all balances and totals.
     """
     parts = {row.id: [row.document[:-1], f'"links":{row.links}'] for row in rows}
     for affiliate_id, links in _serialize_long_links([row.id for row in rows if row.links is None]).items():
@@ -56,6 +58,10 @@ def serialize_rendered(
     if balances_as_of is not None:
         for affiliate_id, balances in _serialize_balances(parts, balances_as_of).items():
             parts[affiliate_id].append(f'"balances":{orjson.dumps(balances).decode()}')
+    if with_totals and parts:
+        by_id = totals.list_totals(organization_id=guards.organization_id(), affiliate_ids=list(parts))
+        for affiliate_id, row in by_id.items():
+            parts[affiliate_id].append(f'"totals":{orjson.dumps(_TOTALS.dump(row)).decode()}')
     return [orjson.Fragment(",".join(part) + "}") for part in parts.values()]
 
 

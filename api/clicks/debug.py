@@ -10,7 +10,7 @@ from uuid import UUID
 
 from flask import request
 
-from api.access import callers
+from api.access import callers, member_callers
 from api.access.callers import Caller
 from api.clicks import visits
 from api.clicks.visits import VisitOrigin
@@ -67,7 +67,9 @@ def _find_caller() -> Caller | None:
         return None
     try:
         caller = (
-            callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
+            member_callers.find_member(credential)
+            if callers.is_token(credential)
+            else callers.find_key_holder(credential)
         )
     except Refused:  # an address that tries keys is blocked elsewhere
         return None

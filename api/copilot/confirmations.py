@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint
 
 from adapters import clock
-from api.access import guards
+from api.access import guards, login_age
 from api.copilot import serializers, toolbox
 from api.edge import path
 from api.edge.operations import object_of, operation
@@ -77,7 +77,7 @@ def _call_operation(act: CopilotAct) -> ToolAnswer:
         return client.answer_from_refusal(Refused(404, "unknown_tool", f"The tool {act.tool} no longer exists."))
     guard = bound.operation.guard
     if guard.fresh_s is not None:
-        guards.check_fresh_login(guards.caller().signed_in_at, within_s=guard.fresh_s)
+        login_age.check_member(guards.caller(), within_s=guard.fresh_s)
     try:
         request = arguments.place_arguments(bound, act.arguments)
     except Refused as refusal:

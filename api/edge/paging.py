@@ -48,11 +48,12 @@ class RowWindow(TypedDict):
 class PageRequest:
     """A requested page: `take` rows after a position. Lists read its `window`.
 
-    `order` names the order of the list if it has several: a cursor of one order is invalid in another.
+    `after` is (time, id), or (number, id) if the list is in the order of a number. `order` names the order of the list
+    if it has several: a cursor of one order is invalid in another.
     """
 
     take: int
-    after: tuple[datetime, UUID] | None
+    after: Any
     order: str = ""
 
     @property
@@ -62,7 +63,12 @@ class PageRequest:
 
 
 def read_page_request(
-    query: Mapping[str, Any], *, default_take: int = DEFAULT_TAKE, max_take: int = MAX_TAKE, order: str = ""
+    query: Mapping[str, Any],
+    *,
+    default_take: int = DEFAULT_TAKE,
+    max_take: int = MAX_TAKE,
+    order: str = "",
+    is_by_number: bool = False,
 ) -> PageRequest:
     """Return the page that `query` (a loaded schemas.paging.PageQuery) requests, of at most `max_take` rows.
 
@@ -70,7 +76,7 @@ def read_page_request(
     """
     return PageRequest(
         take=min(query["take"] or default_take, max_take),
-        after=position_from_cursor(query["cursor"], order),
+        after=position_from_cursor(query["cursor"], order) if not is_by_number else _number_position(query, order),
         order=order,
     )
 
@@ -91,7 +97,9 @@ def serialize_page(
 def serialize_rendered_page(page: PageRequest, rendered: RenderedPage) -> dict[str, Any]:
     """Return the answer for a page whose rows the database has rendered as one JSON text."""
     last_id, last_at = rendered.last_id, rendered.last_at
-    next_cursor = sign_cursor(last_at, UUID(last_id), page.order) if last_at and last_id else None
+    next_cursor = None
+    if last_at is not None and last_id is not None:
+        next_cursor = sign_cursor(last_at, UUID(last_id), page.order)
     items = orjson.Fragment(f"[{rendered.documents}]")
     return {"items": items, "nextCursor": next_cursor, "hasMore": next_cursor is not None}
 
@@ -100,19 +108,26 @@ def _cursor_of_row(row: Any, time_field: str, order: str) -> str:
     return sign_cursor(getattr(row, time_field), UUID(str(row.id)), order)
 
 
-def sign_cursor(at: datetime, id: UUID, order: str = "") -> str:
-    """Return the cursor of a position in an order, for this caller and this path."""
-    microseconds = (at - _EPOCH) // timedelta(microseconds=1)
-    position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
+def sign_cursor(at: datetime | int, id: UUID, order: str = "") -> str:
+    """Return the cursor of a position in an order, a time or a number of eight bytes, for this caller and this path."""
+    number = at if isinstance(at, int) else (at - _EPOCH) // timedelta(microseconds=1)
+    position = number.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
     return base64.urlsafe_b64encode(position + _seal(derived_keys.current_key(_USE), position, order)).decode()
 
 
 def position_from_cursor(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
     """Return the position of a cursor, None without one. Raises ValidationError if it is invalid here."""
-    return _verify_cursor(cursor, order) if cursor else None
+    if not cursor:
+        return None
+    microseconds, id = _verify_cursor(cursor, order)
+    return _EPOCH + timedelta(microseconds=microseconds), id
 
 
-def _verify_cursor(cursor: str, order: str) -> tuple[datetime, UUID]:
+def _number_position(query: Mapping[str, Any], order: str) -> tuple[int, UUID] | None:
+    return _verify_cursor(query["cursor"], order) if query["cursor"] else None
+
+
+def _verify_cursor(cursor: str, order: str) -> tuple[int, UUID]:
     try:
         sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
@@ -123,8 +138,7 @@ def _verify_cursor(cursor: str, order: str) -> tuple[datetime, UUID]:
     )
     if len(position) != _TIME_BYTES + _ID_BYTES or not is_authentic:
         raise _invalid_cursor()
-    microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)
-    return _EPOCH + timedelta(microseconds=microseconds), UUID(bytes=position[_TIME_BYTES:])
+    return int.from_bytes(position[:_TIME_BYTES], "big", signed=True), UUID(bytes=position[_TIME_BYTES:])
 
 
 def _seal(key: bytes, position: bytes, order: str) -> bytes:

@@ -57,7 +57,10 @@ ALL: tuple[Resource, ...] = (
         "affiliates",
         "Affiliates",
         "The affiliates of a brand, their links and their rates.",
-        ("affiliates", "affiliate_actions", "affiliate_links", "affiliate_balance", "tax_forms"),
+        (
+            *("affiliates", "affiliate_actions", "affiliate_export", "affiliate_links", "affiliate_balance"),
+            *("affiliate_timeline", "tax_forms"),
+        ),
     ),
     Resource(
         "coupons",
@@ -98,12 +101,14 @@ ALL: tuple[Resource, ...] = (
             "uncredited",
         ),
     ),
+    Resource("search", "Search", "Search over affiliates, conversions, payouts and coupon codes.", ("search",)),
     Resource(
         "payouts",
         "Payouts",
         "Amounts due to affiliates, and their payment.",
         (
             "payouts",
+            "payout_export",
             "payout_runs",
             "made_runs",
             "payout_decisions",
@@ -170,7 +175,15 @@ ALL: tuple[Resource, ...] = (
         "organization",
         "Organization",
         "The brand itself: profile, currency, attribution parameters, plan.",
-        ("attribution_params", "tracking_domain", "home_currency", "organization", "billing", "brand_files"),
+        (
+            "attribution_params",
+            "tracking_domain",
+            "home_currency",
+            "organization",
+            "onboarding",
+            "billing",
+            "brand_files",
+        ),
     ),
     Resource(
         "mcp",
@@ -185,7 +198,18 @@ ALL: tuple[Resource, ...] = (
         ("copilot", "copilot_acts"),
     ),
     Resource("audit", "Audit log", "A record of all changes: who changed what, and when.", ("audit_log",)),
-    Resource("members", "Members", "The people of the brand, and their sessions.", ("members",)),
+    Resource(
+        "notifications",
+        "Notifications",
+        "What the people of the brand are notified of, and what each of them has read and switched off.",
+        ("notifications", "notification_preferences", "unsubscribe_page"),
+    ),
+    Resource(
+        "members",
+        "Members",
+        "The people of the brand: their roles, invitations, sessions and second factors.",
+        ("members", "team", "own_organizations", "second_factor"),
+    ),
     Resource("keys", "API keys", "API keys for the brand's own servers.", ("keys",)),
     Resource(
         "operator",

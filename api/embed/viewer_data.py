@@ -4,7 +4,7 @@ Source: core spec, section 8 "Limits" (affiliate links).
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 
 from flask import Blueprint, Response, jsonify
 
@@ -111,10 +111,7 @@ def _count_days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNu
     last = now.date()
     first = last - timedelta(days=number - 1)
     parts = own_numbers.list_of_affiliate_by_day(
-        organization_id=viewer.organization_id,
-        affiliate_id=viewer.affiliate_id,
-        since=datetime.combine(first, time(), UTC),
-        until=datetime.combine(last, time(), UTC) + timedelta(days=1),
+        organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id, first=first, last=last
     )
     return daily.sum_by_day(parts, first=first, last=last)
 

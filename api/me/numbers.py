@@ -1,6 +1,5 @@
 """The clicks and sales of the signed-in affiliate's links: by day and by channel tag."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -12,7 +11,6 @@ from api.access.guards import Guard
 from api.edge import body
 from api.edge.operations import array, operation
 from domain.programs import daily
-from domain.programs.daily import NumbersPart
 from models import db
 from models.programs import own_numbers
 from schemas.me.numbers import OwnChannelRecord, OwnDayRecord, OwnNumbersQuery, days
@@ -28,7 +26,12 @@ _MAX_CHANNELS = 200
 @operation(_READ, array(_DAY), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_days() -> Response:
     """Show the clicks and sales of the caller's links by day, by default of the last 30. Budget: 1 statement."""
-    first, last, parts = _read(own_numbers.any_org_list_by_day)
+    query, first, last = _read_query()
+    account = guards.account()
+    with db.any_org_work():
+        parts = own_numbers.any_org_list_by_day(
+            account_id=account.id, email=account.email, program_id=query["program_id"], first=first, last=last
+        )
     return jsonify(_DAY.dump(daily.sum_by_day(parts, first=first, last=last), many=True))
 
 
@@ -36,22 +39,23 @@ def list_own_days() -> Response:
 @operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_channels() -> Response:
     """Show the clicks and sales of the caller's top 200 channel tags. Budget: 1 statement."""
-    _, _, parts = _read(own_numbers.any_org_list_by_channel)
-    return jsonify(_CHANNEL.dump(daily.sum_by_channel(parts, limit=_MAX_CHANNELS), many=True))
-
-
-def _read(query_parts: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:
-    account, query = guards.account(), dict[str, Any](body.query())
-    first, last = days(query, today=clock.now().date())
+    query, first, last = _read_query()
+    account = guards.account()
     with db.any_org_work():
-        parts = query_parts(
+        parts = own_numbers.any_org_list_by_channel(
             account_id=account.id,
             email=account.email,
             program_id=query["program_id"],
             since=_start_of_day(first),
             until=_start_of_day(last) + timedelta(days=1),
         )
-    return first, last, parts
+    return jsonify(_CHANNEL.dump(daily.sum_by_channel(parts, limit=_MAX_CHANNELS), many=True))
+
+
+def _read_query() -> tuple[dict[str, Any], date, date]:
+    query = dict[str, Any](body.query())
+    first, last = days(query, today=clock.now().date())
+    return query, first, last
 
 
 def _start_of_day(day: date) -> datetime:

@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint
 
 import settings
+from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import array, object_of, operation
@@ -27,7 +28,11 @@ def get_own_account() -> Mapping[str, Any]:
     with db.any_org_work():
         brands = memberships.any_org_list_brands(account_id=account.id, email=account.email)
     return person.account_record(
-        account_id=account.id, email=account.email or "", brands=brands, base_url=settings.current().web.url
+        account_id=account.id,
+        email=account.email or "",
+        brands=brands,
+        base_url=settings.current().web.url,
+        now=clock.now(),
     )
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 from adapters import clock
-from api.access import guards
+from api.access import guards, login_age
 from api.edge import audit, body, idempotency, paging
 from api.edge.operations import EMPTY, object_of, operation, page
 from api.operator.operator_guards import DECIDE, READ, WRITE
@@ -108,7 +108,7 @@ def replay_dead_letter(number: str) -> Response:
     with db.any_org_work():
         moves_money = job_queues.any_org_moves_money(job_id)
     if moves_money:
-        guards.check_fresh_login(guards.operator().signed_in_at, within_s=guards.FRESH_S)
+        login_age.check(guards.operator().signed_in_at, within_s=guards.FRESH_S)
 
     def replay() -> idempotency.Answer:
         job = job_queues.any_org_replay_one(job_id)

@@ -22,7 +22,7 @@ from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import object_of, operation
 from api.edge.replica.request_reads import PieceReader
-from domain.organization import plans
+from domain.organization import actors, plans
 from domain.organization.access import Role
 from domain.text import csv_cells
 from models import db
@@ -125,8 +125,7 @@ def _remove_place(entry: AuditEntry) -> AuditEntry:
 
 
 def _remove_person(entry: AuditEntry) -> AuditEntry:
-    # The label of a member is their email, that of an operator may be; those of keys and commands name no person.
-    label = entry.actor_label if entry.actor_type == "api_key" or "@" not in (entry.actor_label or "@") else None
+    label = actors.label_for_keys(entry.actor_type, entry.actor_label)
     return dataclasses.replace(_remove_place(entry), actor_user_id=None, actor_label=label)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from adapters import clock
-from api.access import callers, guards
+from api.access import callers, guards, login_age
 from api.access.guards import KIB, Guard
 from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
@@ -68,7 +68,8 @@ def change_organization() -> Response:
     """Change the profile. 200 with it."""
     values = body.load()
     answer = idempotency.run_once(lambda: _change(values))
-    if "timezone" in values:  # pages show times in this time zone
+    # Pages show times in this time zone, and lead members without a second factor to set one up.
+    if not {"timezone", "require_second_factor"}.isdisjoint(values):
         callers.clear_cache()
     return answer
 
@@ -76,6 +77,8 @@ def change_organization() -> Response:
 def _change(values: Mapping[str, Any]) -> _Answer:
     before = _lock()
     _check_may_change_payouts(before, values)
+    if values.get("require_second_factor") is False and before.require_second_factor:
+        login_age.check_member(guards.caller(), within_s=guards.FRESH_S)
     return 200, _audit("org.profile_changed", before, profile.change(before, values, now=clock.now()))
 
 
@@ -89,7 +92,7 @@ def _check_may_change_payouts(organization: Organization, values: Mapping[str, A
     if not guards.caller().is_interactive:
         message = "Only a person who is logged in to the dashboard can change automatic payouts."
         raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
-    guards.check_fresh_login(guards.caller().signed_in_at, within_s=guards.FRESH_S)
+    login_age.check_member(guards.caller(), within_s=guards.FRESH_S)
 
 
 @blueprint.post("/api/organizations/me/logo")

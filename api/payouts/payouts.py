@@ -3,6 +3,7 @@
 Source: core spec, "Payouts" and "Payout".
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,9 +15,12 @@ from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import array, object_of, operation, page
 from domain.organization import plans
+from domain.payouts import orders
+from domain.payouts.orders import PayoutOrder
 from domain.refusals import not_found
 from models import db
 from models.payouts import candidates, lists, payouts
+from models.payouts.lists import PayoutFilters
 from pipelines.payouts import funding
 from schemas.paging import PageQuery
 from schemas.payouts.hold import PayoutHoldRecord
@@ -35,17 +39,32 @@ _FUNDING = PayoutFundingRecord()
 @blueprint.get("/api/v1/payouts")
 @operation(_READ, page(_RECORD), asks=PayoutsQuery(), may_lag="answer")
 def list_payouts() -> Mapping[str, object]:
-    """List payouts, newest first, with their conversions."""
+    """List payouts, newest first unless `sort` says otherwise, with their conversions."""
     query = body.query()
-    page_request, with_lines = paging.read_page_request(query), query["line_items"]
+    order, with_lines = PayoutOrder(query["sort"]), query["line_items"]
+    is_by_amount = order in orders.BY_AMOUNT
+    page_request = paging.read_page_request(
+        query, order="" if order is PayoutOrder.newest else order, is_by_number=is_by_amount
+    )
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
-            filters=lists.PayoutFilters(query["affiliate_id"], query["status"], query["run_id"]),
+            filters=filters_from_query(query),
+            order=order,
             **page_request.window,
             with_lines=with_lines,
         )
-    return paging.serialize_page(page_request, rows, _serialize if with_lines else _serialize_without_lines)
+    return paging.serialize_page(
+        page_request,
+        rows,
+        _serialize if with_lines else _serialize_without_lines,
+        time_field="amount_cents" if is_by_amount else "created_at",
+    )
+
+
+def filters_from_query(query: Mapping[str, Any]) -> PayoutFilters:
+    """Return the filters of a loaded query (`schemas.payouts.payout.PayoutsExportQuery`)."""
+    return PayoutFilters(**{field.name: query[field.name] for field in dataclasses.fields(PayoutFilters)})
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>")

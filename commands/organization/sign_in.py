@@ -19,7 +19,7 @@ from commands import audit_trail, output
 from commands.organization import people
 from domain.organization.access import Role
 from domain.refusals import Refused
-from models.organization import organizations
+from models.organization import organizations, second_factors
 from models.organization.web_sessions import SignInLink
 from pipelines.organization import sessions
 
@@ -77,6 +77,23 @@ def operator(email: str | None, ttl_s: int, as_json: bool) -> None:
         raise click.UsageError(message)
     who = SignInLink("operator", None, None, people.parse_address(email)) if email is not None else LOCAL_OPERATOR
     _show(issue(who, ttl_s=ttl_s), as_json=as_json)
+
+
+@group.command("reset-second-factor")
+@click.option("--email", required=True, help="Who lost the authenticator app and the recovery codes.")
+@output.json_option
+def reset_second_factor(email: str, as_json: bool) -> None:
+    """Turn the second factor of a person off, in all their organizations; they sign in by email and set up another."""
+    address = people.parse_address(email)
+    with output.operator_transaction():
+        if not second_factors.delete(address):
+            raise Refused(404, "not_found", f"{address} has no second factor.")
+        audit_trail.record("second_factor.reset", {"email": address}, about=sessions.local_subject(address))
+    output.show(
+        {"email": address},
+        as_json=as_json,
+        print_text=lambda: click.echo(f"{address} signs in without a code now, and can set up another app."),
+    )
 
 
 def issue(link: SignInLink, *, ttl_s: int) -> IssuedLink:

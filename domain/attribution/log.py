@@ -10,7 +10,7 @@ from uuid import UUID
 from domain.attribution.order import DECIDED_EARLIER, STEPS
 from domain.attribution.steps import Outcome, StepMatch
 
-_DECIDED_EARLIER = "An earlier step had decided already."
+_DECIDED_EARLIER = "An earlier step decided."
 
 
 @dataclass(frozen=True, slots=True)

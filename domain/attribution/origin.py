@@ -87,8 +87,8 @@ def _explain_restore(_: Origin) -> _Explanation:
     return "restore", "paid_before_restore", "Represents a payment to the affiliate that a restore had lost."
 
 
-def _explain_source(origin: Origin) -> _Explanation:
-    return steps.CARRIED_REFERRAL.name, "named_by_source", f"The source named the affiliate ({origin.method})."
+def _explain_source(_: Origin) -> _Explanation:
+    return steps.CARRIED_REFERRAL.name, "named_by_source", "The source of the conversion names the affiliate."
 
 
 _EXPLAIN: Mapping[str, Callable[[Origin], _Explanation]] = {

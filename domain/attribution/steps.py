@@ -95,24 +95,22 @@ COUPON_OVERRIDE = AttributionStep(
     name="coupon_override",
     look=_match_overriding_coupon,
     matches={
-        "coupon_overrides": "The buyer redeemed a code that credits its owner whatever else the payment carries.",
+        "coupon_overrides": "The buyer used a coupon code that overrides other referrals.",
         "revoked_coupon_overrides": (
-            "The buyer redeemed a code that is revoked here but was accepted by the gateway; "
-            "it credits its owner whatever else the payment carries."
+            "The buyer used a coupon code that is revoked here, but that the payment provider accepted; "
+            "it overrides other referrals."
         ),
     },
     skips={
-        "no_coupon": "The buyer redeemed no code.",
-        "coupon_does_not_override": (
-            "The buyer redeemed a code, and codes of its family do not win over other referrals."
-        ),
+        "no_coupon": "The buyer used no coupon code.",
+        "coupon_does_not_override": ("The buyer used a coupon code, but its coupon does not override other referrals."),
     },
 )
 CARRIED_REFERRAL = AttributionStep(
     name="carried_referral",
     look=_match_referral,
-    matches={"referral_carried": "The payment itself names the affiliate."},
-    skips={"no_referral": "The payment names no affiliate."},
+    matches={"referral_carried": "The payment carries the affiliate's referral."},
+    skips={"no_referral": "The payment carries no referral."},
 )
 CUSTOMER_HISTORY = AttributionStep(
     name="customer_history",
@@ -124,17 +122,17 @@ COUPON = AttributionStep(
     name="coupon",
     look=_match_coupon,
     matches={
-        "coupon_redeemed": "The buyer redeemed a code, and nothing else named an affiliate.",
+        "coupon_redeemed": "The buyer used the affiliate's coupon code, and nothing else named an affiliate.",
         "revoked_coupon_redeemed": (
-            "The buyer redeemed a code that is revoked here but was accepted by the gateway; "
+            "The buyer used a coupon code that is revoked here, but that the payment provider accepted; "
             "nothing else named an affiliate."
         ),
     },
-    skips={"no_coupon": "The buyer redeemed no code."},
+    skips={"no_coupon": "The buyer used no coupon code."},
 )
 PLATFORM_LOOKUP = AttributionStep(
     name="platform_lookup",
     look=_match_platform_signup,
-    matches={"platform_signup": "A connected platform's own signup record names the affiliate."},
-    skips={"platform_unknown": "No connected platform has a record of who brought the buyer."},
+    matches={"platform_signup": "The signup record of a connected platform names the affiliate."},
+    skips={"platform_unknown": "No connected platform knows who referred the buyer."},
 )

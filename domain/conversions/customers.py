@@ -13,7 +13,8 @@ class CustomerNames:
     """The names that identify a customer: by an id, by an inbox, or by both.
 
     `other_name` is used for the id where `id_name` belongs to another customer. `gateway` is the gateway of the id;
-    None for an id from a signed sale, an import or a manual sale.
+    None for an id from a signed sale, an import or a manual sale. An import that knows nothing but the subscription
+    has that as its `email_name`; `subscription_name` is the same name of a gateway's payment, by which it is found.
     """
 
     id_name: str | None
@@ -21,6 +22,7 @@ class CustomerNames:
     gateway: str | None
     email_name: str | None
     inbox: str | None
+    subscription_name: str | None = None
 
     @property
     def is_known(self) -> bool:
@@ -28,17 +30,29 @@ class CustomerNames:
         return self.id_name is not None or self.email_name is not None
 
 
-def names(*, customer_id: str | None, email: str | None, gateway: str | None = None, is_test: bool) -> CustomerNames:
+def names(
+    *,
+    customer_id: str | None,
+    email: str | None,
+    subscription_id: str | None = None,
+    gateway: str | None = None,
+    is_test: bool,
+) -> CustomerNames:
     """Return the buyer's names; all None for an unknown buyer.
 
     Buyers of test sales have names of their own: a test must not use up a real buyer's first payment.
     """
     prefix = "test-" if is_test else ""
     inbox = emails.normalize(email) if email else None
+    subscription_name = f"{prefix}subscription:{subscription_id}" if subscription_id else None
+    email_name = f"{prefix}email:{inbox}" if inbox else None
+    if gateway is None and not customer_id:
+        email_name = email_name or subscription_name
     return CustomerNames(
         id_name=f"{prefix}id:{customer_id}" if customer_id else None,
         other_name=f"{prefix}of:{gateway or ''}:{customer_id}" if customer_id else None,
         gateway=gateway if customer_id else None,
-        email_name=f"{prefix}email:{inbox}" if inbox else None,
+        email_name=email_name,
         inbox=inbox,
+        subscription_name=subscription_name if gateway else None,
     )

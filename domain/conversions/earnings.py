@@ -97,19 +97,19 @@ def explain(facts: EarningFacts, earning_state: EarningState) -> list[str]:
 
 
 _STEPS = {
-    "coupon_override": "The buyer redeemed your code{code}, which takes priority over everything else.",
+    "coupon_override": "The buyer used your coupon code{code}, which overrides other referrals.",
     "carried_referral": "The buyer came through your link.",
-    "customer_history": "You brought this customer before.",
-    "coupon": "The buyer redeemed your code{code}.",
+    "customer_history": "An earlier purchase of this customer was credited to you.",
+    "coupon": "The buyer used your coupon code{code}.",
     "email_match": "The buyer had signed up through you before.",
-    "platform_lookup": "The brand's newsletter or customer platform names you as who brought the buyer.",
+    "platform_lookup": "The brand's email or CRM platform names you as the referrer.",
 }
 _RESTORE = "restore"
 _ORIGINS = {
-    _RESTORE: "It represents what was paid to you before the service was restored, and earns nothing.",
+    _RESTORE: "It represents a payment to you from before the service was restored, and earns nothing.",
     "manual": "The brand recorded it by hand.",
     "historical_import": "The brand imported it from another service.",
-    "sub_affiliate_override": "You recruited the affiliate who brought the sale.",
+    "sub_affiliate_override": "You recruited the affiliate who referred the sale.",
     "cpc_aggregation": "Visitors came through your link.",
     "lead_signup": "A visitor signed up through your link.",
     "lead_form": "A visitor sent the lead form through your link.",
@@ -120,19 +120,19 @@ _SOURCES = {
     "group": "the rate of your group",
     "tier": "the rate of the tier that you reached",
     "program": "the rate of the program",
-    "sub_affiliate": "your share of what your recruit earns",
+    "sub_affiliate": "your share of your recruit's commission",
 }
 _STATES = {
-    EarningState.Held: "It waits until the time for refunds is over.",
-    EarningState.Disputed: "The buyer disputed the payment at their bank; it waits until the dispute is decided.",
+    EarningState.Held: "It is on hold until the refund period is over.",
+    EarningState.Disputed: "The buyer disputed the payment with their bank. It is on hold until this is decided.",
     EarningState.OnItsWay: "It is in a payout that is on its way.",
     EarningState.Refunded: "The buyer was refunded in full.",
     EarningState.Denied: "The brand denied it.",
-    EarningState.Invalidated: "It was earning_state invalid; the brand can still validate it.",
-    EarningState.NotPayable: "It is counted but never paid here.",
+    EarningState.Invalidated: "It was marked as invalid. The brand can still validate it.",
+    EarningState.NotPayable: "It is recorded, but not paid here.",
 }
-_LOCKED = "The brand imported it as history: it was settled outside this service, so it is counted but never paid here."
-_PAID_ELSEWHERE = "It was paid to you outside this service before the brand imported it, and is not paid here again."
+_LOCKED = "The brand imported it as history: it was settled outside this service, so it is recorded but not paid here."
+_PAID_ELSEWHERE = "It was paid to you outside this service before the import, and is not paid again here."
 _AWAITS_APPROVAL = "It is paid only after the brand approves it."
 
 
@@ -172,4 +172,4 @@ def _explain_rate(facts: EarningFacts) -> str | None:
 def _explain_reversal(facts: EarningFacts) -> str | None:
     if not facts.reversed_cents or facts.status == ConversionStatus.Refunded:
         return None
-    return "A part was refunded to the buyer, and your share of it was taken back."
+    return "Part of the sale was refunded to the buyer, and your commission was reduced accordingly."

@@ -71,10 +71,10 @@ DAILY_CAP = Rule("daily_cap", 100, _is_over_daily_cap, "More leads today than th
 
 CLICK_RULES: tuple[Rule[ClickFacts], ...] = (
     # Robots' clicks are not counted at all; this judges their leads.
-    Rule("bot_agent", 100, lambda click: click.is_bot, "The browser calls itself a robot, or has no name."),
-    Rule("headless", 80, lambda click: _is_browser_tool(click.agent), "A tool drives the browser."),
+    Rule("bot_agent", 100, lambda click: click.is_bot, "The user agent is a bot's, or missing."),
+    Rule("headless", 80, lambda click: _is_browser_tool(click.agent), "The browser is automated."),
     Rule("data_centre", 50, lambda click: click.is_from_data_centre, "The address is a data centre's or anonymizer's."),
-    Rule("banned_referrer", 60, _is_from_banned_referrer, "The visit comes from a site that the brand host_name."),
+    Rule("banned_referrer", 60, _is_from_banned_referrer, "The visit comes from a site that the brand has banned."),
     Rule("paid_ads", 30, _is_from_ad, "The page carries the click id of an advertising network."),
     Rule(
         "burst",

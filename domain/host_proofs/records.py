@@ -169,7 +169,7 @@ def _describe_missing(reply: DnsReply) -> str:
     if reply.kind == ReplyKind.Silent:
         return "DNS is silent: try again"
     if reply.kind == ReplyKind.Failed:
-        return "DNS fails: try again, or ask whoever runs the name servers"
+        return "DNS fails: try again, or ask your DNS provider"
     return "no such name" if reply.kind == ReplyKind.NoName else "no record"
 
 

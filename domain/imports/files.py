@@ -13,11 +13,12 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
 from domain import deadline
+from domain.imports.column_mapping import NAME_PARTS, ColumnMapping, LeftOut
 from domain.imports.rows import BadRow
 from domain.money import currencies
 
@@ -33,6 +34,7 @@ MAX_ROWS = 1000
 _MAX_COLUMNS = 100
 # Empty lines between rows; those after the last row are cut off first.
 _MAX_EMPTY_LINES = 10_000
+_MAX_LEFT_OUT = 10_000
 # The CSV reader itself refuses a cell of more than 131,072 characters.
 _MAX_LINE_CHARACTERS = 262_144
 # More than any valid row contains, even with commas in its texts. Each cell costs time.
@@ -42,11 +44,12 @@ _QUOTED_CHARACTERS = 40
 _BLANK = " \t\r\n"
 
 _BYTE_ORDER_MARK = "\ufeff"
-_PEOPLE = ("email", "fullName", "status", "walletEmail", "slug")
+#: The fields of a file of affiliates, and of one of conversions.
+PERSON_FIELDS = ("email", "fullName", "status", "walletEmail", "slug")
 _MINOR = ("amountCents", "commissionCents")
 #: Columns of amounts in major units, and what each is in minor units.
 _MAJOR = {"amount": "amountCents", "commission": "commissionCents"}
-_SALES = (
+SALE_FIELDS = (
     "affiliateEmail",
     "affiliateSlug",
     "customerEmail",
@@ -64,6 +67,8 @@ _SALES = (
 _LINE_END = re.compile(r"[\r\n]")
 # The line that tells a spreadsheet program the separator.
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t])"?[,;\t ]{0,100}(?:\r\n|\r|\n)', re.IGNORECASE)
+# The line in which some services name the table: [[AFFILIATES]].
+_TABLE_LINE = re.compile(r'"?\[\[[A-Za-z_ ]{1,40}\]\]"?[,;\t ]{0,100}(?:\r\n|\r|\n)')
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 # Without separators of thousands, since 1,234 is ambiguous. A comma is a decimal point where it does not separate
 # cells.
@@ -79,23 +84,29 @@ class UnreadableFile(ValueError):
 class FileForm:
     """The detected format of a file. `amounts` is the column of the amounts, None in a file of affiliates.
 
-    `columns` are those with a name. `has_separator_line`: a line such as `sep=;` precedes the header.
+    `columns` are our fields, and `positions` their columns from 0 of the `width` that the header has. A line above the
+    header may name the separator (`sep=;`) or the table. `left_out` rows have a word whose rows are not imported.
     """
 
     separator: Separator
     amounts: Literal["amount", "amountCents"] | None
     has_byte_order_mark: bool
     columns: tuple[str, ...]
+    positions: tuple[int, ...]
+    width: int
     has_separator_line: bool = False
+    has_line_above: bool = False
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The names of the columns, the separator, and whether a line above names the separator."""
+    """The names of the columns, the separator, and the line above, which names the separator or the table."""
 
     names: tuple[str, ...]
     separator: Separator
     has_separator_line: bool
+    has_line_above: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,40 +133,83 @@ def detect_kind(text: str) -> Kind:
     return "Affiliates" if "email" in {name.lower() for name in _parse_header(text).names} else "Conversions"
 
 
-def parse_sales(text: str) -> ImportFile:
-    """Parse a file of conversions, at most MAX_ROWS + 1 rows. Raises UnreadableFile."""
-    form = _detect_form(text, _SALES)
+def read_header(text: str) -> tuple[str, ...]:
+    """Return the names of a file's columns. Raises UnreadableFile."""
+    return _parse_header(text).names
+
+
+def read_cells(text: str, name: str, *, max_rows: int = MAX_ROWS) -> list[str]:
+    """Return the cells of the column `name` in the first rows, without empty ones. Raises UnreadableFile."""
+    header = _parse_header(text)
+    position = header.names.index(name)
+    form = _build_form(text, header, {name: position}, amounts=None)
+    lines = itertools.islice(_split_lines(text, form), max_rows)
+    return [cell for _, cells in lines if position < len(cells) and (cell := cells[position].strip())]
+
+
+def parse_sales(text: str, mapping: ColumnMapping | None = None) -> ImportFile:
+    """Parse a file of conversions, at most MAX_ROWS + 1 rows; `mapping` names its columns. Raises UnreadableFile."""
+    form = _detect_form(text, SALE_FIELDS, mapping)
     if double := [name for name in _MAJOR if {name, _MAJOR[name]} <= set(form.columns)]:
         raise UnreadableFile(f"It has both {double[0]} and {_MAJOR[double[0]]}. Leave one of the two columns out.")
-    return ImportFile(form, _parse_rows(text, form, lambda cells: _parse_sale(cells, form)))
+    if mapping is None:
+        return _parse_rows(text, form, lambda cells: _parse_sale(cells, form))
+    return _parse_rows(text, form, lambda cells: _parse_sale(mapping.to_sale(cells), form))
 
 
-def parse_affiliates(text: str) -> ImportFile:
-    """Parse a file of affiliates, at most MAX_ROWS + 1 rows. Raises UnreadableFile."""
-    form = _detect_form(text, _PEOPLE)
-    return ImportFile(form, _parse_rows(text, form, lambda cells: cells))
+def parse_affiliates(text: str, mapping: ColumnMapping | None = None) -> ImportFile:
+    """Parse a file of affiliates as `parse_sales` does. Raises UnreadableFile."""
+    form = _detect_form(text, PERSON_FIELDS, mapping)
+    return _parse_rows(text, form, lambda cells: cells if mapping is None else mapping.to_person(cells))
 
 
 def _parse_header(text: str) -> _Header:
     content = text.removeprefix(_BYTE_ORDER_MARK)
     match = _SEPARATOR_LINE.match(content)
-    start = match.end() if match else 0
+    above = match or _TABLE_LINE.match(content)
+    start = above.end() if above else 0
     end = _LINE_END.search(content, start)
     line = content[start : end.start() if end else len(content)]
     separator: Separator = max(SEPARATORS, key=line.count)
     if match:
         separator = next(mark for mark in SEPARATORS if mark == match[1])
-    header = line.rstrip(f'{separator} \t"')
-    if not header:
+    header = line.rstrip(f"{separator} \t")
+    if not header.strip('"'):
         raise UnreadableFile("Its first line must name the columns.")
     if header.count(separator) >= _MAX_COLUMNS:
         raise UnreadableFile(f"It has more than {_MAX_COLUMNS} columns. Leave out those that are not imported.")
-    names = tuple(name.strip().strip('"').strip() for name in header.split(separator))
-    return _Header(names, separator, has_separator_line=match is not None)
+    try:
+        cells = next(csv.reader([header], delimiter=separator))
+    except csv.Error as error:
+        raise UnreadableFile(f"Its first line cannot be read: {error}.") from error
+    names = [name.strip().strip('"').strip() for name in cells]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise UnreadableFile("Its first line must name the columns.")
+    return _Header(tuple(names), separator, has_separator_line=match is not None, has_line_above=above is not None)
 
 
-def _detect_form(text: str, fields: Sequence[str]) -> FileForm:
+def _detect_form(text: str, fields: Sequence[str], mapping: ColumnMapping | None) -> FileForm:
     header = _parse_header(text)
+    positions = _find_positions(header, fields) if mapping is None else _find_mapped(header, fields, mapping)
+    amounts: Literal["amount", "amountCents"] | None = None
+    if fields is SALE_FIELDS:
+        amounts = "amount" if any(name in positions for name in _MAJOR) else "amountCents"
+    return _build_form(text, header, positions, amounts=amounts)
+
+
+def _find_mapped(header: _Header, fields: Sequence[str], mapping: ColumnMapping) -> dict[str, int]:
+    allowed = (*fields, *NAME_PARTS) if fields is PERSON_FIELDS else fields
+    if unknown := [name for name in mapping.columns if name not in allowed]:
+        raise UnreadableFile(f"Unknown field: {unknown[0][:_QUOTED_CHARACTERS]!r}. Fields are: {', '.join(allowed)}.")
+    try:
+        return mapping.find_positions(header.names)
+    except ValueError as error:
+        raise UnreadableFile(str(error)) from error
+
+
+def _find_positions(header: _Header, fields: Sequence[str]) -> dict[str, int]:
     by_lower = {name.lower(): name for name in fields}
     if unknown := [name for name in header.names if name.lower() not in by_lower]:
         quoted = ", ".join(repr(name[:_QUOTED_CHARACTERS]) for name in unknown[:5])
@@ -163,24 +217,40 @@ def _detect_form(text: str, fields: Sequence[str]) -> FileForm:
     columns = tuple(by_lower[name.lower()] for name in header.names)
     if repeated := sorted({name for name in columns if columns.count(name) > 1}):
         raise UnreadableFile(f"It has the column {repeated[0]} twice. Leave one out.")
-    has_major = any(name in columns for name in _MAJOR)
-    amounts: Literal["amount", "amountCents"] | None = None
-    if fields is _SALES:
-        amounts = "amount" if has_major else "amountCents"
+    return {name: position for position, name in enumerate(columns)}
+
+
+def _build_form(
+    text: str,
+    header: _Header,
+    positions: Mapping[str, int],
+    *,
+    amounts: Literal["amount", "amountCents"] | None,
+) -> FileForm:
     return FileForm(
         separator=header.separator,
         amounts=amounts,
         has_byte_order_mark=text.startswith(_BYTE_ORDER_MARK),
-        columns=columns,
+        columns=tuple(positions),
+        positions=tuple(positions.values()),
+        width=len(header.names),
         has_separator_line=header.has_separator_line,
+        has_line_above=header.has_line_above,
     )
 
 
-def _parse_rows(
-    text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]
-) -> Sequence[FileRow]:
-    lines = itertools.islice(_split_lines(text, form), MAX_ROWS + 1)
-    return [FileRow(line, _parse_row(cells, form, read)) for line, cells in lines]
+def _parse_rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]) -> ImportFile:
+    rows, left_out = list[FileRow](), 0
+    for line, cells in _split_lines(text, form):
+        if len(rows) > MAX_ROWS:
+            break
+        try:
+            rows.append(FileRow(line, _parse_row(cells, form, read)))
+        except LeftOut:
+            left_out += 1
+            if left_out > _MAX_LEFT_OUT:
+                raise UnreadableFile(f"More than {_MAX_LEFT_OUT} of its rows are left out. Delete them.") from None
+    return ImportFile(replace(form, left_out=left_out), rows)
 
 
 def _split_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str]]]:
@@ -188,7 +258,7 @@ def _split_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str]
     records = csv.reader(_read_lines(text, form.separator), delimiter=form.separator, strict=True)
     line, empty = 1, 0
     try:
-        for _ in range(2 if form.has_separator_line else 1):
+        for _ in range(2 if form.has_line_above else 1):
             next(records)
         line = records.line_num + 1
         for cells in records:
@@ -222,10 +292,13 @@ def _read_lines(text: str, separator: str) -> Iterator[str]:
 def _parse_row(
     cells: Sequence[str], form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]
 ) -> Mapping[str, object] | BadRow:
-    count = len(form.columns)
-    if len(cells) < count or any(cell.strip() for cell in cells[count:]):
+    if len(cells) < form.width or any(cell.strip() for cell in cells[form.width :]):
         return BadRow("wrong_cell_count")
-    filled = {name: cell.strip() for name, cell in zip(form.columns, cells, strict=False) if cell.strip()}
+    filled = {
+        name: cells[position].strip()
+        for name, position in zip(form.columns, form.positions, strict=True)
+        if cells[position].strip()
+    }
     try:
         return read(filled)
     except BadRow as bad:

@@ -14,12 +14,14 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
             "The customer's email address is the affiliate's own. It waits for a Manager's approval before it is paid."
         ),
         "self_referral_denied": "The customer's email address is the affiliate's own. It is denied and earns nothing.",
-        "slug_invalid": "{value} cannot be a slug here. The new slug is {replacement}; {value} leads nowhere.",
+        "slug_invalid": (
+            "{value} cannot be a slug here. The new slug is {replacement}: replace links that contain {value}."
+        ),
         "slug_is_alias": (
             "{value} cannot be a main slug here. The new one is {replacement}; {value} still works as an alias."
         ),
         "slug_reserved": (
-            "The slug {value} is reserved for the service. The new slug is {replacement}; {value} leads nowhere."
+            "The slug {value} is reserved. The new slug is {replacement}: replace links that contain {value}."
         ),
         "slug_taken": (
             "The slug {value} belongs to another affiliate, whom its links credit. The new slug is {replacement}."

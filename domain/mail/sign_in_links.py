@@ -2,9 +2,9 @@
 
 import re
 
-_TOKEN = re.compile(r"(/sign-in/link/|/p/answers/)[A-Za-z0-9_%=.-]+")
+_TOKEN = re.compile(r"(/sign-in/link/|/sign-in/invite/|/p/answers/)[A-Za-z0-9_%=.-]+")
 
 
 def mask(text: str) -> str:
-    """Return a text in which the tokens of sign-in links and of applicants' answer links are removed."""
+    """Return a text without the tokens of sign-in links, invitations to teams and applicants' answer links."""
     return _TOKEN.sub(r"\1…", text)

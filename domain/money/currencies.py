@@ -5,6 +5,7 @@ ANG). Exponents are those of ISO 4217. The adapter of a payment provider handles
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from types import MappingProxyType
 
 # The allowlist of the core spec: it lists 137 codes, although its text says 136. The list counts.
@@ -82,3 +83,8 @@ def exponent(code: str) -> int:
     if code not in EXPONENTS:
         raise ValueError(f"unsupported currency: {code!r}")
     return EXPONENTS[code]
+
+
+def to_major(cents: int, code: str) -> Decimal:
+    """Return minor units of a supported currency in major units, exactly."""
+    return Decimal(cents).scaleb(-exponent(code))

@@ -43,6 +43,30 @@ def latest_day(cadence: Cadence, *, since: date, today: date) -> date | None:
     return since + timedelta(days=days * periods) if days and periods > 0 else None
 
 
+def next_day(cadence: Cadence, *, since: date, today: date, done: date | None) -> date | None:
+    """Return the next payout day, which is today if it is one and no run was proposed since; None for Manual.
+
+    `done` is the day of the latest proposal.
+    """
+    if cadence is Cadence.Manual:
+        return None
+    latest = latest_day(cadence, since=since, today=today)
+    if latest == today and (done is None or done < today):
+        return today
+    return _day_after(cadence, since=since, today=today)
+
+
+def _day_after(cadence: Cadence, *, since: date, today: date) -> date:
+    """Return the first payout day after today."""
+    if cadence is Cadence.Monthly:
+        months = max(0, (today.year - since.year) * 12 + today.month - since.month)
+        return next(
+            day for day in (_months_after(since, months + more) for more in range(3)) if day > max(today, since)
+        )
+    days = _DAYS[cadence]
+    return since + timedelta(days=days * max(1, (today - since).days // days + 1))
+
+
 def _latest_month(since: date, today: date) -> date | None:
     months = (today.year - since.year) * 12 + today.month - since.month
     if months > 0 and _months_after(since, months) > today:

@@ -1,13 +1,16 @@
 """Requested ranges of days in UTC, including the first and the last."""
 
+import calendar
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
 from typing import NamedTuple
 
 DEFAULT_DAYS = 30
 MAX_DAYS = 366
 
 _DAY = timedelta(days=1)
+_MONTHS_OF_YEAR = 12
 
 
 class DayRange(NamedTuple):
@@ -28,11 +31,43 @@ class DayRange(NamedTuple):
 
     def list_days(self) -> Iterator[date]:
         """Yield the days in order."""
-        return (self.first + _DAY * offset for offset in range(self._count))
+        return (self.first + _DAY * offset for offset in range(self.length))
 
     @property
-    def _count(self) -> int:
+    def length(self) -> int:
+        """The number of days."""
         return (self.last - self.first).days + 1
+
+
+class PeriodComparison(StrEnum):
+    """The days that a range is compared with: as many directly before it, or the same a month or a year before."""
+
+    period = "period"
+    month = "month"
+    year = "year"
+
+
+def range_before(days: DayRange, comparison: PeriodComparison) -> DayRange | None:
+    """Return the range to compare with. None: it begins before the calendar.
+
+    A month that ends with its last day is compared with the whole month before. A day that the month or year before
+    does not have becomes the last day of that month.
+    """
+    try:
+        if comparison is PeriodComparison.period:
+            return DayRange(days.first - _DAY * days.length, days.first - _DAY)
+        months = 1 if comparison is PeriodComparison.month else _MONTHS_OF_YEAR
+        return DayRange(_shift(days.first, months), _shift(days.last, months, is_last=True))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _shift(day: date, months: int, *, is_last: bool = False) -> date:
+    """Return the day that many months before; the last day of a month stays one if it ends a range."""
+    year, month = divmod(day.year * _MONTHS_OF_YEAR + day.month - 1 - months, _MONTHS_OF_YEAR)
+    length = calendar.monthrange(year, month + 1)[1]
+    ends_month = is_last and day.day == calendar.monthrange(day.year, day.month)[1]
+    return date(year, month + 1, length if ends_month else min(day.day, length))
 
 
 def parse_range(first: date | None, last: date | None, *, today: date, limit: int = MAX_DAYS) -> DayRange | None:

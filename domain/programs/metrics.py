@@ -6,6 +6,7 @@ A sale counts on the day on which it occurred, and so do its later refunds: the 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from enum import StrEnum
 
 from domain.programs.days import DayRange
@@ -18,6 +19,10 @@ MAX_ROWS = 1000
 #: Days and entries of a leaderboard.
 MAX_BOARD_DAYS = 366
 MAX_ENTRIES = 100
+
+_RATE_STEP, _EPC_STEP, _CHANGE_STEP = Decimal("0.01"), Decimal("0.0001"), Decimal("0.1")
+# Amounts have up to thirty digits.
+_EXACT = Context(prec=80)
 
 
 class MetricsGroup(StrEnum):
@@ -97,6 +102,24 @@ class MetricsRow:
     commission: Money
     override: Money
 
+    @property
+    def net_revenue(self) -> Money:
+        """The revenue less what was refunded since."""
+        home_cents = self.revenue.home_cents - self.refunded.home_cents
+        gross = [SumPart(currency, None, cents) for currency, cents in (self.revenue.held or {}).items()]
+        refunds = [SumPart(currency, None, -cents) for currency, cents in (self.refunded.held or {}).items()]
+        return Money(home_cents, total(gross + refunds).held)
+
+    @property
+    def conversion_rate_percent(self) -> Decimal | None:
+        """The sales per hundred clicks; None without clicks."""
+        return _divide(100 * self.sales, self.clicks, _RATE_STEP)
+
+    @property
+    def epc_cents(self) -> Decimal | None:
+        """The earnings per click: home-currency minor units of commission for each click; None without clicks."""
+        return _divide(self.commission.home_cents, self.clicks, _EPC_STEP)
+
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
@@ -104,6 +127,74 @@ class Metrics:
 
     rows: Sequence[MetricsRow]
     totals: MetricsRow
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodPart:
+    """The sums of one day, week or month and currency of a period, or of the period that it is compared with."""
+
+    is_current: bool
+    part: MetricsPart
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodMetrics:
+    """The metrics of a period: its days, its totals, and a row for each day, week or month."""
+
+    days: DayRange
+    totals: MetricsRow
+    rows: Sequence[MetricsRow]
+
+
+def build_period(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGroup) -> PeriodMetrics:
+    """Return the metrics of a period grouped by time; its totals are the sums of its rows' parts."""
+    sums = list(parts)
+    return PeriodMetrics(days, _to_row(None, sums), build_metrics(sums, days, group).rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The change of each total from one period to another, in percent; None where the earlier one is 0 or missing."""
+
+    clicks: Decimal | None
+    leads: Decimal | None
+    sales: Decimal | None
+    refunds: Decimal | None
+    conversion_rate: Decimal | None
+    net_revenue: Decimal | None
+    refunded: Decimal | None
+    commission: Decimal | None
+    epc: Decimal | None
+
+
+def compare(current: MetricsRow, previous: MetricsRow) -> Changes:
+    """Return the changes of the totals of two periods."""
+    return Changes(
+        **{
+            name: _percent_change(getattr(current, name), getattr(previous, name))
+            for name in ("clicks", "leads", "sales", "refunds")
+        },
+        conversion_rate=_percent_change(current.conversion_rate_percent, previous.conversion_rate_percent),
+        epc=_percent_change(current.epc_cents, previous.epc_cents),
+        **{
+            name: _percent_change(getattr(current, name).home_cents, getattr(previous, name).home_cents)
+            for name in ("net_revenue", "refunded", "commission")
+        },
+    )
+
+
+def _percent_change(current: Decimal | int | None, previous: Decimal | int | None) -> Decimal | None:
+    if current is None or previous is None:
+        return None
+    base = Decimal(previous)
+    return _divide(100 * (current - base), abs(base), _CHANGE_STEP)
+
+
+def _divide(amount: Decimal | int, by: Decimal | int, step: Decimal) -> Decimal | None:
+    """Return a quotient rounded half to even to a multiple of `step`; None without a divisor."""
+    if not by:
+        return None
+    return _EXACT.divide(Decimal(amount), Decimal(by)).quantize(step, ROUND_HALF_EVEN, _EXACT)
 
 
 def build_metrics(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGroup) -> Metrics:
@@ -168,7 +259,8 @@ def _first_of_month(day: date) -> date:
 class BoardEntry:
     """An entry of a leaderboard; equal entries have the same rank. `value` is a count, or home-currency minor units.
 
-    `held` is the part without a rate, in native minor units by currency; None: nothing.
+    `held` is its part without a rate, in native minor units by currency; None: nothing. The others are the affiliate's
+    figures in the same days; amounts are home-currency minor units, and revenue is net of refunds.
     """
 
     rank: int
@@ -177,3 +269,8 @@ class BoardEntry:
     program_id: str
     value: int
     held: Mapping[str, int] | None
+    clicks: int
+    leads: int
+    sales: int
+    net_revenue_cents: int
+    commission_cents: int

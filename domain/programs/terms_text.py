@@ -48,18 +48,18 @@ def format_rate(type: str, value: Decimal | float, currency: str | None) -> str:
 
 
 def _sentences(terms: DescribedTerms) -> Iterator[str]:
-    more = ", more from certain sums on" if terms.has_tiers else ""
+    more = ", more in higher tiers" if terms.has_tiers else ""
     if statuses.pays_on_sale(terms.model):
         yield f"{_describe_sales(terms, terms.rate_type, terms.rate_value, terms.rate_currency)}{more}."
     else:
         unit = "click" if terms.model == CommissionModel.Cpc else "lead"
         yield f"{format_rate(terms.rate_type, terms.rate_value, terms.rate_currency)} for each {unit}{more}."
         if terms.sale_commission_type is not None and terms.sale_commission_value is not None:
-            yield f"Besides, {_describe_sales(terms, terms.sale_commission_type, terms.sale_commission_value, None)}."
+            yield f"Plus {_describe_sales(terms, terms.sale_commission_type, terms.sale_commission_value, None)}."
     if terms.lead_bounty_cents and terms.model != CommissionModel.Cpl:
-        yield f"Besides, {wording.format_money(terms.lead_bounty_cents, terms.lead_bounty_currency)} for each lead."
+        yield f"Plus {wording.format_money(terms.lead_bounty_cents, terms.lead_bounty_currency)} for each lead."
     if terms.click_reward_cents and terms.model != CommissionModel.Cpc:
-        yield f"Besides, {wording.format_money(terms.click_reward_cents, terms.click_reward_currency)} for each click."
+        yield f"Plus {wording.format_money(terms.click_reward_cents, terms.click_reward_currency)} for each click."
 
 
 def _describe_sales(terms: DescribedTerms, type: str, value: Decimal | float, currency: str | None) -> str:

@@ -12,7 +12,10 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class ChangedAffiliate:
-    """An affiliate changed by a bulk action."""
+    """An affiliate changed by a bulk action.
+
+    `is_first_rejection`: they applied, were never approved, and were not emailed about a rejection before.
+    """
 
     id: UUID
     program_id: UUID
@@ -24,6 +27,8 @@ class ChangedAffiliate:
     approved_at: datetime | None
     approved_at_before: datetime | None
     application_data: Mapping[str, Any] | None
+    partner_group_id_before: UUID | None
+    is_first_rejection: bool
 
 
 _CHANGED_ROWS = Rows(ChangedAffiliate)
@@ -37,12 +42,37 @@ from affiliate b
 where b.organization_id = a.organization_id and b.id = a.id
   and a.organization_id = %(org)s and a.id = any(%(ids)s) and a.deleted_at is null
 """
-_RETURNING = f"returning {columns(ChangedAffiliate, 'a', status_before='b.status', approved_at_before='b.approved_at')}"
+_IS_FIRST_REJECTION = "(b.status = 'Pending' and b.approved_at is null and b.rejection_mailed_at is null)"
+_BEFORE = {
+    "status_before": "b.status",
+    "approved_at_before": "b.approved_at",
+    "partner_group_id_before": "b.partner_group_id",
+    "is_first_rejection": _IS_FIRST_REJECTION,
+}
+_RETURNING = f"returning {columns(ChangedAffiliate, 'a', **_BEFORE)}"
 _APPROVE = f"""
 update affiliate a set status = 'Approved', approved_at = coalesce(a.approved_at, %(at)s)
 {_FROM_LOCKED} and a.status = 'Pending' {_RETURNING}
 """
 _PAUSE = f"update affiliate a set status = 'Paused' {_FROM_LOCKED} and a.status = 'Approved' {_RETURNING}"
+_REJECT = f"""
+update affiliate a set status = 'Rejected', rejection_reason = %(reason)s,
+  rejection_mailed_at = case when {_IS_FIRST_REJECTION} then %(at)s else a.rejection_mailed_at end
+{_FROM_LOCKED} and a.status = 'Pending' {_RETURNING}
+"""
+_TAG = f"""
+update affiliate a set tags = a.tags || %(tag)s::text
+{_FROM_LOCKED} and not a.tags @> array[%(tag)s::text] and cardinality(a.tags) < %(max_tags)s {_RETURNING}
+"""
+_UNTAG = f"""
+update affiliate a set tags = array_remove(a.tags, %(tag)s::text)
+{_FROM_LOCKED} and a.tags @> array[%(tag)s::text] {_RETURNING}
+"""
+_GROUP = f"""
+update affiliate a set partner_group_id = %(group)s
+{_FROM_LOCKED} and a.partner_group_id is distinct from %(group)s::uuid
+  and (%(program)s::uuid is null or a.program_id = %(program)s) {_RETURNING}
+"""
 _DELETE = f"update affiliate a set deleted_at = %(at)s {_FROM_LOCKED} {_RETURNING}"
 
 
@@ -61,10 +91,56 @@ def delete(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime
     return _update_all(_DELETE, organization_id, affiliate_ids, at=at)
 
 
-def _update_all(
-    sql: str, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime | None = None
+def reject(
+    *, organization_id: UUID, affiliate_ids: Sequence[UUID], reason: str | None, at: datetime
 ) -> list[ChangedAffiliate]:
-    params = {"org": organization_id, "ids": list(affiliate_ids), "at": at}
+    """Reject those that are Pending and return them."""
+    return _update_all(_REJECT, organization_id, affiliate_ids, at=at, reason=reason)
+
+
+def tag(*, organization_id: UUID, affiliate_ids: Sequence[UUID], tag: str, max_tags: int) -> list[ChangedAffiliate]:
+    """Add a tag to those that lack it and have room for it, and return them."""
+    return _update_all(_TAG, organization_id, affiliate_ids, tag=tag, max_tags=max_tags)
+
+
+def untag(*, organization_id: UUID, affiliate_ids: Sequence[UUID], tag: str) -> list[ChangedAffiliate]:
+    """Remove a tag from those that have it, and return them."""
+    return _update_all(_UNTAG, organization_id, affiliate_ids, tag=tag)
+
+
+def move_to_group(
+    *, organization_id: UUID, affiliate_ids: Sequence[UUID], group_id: UUID | None, program_id: UUID | None
+) -> list[ChangedAffiliate]:
+    """Move those of the program to a group, or out of their group without one, and return them."""
+    return _update_all(_GROUP, organization_id, affiliate_ids, group=group_id, program=program_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedAffiliate:
+    """An affiliate that a bulk action did not change."""
+
+    id: UUID
+    program_id: UUID
+    status: str
+    tags: tuple[str, ...]
+
+
+_SKIPPED = f"""
+select {columns(SkippedAffiliate)} from affiliate
+where organization_id = %s and id = any(%s::uuid[]) and deleted_at is null
+"""
+
+
+def list_skipped(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, SkippedAffiliate]:
+    """Return those of these affiliates that exist, by id."""
+    rows = Rows(SkippedAffiliate).all(_SKIPPED, (organization_id, list(affiliate_ids)))
+    return {row.id: row for row in rows}
+
+
+def _update_all(
+    sql: str, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime | None = None, **values: object
+) -> list[ChangedAffiliate]:
+    params = {"org": organization_id, "ids": list(affiliate_ids), "at": at, **values}
     db.stage(_LOCK, params)
     return _CHANGED_ROWS.all(sql, params)
 

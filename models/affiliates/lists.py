@@ -3,12 +3,23 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.listing import Listing, Position, RenderedPage, Wire, json_row, read_rendered_page, rendered_page_statement
+from domain.affiliates import orders
+from models.affiliates.total_orders import TotalOrder
+from models.listing import (
+    Listing,
+    NumberPosition,
+    Position,
+    RenderedPage,
+    Wire,
+    json_row,
+    read_rendered_page,
+    rendered_page_statement,
+)
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
@@ -38,11 +49,12 @@ class ListedAffiliate(NamedTuple):
 class RenderedAffiliate(NamedTuple):
     """An affiliate as JSON (`document`) with the JSON array of their links, the default one first.
 
-    `links` is None if one of them leads straight to its program's site: the domain builds such addresses.
+    `position` is the creation time, or a total in an order of totals. `links` is None if one of them leads straight to
+    its program's site: the domain builds such addresses.
     """
 
     id: str
-    created_at: datetime
+    position: datetime | int
     document: str
     links: str | None
 
@@ -56,11 +68,25 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AffiliateFilters:
-    """Filters of the list; None does not filter. `words` is a part of the name or the email."""
+    """Filters of the list; None does not filter. `words` is a part of the name or the email.
+
+    `sold_before` selects affiliates without a sale since a day; only the order of the last sale has it.
+    """
 
     program_id: UUID | None = None
     status: str | None = None
     words: str | None = None
+    sold_before: date | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the filters that apply."""
+        return tuple(name for name in _CONDITIONS if getattr(self, name) is not None)
+
+    @property
+    def params(self) -> dict[str, object]:
+        """The values of all filters by name."""
+        return {name: getattr(self, name) for name in _CONDITIONS}
 
 
 class _Order(NamedTuple):
@@ -69,19 +95,19 @@ class _Order(NamedTuple):
 
 
 # A cursor holds no name, so the name is read from the row that the cursor points to.
+_BY_NAME = """(a.name_sought, a.id) {} ((select b.name_sought from affiliate b
+          where b.organization_id = %(organization_id)s and b.id = %(before_id)s), %(before_id)s)"""
 _ORDERS = {
     "newest": _Order("a.created_at desc, a.id desc", "(a.created_at, a.id) < (%(before)s, %(before_id)s)"),
     "oldest": _Order("a.created_at, a.id", "(a.created_at, a.id) > (%(before)s, %(before_id)s)"),
-    "name": _Order(
-        "a.name_sought, a.id",
-        """(a.name_sought, a.id) > ((select b.name_sought from affiliate b
-          where b.organization_id = %(organization_id)s and b.id = %(before_id)s), %(before_id)s)""",
-    ),
+    "name": _Order("a.name_sought, a.id", _BY_NAME.format(">")),
+    "-name": _Order("a.name_sought desc, a.id desc", _BY_NAME.format("<")),
 }
 _CONDITIONS = {
     "program_id": "a.program_id = %(program_id)s",
     "status": "a.status = %(status)s",
     "words": "strpos(a.name_sought || ' ' || a.email, lower(%(words)s)) > 0",
+    "sold_before": "true",
 }
 _ROWS = Rows(ListedAffiliate)
 _RENDERED = Rows(RenderedAffiliate)
@@ -96,15 +122,15 @@ _PENDING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null a
 class Selection:
     """Up to `take` affiliates in an order, after the keyset position `after` (or after `skip` rows).
 
-    Orders are newest, oldest and name. Short links begin with `base_url`. With `words` the brand's affiliates are read
-    until the page is full.
+    Orders are those of `domain.affiliates.orders`. Short links begin with `base_url`. With `words` the brand's
+    affiliates are read until the page is full.
     """
 
     organization_id: UUID
     shape: Shape
     base_url: str
     filters: AffiliateFilters
-    after: Position | None
+    after: Position | NumberPosition | None
     take: int
     skip: int = 0
     order: str = "newest"
@@ -118,13 +144,12 @@ class Selection:
         return _RENDERED.all(self._statement(as_page=False), self._params() | {"limit": self.take + 1})
 
     def _statement(self, *, as_page: bool) -> PreparedStatement:
-        filter_names = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
-        return _statement(self.shape, self.order, filter_names, self.after is not None, as_page)
+        return _statement(self.shape, self.order, self.filters.names, self.after is not None, as_page)
 
     def _params(self) -> dict[str, object]:
         before, before_id = self.after or (None, None)
         return {
-            **{name: getattr(self.filters, name) for name in _CONDITIONS},
+            **self.filters.params,
             "organization_id": self.organization_id,
             "base_url": self.base_url,
             "skip": 0 if self.after else self.skip,
@@ -171,22 +196,43 @@ _LINKS = """(select case when bool_and(l.format = 'Short') is not false
 _WITH_LINKS = ("links", "links", "")
 
 
-@functools.cache
-def _statement(
-    shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
-) -> PreparedStatement:
+class RowSource(NamedTuple):
+    """SQL of the rows `a` of the list in an order: after `select`, and the position of a row in that order."""
+
+    rows: str
+    position: str
+
+
+def row_source(order: str, filter_names: tuple[str, ...], *, has_position: bool) -> RowSource:
+    """Return the rows of the list; parameters are those of `AffiliateFilters.params` and of the window.
+
+    In an order of totals each affiliate of the page is looked up by its key.
+    """
+    if order in orders.OF_TOTALS:
+        total_order = TotalOrder.from_name(order)
+        return RowSource(
+            f"""from {total_order.ids_sql(filter_names, has_position=has_position)} cross join lateral (
+  select * from affiliate where organization_id = %(organization_id)s and id = k.affiliate_id offset 0
+) a order by {total_order.order_sql}""",
+            "k.place",
+        )
     by, after = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in filter_names]
     if has_position:
         conditions.append(after)
+    rows = f"from affiliate a where {' and '.join(conditions)} order by {by} limit %(limit)s offset %(skip)s"
+    return RowSource(rows, "a.created_at")
+
+
+@functools.cache
+def _statement(
+    shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
+) -> PreparedStatement:
+    source = row_source(order, filter_names, has_position=has_position)
     links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
     if as_page:
         document = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
-    else:
-        document = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
-    rows = f"""
-select a.id::text, a.created_at as moment, {document}
-from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
-"""
-    return rendered_page_statement(rows) if as_page else PreparedStatement(rows)
+        return rendered_page_statement(f"select a.id::text, {source.position} as moment, {document} {source.rows}")
+    document = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
+    return PreparedStatement(f"select a.id::text, {source.position}, {document} {source.rows}")

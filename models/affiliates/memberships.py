@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -15,18 +15,29 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class PersonsBrand:
-    """A brand that a person is an affiliate of, with its public appearance."""
+    """A brand that a person is an affiliate of, with its public appearance and the cadence of its payouts.
+
+    `cadence_since` is None without a cadence, `last_proposed_on` before the first proposed run.
+    """
 
     id: UUID
     name: str
     primary_brand_color: str | None
     logo_file_id: UUID | None
     timezone: str
+    payout_cadence: str
+    cadence_since: date | None
+    last_proposed_on: date | None
 
 
 _BRANDS = Rows(PersonsBrand)
+_CADENCE = {
+    "payout_cadence": "o.automatic_payout_cadence",
+    "cadence_since": "o.automatic_payout_since",
+    "last_proposed_on": "(select max(p.due_on) from payout_proposal p where p.organization_id = o.id)",
+}
 _ANY_ORG_BRANDS = f"""
-select {columns(PersonsBrand, "o")} from organization o
+select {columns(PersonsBrand, "o", **_CADENCE)} from organization o
 where o.id in (select m.organization_id from affiliate m where {OF_PERSON}) order by o.name, o.id
 """
 

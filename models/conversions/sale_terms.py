@@ -14,7 +14,8 @@ class SaleTerms:
     """The terms of an affiliate's sales. Rates are Decimal; both of a pair are None if it is not set.
 
     `override_percent` and `recruiter_id` are the recruiter's, None if no recruiter has a share. The affiliate's email
-    and `self_referrals` decide about a sale whose buyer is the affiliate.
+    and `self_referrals` decide about a sale whose buyer is the affiliate. The last four decide whether the brand's
+    people are notified of a sale.
     """
 
     commission_model: str
@@ -34,6 +35,10 @@ class SaleTerms:
     grace_days: int
     affiliate_email_normalized: str
     self_referrals: str
+    home_currency: str
+    large_sale_cents: int | None
+    large_sale_currency: str | None
+    has_first_sale: bool
 
     @property
     def recruiter_share(self) -> RecruiterShare | None:
@@ -64,6 +69,10 @@ COLUMNS = columns(
     grace_days="o.payout_grace_days",
     affiliate_email_normalized="a.email_normalized",
     self_referrals="o.self_referrals",
+    home_currency="o.home_currency",
+    large_sale_cents="o.large_sale_cents",
+    large_sale_currency="o.large_sale_currency",
+    has_first_sale="o.first_sale_at is not null",
 )
 JOINS = """join organization o on o.id = a.organization_id
 join program p on p.id = a.program_id

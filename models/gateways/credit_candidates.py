@@ -43,7 +43,8 @@ class CreditCandidate:
     `is_open`: the campaign is open; `may_earn`: it also pays for sales. `came_by_door`: the claimed slug came through
     their checkout door within the cookie window. `is_after_payment`: the buyer had paid before the lead was created.
     `code` is the redeemed code of theirs, if any. The rest prices a payment that credits them: its number among the
-    customer's payments, the commission basis, their terms.
+    customer's payments, the commission basis, their terms. `has_imported_subscription`: an import that knows nothing
+    but the payment's subscription is among those payments, and not yet counted under the customer's names.
     """
 
     by: Literal["claim", "customer", "subscription", "email", "door", "lead", "code"]
@@ -62,6 +63,7 @@ class CreditCandidate:
     code: RedeemableCode | None
     ordinal: int
     first_paid_at: datetime
+    has_imported_subscription: bool
     commission_basis: str
     cookie_window_days: int
     terms: SaleTerms
@@ -78,12 +80,14 @@ select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   named.lead_id, named.sub_id, named.occurred_at, named.is_after_payment,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value, named.place,
-  coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, p.cookie_window_days,
+  coalesce(c.payments, 0) + coalesce(s.payments, 0) + 1, least(c.first_paid_at, s.first_paid_at, %(at)s),
+  s.payments is not null, o.commission_basis, p.cookie_window_days,
   {sale_terms.COLUMNS}
 from named
 join affiliate a on a.id = named.affiliate_id
 {sale_terms.JOINS}
 left join lateral customer_payments(%(org)s, a.program_id, {customers.NAMES}) c on true
+left join lateral ({customers.IMPORTED_SUBSCRIPTION}) s on true
 order by named.place
 """
 _CANDIDATES = FreshSelect(_NAMING, also=("program_customer",))
@@ -130,6 +134,7 @@ def _params(origin: PaymentOrigin) -> dict[str, object]:
         "subscription": origin.subscription_id,
         "email": origin.email_normalized,
         **customers.name_params(origin.payer),
+        "subscription_name": origin.payer.subscription_name,
         "is_test": origin.is_test,
         "at": origin.at,
     }

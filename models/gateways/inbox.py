@@ -9,6 +9,7 @@ from uuid import UUID
 from domain import jobs
 from models.db import Json, db
 from models.gateways.connections import GatewayConnection
+from models.gateways.payments import GatewayPayment
 from models.jobs import rows
 from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.table import Rows, Table, columns
@@ -255,6 +256,46 @@ def stage_retry(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
         (organization_id, list(event_ids)),
     )
     db.stage(_STAGE_DELETE_WAITING_JOBS, {"org": organization_id, "ids": list(event_ids)})
+
+
+# Each condition uses its own index. A job that waits for its gateway or for a code is due later, and holds up nothing.
+_OF_BUYER = """
+select id, event_id, paid_at from gateway_payment
+where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
+  and paid_at <= %(paid_at)s
+"""
+_HAS_EARLIER_RETRY = PreparedStatement(f"""
+select exists (
+  select from (
+    {_OF_BUYER} and customer_id = %(customer)s
+    union {_OF_BUYER} and subscription_id = %(subscription)s
+    union {_OF_BUYER} and email_normalized = %(email)s
+  ) p
+  where (p.paid_at, p.id) < (%(paid_at)s, %(id)s)
+    and (select status from gateway_event where organization_id = %(org)s and id = p.event_id) = 'Received'
+    and exists (
+      select from job j
+      where j.organization_id = %(org)s and j.queue = 'gateways' and j.fair_key = %(org)s::uuid::text
+        and j.name = 'gateway.event' and j.failed_at is null and (j.deadline is not null or j.run_at <= now())
+        and (j.args ->> 'event_id')::uuid = p.event_id
+    )
+)
+""")
+
+
+def has_earlier_retry(payment: GatewayPayment) -> bool:
+    """Return whether an earlier uncredited payment of its buyer is about to be booked again. Budget: 1 statement."""
+    params = {
+        "org": payment.organization_id,
+        "gateway": payment.gateway,
+        "customer": payment.customer_id,
+        "subscription": payment.subscription_id,
+        "email": payment.email_normalized,
+        "paid_at": payment.paid_at,
+        "id": payment.id,
+    }
+    ((is_waiting,),) = db.run(_HAS_EARLIER_RETRY, params)
+    return bool(is_waiting)
 
 
 _STAGE_RESUME = """

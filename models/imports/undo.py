@@ -45,6 +45,10 @@ where r.organization_id = %(org)s
 _INBOXES = """
 select distinct program_id, concat(case when is_test then 'test-' end, 'email:', email_normalized) as customer_key
 from conversion where organization_id = %(org)s and import_job_id = %(job)s and email_normalized is not null
+union
+select program_id, concat(case when is_test then 'test-' end, 'subscription:', processor_subscription_id)
+from conversion where organization_id = %(org)s and import_job_id = %(job)s and processor_subscription_id is not null
+  and processor_customer_id is null and email_normalized is null
 """
 
 # Locked first: a payment that is counted concurrently is then among those that remain. In the order in which they are
@@ -58,7 +62,7 @@ where c.organization_id = %(org)s and (c.program_id, c.customer_key) in (
 order by c.customer_key collate "C" for update
 """
 
-# With the inboxes that lead to them: only this import created those.
+# With the inboxes and subscriptions that lead to them: only this import created those.
 _CUSTOMERS_GONE = f"""
 with inbox as ({_INBOXES}), gone as (
   delete from program_customer c using import_customer i

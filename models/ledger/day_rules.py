@@ -73,9 +73,57 @@ and not exists (select from day_to_reckon t
 and not exists (select from day_change t where t.organization_id = owed.organization_id
   and t.program_id = owed.program_id and t.day = owed.day and t.currency is not null)"""
 
+# The totals of an affiliate contain each day as it was counted; a day that is to be counted again, or whose changes are
+# not folded yet, is in there as it was before. The fraction that valued a day is stored with it.
+_COUNTED_VALUE = """(sign({0}) * (div(abs({0}) * d.times, d.over)
+  + (2 * mod(abs({0}) * d.times, d.over) + mod(div(abs({0}) * d.times, d.over), 2) > d.over)::int))"""
+_COUNTED_REVENUE, _COUNTED_COMMISSION = (
+    f"case when d.times is null then {plain} else {valued} end"
+    for plain, valued in (
+        (
+            "d.revenue_cents - d.refunded_cents",
+            f"{_COUNTED_VALUE.format('d.revenue_cents')} - {_COUNTED_VALUE.format('d.refunded_cents')}",
+        ),
+        ("d.commission_cents", _COUNTED_VALUE.format("d.commission_cents")),
+    )
+)
+_COUNTED_DAYS = f"""
+select format('%s %s %s', d.affiliate_id, d.day, d.currency) from affiliate_day d where {{org:d}} and d.is_counted
+  and (d.counted_clicks, d.counted_sales, d.counted_revenue, d.counted_commission)
+    is distinct from (d.clicks, d.sales, {_COUNTED_REVENUE}, {_COUNTED_COMMISSION})"""
+_TOTALS = """
+select format('%s', t.affiliate_id) from affiliate_total t left join (
+  select d.affiliate_id, sum(d.counted_clicks) as clicks, sum(d.counted_sales) as sales,
+    sum(d.counted_revenue) filter (where d.times is not null) as revenue,
+    sum(d.counted_commission) filter (where d.times is not null) as commission
+  from affiliate_day d where {org:d} group by d.affiliate_id
+) expected using (affiliate_id)
+where {org:t} and (t.clicks, t.sales, t.revenue_cents, t.commission_cents) is distinct from
+  (coalesce(expected.clicks, 0), coalesce(expected.sales, 0), coalesce(expected.revenue, 0),
+    coalesce(expected.commission, 0))"""
+_UNCONVERTED = """
+select format('%s %s', affiliate_id, currency) from (
+  select affiliate_id, currency, revenue_cents, commission_cents from affiliate_unconverted u where {org:u}
+) stored full join (
+  select d.affiliate_id, d.currency, sum(d.counted_revenue) as revenue, sum(d.counted_commission) as commission
+  from affiliate_day d where {org:d} and d.times is null and d.currency is not null group by 1, 2
+) expected using (affiliate_id, currency)
+where (coalesce(stored.revenue_cents, 0), coalesce(stored.commission_cents, 0))
+  is distinct from (coalesce(expected.revenue, 0), coalesce(expected.commission, 0))"""
+_LAST_SALES = """
+select format('%s: %s', t.affiliate_id, t.last_sale_on) from affiliate_total t
+where {org:t} and not exists (select from affiliate_day d
+    where {org:d} and d.affiliate_id = t.affiliate_id and not d.is_counted)
+  and t.last_sale_on <> coalesce((select max(d.day) from affiliate_day d
+    where {org:d} and d.affiliate_id = t.affiliate_id and d.sales > 0), '0001-01-01')"""
+
 #: Rules for what is counted, earned and owed by day.
 DAYS: Mapping[str, str] = {
     "an affiliate's daily totals are the sums of their conversions": _day_rule("affiliate_day", "affiliate_id"),
     "a program's daily totals are the sums of its conversions": _day_rule("program_day", "program_id"),
     "the owed total of a day is the sum of its conversions": _OWED,
+    "an affiliate's day is counted with its figures, at its rate": _COUNTED_DAYS,
+    "an affiliate's totals are the sums of their counted days": _TOTALS,
+    "an affiliate's amounts without a rate are the sums of their counted days": _UNCONVERTED,
+    "an affiliate's last sale is on their last day with a sale": _LAST_SALES,
 }

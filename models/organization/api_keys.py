@@ -57,6 +57,16 @@ def revoke(*, organization_id: UUID, key_id: UUID, at: datetime) -> bool:
     return bool(db.run(_REVOKE, (at, organization_id, key_id)))
 
 
+_REVOKE_OF_MEMBER = """
+update api_key set revoked_at = %s where organization_id = %s and member_id = %s and revoked_at is null returning id
+"""
+
+
+def revoke_of_member(*, organization_id: UUID, member_id: UUID, at: datetime) -> list[UUID]:
+    """Revoke all keys that a member created, and return their ids."""
+    return [key_id for (key_id,) in db.run(_REVOKE_OF_MEMBER, (at, organization_id, member_id))]
+
+
 _LISTED = Rows(ListedKey)
 _OF_ORGANIZATION = f"""
 select {columns(ListedKey, "k", created_by="k.member_id", created_by_email="m.email")}

@@ -64,6 +64,10 @@ class Organization:
     sandbox_rail: str | None
     commission_basis: str
     self_referrals: str
+    require_second_factor: bool
+    large_sale_cents: int | None
+    large_sale_currency: str | None
+    first_sale_at: datetime | None
     verification_state: str
     identity_required: bool | None
     identity_threshold: int
@@ -170,7 +174,7 @@ class Usage:
 
 
 _CAMPAIGNS = "select count(*) from program where organization_id = %s and archived_at is null"
-_SEATS = "select count(*) from member where organization_id = %s"
+_SEATS = "select count(*) from member where organization_id = %s and removed_at is null"
 _PAID = """
 select currency, -sum(amount_cents) from ledger_entry
 where organization_id = %s and kind in ('pay', 'clawback', 'escrow_out') and created_at >= %s and not is_test

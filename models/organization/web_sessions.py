@@ -1,5 +1,6 @@
 """Browser sessions, and the one-time links that start them. Both are stored under a hash."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -15,6 +16,8 @@ class WebSession:
     With an identity provider, `issuer` is the provider, `refreshed_at` when it last confirmed the person,
     `refresh_from` when to ask it again, and `refresh_sealed` its refresh token, if any. If it did not report the login
     time (not `is_login_dated`), `signed_in_at` is when the session began, and does not prove a recent login.
+    `signed_in_by` is how the person last proved who they are: a link from the shell, from an email or from an
+    invitation, a code of their second factor, or a provider.
     """
 
     id_hash: bytes
@@ -33,12 +36,21 @@ class WebSession:
     refresh_from: datetime | None = None
     refresh_sealed: bytes | None = None
     is_login_dated: bool = True
+    signed_in_by: str = "shell"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession(WebSession):
+    """A session with the organizations of its member's verified email: id, name and role of each."""
+
+    organizations: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SignInLink:
-    """The person whom a one-time link signs in; `asked_by` is the cookie hash of the browser that requested it by
-    email.
+    """The person whom a one-time link signs in; `asked_by` is the cookie hash of the browser that requested it.
+
+    `via` is where it was given out: in the shell, in an email, or for an invitation.
     """
 
     kind: str
@@ -46,6 +58,12 @@ class SignInLink:
     role: str | None
     email: str
     asked_by: bytes | None = None
+    via: str = "shell"
+
+    @property
+    def has_open_destination(self) -> bool:
+        """Whether it opens what its email address may open when it is used: as a member, or as an affiliate."""
+        return self.kind == "account" and self.via == "email"
 
 
 _SESSIONS = Table("web_session", WebSession, key=("id_hash",))
@@ -56,12 +74,30 @@ _LINKS = Rows(SignInLink)
 _MAX_DELETED = 100
 
 
-_FIND = f"select {_SESSIONS.columns} from web_session where id_hash = %s and expires_at > %s and seen_at > %s"
+_LIVE = Rows(LiveSession)
+#: How many organizations a session carries for the switcher: the present one, and those that were visited last.
+MAX_ORGANIZATIONS = 20
+# Of several members with this email in one organization, the one who has this subject, else the first.
+_ORGANIZATIONS = f"""(
+  select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'role', t.role)
+    order by lower(t.name), t.id), '[]')
+  from (
+    select * from (
+      select distinct on (o.id) o.id, o.name, m.role, m.seen_at
+      from member m join organization o on o.id = m.organization_id
+      where s.kind = 'member' and s.is_email_verified and m.email = s.email and m.is_email_verified
+        and m.removed_at is null
+      order by o.id, m.subject is not distinct from s.subject desc, m.created_at, m.id) u
+    order by u.id = s.organization_id desc, u.seen_at desc, u.id limit {MAX_ORGANIZATIONS}) t)"""
+_FIND = f"""
+select {columns(LiveSession, "s", organizations=_ORGANIZATIONS)} from web_session s
+where id_hash = %s and expires_at > %s and seen_at > %s
+"""
 
 
-def any_org_find(*, id_hash: bytes, now: datetime, seen_since: datetime) -> WebSession | None:
+def any_org_find(*, id_hash: bytes, now: datetime, seen_since: datetime) -> LiveSession | None:
     """Return an unexpired session that was seen since a time; None for any other. Budget: 1 statement."""
-    return _SESSIONS.first(_FIND, (id_hash, now, seen_since))
+    return _LIVE.first(_FIND, (id_hash, now, seen_since))
 
 
 def any_org_stage_seen(*, id_hash: bytes, at: datetime) -> None:
@@ -78,16 +114,19 @@ def any_org_claim_refresh(*, id_hash: bytes, now: datetime, until: datetime) -> 
 
 
 _REFRESHED = """
-update web_session set role = %s, email = %s, is_email_verified = %s, refreshed_at = %s, refresh_from = %s,
-  refresh_sealed = %s
+update web_session set role = case when %s then role else %s end, email = %s, is_email_verified = %s,
+  refreshed_at = %s, refresh_from = %s, refresh_sealed = %s
 where id_hash = %s
 returning 1
 """
 
 
-def any_org_refresh(session: WebSession) -> bool:
-    """Store the refreshed values of a session; False if the session has ended meanwhile."""
-    person = (session.role, session.email, session.is_email_verified)
+def any_org_refresh(session: WebSession, *, keeps_role: bool) -> bool:
+    """Store the refreshed values of a session; False if the session has ended meanwhile.
+
+    It `keeps_role` where the team list sets it, which may have changed since the session was read.
+    """
+    person = (keeps_role, session.role, session.email, session.is_email_verified)
     refresh = (session.refreshed_at, session.refresh_from, session.refresh_sealed)
     return bool(db.run(_REFRESHED, (*person, *refresh, session.id_hash)))
 
@@ -156,38 +195,31 @@ def end_of_member(*, organization_id: UUID, subject: str) -> int:
 
 
 _INSERT_LINK = """
-insert into sign_in_link (token_hash, kind, organization_id, role, email, asked_by, expires_at)
-values (%s, %s, %s, %s, %s, %s, %s)
+insert into sign_in_link (token_hash, kind, organization_id, role, email, asked_by, via, expires_at)
+values (%s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
 def any_org_stage_link(token_hash: bytes, link: SignInLink, *, expires_at: datetime) -> None:
     """Stage a one-time link."""
-    values = (token_hash, link.kind, link.organization_id, link.role, link.email, link.asked_by, expires_at)
+    values = (token_hash, link.kind, link.organization_id, link.role, link.email, link.asked_by, link.via, expires_at)
     db.stage(_INSERT_LINK, values)
 
 
-_REDEEM_LINK = f"""
-delete from sign_in_link
-where token_hash = %s and expires_at > %s and (asked_by is null or asked_by = %s or %s)
-returning {columns(SignInLink)}
-"""
+_LOCK_LINK = f"select {columns(SignInLink)} from sign_in_link where token_hash = %s and expires_at > %s for update"
 
 
-def any_org_redeem_link(
-    token_hash: bytes, *, asked_by: bytes | None, is_sure: bool, now: datetime
-) -> SignInLink | None:
-    """Delete a link and return the person whom it signs in; None for a used, expired or unknown link.
+def any_org_lock_link(token_hash: bytes, *, now: datetime) -> SignInLink | None:
+    """Return an unexpired link, locked until the transaction ends; None for a used, expired or unknown one.
 
-    An emailed link that another browser than the requesting one opens stays, unless `is_sure`.
-    Only one of two concurrent requests succeeds.
+    Of two concurrent requests one waits, and finds no link if the other has used it up.
     """
-    return _LINKS.first(_REDEEM_LINK, (token_hash, now, asked_by, is_sure))
+    return _LINKS.first(_LOCK_LINK, (token_hash, now))
 
 
-def any_org_is_valid_link(token_hash: bytes, *, now: datetime) -> bool:
-    """Return whether a link exists, unexpired and unused."""
-    return bool(db.run("select from sign_in_link where token_hash = %s and expires_at > %s", (token_hash, now)))
+def any_org_stage_use(token_hash: bytes) -> None:
+    """Stage the deletion of a locked link that was used."""
+    db.stage("delete from sign_in_link where token_hash = %s", (token_hash,))
 
 
 _COUNT_EMAIL = """

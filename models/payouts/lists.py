@@ -1,5 +1,6 @@
 """Lists of payouts for the brand: light rows with their lines, by prepared statements."""
 
+import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.listing import Position
+from domain.payouts.orders import PayoutOrder
+from models.listing import NumberPosition, Position
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
@@ -70,11 +72,14 @@ class ListedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PayoutFilters:
-    """Filters of a list; None does not filter."""
+    """Filters of a list; None does not filter. `until` is exclusive."""
 
     affiliate_id: UUID | None = None
     status: str | None = None
     run_id: UUID | None = None
+    program_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 def _as_text(*names: str, of: str) -> dict[str, str]:
@@ -105,9 +110,32 @@ _CONDITIONS = {
     "run_id": "p.run_id = %(run_id)s",
     "affiliate_id": "p.affiliate_id = %(affiliate_id)s",
     "status": "p.status = %(status)s",
-    "before": "(p.created_at, p.id) < (%(before)s, %(before_id)s)",
+    "program_id": "p.program_id = %(program_id)s",
+    "since": "p.created_at >= %(since)s",
+    "until": "p.created_at < %(until)s",
 }
-_NEWEST_FIRST = "order by p.created_at desc, p.id desc limit %(limit)s"
+
+
+class _Order(NamedTuple):
+    column: str
+    is_descending: bool
+
+    @property
+    def order_sql(self) -> str:
+        direction = " desc" if self.is_descending else ""
+        return f"order by p.{self.column}{direction}, p.id{direction} limit %(limit)s"
+
+    @property
+    def after_position(self) -> str:
+        return f"(p.{self.column}, p.id) {'<' if self.is_descending else '>'} (%(before)s, %(before_id)s)"
+
+
+_ORDERS = {
+    PayoutOrder.newest: _Order("created_at", True),
+    PayoutOrder.oldest: _Order("created_at", False),
+    PayoutOrder.largest: _Order("amount_cents", True),
+    PayoutOrder.smallest: _Order("amount_cents", False),
+}
 _LINE = {
     **_as_text("payout_id", "id", "conversion_id", "fx_rate_date", of="l"),
     "currency": "p.currency",
@@ -128,21 +156,19 @@ _payouts, _lines = Rows(ListedPayout), Rows(ListedLine)
 
 
 def page(
-    *, organization_id: UUID, filters: PayoutFilters, after: Position | None, limit: int, with_lines: bool = True
+    *,
+    organization_id: UUID,
+    filters: PayoutFilters,
+    after: Position | NumberPosition | None,
+    limit: int,
+    order: PayoutOrder = PayoutOrder.newest,
+    with_lines: bool = True,
 ) -> list[ListedPayout]:
-    """Return up to `limit` payouts, newest first, after the keyset position `after`.
+    """Return up to `limit` payouts in an order, after the keyset position `after`.
 
     Budget: 2 round trips with the lines, 1 without, for any page.
     """
-    before, before_id = after or (None, None)
-    values = {
-        "affiliate_id": filters.affiliate_id,
-        "status": filters.status,
-        "run_id": filters.run_id,
-        "before": before,
-        "before_id": before_id,
-    }
-    payouts = _read(organization_id, values, limit)
+    payouts = _read(organization_id, dataclasses.asdict(filters), limit, order, after)
     return _with_lines(organization_id, payouts) if with_lines else payouts
 
 
@@ -170,16 +196,25 @@ def lines_page(*, organization_id: UUID, payout_id: UUID, after: Position | None
     return _lines.all(_FIRST_LINES, params) if after is None else _lines.all(_NEXT_LINES, params | {"after": after[1]})
 
 
-def _read(organization_id: UUID, values: Mapping[str, object], limit: int) -> list[ListedPayout]:
-    statement = _statement(tuple(name for name in _CONDITIONS if values.get(name) is not None))
-    return _payouts.all(statement, {**values, "organization_id": organization_id, "limit": limit})
+def _read(
+    organization_id: UUID,
+    values: Mapping[str, object],
+    limit: int,
+    order: PayoutOrder = PayoutOrder.newest,
+    after: Position | NumberPosition | None = None,
+) -> list[ListedPayout]:
+    filter_names = tuple(name for name in _CONDITIONS if values.get(name) is not None)
+    before, before_id = after or (None, None)
+    params = {**values, "organization_id": organization_id, "limit": limit, "before": before, "before_id": before_id}
+    return _payouts.all(_statement(filter_names, order, after is not None), params)
 
 
 @functools.cache
-def _statement(filter_names: tuple[str, ...]) -> PreparedStatement:
-    return PreparedStatement(
-        " and ".join([_SELECT, *(_CONDITIONS[name] for name in filter_names)]) + f" {_NEWEST_FIRST}"
-    )
+def _statement(filter_names: tuple[str, ...], order: PayoutOrder, has_position: bool) -> PreparedStatement:
+    conditions = [_SELECT, *(_CONDITIONS[name] for name in filter_names)]
+    if has_position:
+        conditions.append(_ORDERS[order].after_position)
+    return PreparedStatement(f"{' and '.join(conditions)} {_ORDERS[order].order_sql}")
 
 
 def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[ListedPayout]:

@@ -82,16 +82,25 @@ select {_OF_AFFILIATE}, {SUMS} from (
   from click_hour where organization_id = %(org)s and not is_duplicate and outcome <> 'blocked'
 ) counted group by {_OF_AFFILIATE}
 """
+# The totals of affiliates contain their days as they were counted: without days they start at zero.
+_FORGET_TOTALS = """
+update affiliate_total
+set clicks = 0, sales = 0, revenue_cents = 0, commission_cents = 0, last_sale_on = '0001-01-01'
+where organization_id = %(org)s
+"""
+_FORGET_UNCONVERTED = "delete from affiliate_unconverted where organization_id = %(org)s"
 
 
 def stage_recount(organization_id: UUID) -> None:
     """Stage the recount of an organization's days from its conversions and clicks.
 
-    The next tick folds them and recomputes what they owe. While the recount runs nothing is folded; sales and clicks
-    continue.
+    The next tick folds them, recomputes what they owe, and counts the totals of affiliates again. While the recount
+    runs nothing is folded; sales and clicks continue.
     """
     advisory_locks.any_org_stage_daily_totals_lock()
     db.stage("set local statement_timeout = '10min'")
     with allowing_table_scans():
         db.stage(_RECOUNT, {"org": organization_id})
+        for sql in (_FORGET_TOTALS, _FORGET_UNCONVERTED):
+            db.stage(sql, {"org": organization_id})
         daily.stage_forget(organization_id)

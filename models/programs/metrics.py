@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.programs.days import DayRange
-from domain.programs.metrics import MAX_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
+from domain.programs.metrics import MAX_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart, PeriodPart
 from models.db import allowing_table_scans
 from models.money import fx_sums
 from models.programs.daily_totals import FIGURES
@@ -82,11 +82,11 @@ _PARTS_ROWS = Rows(MetricsPart)
 
 
 @functools.cache
-def _cells_sql(key: str, *, by_affiliate: bool) -> str:
+def _cells_sql(key: str, *, by_affiliate: bool, part: str = _PART) -> str:
     """Return SQL of the totals by a key: the days of affiliates or programs, and the changes not folded yet."""
     totals, owner = ("affiliate_day", "affiliate_id") if by_affiliate else ("program_day", "program_id")
     narrowed = _OF_ONE if by_affiliate else ""
-    parts = (_PART.format(owner=owner, key=key, table=table, narrowed=narrowed) for table in (totals, "day_change"))
+    parts = (part.format(owner=owner, key=key, table=table, narrowed=narrowed) for table in (totals, "day_change"))
     return "\n  union all\n  ".join(parts)
 
 
@@ -104,16 +104,58 @@ def list_parts(scope: MetricsScope, days: DayRange, group: MetricsGroup, factors
         return _PARTS_ROWS.all(sql, _params(scope, days, factors))
 
 
+_PERIOD_ROWS = Rows(PeriodPart)
+_PERIODS = f"""
+with period (is_current, first, last) as (
+  values (true, %(first)s::date, %(last)s::date), (false, %(first_before)s::date, %(last_before)s::date)
+), part as (
+  {{parts}}
+), cell as (
+  select is_current, key, currency, day, {", ".join(f"sum({name}) as {name}" for name in _COUNTED)},
+    {", ".join(f"sum({name}_cents)::bigint as {name}_cents" for name in _MONEY)}
+  from part group by is_current, key, owner, day, currency
+), valued as (
+  select is_current, key, cell.currency, {", ".join(f"sum({name})::bigint as {name}" for name in _COUNTED)},
+    {", ".join(map(_value_sql, _MONEY))}
+  from cell left join {fx_sums.TABLE} on r.currency = cell.currency and r.day = cell.day
+  group by is_current, key, cell.currency
+)
+select is_current, false, key, null, currency, {_SHOWN} from valued
+"""
+_PERIOD_PART = f"""select is_current, {{owner}} as owner, {{key}} as key, day, currency, {FIGURES}
+  from period join {{table}} on organization_id = %(org)s and day between period.first and period.last
+    and (%(program)s::uuid is null or program_id = %(program)s){{narrowed}}"""
+
+
+def list_period_parts(
+    scope: MetricsScope, days: DayRange, before: DayRange, group: MetricsGroup, factors: Factors
+) -> list[PeriodPart]:
+    """Return the totals of two ranges by day, week or month and currency. A day may be in both.
+
+    Budget: 1 statement, over a row per program or affiliate, day and currency, whatever the number of sales.
+    """
+    by_affiliate = scope.affiliate_id is not None
+    sql = _PERIODS.format(parts=_cells_sql(_KEYS[group], by_affiliate=by_affiliate, part=_PERIOD_PART))
+    params = _params(scope, days, factors) | {"first_before": before.first, "last_before": before.last}
+    with allowing_table_scans():
+        return _PERIOD_ROWS.all(sql, params)
+
+
+_NET_REVENUE = "coalesce(revenue_home, 0) - coalesce(refunded_home, 0)"
 _VALUES = {
-    BoardMetric.revenue: ("coalesce(revenue_home, 0) - coalesce(refunded_home, 0)", "revenue_held - refunded_held"),
+    BoardMetric.revenue: (_NET_REVENUE, "revenue_held - refunded_held"),
     BoardMetric.commission: ("coalesce(commission_home, 0)", "commission_held"),
 }
 _BOARD_ROWS = Rows(BoardEntry)
 _BOARD = f"""{_CELLS}, scored as (
   select key::uuid as id, sum({{value}})::bigint as value, jsonb_object_agg(currency, {{held}}) filter (
-    where {{held}} <> 0) as held from valued group by key
+    where {{held}} <> 0) as held, sum(clicks)::bigint as clicks, sum(leads)::bigint as leads,
+    sum(sales)::bigint as sales, sum({_NET_REVENUE})::bigint as net_revenue,
+    sum(coalesce(commission_home, 0))::bigint as commission
+  from valued group by key
 )
-select rank() over (order by s.value desc), a.id::text, a.full_name, a.program_id::text, s.value, s.held
+select rank() over (order by s.value desc), a.id::text, a.full_name, a.program_id::text, s.value, s.held, s.clicks,
+  s.leads, s.sales, s.net_revenue, s.commission
 from scored s join affiliate a on a.organization_id = %(org)s and a.id = s.id
 where s.value > 0 and a.deleted_at is null and not a.is_test
 order by 1, a.full_name, a.id limit %(limit)s

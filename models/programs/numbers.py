@@ -12,7 +12,7 @@ from uuid import UUID
 from domain.money.valuation import Factors
 from domain.programs.numbers import SumPart
 from models import conditions
-from models.db import allowing_table_scans, db
+from models.db import allowing_table_scans
 from models.money import fx_sums
 from models.table import Rows
 
@@ -102,23 +102,6 @@ def list_counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts
         return _COUNTS_ROWS.all(_COUNTS, {"org": organization_id, "since": since})
 
 
-_CURRENCIES = """
-with recursive known (currency) as (
-  (select currency from conversion where organization_id = %(org)s order by currency limit 1)
-  union all
-  select (select c.currency from conversion c where c.organization_id = %(org)s and c.currency > known.currency
-    order by c.currency limit 1)
-  from known where currency is not null
-)
-select currency from known where currency is not null
-"""
-
-
-def list_currencies(organization_id: UUID) -> list[str]:
-    """Return the currencies of the organization's conversions, reading one row of each."""
-    return [currency for (currency,) in db.run(_CURRENCIES, {"org": organization_id})]
-
-
 class _SumRow(NamedTuple):
     """The result of `fx_sums.sums_sql`, with its currency."""
 
@@ -193,11 +176,12 @@ from program p where p.organization_id = %(org)s and p.id = %(program)s
 """
 
 
-def find_traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
-    """Return a program's traffic. A test key's conversion is evidence of tracking, but is not counted."""
-    program_traffic = _TRAFFIC_ROWS.first(_TRAFFIC, {"org": organization_id, "program": program_id, "since": since})
-    assert program_traffic is not None
-    return program_traffic
+def find_traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic | None:
+    """Return a program's traffic, or None without one of this id.
+
+    A test key's conversion is evidence of tracking, but is not counted.
+    """
+    return _TRAFFIC_ROWS.first(_TRAFFIC, {"org": organization_id, "program": program_id, "since": since})
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,17 +203,18 @@ class ProgramEvent:
     conversion_type: str | None
     attribution_method: str | None
     is_test: bool | None
+    payout_locked: bool | None
 
 
 _RECENT_ROWS = Rows(ProgramEvent)
 _RECENT = f"""
 (select 'click' as type, id, affiliate_id, occurred_at, sub_id, slug, is_duplicate, outcome, null::bigint, null::text,
-   null::bigint, null::text, null::text, null::text, null::boolean
+   null::bigint, null::text, null::text, null::text, null::boolean, null::boolean
  from click where organization_id = %(org)s and program_id = %(program)s
  order by occurred_at desc, id desc limit %(limit)s)
 union all
 (select 'conversion', id, affiliate_id, occurred_at, sub_id, null, null, null, amount_cents, currency,
-   {_NET}, status, type, attribution_method, is_test
+   {_NET}, status, type, attribution_method, is_test, payout_locked
  from conversion where organization_id = %(org)s and program_id = %(program)s and parent_id is null
  order by occurred_at desc, id desc limit %(limit)s)
 order by occurred_at desc, id desc limit %(limit)s

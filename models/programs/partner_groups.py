@@ -54,6 +54,15 @@ def list_of_program(*, organization_id: UUID, program_id: UUID) -> list[CountedG
     return _COUNTED_ROWS.all(_OF_PROGRAM, (organization_id, program_id))
 
 
+_PROGRAM_OF = "select program_id from partner_group where organization_id = %s and id = %s"
+
+
+def find_program_id(*, organization_id: UUID, group_id: UUID) -> UUID | None:
+    """Return the program of a group, None without such a group."""
+    row = db.row(_PROGRAM_OF, (organization_id, group_id))
+    return row[0] if row else None
+
+
 def find(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> CountedGroup | None:
     """Return one group of a program."""
     return _COUNTED_ROWS.first(_FIND, (organization_id, program_id, group_id))

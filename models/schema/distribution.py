@@ -38,6 +38,8 @@ _LOCAL: Mapping[str, str] = {
     "web_session": "found by its cookie; some rows belong to no organization",
     "sign_in_link": "found by its code; some rows belong to no organization",
     "sign_in_letter": "belongs to an email address",
+    "second_factor": "belongs to a person who may be in several organizations",
+    "recovery_code": "belongs to a person who may be in several organizations",
 }
 
 _TABLES = """

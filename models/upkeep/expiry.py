@@ -150,7 +150,7 @@ _HOLDS_NO_KEY = """not exists (
 _IS_NOT_THE_LAST_OWNER = """(role <> 'Owner' or exists (
   select from member other
   where other.organization_id = member.organization_id and other.role = 'Owner'
-    and (other.seen_at, other.id) > (member.seen_at, member.id)
+    and other.removed_at is null and (other.seen_at, other.id) > (member.seen_at, member.id)
 ))"""
 
 KINDS: Mapping[str, ExpiryKind] = {
@@ -216,7 +216,9 @@ KINDS: Mapping[str, ExpiryKind] = {
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
         _deleting_kind("mail", "mail_message", "created_at", kind_condition="status <> 'Queued'"),
+        _deleting_kind("notifications", "notification", "last_at"),
         _deleting_kind("invites", "affiliate_invite", "expires_at", kind_condition="state in ('Expired', 'Revoked')"),
+        _deleting_kind("member_invites", "member_invite", "expires_at"),
         # A member with a key stays, and so does an organization's last Owner.
         ExpiryKind(
             "members",

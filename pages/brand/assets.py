@@ -21,7 +21,7 @@ _HERE = "/dashboard/assets"
 _MAX_FORM_BYTES = MAX_IMAGE_BYTES + 64 * 1024
 # The rows contain the whole texts, so a page has few.
 _ASSETS = RowList(list_assets, ("programId",), query={"take": 20})
-_TOO_LARGE = f"It is larger than {MAX_IMAGE_BYTES // 1024**2} MiB."
+_TOO_LARGE = f"The file is larger than {MAX_IMAGE_BYTES // 1024**2} MiB."
 
 
 def _create_text() -> Response | FormState:

@@ -9,7 +9,7 @@ from pages import api_client
 
 _MAX_ROWS = 200
 #: The error of an email that `find_affiliate_id` does not find.
-UNKNOWN_AFFILIATE = "No affiliate of this program has this email."
+UNKNOWN_AFFILIATE = "No affiliate in this program has this email."
 
 
 def list_program_choices() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The dashboard's first screen: open work, amounts owed, and the last 30 days."""
+"""The dashboard's first screen: open work, the figures of a range of days, and amounts owed."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,9 @@ from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
 from domain.money import wording
 from pages import api_client, screens
-from pages.brand import performance
+from pages.brand import onboarding, performance
 from pages.screens import screen
+from pages.times import date_ranges
 
 blueprint = Blueprint("overview_page", __name__)
 
@@ -55,60 +56,60 @@ class HeldAmount:
         list_webhook_endpoints,
         get_tracking_status,
         *performance.USES,
+        *onboarding.USES,
     ),
 )
 def show_overview() -> Response:
-    """Show the overview. Budget: 21 round trips, however much there is."""
-    organization = api_client.require(get_organization)
+    """Show the overview. Budget: 16 round trips, however much there is."""
     stats = api_client.require(list_program_stats)
+    chosen = date_ranges.read_range()
+    organization = api_client.require(get_organization)
     return screens.render(
         "overview.html",
+        chosen.form if stats else None,
+        **onboarding.read_values(),
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),
         may_create=api_client.is_allowed(create_program),
         waiting=list(_list_waiting_work(stats)),
-        pictures=performance.create_charts() if stats else [],
-        best=performance.list_best_affiliates() if stats else [],
+        chosen=chosen,
+        ranges=date_ranges.LABELS,
+        shown=performance.read_performance(chosen) if stats else None,
         owed=_sum_owed(stats),
-        numbers={
-            "clicks": _sum(stats, "clicks30d"),
-            "leads": _sum(stats, "leads30d"),
-            "sales": _sum(stats, "sales30d"),
-            "affiliates": _sum(stats, "affiliatesCount"),
-        },
+        affiliates=_sum(stats, "affiliatesCount"),
     )
 
 
 def _list_waiting_work(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWork]:
     """Yield the open work that the person may see."""
     if stats and not api_client.require(get_tracking_status, path={"program_id": stats[0]["programId"]})["verified"]:
-        singular = "program whose tag nobody has seen yet"
+        singular = "program without tracking data"
         yield WaitingWork(1, singular, singular, f"/dashboard/programs/{stats[0]['programId']}/install")
     if applications := api_client.require(list_applications):
         path = "/dashboard/affiliates/applications"
-        yield WaitingWork(len(applications), "application to decide", "applications to decide", path)
+        yield WaitingWork(len(applications), "pending application", "pending applications", path)
     yield from _list_review_work()
     if api_client.is_allowed(list_payout_drafts):
         for draft in api_client.require(list_payout_drafts):
             amounts = [wording.format_money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
-            singular, plural = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
+            singular, plural = "affiliate in a payout run to confirm", "affiliates in a payout run to confirm"
             yield WaitingWork(draft["recipientCount"], singular, plural, "/dashboard/payouts", amounts)
     if api_client.is_allowed(list_webhook_endpoints):
         failing = sum(1 for endpoint in api_client.require(list_webhook_endpoints)["items"] if endpoint["failingSince"])
         if failing:
-            singular, plural = "webhook endpoint that fails", "webhook endpoints that fail"
+            singular, plural = "failing webhook endpoint", "failing webhook endpoints"
             yield WaitingWork(failing, singular, plural, "/dashboard/webhooks")
 
 
 def _list_review_work() -> Iterator[WaitingWork]:
     if events := api_client.require(list_fraud_events):
-        singular, plural = "click or lead that the fraud rules stopped", "clicks and leads that the fraud rules stopped"
+        singular, plural = "click or lead flagged as fraud", "clicks and leads flagged as fraud"
         yield WaitingWork(len(events), singular, plural, "/dashboard/review")
     uncredited = api_client.require(summarize_uncredited_conversions)
     if uncredited["openCount"]:
         amounts = [wording.format_money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
-        singular, plural = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
+        singular, plural = "sale without a credited affiliate", "sales without a credited affiliate"
         yield WaitingWork(uncredited["openCount"], singular, plural, "/dashboard/review?kind=uncredited", amounts)
 
 

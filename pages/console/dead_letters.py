@@ -39,7 +39,7 @@ def _discard_letter(number: str) -> Response | FormState:
         return screens.redirect(_DEAD)
     is_own_page = "own" in request.form
     form = forms.form_with_errors(
-        {"why": "Say why: it is kept for ever."}, form_id="" if is_own_page else f"dead-{number}-"
+        {"why": "Enter a reason. It is stored permanently."}, form_id="" if is_own_page else f"dead-{number}-"
     )
     return _render_letter(form, number) if is_own_page else form
 
@@ -134,9 +134,9 @@ def _discard_all() -> Response | FormState:
     answer = send(discard_dead_letters, body=_confirmation_body(typed))
     if answer.refusal is None:
         return screens.redirect(_DEAD)
-    errors = {} if _COUNT.fullmatch(typed) else {"typed": "Type their number."}
+    errors = {} if _COUNT.fullmatch(typed) else {"typed": "Type the number of dead letters."}
     if not request.form.get("why", "").strip():
-        errors["why"] = "Say why: it is kept in the audit log."
+        errors["why"] = "Enter a reason. It is stored in the audit log."
     return forms.form_with_errors(errors) if errors else forms.form_from_refusal(answer)
 
 

@@ -59,9 +59,9 @@ def _find_errors(cents: int | str | None, part: Any, why: str) -> dict[str, str]
     if not isinstance(cents, int):
         errors["amount"] = "Enter an amount, such as 120.50."
     elif not 0 <= cents <= part["amountCents"]:
-        errors["amount"] = "It is from 0 to all of the milestone."
+        errors["amount"] = "Enter an amount from 0 to the milestone's fee."
     if not why.strip():
-        errors["why"] = "Fill this in."
+        errors["why"] = "This field is required."
     return errors
 
 

@@ -57,7 +57,7 @@ def _settle_payout(payout_id: str) -> Response | FormState:
     """Record the result of a payout: `end` is the field of the operation to send."""
     name = request.form.get("end", "")
     if name not in ("paidAs", "failedBecause"):
-        return forms.form_with_errors({"end": "Say whether it was paid."})
+        return forms.form_with_errors({"end": "Choose a result."})
     body = {name: request.form.get("said", "")}
     return send_form(mark_payout_settled, path={"payout_id": payout_id}, body=body, to=_PAYOUTS, names={name: "said"})
 

@@ -17,7 +17,7 @@ def _import_file() -> Response | FormState:
     try:
         content = forms.read_file("file", _MAX_FILE_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        return forms.form_with_errors({"file": "It is no text in UTF-8."})
+        return forms.form_with_errors({"file": "The file is not UTF-8 text."})
     if not content.strip():
         return forms.form_with_errors({"file": "Choose a file."})
     answer = send(import_rates, body={"content": content})

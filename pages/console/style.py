@@ -14,8 +14,8 @@ blueprint = Blueprint("style_page", __name__)
 _SAMPLE_VALUES = (3, 9, 4, 12, 8, 15, 11)
 _FORM_WITH_ERRORS = FormState(
     {"name": ["Spring"], "note": ["Two\nlines"], "model": ["fixed"], "agree": ["on"]},
-    {"name": "Another program is called so."},
-    "The figures moved.",
+    {"name": "Another program has this name."},
+    "The amounts changed.",
     "sample-",
 )
 
@@ -34,5 +34,5 @@ def show_style() -> Response:
         sample=_FORM_WITH_ERRORS,
         blank=forms.prefill("blank-"),
         points=points,
-        picture=charts.draw_line(points, "Clicks"),
+        picture=charts.draw_bars(points, "Clicks", currency=None),
     )

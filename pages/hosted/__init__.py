@@ -8,9 +8,10 @@ checkout_door   /door/…: the redirect to a checkout, which records the referra
 embed           the page that a brand's own site embeds, and its script
 invites         the page of an invite's link
 answers         additional questions for applicants
+unsubscribe     the page of an unsubscribe link
 """
 
-from pages.hosted import answers, checkout_door, clicks, embed, front_page, invites, landing, leads
+from pages.hosted import answers, checkout_door, clicks, embed, front_page, invites, landing, leads, unsubscribe
 
 BLUEPRINTS = (
     front_page.blueprint,
@@ -20,5 +21,6 @@ BLUEPRINTS = (
     checkout_door.blueprint,
     invites.blueprint,
     answers.blueprint,
+    unsubscribe.blueprint,
     embed.blueprint,
 )

@@ -71,8 +71,8 @@ def _render_form(application: SecondStepForm, form: FormState, *, status: int = 
 def _render_invalid_link() -> Response:
     # The same for every invalid link, so that it reveals nothing about its owner.
     return documents.render_notice(
-        "Nothing is asked here",
-        "The link may have been mistyped, its time may have passed, or the application has been decided.",
-        title="Nothing here",
+        "No open questions",
+        "The link may be mistyped or expired, or the application has been decided.",
+        title="Page not found",
         status=410,
     )

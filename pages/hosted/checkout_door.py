@@ -28,7 +28,7 @@ _BODY = DoorBody()
 _TRAP = "website"
 _ERRORS = {
     "email": "Enter an email address, such as name@example.com.",
-    "token": "It is not sure that you are a person. Take a moment and continue again.",
+    "token": "We could not confirm that you are human. Please wait a moment and try again.",
 }
 
 
@@ -103,8 +103,8 @@ def _redirect(url: str, status: int) -> Response:
 def _render_not_found() -> Response:
     # The same for every invalid door, so that it reveals nothing about its owner.
     return documents.render_notice(
-        "This page is not here",
-        "The address may have been mistyped, or the offer has ended. The person who gave it to you can tell you more.",
-        title="Nothing here",
+        "Page not found",
+        "The address may be mistyped, or the offer has ended. Please ask the person who sent you the link.",
+        title="Page not found",
         status=404,
     )

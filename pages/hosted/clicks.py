@@ -36,9 +36,9 @@ def follow_link_of_program(program: str, slug: str) -> Response:
 def _redirect(site: str | None) -> Response:
     if site is None:  # the same for every invalid slug, so that it reveals nothing about its owner
         return documents.render_notice(
-            "This link leads nowhere",
-            "It may have been mistyped, or it has ended. The person who gave it to you can give you a new one.",
-            title="Nothing here",
+            "This link does not work",
+            "It may be mistyped or no longer active. Please ask the person who sent it for a new one.",
+            title="Link not found",
             status=404,
         )
     return Response(status=302, content_type="text/html; charset=utf-8", headers=_HEADERS | {"Location": site})

@@ -25,14 +25,14 @@ _MAX_AGE_S = 3600
 _DEFAULT_EXPONENT = 2
 # Texts of the page's own script; `{}` is filled in.
 _SCRIPT_TEXTS = {
-    "expired": "Your session here is over. Load the page again.",
-    "failed": "This cannot be shown at the moment. Load the page again in a while.",
-    "plan": "This is not available at the moment.",
+    "expired": "Your session has expired. Please reload the page.",
+    "failed": "This can't be shown right now. Please reload the page later.",
+    "plan": "This is not available right now.",
     "copied": "Copied",
     "copy": "Copy",
-    "added": "The link is there.",
+    "added": "Link added.",
     "link": "Your link",
-    "minimum": "Paid out from {} on.",
+    "minimum": "Minimum payout: {}.",
     "from": "payable from {}",
     "chart": "Clicks by day: {}",
     ConversionType.OneTime: "Sale",
@@ -44,16 +44,16 @@ _SCRIPT_TEXTS = {
     EarningState.Disputed: "Disputed",
     EarningState.Payable: "Payable",
     EarningState.OnItsWay: "On its way",
-    EarningState.Paid: "Paid out",
+    EarningState.Paid: "Paid",
     EarningState.Refunded: "Refunded",
     EarningState.Denied: "Denied",
-    EarningState.Invalidated: "Not valid",
-    EarningState.NotPayable: "Not paid",
-    "locked": "History from another service, not paid here",
-    PayoutStatus.Pending: "About to be sent",
+    EarningState.Invalidated: "Invalid",
+    EarningState.NotPayable: "Not payable",
+    "locked": "Imported history, not payable here",
+    PayoutStatus.Pending: "Scheduled",
     PayoutStatus.Processing: "On its way",
-    PayoutStatus.Failed: "It did not go through",
-    "Voided": "Given up: what it was for is payable again",
+    PayoutStatus.Failed: "Failed",
+    "Voided": "Voided; the amount is payable again",
 }
 
 
@@ -62,12 +62,12 @@ _SCRIPT_TEXTS = {
 def show_embedded_page(embed_id: str) -> Response:
     """Show the page to the sites that its token names, and to no other. Budget: 1 statement."""
     if "token" in request.args:  # the token is in logs by now
-        text = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
-        return documents.render_notice("The token is in the wrong place", text, status=400)
+        text = "Put the token after # instead of ?, and create a new one: this one may have been logged."
+        return documents.render_notice("Token in the wrong place", text, status=400)
     origins = tokens.find_frame_origins(embed_id)
     if not origins:
         return documents.render_notice(
-            "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404
+            "Page not found", "It has expired or does not exist. Please reload the page that embeds it.", status=404
         )
     nonce = secrets.token_urlsafe(18)
     return documents.render_page(

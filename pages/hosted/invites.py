@@ -53,5 +53,5 @@ def _render_accepted(acceptance: Acceptance) -> Response:
 
 def _render_refusal(refusal: Refused) -> Response:
     return documents.render_notice(
-        "This invitation cannot be opened", refusal.message, title="Invitation", status=refusal.status
+        "This invitation can't be opened", refusal.message, title="Invitation", status=refusal.status
     )

@@ -30,8 +30,8 @@ _TRAP = "website"
 _EMPTY = {"email": "", "name": ""}
 _ERRORS = {
     "email": "Enter an email address, such as name@example.com.",
-    "name": "Enter a name of at most 200 characters, or none.",
-    "token": "It is not sure that you are a person. Take a moment and send the form again.",
+    "name": "Enter a name of at most 200 characters, or leave the field empty.",
+    "token": "We could not confirm that you are human. Please wait a moment and send the form again.",
 }
 
 
@@ -117,5 +117,5 @@ def _render_thanks(form: LeadForm) -> Response:
 
 def _render_closed(refusal: Refused) -> Response:
     is_mistyped = refusal.status == 404
-    why = "The address may be mistyped, or the form is closed." if is_mistyped else "It is not set up yet."
-    return documents.render_notice("There is no form here", why, title="No form", status=refusal.status)
+    why = "The address may be mistyped, or the form has closed." if is_mistyped else "This form is not set up yet."
+    return documents.render_notice("Form not found", why, title="Form not found", status=refusal.status)

@@ -19,7 +19,7 @@ def render(template: str, form: FormState | None = None, **values: Any) -> Respo
     """Return a template of the portal in its frame, like `screens.render`. Costs 2 round trips."""
     brands = api_client.require(get_own_account)["brands"]
     zone.use_zone_of_brands([brand["timezone"] for brand in brands])
-    return screens.render(f"portal/{template}", form, brand=_only_brand(brands), **values)
+    return screens.render(f"portal/{template}", form, brand=_only_brand(brands), brands=brands, **values)
 
 
 def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = None) -> list[tuple[str, str]]:

@@ -1,8 +1,5 @@
 """An affiliate's links with their numbers: created, deleted, and as QR codes."""
 
-import io
-
-import segno
 from flask import Blueprint, Response, request
 
 from api.me.links import create_own_link, delete_own_link, list_own_links
@@ -19,7 +16,6 @@ blueprint = Blueprint("portal_links_page", __name__)
 
 _HERE = "/portal/links"
 _MAX_CHANNELS = 50
-_QR_SCALE = 8
 
 
 def _read_link() -> Body:
@@ -55,10 +51,4 @@ def show_qr_code(link_id: str) -> Response:
     address = next((link["url"] for link in api_client.require(list_own_links) if link["id"] == link_id), None)
     if address is None:
         raise not_found("link", link_id)
-    image = io.BytesIO()
-    segno.make(address, error="m", micro=False).save(
-        image, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
-    )
-    answer = Response(image.getvalue(), content_type="image/svg+xml", headers=documents.page_headers())
-    answer.vary.add("Cookie")
-    return answer
+    return documents.render_qr_code(address)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from api import provider_sign_in
+from api import provider_sign_in, sessions
 from api.provider_sign_in import SignInFailed
 from domain.refusals import Refused
 from pages import screens, session
@@ -85,7 +85,13 @@ def finish_sign_in() -> Response:
 def _render_refusal(error: SignInFailed) -> Response:
     query = f"?{urlencode({'next': error.return_to})}" if error.return_to else ""
     status = 503 if error.why == "away" else 403
-    return screens.render("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")
+    return screens.render(
+        "not_signed_in.html",
+        status=status,
+        why=error.why,
+        by_team=sessions.takes_roles_from_members(),
+        sign_in=f"/sign-in{query}",
+    )
 
 
 def _delete_cookie(answer: Response, name: str) -> None:

@@ -1,5 +1,6 @@
 """The redirect after a sign-in with the session's cookie, and the response to prefetching."""
 
+import re
 from collections.abc import Mapping
 
 from flask import Response, request
@@ -7,6 +8,7 @@ from flask import Response, request
 from api.sessions import NewSession
 from pages import navigation, pending_forms, screens, session
 
+_INVITE_PAGE = re.compile(r"/sign-in/invite/[A-Za-z0-9_-]{1,100}")
 _PURPOSE_HEADERS = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 _PREFETCH_PURPOSES = ("prefetch", "prerender", "preview")
 
@@ -24,9 +26,9 @@ def start_session(new_session: NewSession, *, requested: str | None) -> Response
 
 
 def read_next_page(params: Mapping[str, str]) -> str | None:
-    """Return the own page in the parameter `next`; None without one."""
+    """Return the own page in the parameter `next`, or the page of an invitation; None without one."""
     path = params.get("next", "")
-    return path if navigation.is_own_path(path) else None
+    return path if navigation.is_own_path(path) or _INVITE_PAGE.fullmatch(path) else None
 
 
 def is_prefetch() -> bool:

@@ -1,5 +1,5 @@
 // Live parts stand still while nobody looks or somebody asks them to, and say when they are not live; texts are copied;
-// keys go through a queue while the focus is in it; a cookie names the browser's time zone, in which affiliates see times.
+// keys go through a queue while the focus is in it, "/" goes to the search; an open menu closes; a cookie names the browser's time zone, in which affiliates see times.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -35,8 +35,15 @@
     }
   }
 
-  for (const button of document.querySelectorAll('[data-hold], [data-copy]')) button.hidden = false;
+  for (const part of document.querySelectorAll('[data-hold], [data-copy], [data-pick-all]')) part.hidden = false;
+  for (const button of document.querySelectorAll('[data-share]')) button.hidden = !navigator.share;
+  addEventListener('change', event => {
+    const all = event.target.closest('[data-pick-all]');
+    if (all) for (const box of document.querySelectorAll(`[name=ids][form="${all.dataset.pickAll}"]`)) box.checked = event.target.checked;
+  });
   addEventListener('click', event => {
+    const share = event.target.closest('[data-share]');
+    if (share) navigator.share({ url: share.dataset.share }).catch(() => {}); // the person cancelled
     const hold = event.target.closest('[data-hold]'), copy = event.target.closest('[data-copy]');
     if (hold) {
       root.dataset.held = root.dataset.held ? '' : '1';
@@ -48,6 +55,27 @@
       const done = () => { copy.querySelector('[role=status]').textContent = copy.dataset.done; };
       if (navigator.clipboard) navigator.clipboard.writeText(text.value).then(done, () => document.execCommand('copy') && done());
       else if (document.execCommand('copy')) done();
+    }
+  });
+
+  // An open menu is over the page: it closes when the focus leaves it, by a click elsewhere and by Escape.
+  function close(event, to) {
+    for (const menu of document.querySelectorAll('[data-menu][open]')) {
+      if (event.type !== 'keydown' && menu.contains(event.target)) continue;
+      menu.open = false;
+      if (to && menu.contains(document.activeElement)) menu.querySelector('summary').focus();
+    }
+  }
+  addEventListener('focusin', event => close(event));
+  addEventListener('click', event => close(event));
+
+  addEventListener('keydown', event => {
+    const find = document.getElementById('find');
+    if (event.key === 'Escape') close(event, true);
+    if (event.key === '/' && find && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, select, textarea, [contenteditable]')) {
+      event.preventDefault();
+      find.focus();
+      if (!find.offsetParent) find.form.submit();
     }
   });
 

@@ -64,7 +64,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
         if affiliate.approved_at is None:
             status_emails.notify_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)
     if _rejects_application(affiliate, changed.status):
-        status_emails.send_rejected(changed, now=now)
+        status_emails.notify_rejected(organization_id=changed.organization_id, applicants=[changed], now=now)
     if changed.status == AffiliateStatus.Banned:
         decisions.void_of_affiliate(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed

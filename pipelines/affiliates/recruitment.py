@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import settings
-from domain import emails, statuses
+from domain import emails, slugs, statuses
 from domain.refusals import Refused
 from models import storefront
 from models.affiliates import recruits
@@ -20,11 +20,13 @@ from models.programs.programs import Program
 def find_recruiter(program: Program, *, reference: str | None, email: str) -> UUID | None:
     """Return the affiliate who recruited an applicant; None without one who is Approved and not the applicant.
 
-    `reference` is an affiliate id, an account's slug or a link's slug, in lower case. Two are the same person if they
-    have the same normalized email, or an account that the email belongs to.
+    `reference` is an affiliate id, an account's slug or a link's slug, in lower case; what chats and mail programs add
+    to a link is ignored (`domain.slugs.read`). Two are the same person if they have the same normalized email, or an
+    account that the email belongs to.
     """
     if reference is None or not program.sub_affiliate_enabled:
         return None
+    reference = slugs.read(reference) or reference
     applicant = emails.normalize(email)
     recruiter = recruits.find_recruiter(
         organization_id=program.organization_id,

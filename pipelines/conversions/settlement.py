@@ -76,6 +76,7 @@ def _settle(facts: Sequence[SaleFacts], now: datetime) -> None:
                 decision=decision,
             ),
             sale_facts.terms.recruiter_share,
+            sale_facts.terms,
         )
         for sale_facts, decision in zip(facts, decisions, strict=True)
     ]

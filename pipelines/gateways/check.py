@@ -12,12 +12,15 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayU
 from domain import jobs
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
+from domain.notifications.kinds import NotificationKind
 from domain.refusals import Refused
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
+from models.notifications.feed import NewNotice
 from models.organization import organizations
-from pipelines import mail, work
+from pipelines import work
 from pipelines.gateways import accounts, connect, web_pixel
+from pipelines.notifications import notices
 
 #: A connection is Broken once its gateway has refused the credentials for this long.
 BROKEN_AFTER = timedelta(hours=1)
@@ -72,8 +75,8 @@ def try_check_credentials(connection: GatewayConnection, *, now: datetime) -> Ch
 def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) -> GatewayConnection:
     """Store the result of a check and return the updated connection. `checked` is the connection as it was checked.
 
-    Accepted credentials make a Broken connection Active. Credentials refused for an hour make it Broken, and its Owners
-    get an email. Nothing changes where the connection has ended or its credentials were replaced since.
+    Accepted credentials make a Broken connection Active. Credentials refused for an hour make it Broken, and its brand
+    is notified. Nothing changes where the connection has ended or its credentials were replaced since.
     """
     connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
     assert connection is not None  # connections are never deleted
@@ -91,7 +94,7 @@ def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) ->
     after = connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
     assert after is not None  # it is locked
     if is_broken and connection.status != ConnectionStatus.Broken:
-        _email_owners(after, now)
+        _notify_broken(after)
     if refusal is None and connection.refused_at is not None:
         inbox.stage_resume(organization_id=after.organization_id, connection_id=after.id)
     if refusal is None:
@@ -99,24 +102,26 @@ def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) ->
     return after
 
 
-def _email_owners(connection: GatewayConnection, now: datetime) -> None:
-    """Stage the email about a Broken connection to every Owner: sent once until the credentials are accepted again."""
+def _notify_broken(connection: GatewayConnection) -> None:
+    """Stage the notification of a Broken connection: once until the credentials are accepted again."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it
     label = registry.get(connection.gateway).label
-    text = (
+    detail = (
         f"{label} has refused the credentials of {organization.name} for at least an hour.\n\n"
         f"  account: {connection.account}, in {connection.mode} mode\n"
         f"  {label} says: {connection.last_error}\n\n"
         f"Events that {label} sends are still received. Events that need a look-up there wait, and missed events are"
-        f" not fetched.\n\nCreate new credentials at {label} and put them into the connection (dashboard, connections;"
-        f" or PATCH /api/v1/connections/{connection.id}). Waiting events are then processed automatically."
-        " You get this email once, until the credentials are accepted again."
+        f" not fetched.\n\nCreate new credentials at {label} and enter them on the connection's page. Waiting events"
+        " are then processed automatically. You get this email once, until the credentials are accepted again."
     )
-    mail.send_to_owners(
-        organization_id=connection.organization_id,
-        subject=f"{label} refuses the connection of {organization.name}",
-        text=text,
-        kind="gateway.broken",
-        at=now,
+    notices.stage(
+        NewNotice(
+            connection.organization_id,
+            NotificationKind.ConnectionBroken.value,
+            connection.id,
+            title=f"Connection broken: {label} refuses your credentials",
+            detail=detail,
+            path=f"/dashboard/connections/{connection.id}",
+        )
     )

@@ -121,19 +121,25 @@ def _required_proof(holder: HostHolder) -> ExpectedProof | None:
     return ExpectedProof(holder.name, settings.current().web.brands_target, text)
 
 
+def _page_path(status: HostStatus) -> str:
+    """Return the dashboard's page on which a name is checked."""
+    program_id = status.holder.program_id
+    return f"/dashboard/programs/{program_id}/domain" if program_id else "/dashboard/settings/tracking-domain"
+
+
 def _notify_lost(status: HostStatus, *, now: datetime) -> None:
     """Stage an email to every Owner: what is not used any more, what would prove it, and what was found instead."""
-    use = "your pages loaded our script from it" if status.holder.program_id is None else "it led to your campaign"
+    use = "Your site loads the tag from it." if status.holder.program_id is None else "Your landing page is there."
     text = (
-        f"{status.domain} has not proved for {LOST_AFTER.days} days that it is yours, and is not used until it does:"
-        f" {use}.\n\nOne of these DNS records proves it:\n\n"
+        f"We stopped using your domain {status.domain}, because its DNS record has been missing for"
+        f" {LOST_AFTER.days} days. {use}\n\nTo use the domain again, add one of these DNS records:\n\n"
         + "\n\n".join(f"  {step.name}  {step.type}  {step.value}\n  found: {step.found}" for step in status.steps)
-        + "\n\nWe check for it automatically and use the domain again as soon as it is there. The dashboard can check"
-        " it at once."
+        + "\n\nWe check automatically and use the domain again as soon as the record is there. You can also check it"
+        f" now in the dashboard:\n{settings.current().web.url}{_page_path(status)}\n"
     )
     mail.send_to_owners(
         organization_id=status.holder.organization_id,
-        subject=f"{status.domain} lost its proof",
+        subject=f"Your domain {status.domain} is no longer in use",
         text=text,
         kind="domain.lost",
         at=now,

@@ -252,7 +252,12 @@ def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *,
     row = accepted_row.row
     is_confirmed = not row.is_paid and body["confirm_unpaid_payout"]
     initial = _initial_state(accepted_row, is_confirmed=is_confirmed)
-    customer = customers.names(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test)
+    customer = customers.names(
+        customer_id=row.processor_customer_id,
+        email=row.customer_email,
+        subscription_id=row.processor_subscription_id,
+        is_test=is_test,
+    )
     return ImportedConversion(
         id=ids.new_id(),
         affiliate_id=accepted_row.affiliate.id,

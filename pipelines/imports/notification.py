@@ -45,14 +45,14 @@ def send_next(
     assert brand is not None  # the import has looked up both
     assert program is not None
     service_text = (
-        f"{brand.name} moved the affiliate program {program.name} and your account to a new service. "
-        f"Sign in with this address: {settings.current().web.url}"
+        f"{brand.name} moved the affiliate program {program.name} and your account to a new platform. Sign in with this"
+        f" email address to get your links: {settings.current().web.url}/sign-in"
     )
     for affiliate in people:
         mail.send(
             organization_id=organization_id,
             to=affiliate.email,
-            subject=" ".join(f"Your affiliate account at {brand.name}".split()),
+            subject=" ".join(f"{brand.name} moved your affiliate account".split()),
             text="\n\n".join(part for part in (html.to_text(brand_html), service_text) if part),
             html=template_renderer.render("imported.html", brand_html=brand_html, service_text=service_text),
             kind="affiliate.imported",

@@ -90,14 +90,17 @@ class _Chooser:
         """Return the slugs of a person whose row has one."""
         is_free = self._is_free(former.text, email)
         current = self._current.get(email)
+        if former.text == current:  # also a number from before numbers were reserved
+            return ChosenSlugs([current])
         if former.problem is None and is_free:
             self._take(email, former.text)
-            return ChosenSlugs([former.text] if current in (None, former.text) else [current, former.text])
+            return ChosenSlugs([former.text] if current is None else [current, former.text])
         default = current or self._replacement(email, former.text)
         if former.may_be_alias and is_free:
             self._take(email, former.text)
             return ChosenSlugs([default, former.text], RowWarning("slug_is_alias", former.text, default))
-        return ChosenSlugs([default], RowWarning(former.problem or "slug_taken", former.text, default))
+        problem = former.problem if is_free and former.problem else "slug_taken"
+        return ChosenSlugs([default], RowWarning(problem, former.text, default))
 
     def _replacement(self, email: str, text: str) -> str:
         free = (candidate for candidate in self._candidates[text] if self._is_free(candidate, email))

@@ -80,7 +80,7 @@ def send(context: InviteContext, *, accept_url: str, now: datetime) -> None:
     mail.send(
         organization_id=context.invite.organization_id,
         to=context.invite.email,
-        subject=f"{context.brand} invites you to {context.campaign}",
+        subject=f"{context.brand} invites you to the affiliate program {context.campaign}",
         text=_text(context, accept_url),
         html=_html(context, accept_url),
         kind=_KIND,
@@ -90,9 +90,9 @@ def send(context: InviteContext, *, accept_url: str, now: datetime) -> None:
 
 def _text(context: InviteContext, accept_url: str) -> str:
     parts = [
-        f"{context.brand} invites you to become a partner in {context.campaign}. You would earn {context.commission}.",
+        f"{context.brand} invites you to join its affiliate program {context.campaign} and earn {context.commission}.",
         context.note_text,
-        f"Accept the invitation here:\n{accept_url}",
+        f"Accept the invitation:\n{accept_url}",
         _closing_text(context),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -114,7 +114,8 @@ def _closing_text(context: InviteContext) -> str:
     expires_at = context.invite.expires_at
     until = f"{expires_at.day} {expires_at:%B %Y, %H:%M} UTC"
     return (
-        f"The link works until {until}. If you do not know {context.brand}, ignore this: nothing happens without you."
+        f"The link is valid until {until}. You get this email because {context.brand} invited this address. If you"
+        " don't know them, you can ignore it."
     )
 
 

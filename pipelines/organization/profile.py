@@ -7,14 +7,14 @@ Source: core spec, "Organization profile" and "Home currency"; tracking spec, "A
 from collections.abc import Mapping
 from datetime import datetime
 
-from domain import jobs, slugs
+from domain import slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
 from domain.payouts import cadence
 from domain.refusals import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
-from pipelines import work
+from pipelines import owed_days
 from pipelines.conversions import renewal
 
 #: How often an organization may change the subdomain of its portal: links with the old one stop working.
@@ -24,14 +24,15 @@ SUBDOMAIN_CHANGES_MAX = 3
 def change(organization: Organization, body: Mapping[str, object], *, now: datetime) -> Organization:
     """Change the profile. `body` is `schemas.organization.organization.ProfileChanges` loaded.
 
-    A new hold applies to every Pending conversion; a new cadence counts from today. A minimum payout keeps the home
-    currency of the time when it is set.
+    A new hold applies to every Pending conversion; a new cadence counts from today. A minimum payout and the
+    amount of a large sale keep the home currency of the time when they are set.
     Raises Refused: 400 payout_grace_days_out_of_range, slug_reserved; 409 subdomain_change_limit_reached,
     subdomain_already_taken.
     """
-    if "min_payout_cents" in body:
-        is_set = body["min_payout_cents"] is not None
-        body = {**body, "min_payout_currency": organization.home_currency if is_set else None}
+    for amount in ("min_payout", "large_sale"):
+        if f"{amount}_cents" in body:
+            is_set = body[f"{amount}_cents"] is not None
+            body = {**body, f"{amount}_currency": organization.home_currency if is_set else None}
     changes = {column: value for column, value in body.items() if getattr(organization, column) != value}
     _check_grace_days(organization, changes)
     if "subdomain" in changes:
@@ -57,7 +58,7 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> O
         raise Refused(400, "unsupported_currency", message, field="homeCurrency")
     if currency == organization.home_currency:
         return organization
-    work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization.id)
+    owed_days.enqueue(organization.id)
     return organizations.change(organization, {"home_currency": currency, "home_currency_changed_at": now})
 
 

@@ -15,10 +15,11 @@ from adapters.identity import oidc, tokens
 from adapters.identity.oidc import OidcClient, OidcRefused, OidcTokens, OidcUnavailable, ProviderKind
 from adapters.identity.tokens import Claims
 from models import db
-from models.organization import audit, web_sessions
+from models.organization import audit, member_invites, memberships, web_sessions
 from models.organization.web_sessions import WebSession
 from pipelines.organization import sessions
 from pipelines.organization.sessions import StartedSession
+from pipelines.organization.team import changes, invitations
 
 #: How long a provider's answer about a person counts before the next check.
 CHECK_INTERVAL = timedelta(minutes=15)
@@ -29,6 +30,10 @@ _REFRESH_TIMEOUT = timedelta(seconds=30)
 _PROVIDERS: dict[str, ProviderKind] = {"member": "dashboard", "account": "affiliate", "operator": "dashboard"}
 _log = structlog.get_logger(__name__)
 _ACTORS = {"member": "member", "account": "affiliate", "operator": "operator"}
+
+
+class EmailNotVerified(Exception):
+    """A person's provider does not say that their email address is verified, so the team list cannot find them."""
 
 
 def client(kind: str) -> OidcClient | None:
@@ -43,9 +48,12 @@ def any_org_start(
 ) -> StartedSession | None:
     """Start the session of a person who signed in at a provider; None if they have no access of this kind or no tenant.
 
-    The session of the browser's former `cookie` ends.
+    The session of the browser's former `cookie` ends. Where roles come from the team list, the organization is that of
+    the former session, else the one that the person visited last. Raises EmailNotVerified there.
     """
     claims = _claims_for(kind, provider_tokens)
+    if claims is not None and kind == "member" and changes.takes_roles_from_members():
+        claims = _any_org_find_member_claims(claims, cookie=cookie, now=now)
     if claims is None:
         return None
     new_cookie = sessions.create_cookie()
@@ -69,6 +77,7 @@ def any_org_start(
         refresh_from=now + CHECK_INTERVAL,
         refresh_sealed=_seal(provider_tokens.refresh_token, id_hash),
         is_login_dated=logged_in_at_s is not None,
+        signed_in_by="provider",
     )
     member_id = sessions.any_org_sign_member_in(session, now=now) if kind == "member" else None
     if kind == "member" and member_id is None:
@@ -126,6 +135,8 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
         # OpenID Connect Core, section 12.2: a refresh may have no ID token. Then the check goes through the browser.
         return _store(dataclasses.replace(session, refresh_from=now, refresh_sealed=None))
     claims = _claims_for(session.kind, provider_tokens)
+    if claims is not None and session.kind == "member" and changes.takes_roles_from_members():
+        claims = _with_role_of_session(claims, session)
     expected = (session.subject, session.organization_id)
     if claims is None or (claims.subject, claims.organization_id) != expected:
         _log.info("session.refused", issuer=provider.issuer, why="the provider returned a person without access")
@@ -145,17 +156,44 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
 
 def _store(session: WebSession) -> WebSession | None:
     with db.any_org_work():
-        exists = web_sessions.any_org_refresh(session)
+        exists = web_sessions.any_org_refresh(session, keeps_role=changes.takes_roles_from_members())
     return session if exists else None
 
 
 def _claims_for(kind: str, provider_tokens: OidcTokens) -> Claims | None:
     """Return the person of an ID token for a kind of sessions; None if the token gives no access there."""
-    if kind == "member":
+    if kind == "member" and not changes.takes_roles_from_members():
         return tokens.parse_dashboard_claims(provider_tokens.claims)
     if kind == "operator" and not _is_operator(provider_tokens):
         return None
     return tokens.parse_claims(provider_tokens.claims)
+
+
+def _any_org_find_member_claims(claims: Claims, *, cookie: str | None, now: datetime) -> Claims | None:
+    """Return claims with the organization and role of the team list, by the verified email; None without a membership.
+
+    A person without a membership accepts their newest invitation. Raises EmailNotVerified.
+    """
+    if not claims.is_email_verified:
+        raise EmailNotVerified
+    rows = memberships.any_org_list_memberships(email=claims.email, subject=claims.subject)
+    if not rows:
+        invites = member_invites.any_org_list_by_email(claims.email, now=now)
+        if not invites or invitations.any_org_accept(invites[0], now=now) is None:
+            return None
+        rows = memberships.any_org_list_memberships(email=claims.email, subject=claims.subject)
+    former = sessions.any_org_find(cookie, now=now) if cookie else None
+    current = [row for row in rows if former is not None and row.organization_id == former.organization_id]
+    organization_id = (current or rows)[0].organization_id
+    member = sessions.any_org_enter(organization_id, claims.email, claims.subject)
+    return None if member is None else dataclasses.replace(claims, organization_id=organization_id, role=member[1])
+
+
+def _with_role_of_session(claims: Claims, session: WebSession) -> Claims | None:
+    """Return refreshed claims with the session's role, which changes with the team list; None for another email."""
+    if not claims.is_email_verified or claims.email != session.email:
+        return None
+    return dataclasses.replace(claims, organization_id=session.organization_id, role=session.role)
 
 
 def _is_operator(provider_tokens: OidcTokens) -> bool:

@@ -1,19 +1,22 @@
 """Browser sessions: started by a link or at a provider, identified by a random cookie, ended by time or by the user.
 
 Cookies and link tokens are stored as hashes only. Functions run in a transaction that sees every tenant, because the
-user is not known yet.
+user is not known yet. `link_sign_in` starts sessions by links.
 """
 
+import dataclasses
 import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from adapters import sealing
 from domain.organization.access import Role
-from models.organization import web_sessions
-from models.organization.web_sessions import SignInLink, WebSession
-from pipelines.organization import sign_in
+from models.organization import memberships, web_sessions
+from models.organization.web_sessions import LiveSession, SignInLink, WebSession
+from pipelines.organization import second_factor, sign_in
+from pipelines.organization.second_factor import CodeResult
 
 #: A session that was not used for this long has ended.
 MAX_IDLE = timedelta(hours=12)
@@ -50,25 +53,6 @@ def any_org_issue_link(link: SignInLink, *, now: datetime, ttl_s: int) -> tuple[
     return token, expires_at
 
 
-def any_org_open_link(
-    token: str, *, cookie: str | None, browser_secret: str | None, is_sure: bool, user_agent: str, now: datetime
-) -> StartedSession | None:
-    """Use a link up and start its session; None for an invalid link.
-
-    An emailed link is valid in the browser that requested it (`browser_secret`), and in one whose user `is_sure`.
-    The session of the browser's former `cookie` ends, and so does every session of the same person in the same
-    organization with another role.
-    """
-    asked_by = secret_hash(browser_secret) if browser_secret else None
-    link = web_sessions.any_org_redeem_link(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
-    if link is None:
-        return None
-    new_cookie = create_cookie()
-    session = _session_of(link, id_hash=secret_hash(new_cookie), user_agent=user_agent, now=now)
-    member_id = any_org_sign_member_in(session, now=now) if link.organization_id else None
-    return any_org_start(session, new_cookie=new_cookie, member_id=member_id, cookie=cookie, now=now)
-
-
 def any_org_start(
     session: WebSession, *, new_cookie: str, member_id: UUID | None, cookie: str | None, now: datetime
 ) -> StartedSession:
@@ -77,6 +61,51 @@ def any_org_start(
     replaced = web_sessions.any_org_end(secret_hash(cookie)) if cookie else None
     web_sessions.any_org_insert({name: getattr(session, name) for name in WebSession.__dataclass_fields__})
     return StartedSession(new_cookie, session, member_id, replaced)
+
+
+def any_org_switch(cookie: str, *, organization_id: UUID, now: datetime) -> StartedSession | None:
+    """Move the session of a cookie to another organization of its member, under a new cookie; None if it is not theirs.
+
+    It keeps its login and its end.
+    """
+    session = any_org_find(cookie, now=now)
+    if session is None or session.kind != "member" or not session.is_email_verified:
+        return None
+    rows = memberships.any_org_list_memberships(email=session.email, subject=session.subject)
+    membership = next((row for row in rows if row.organization_id == organization_id), None)
+    member = any_org_enter(organization_id, session.email, session.subject) if membership else None
+    if member is None:
+        return None
+    member_id, role = member
+    return _replace(session, cookie, member_id, now=now, organization_id=organization_id, role=role)
+
+
+def any_org_confirm(cookie: str, code: str, *, now: datetime) -> StartedSession | CodeResult | None:
+    """Renew the login of a member's session by a code of the second factor, under a new cookie; or how it was refused.
+
+    None without such a session. The caller commits in each case.
+    """
+    session = any_org_find(cookie, now=now)
+    if session is None or session.kind != "member" or session.issuer is not None:
+        return None
+    result = second_factor.use_code(session.email, code, now=now)
+    if result != "right":
+        return result
+    return _replace(session, cookie, None, now=now, signed_in_at=now, signed_in_by="code")
+
+
+def any_org_enter(organization_id: UUID, email: str, subject: str) -> tuple[UUID, str] | None:
+    """Return the id and role of the member with a verified email, who signs in as `subject` from now on.
+
+    None without such a member, or if the team has removed them. The member stays locked, so that they cannot be removed
+    until the session has started, and then it ends with the removal.
+    """
+    member = memberships.lock_by_email(organization_id=organization_id, email=email)
+    if member is None or member.removed_at is not None:
+        return None
+    if member.subject != subject:
+        memberships.stage_subject(organization_id=organization_id, member_id=member.id, subject=subject)
+    return member.id, member.role
 
 
 def create_cookie() -> str:
@@ -89,7 +118,7 @@ def trim_user_agent(header: str) -> str | None:
     return header.replace("\x00", "")[:_MAX_USER_AGENT] or None
 
 
-def any_org_find(cookie: str, *, now: datetime) -> WebSession | None:
+def any_org_find(cookie: str, *, now: datetime) -> LiveSession | None:
     """Return the live session of a cookie, and record its use.
 
     Budget: 1 statement; once a minute another travels with the commit.
@@ -103,22 +132,6 @@ def any_org_find(cookie: str, *, now: datetime) -> WebSession | None:
 def local_subject(email: str) -> str:
     """Return the subject of an email address without an identity provider, as in our own tokens."""
     return f"local:{email}"
-
-
-def _session_of(link: SignInLink, *, id_hash: bytes, user_agent: str, now: datetime) -> WebSession:
-    return WebSession(
-        id_hash=id_hash,
-        kind=link.kind,
-        organization_id=link.organization_id,
-        role=link.role,
-        subject=local_subject(link.email),
-        email=link.email,
-        is_email_verified=True,
-        signed_in_at=now,
-        seen_at=now,
-        expires_at=now + LIFETIMES[link.kind],
-        user_agent=trim_user_agent(user_agent),
-    )
 
 
 def any_org_sign_member_in(session: WebSession, *, now: datetime) -> UUID | None:
@@ -140,3 +153,24 @@ def any_org_sign_member_in(session: WebSession, *, now: datetime) -> UUID | None
         now=now,
     )
     return member.id if member else None
+
+
+def _replace(
+    session: LiveSession, cookie: str, member_id: UUID | None, *, now: datetime, **changes: object
+) -> StartedSession:
+    """Return the session that takes the place of a live one, under a new cookie."""
+    new_cookie = create_cookie()
+    id_hash, token = secret_hash(new_cookie), None
+    if session.refresh_sealed is not None:
+        # Not through the cache of sealed secrets, which lives as long as the process.
+        token = sealing.unseal.__wrapped__(session.refresh_sealed, belongs_to=session.id_hash.hex())
+    sealed = sealing.seal(token, belongs_to=id_hash.hex()) if token else None
+    values = {name: getattr(session, name) for name in WebSession.__dataclass_fields__}
+    replacement = WebSession(**values | {"id_hash": id_hash, "seen_at": now, "refresh_sealed": sealed})
+    return any_org_start(
+        dataclasses.replace(replacement, **changes),  # type: ignore[arg-type]  # fields of the session
+        new_cookie=new_cookie,
+        member_id=member_id,
+        cookie=cookie,
+        now=now,
+    )

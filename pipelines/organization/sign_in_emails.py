@@ -1,10 +1,12 @@
-"""Sign-in links by email, for affiliates. The answer never reveals whether an address is known.
+"""Sign-in links by email, for members and affiliates. The answer never reveals whether an address is known.
 
-The request only stages a job; the job finds out whether the address belongs to an affiliate. The request contains
-personal data, so the job carries it sealed.
+The request only stages a job; the job finds out what the address may open. The request contains personal data, so the
+job carries it sealed.
 """
 
 import base64
+import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 from uuid import UUID
@@ -13,19 +15,23 @@ import orjson
 
 import settings
 from adapters import sealing
-from adapters.identity import tokens
 from domain import jobs
+from domain.organization.access import Role
 from models.affiliates import accounts
 from models.organization import organizations, web_sessions
 from models.organization.web_sessions import SignInLink
 from pipelines import mail, work
-from pipelines.organization import sessions
+from pipelines.organization import destinations, sessions
+from pipelines.organization.destinations import SignInDestination
 
 #: How long an emailed link is valid.
 LIFETIME = timedelta(minutes=15)
+#: How long the link is valid that the first Owner of a new organization gets.
+FIRST_LIFETIME = timedelta(days=7)
 
 _COUNTED_FOR = timedelta(hours=1)
 _BELONGS_TO = "sign_in.letter"
+_KIND = "sign_in.link"
 
 
 def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) -> None:
@@ -42,24 +48,46 @@ def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) 
 
 
 def any_org_send(*, sealed: str, now: datetime) -> None:
-    """Stage the email with a link if the address is an affiliate's and got fewer than three within the hour."""
+    """Stage the email with a link if the address may sign in here and got fewer than three within the hour."""
     try:
         # Not through the cache of sealed secrets: each is opened once.
         request = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
-        tokens.check_local("affiliate")
     except sealing.CannotUnseal as error:
         raise work.NotReadable(str(error)) from error
-    except tokens.NotLocal:
-        return
-    email, organization_id = request["email"], accounts.any_org_find_newest_brand(request["email"])
-    if organization_id is None:
+    email = request["email"]
+    listed = destinations.any_org_list(email, subject=sessions.local_subject(email), now=now)
+    if not listed:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")
     if not web_sessions.any_org_count_email(counted_as, now=now, until=now + _COUNTED_FOR):
         return
-    link = SignInLink("account", None, None, email, bytes.fromhex(request["asked_by"]))
+    link = SignInLink("account", None, None, email, bytes.fromhex(request["asked_by"]), via="email")
     token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(LIFETIME.total_seconds()))
-    _stage_email(organization_id, email, _link_url(token, request["back"]), now)
+    _stage_email(listed, email, _link_url(token, request["back"]), now)
+
+
+def any_org_issue_first_link(*, organization_id: UUID, name: str, email: str, now: datetime) -> str | None:
+    """Email the first Owner of a new organization a link to sign in; without a mail server return its URL instead.
+
+    It is valid for FIRST_LIFETIME.
+    """
+    has_server = settings.current().mail.smtp is not None
+    # No browser requested the mailed link, so any browser shows a button first.
+    asked_by = sessions.secret_hash(secrets.token_urlsafe(32)) if has_server else None
+    via = "email" if has_server else "shell"
+    link = SignInLink("member", organization_id, Role.Owner, email, asked_by, via)
+    token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(FIRST_LIFETIME.total_seconds()))
+    if not has_server:
+        return _link_url(token, None)
+    brand, web = " ".join(name.split()), settings.current().web.url
+    text = (
+        f"{brand} is set up on Finderfee, and you are its Owner. Sign in:\n\n{_link_url(token, None)}\n\n"
+        f"The link works once, within {FIRST_LIFETIME.days} days. Later, sign in with this email address at"
+        f" {web}/sign-in\n"
+    )
+    subject = f"Sign in to {brand}"
+    mail.send(organization_id=organization_id, to=email, subject=subject, text=text, kind=_KIND, at=now)
+    return None
 
 
 def _link_url(token: str, back: str | None) -> str:
@@ -67,14 +95,20 @@ def _link_url(token: str, back: str | None) -> str:
     return f"{settings.current().web.url}/sign-in/link/{token}{query}"
 
 
-def _stage_email(organization_id: UUID, email: str, url: str, now: datetime) -> None:
-    brand = organizations.find(organization_id)
-    assert brand is not None  # it has this affiliate
+def _stage_email(listed: Sequence[SignInDestination], email: str, url: str, now: datetime) -> None:
+    """Stage the email in the name of the organization that the person visited last, or joined last as an affiliate."""
+    first = listed[0]
+    organization_id = first.organization_id or accounts.any_org_find_newest_brand(email)
+    brand = organizations.find(organization_id) if organization_id is not None else None
+    assert brand is not None  # each destination has one
     name = " ".join(brand.name.split())
+    where = f"your affiliate account at {name}" if first.kind == "account" else name
+    if len(listed) > 1:
+        where = "Finderfee"
     text = (
-        f"Open this link to sign in to your affiliate account at {name}:\n\n{url}\n\nIt works once, for"
+        f"Open this link to sign in to {where}:\n\n{url}\n\nIt works once, for"
         f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not request it, ignore this email:"
         " nothing happens without you.\n"
     )
-    subject = f"Sign in to your affiliate account at {name}"
-    mail.send(organization_id=organization_id, to=email, subject=subject, text=text, kind="sign_in.link", at=now)
+    subject = f"Sign in to {where}"
+    mail.send(organization_id=brand.id, to=email, subject=subject, text=text, kind=_KIND, at=now)

@@ -12,12 +12,16 @@ from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from models.organization import members, organizations
 from models.organization.organizations import Organization
+from pipelines import owed_days
 from pipelines.conversions import renewal
 from pipelines.organization import operator_settings
 
 
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, now: datetime) -> UUID:
-    """Create an organization with its first Owner; runs in a transaction that sees every tenant."""
+    """Create an organization with its first Owner; runs in a transaction that sees every tenant.
+
+    The Owner's email counts as verified, since the operator vouches for it.
+    """
     organization_id = ids.new_id()
     slug = f"{_slug(name)}-{organization_id.hex[-12:]}"
     organizations.insert(
@@ -37,6 +41,7 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
             "id": ids.new_id(),
             "organization_id": organization_id,
             "email": owner_email.strip().lower(),
+            "is_email_verified": True,
             "role": "Owner",
             "created_at": now,
         }
@@ -63,6 +68,8 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
         raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
     if "payout_grace_days" in changes:
         renewal.renew_holds(organization_id)
+    if changes.get("home_currency", before.home_currency) != before.home_currency:
+        owed_days.enqueue(organization_id)
     return changes
 
 

@@ -49,11 +49,12 @@ def email_person(change: AccountChange, *, email: str, now: datetime) -> None:
     if not change.affiliates:
         return
     account = change.now.account
-    destination = f"{account.method}, {mask(account.destination)}" if account else "none: it was removed"
+    destination = f"{account.method}, {mask(account.destination)}" if account else "none, because it was removed"
     text = (
-        f"Your payout account was changed at {now:%Y-%m-%d %H:%M} UTC. The new account is {destination}.\n\nIt applies"
-        " to every brand, from the next payout on.\n\nIf you did not change it, sign in, correct it, and sign out"
-        f" everywhere:\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n"
+        f"Your payout account was changed at {now:%Y-%m-%d %H:%M} UTC. Your new payout account: {destination}.\n\n"
+        "It is used for the payouts of all brands from now on.\n\nIf you did not make this change, sign in, correct the"
+        f" account, and sign out everywhere:\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n\n"
+        "You get this email because you are an affiliate with a payout account here.\n"
     )
     organization_id, _ = change.affiliates[-1]
     subject = "Your payout account was changed"

@@ -44,7 +44,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
     _check_not_paid(payout)
     _check_not_netted(payout)
     if payout.amount_cents <= 0:
-        message = "Everything that this payout pays was taken back. Void it; the rest is netted in a later payout."
+        message = "All commissions in this payout were reversed. Void it; the rest is offset in a later payout."
         raise Refused(409, transfer.NOTHING_LEFT, message)
     organization = organizations.find(payout.organization_id)
     assert organization is not None
@@ -130,7 +130,9 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
         names = transfers.REFERENCES[transfers.Method(payout.method)]
         answer = Paid(dict.fromkeys(names, paid_as) | payout.references)
     else:
-        answer = Rejected("settled_by_operator", failed_because or "The operator found that the rail did not pay it.")
+        answer = Rejected(
+            "settled_by_operator", failed_because or "The operator found that the payout provider did not pay it."
+        )
     transfer.settle(payout, payout.attempt, answer, now=now)
     return PayoutStatus.Paid if paid_as is not None else PayoutStatus.Failed
 
@@ -197,7 +199,9 @@ def _check_reviewed(payout: Payout) -> None:
 
 def _check_not_paid(payout: Payout) -> None:
     if rail_events.has_paid_event(organization_id=payout.organization_id, payout_id=payout.id):
-        message = "The rail reports that it paid this payout after all. Mark it as paid, or ask your operator to check."
+        message = (
+            "The payout provider reports that this payout was paid. Mark it as paid, or ask your operator to check."
+        )
         raise Refused(409, "rail_says_paid", message)
 
 

@@ -5,23 +5,25 @@ Source: core spec, "Organization profile" (automatic payouts).
 """
 
 from datetime import date, datetime
-from decimal import Decimal
 from uuid import UUID
 
 import settings
 from domain import jobs
-from domain.money import currencies
+from domain.money import wording
+from domain.notifications.kinds import NotificationKind
 from domain.payouts import cadence
 from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refusals import Refused
 from models import advisory_locks, ids
+from models.notifications.feed import NewNotice
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
 from models.payouts.proposals import PayoutCadence, Proposal
 from pipelines import mail, work
+from pipelines.notifications import notices
 from pipelines.payouts import run, run_plan
 from pipelines.payouts.run import Receipt
 from pipelines.payouts.run_plan import PayoutPreview
@@ -36,9 +38,9 @@ def any_org_enqueue_due(*, now: datetime) -> int:
 
 
 def propose(*, organization_id: UUID, now: datetime) -> None:
-    """Create a proposal if the cadence is due, and email the Owners; once per period, however often it is called.
+    """Create a proposal if the cadence is due, and notify the Owners; once per period, however often it is called.
 
-    Amounts that an earlier period left open are in the new proposal. No email is sent when nothing is due.
+    Amounts that an earlier period left open are in the new proposal. No one is notified when nothing is due.
     """
     advisory_locks.take_payout_run_lock(organization_id)
     organization = organizations.lock(organization_id)
@@ -57,13 +59,13 @@ def propose(*, organization_id: UUID, now: datetime) -> None:
 
 def _confirm_or_notify(organization: Organization, proposal: Proposal, now: datetime) -> None:
     if not organization.automatic_payout_enabled:
-        _email_proposed(organization, proposal, now)
+        _notify_proposed(organization, proposal)
         return
     try:
         receipt = run.create(organization_id=organization.id, request=RunRequest(), now=now)
     except Refused as refusal:  # before anything is written
         proposals.stage_refused(organization_id=organization.id, code=refusal.code, message=refusal.message)
-        _email_refused(organization, proposal, refusal, now)
+        _notify_refused(organization, proposal, refusal)
     else:
         _stage_audit(organization.id, receipt, now)
         _email_confirmed(organization, receipt, now)
@@ -110,49 +112,62 @@ def _stage_audit(organization_id: UUID, receipt: Receipt, now: datetime) -> None
     )
 
 
-def _email_proposed(organization: Organization, proposal: Proposal, now: datetime) -> None:
-    text = (
-        f"{_describe(organization, proposal)}\n\nNothing was paid yet. Check the preview and confirm the run in the"
-        f" dashboard at {settings.current().web.url}. The preview is always up to date."
+def _notify_proposed(organization: Organization, proposal: Proposal) -> None:
+    detail = (
+        f"{_describe(organization, proposal)}\n\nNothing was paid yet. Check the preview, which is always current, and"
+        " confirm the run."
     )
-    _send(organization, f"Payouts of {organization.name} wait for you", text, "payout.prepared", now)
+    _notify_due(organization, proposal, f"Payouts due: {_describe_short(proposal)}", detail)
 
 
-def _email_refused(organization: Organization, proposal: Proposal, refusal: Refused, now: datetime) -> None:
-    text = (
+def _notify_refused(organization: Organization, proposal: Proposal, refusal: Refused) -> None:
+    detail = (
         f"{_describe(organization, proposal)}\n\nThe automatic confirmation was refused ({refusal.code}):"
-        f" {refusal.message}\n\nNothing was paid. Once this is resolved, confirm the run in the dashboard at"
-        f" {settings.current().web.url}."
+        f" {refusal.message}\n\nNothing was paid. Once this is resolved, confirm the run."
     )
-    _send(organization, f"Payouts of {organization.name} were not made", text, "payout.refused", now)
+    _notify_due(organization, proposal, f"Payouts not made: {_describe_short(proposal)}", detail)
+
+
+def _notify_due(organization: Organization, proposal: Proposal, title: str, detail: str) -> None:
+    """Stage the notification of a proposal that waits for an Owner. It names no affiliate."""
+    notices.stage(
+        NewNotice(
+            organization.id,
+            NotificationKind.PayoutDue.value,
+            proposal.id,
+            title=title,
+            detail=detail,
+            path="/dashboard/payouts",
+        )
+    )
+
+
+def _describe_short(proposal: Proposal) -> str:
+    total = wording.format_money(proposal.usd_estimate_cents, "USD")
+    return f"{total} to {proposal.recipients:,} {'affiliate' if proposal.recipients == 1 else 'affiliates'}"
 
 
 def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime) -> None:
     hold = ""
     if receipt.run.review_status:
-        hold = " They wait for the operator's review."
+        hold = " The operator reviews them before they are sent."
     elif receipt.run.hold_until:
-        hold = f" They are held until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
+        hold = f" They are on hold until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
     text = (
-        f"{len(receipt.payouts)} payouts of {organization.name}, {_money(receipt.total_cents, 'USD')} in total, were"
-        f" confirmed automatically.{hold}\n\nThe run is {receipt.run.id}. See it in the dashboard at"
-        f" {settings.current().web.url}."
+        f"{len(receipt.payouts)} payouts of {organization.name},"
+        f" {wording.format_money(receipt.total_cents, 'USD')} in total, were confirmed automatically.{hold}\n\n"
+        f"The run is {receipt.run.id}. See it in the dashboard at {settings.current().web.url}."
     )
     _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", now)
 
 
 def _describe(organization: Organization, proposal: Proposal) -> str:
-    totals = ", ".join(_money(cents, currency) for currency, cents in proposal.native_totals.items())
-    total = _money(proposal.usd_estimate_cents, "USD")
+    totals = ", ".join(wording.format_money(cents, currency) for currency, cents in proposal.native_totals.items())
+    total = wording.format_money(proposal.usd_estimate_cents, "USD")
     return (
         f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals};"
         f" {total} at today's rates."
     )
-
-
-def _money(cents: int, currency: str) -> str:
-    exponent = currencies.exponent(currency)
-    return f"{Decimal(cents).scaleb(-exponent):,.{exponent}f} {currency}"
 
 
 def _send(organization: Organization, subject: str, text: str, kind: str, now: datetime) -> None:

@@ -91,7 +91,7 @@ def _prepare_one(payout: Payout | None, now: datetime) -> PreparedTransfer | Non
     if payout.hold_until is not None and payout.hold_until > now:
         raise TryAgain(at=payout.hold_until, why="the payout is held until then")
     if payout.amount_cents <= 0:
-        reason = "Everything that it pays was taken back before it was sent."
+        reason = "All its commissions were reversed before it was sent."
         fail(payout, code=NOTHING_LEFT, reason=reason, now=now)
         return None
     _check_not_paid(payout, now)

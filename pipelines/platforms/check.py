@@ -1,6 +1,6 @@
 """Checks whether a platform still accepts the credentials of a connection.
 
-A refusal makes the connection Broken at once, and Owners get an email: the platform is not called again until the
+A refusal makes the connection Broken at once, and its brand is notified: the platform is not called again until the
 connection is repaired.
 """
 
@@ -10,11 +10,13 @@ from datetime import datetime
 from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.base import PlatformUnreachable
+from domain.notifications.kinds import NotificationKind
 from domain.platforms.names import PlatformStatus
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection
-from pipelines import mail
+from pipelines.notifications import notices
 from pipelines.platforms import connect
 
 
@@ -54,27 +56,29 @@ def record(checked: PlatformConnection, result: CredentialCheck, *, now: datetim
         {"status": status.value, "last_checked_at": now, "last_error": result.refusal or result.warning},
     )
     if status == PlatformStatus.Broken and connection.status != PlatformStatus.Broken:
-        _notify_broken(after, now=now)
+        _notify_broken(after)
     return after
 
 
-def _notify_broken(connection: PlatformConnection, *, now: datetime) -> None:
-    """Stage an email to every Owner: the refusal, its effect, and what to do. Sent once until it is repaired."""
+def _notify_broken(connection: PlatformConnection) -> None:
+    """Stage the notification of a refusal, its effect, and what to do: once until the connection is repaired."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it
     label = registry.get(connection.platform).label
-    text = (
+    detail = (
         f"{label} no longer accepts the credentials of {organization.name}.\n\n"
         f"  {label} says: {connection.last_error}\n\n"
         f"Until it does, sales without an affiliate are not looked up at {label}; they are booked as usual, without an"
-        f" affiliate.\n\nCreate new credentials at {label} and enter them in the connection (dashboard, connections; or"
-        f" PATCH /api/v1/platforms/{connection.id}), or check the connection again when {label} accepts the old ones."
-        " You get this email once, until the credentials are accepted again."
+        f" affiliate.\n\nCreate new credentials at {label} and enter them in the connection, or check it again"
+        f" when {label} accepts the old ones. You get this email once, until the credentials are accepted again."
     )
-    mail.send_to_owners(
-        organization_id=connection.organization_id,
-        subject=f"{label} refuses the connection of {organization.name}",
-        text=text,
-        kind="platform.broken",
-        at=now,
+    notices.stage(
+        NewNotice(
+            connection.organization_id,
+            NotificationKind.ConnectionBroken.value,
+            connection.id,
+            title=f"Connection broken: {label} refuses your credentials",
+            detail=detail,
+            path="/dashboard/connections",
+        )
     )

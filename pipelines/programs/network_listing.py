@@ -118,13 +118,13 @@ def _change_and_notify(program: Program, columns: Mapping[str, Any], now: dateti
     name = " ".join(after.name.split())
     url = f"{settings.current().web.url}/dashboard/programs/{after.id}"
     if after.network_review == NetworkReview.Approved:
-        subject = f"{name} is in the network"
-        result = "Affiliates of every brand can find it now and apply, as long as your plan and your funding allow it."
+        subject = f"Your program {name} is now listed in the network"
+        result = "Affiliates can find it and apply, as long as you have a paid plan and a funding source."
     else:
-        subject = f"{name} is not listed in the network"
-        result = "It is private now and continues for its affiliates. Listing it again requests another review."
+        subject = f"Your program {name} is not listed in the network"
+        result = "It is private now; its affiliates keep their links. You can change it and submit it again."
     reason = f"\n\nReason:\n{after.network_reason}" if after.network_reason else ""
-    text = f"{brand.name}: {subject}.\n\n{result}{reason}\n\n{url}\n"
+    text = f"{brand.name}: {subject}.\n\n{result}{reason}\n\nView the program:\n{url}\n"
     mail.send_to_owners(
         organization_id=after.organization_id, subject=subject, text=text, kind="program.network_review", at=now
     )

@@ -53,18 +53,14 @@ class Stats:
 def list_stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
     """Return the statistics of every program that is not archived, newest first.
 
-    Budget: 4 round trips (programs; currencies; rates; owed amounts) and the commit, whatever the number of rows.
+    Budget: 3 round trips (programs; home currency and rates; owed amounts) and the commit, whatever the number of rows.
     """
     since = now - _RECENT_DAYS
     rows = numbers.list_counts(organization_id=organization_id, since=since)
     if not rows:
         return []
     firsts = [row.first_conversion_at for row in rows if row.first_conversion_at is not None]
-    factors = home_rate.read_factors(
-        home=rows[0].home_currency,
-        currencies=numbers.list_currencies(organization_id),
-        first=min(firsts, default=now).date(),
-    )
+    factors = home_rate.read_home_factors(organization_id, first=min(firsts, default=now).date())
     by_program: dict[UUID, list[ProgramSum]] = {}
     for part in list_sums(organization_id=organization_id, factors=factors, now=now):
         by_program.setdefault(part.program_id, []).append(part)
@@ -90,9 +86,15 @@ def _sum_bucket(owed: Iterable[ProgramSum], bucket: str) -> Money:
 
 
 def find_tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
-    """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found."""
-    _find(organization_id, program_id)
-    return numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
+    """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found.
+
+    Budget: 1 round trip.
+    """
+    since = now - _RECENT_DAYS
+    traffic = numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=since)
+    if traffic is None:
+        raise not_found("program", program_id)
+    return traffic
 
 
 def list_recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:

@@ -10,16 +10,22 @@ from uuid import UUID
 
 from domain.money import valuation
 from domain.programs.days import DayRange
-from domain.programs.metrics import BoardEntry, BoardMetric, Metrics, MetricsGroup, build_metrics
+from domain.programs.metrics import (
+    BoardEntry,
+    BoardMetric,
+    Changes,
+    Metrics,
+    MetricsGroup,
+    PeriodMetrics,
+    build_metrics,
+    build_period,
+    compare,
+)
 from domain.refusals import not_found
-from models.affiliates import affiliates
-from models.organization import organizations
-from models.programs import metrics, numbers, programs
+from models.money import home_rates
+from models.programs import metrics
 from models.programs.metrics import MetricsScope
 from pipelines.programs import home_rate
-
-# No rate is older, and no day before it needs a rate.
-_BEFORE_ALL_RATES = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,39 +46,64 @@ class Board:
     entries: Sequence[BoardEntry]
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The metrics of a period and of the one that it is compared with, in the home currency."""
+
+    currency: str
+    group: MetricsGroup
+    current: PeriodMetrics
+    previous: PeriodMetrics
+
+    @property
+    def change(self) -> Changes:
+        """The changes of the totals."""
+        return compare(self.current.totals, self.previous.totals)
+
+
 def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> MeasuredRange:
     """Return the metrics of these days. Raises Refused 404 not_found.
 
-    Budget: 4 round trips (home currency; currencies; rates; days), one more for a program and an affiliate each, and
-    the commit, whatever the number of rows.
+    Budget: 2 round trips (home currency and rates; days) and the commit, whatever the number of rows.
     """
-    _check_exists(whose)
-    factors = _read_factors(whose.organization_id, days)
+    factors = _read_factors(whose, days.first)
     parts = metrics.list_parts(whose, days, group, factors)
     return MeasuredRange(days, group, factors.home, build_metrics(parts, days, group))
+
+
+def summarize(whose: MetricsScope, days: DayRange, before: DayRange, group: MetricsGroup) -> Summary:
+    """Return the metrics of two ranges and the changes between them. Raises Refused 404 not_found.
+
+    Budget: 2 round trips (home currency and rates; days) and the commit, whatever the number of rows.
+    """
+    factors = _read_factors(whose, min(days.first, before.first))
+    parts = metrics.list_period_parts(whose, days, before, group, factors)
+    current = build_period((row.part for row in parts if row.is_current), days, group)
+    previous = build_period((row.part for row in parts if not row.is_current), before, group)
+    return Summary(factors.home, group, current, previous)
 
 
 def rank(*, organization_id: UUID, program_id: UUID | None, metric: BoardMetric, days: DayRange, limit: int) -> Board:
     """Return the best affiliates of these days, of one program or of all. Raises Refused 404 not_found.
 
-    Budget: 4 round trips (home currency; currencies; rates; days), one more for a program, and the commit.
+    Budget: 2 round trips (home currency and rates; days) and the commit.
     """
     whose = MetricsScope(organization_id, program_id)
-    _check_exists(whose)
-    factors = _read_factors(organization_id, days)
+    factors = _read_factors(whose, days.first)
     entries = metrics.list_board(whose, days, metric, factors, limit=limit)
     return Board(factors.home if metric.is_money else None, entries)
 
 
-def _check_exists(whose: MetricsScope) -> None:
-    organization_id, program_id, affiliate_id = whose.organization_id, whose.program_id, whose.affiliate_id
-    if program_id is not None and programs.find(organization_id=organization_id, program_id=program_id) is None:
-        raise not_found("program", program_id)
-    if affiliate_id is not None and affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id) is None:
-        raise not_found("affiliate", affiliate_id)
-
-
-def _read_factors(organization_id: UUID, days: DayRange) -> valuation.Factors:
-    home = organizations.read_home_currency(organization_id)
-    currencies = numbers.list_currencies(organization_id)
-    return home_rate.read_factors(home=home, currencies=currencies, first=max(days.first, _BEFORE_ALL_RATES))
+def _read_factors(whose: MetricsScope, first: date) -> valuation.Factors:
+    """Return the factors of the days since the first. Raises Refused 404 not_found."""
+    rates = home_rates.read(
+        whose.organization_id,
+        since=home_rate.oldest_rate_day(first),
+        program_id=whose.program_id,
+        affiliate_id=whose.affiliate_id,
+    )
+    if not rates.has_program:
+        raise not_found("program", whose.program_id)
+    if not rates.has_affiliate:
+        raise not_found("affiliate", whose.affiliate_id)
+    return home_rate.compute_factors(rates)

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import emails, statuses
+from domain.notifications.kinds import NotificationKind
 from domain.programs import application_answers
 from domain.programs.application_form import ApplicationForm
 from domain.refusals import Refused
@@ -17,10 +18,12 @@ from models import advisory_locks, ids, storefront
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import LinkView
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from models.programs import programs
 from models.storefront import ApplicationFacts
 from pipelines.affiliates import enrollment, recruitment, status_emails
+from pipelines.notifications import notices
 from pipelines.organization import capacity
 from pipelines.storefront import second_step
 
@@ -98,6 +101,8 @@ def apply(
     tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
     enrollment.emit_events(affiliate, slug=slug, now=now)
+    if affiliate.status == statuses.AffiliateStatus.Pending:
+        notices.stage(NewNotice(organization_id, NotificationKind.NewApplication.value, affiliate.id))
     if affiliate.status == statuses.AffiliateStatus.Approved:
         status_emails.stage_approved(organization, [affiliate.email], now=now)
     return FiledApplication(

@@ -62,9 +62,10 @@ def email_applicant(*, organization_id: UUID, affiliate_id: UUID, now: datetime)
     brand, program = (" ".join(name.split()) for name in (step.brand, step.program))
     link = answer_links.build_url(Applicant(organization_id, affiliate_id), now=now)
     text = (
-        f"{brand} has a few more questions about your application to {program}. Answer them here:\n\n{link}\n\n"
-        f"The link is only for you. It works for {answer_links.LIFETIME.days} days. You can use it again to change your"
-        " answers until they have decided. If you did not apply, ignore this email: nothing happens without you.\n"
+        f"{brand} has a few more questions about your application to its affiliate program {program}. Please answer"
+        f" them here:\n\n{link}\n\n"
+        f"The link is personal and valid for {answer_links.LIFETIME.days} days. You can use it to change your answers"
+        f" until {brand} has decided.\n\nYou get this email because you applied. If you did not, you can ignore it.\n"
     )
     subject = f"A few more questions about your application to {program}"
     mail.send(

@@ -9,8 +9,10 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from domain import links, slugs, statuses
+from domain.affiliates import orders
 from domain.conversions.commission import CommissionType
 from schemas.affiliates.balance import BalanceRecord
+from schemas.affiliates.totals import AffiliateTotalsRecord
 from schemas.base import MAY_LACK, ONE_LINE, Amount, Email, Instant, Wire, line, one_of, rate, text
 from schemas.collection_fields import Items
 from schemas.paging import MAX_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
@@ -21,8 +23,8 @@ _CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partne
 _PAIR = "customCommissionType and customCommissionValue must be sent together."
 _NO_TYPE = "The affiliate has no customCommissionType yet. Send it together with customCommissionValue."
 
-#: The sort orders of affiliates, the default first.
-ORDERS = ("newest", "oldest", "name")
+_MAX_DAYS = 3650
+_NEEDS_ORDER = "noSalesForDays needs sort=lastSale or sort=-lastSale."
 
 #: The refusals of an affiliate's own rate.
 RATE_REFUSALS = (
@@ -163,7 +165,7 @@ class AffiliateLinkRecord(Wire):
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`, and with `balances` in lists on request.
+    """An affiliate with `links`, and with `balances` and `totals` in lists on request.
 
     People at the dashboard also see `applicationData`, API keys never do.
     """
@@ -186,21 +188,37 @@ class AffiliateRecord(Wire):
     created_at = Instant()
     application_data = fields.Dict(keys=fields.String(), values=fields.Raw(), allow_none=True, metadata=MAY_LACK)
     balances = fields.List(fields.Nested(BalanceRecord), metadata=MAY_LACK)
+    totals = fields.Nested(AffiliateTotalsRecord, metadata=MAY_LACK)
     links = fields.List(fields.Nested(AffiliateLinkRecord))
 
 
-class AffiliatesQuery(SkippingPageQuery):
-    """The list of affiliates in one of three orders, optionally filtered by program, status or text."""
+class AffiliateFilterQuery(Wire):
+    """Affiliates in one of their orders, optionally filtered by program, status, text or last sale.
+
+    A `-` before an order is the highest first.
+    """
 
     program_id = fields.UUID(load_default=None)
     status = one_of(statuses.AffiliateStatus, load_default=None)
     q = text(longest=200, load_default=None)
-    sort = one_of(ORDERS, load_default=ORDERS[0])
-    balances = QueryFlag(load_default=False)
+    no_sales_for_days = QueryInteger(load_default=None, validate=validate.Range(min=1, max=_MAX_DAYS))
+    sort = one_of(orders.ALL, load_default=orders.ALL[0])
+
+    @validates_schema
+    def _check_order(self, query: dict[str, Any], **_: object) -> None:
+        if query.get("no_sales_for_days") is not None and query.get("sort") not in orders.OF_LAST_SALE:
+            raise ValidationError(_NEEDS_ORDER, "noSalesForDays")
 
     @post_load
     def _trim(self, query: dict[str, Any], **_: object) -> dict[str, Any]:
         return {**query, "q": (query["q"] or "").strip() or None}
+
+
+class AffiliatesQuery(AffiliateFilterQuery, SkippingPageQuery):
+    """A page of affiliates, on request with their balances and totals."""
+
+    balances = QueryFlag(load_default=False)
+    totals = QueryFlag(load_default=False)
 
 
 class ApplicationsQuery(Wire):
@@ -211,8 +229,8 @@ class ApplicationsQuery(Wire):
     program_id = fields.UUID(load_default=None)
 
 
-_FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances"))
-_FOR_KEY = AffiliateRecord(exclude=("links", "balances", "application_data"))
+_FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances", "totals"))
+_FOR_KEY = AffiliateRecord(exclude=("links", "balances", "totals", "application_data"))
 _LINK = AffiliateLinkRecord(exclude=("url",))
 
 #: The keys of affiliates that the database renders, for a person at the dashboard and for an API key, and of links.

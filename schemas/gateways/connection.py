@@ -48,6 +48,32 @@ class GatewayFieldRecord(Wire):
     help = fields.String()
 
 
+class GuideStepRecord(Wire):
+    """One step at the gateway."""
+
+    text = fields.String()
+    gives = fields.List(fields.String())
+
+
+class GuidePermissionRecord(Wire):
+    """A permission of the key at the gateway."""
+
+    name = fields.String()
+    purpose = fields.String()
+
+
+class GatewayGuideRecord(Wire):
+    """How the credentials of a gateway are made."""
+
+    title = fields.String()
+    key_url = fields.String(allow_none=True)
+    steps = fields.List(fields.Nested(GuideStepRecord()))
+    permissions = fields.List(fields.Nested(GuidePermissionRecord()))
+    writes = fields.List(fields.String())
+    outcome = fields.String()
+    test_mode = fields.String()
+
+
 class GatewayRecord(Wire):
     """A gateway that can be connected."""
 
@@ -55,6 +81,7 @@ class GatewayRecord(Wire):
     label = fields.String()
     kind = fields.String()
     fields_ = fields.List(fields.Nested(GatewayFieldRecord()), attribute="fields", data_key="fields")
+    guide = fields.Nested(GatewayGuideRecord())
 
 
 class GatewayCapabilitiesRecord(Wire):

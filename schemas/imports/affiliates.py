@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from domain.imports import files
+from domain.imports import column_mapping, files
 from domain.imports.rows import BadRow
 from domain.imports.warnings import RowWarning
 from domain.refusals import Refused
@@ -20,6 +20,7 @@ from schemas.imports.common import (
     CommissionBalance,
     ImportJobWarning,
     ImportPreview,
+    MappedFile,
     import_file,
     import_rows,
     parse_rows,
@@ -66,7 +67,7 @@ class ImportRow(Wire):
         }
 
 
-class AffiliatePreview(Wire):
+class AffiliatePreview(MappedFile):
     """A preview of up to 1,000 affiliates for one program, in `affiliates` or in the text of a `file`.
 
     `include_statuses` loads to a set, None without one; a file to its rows, with `lines` and its `form`.
@@ -85,7 +86,7 @@ class AffiliatePreview(Wire):
     def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
         names = body["include_statuses"]
         included = None if names is None else {_known_status(name, index) for index, name in enumerate(names)}
-        parsed = parse_rows(body, "affiliates", files.parse_affiliates)
+        parsed = parse_rows(body, "affiliates", files.parse_affiliates, column_mapping.PERSON_WORDS)
         if parsed["form"] is not None:
             parsed["affiliates"] = [_load_file_row(values) for values in parsed["affiliates"]]
         return body | parsed | {"include_statuses": included}

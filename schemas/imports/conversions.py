@@ -10,13 +10,14 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
-from domain.imports import files
+from domain.imports import column_mapping, files
 from domain.refusals import Refused
 from schemas.base import NEEDED, CleanedLine, Flag, Instant, Wire, integer, one_of, text
 from schemas.imports.affiliates import ImportResultRecord
 from schemas.imports.common import (
     CommissionBalance,
     ImportPreview,
+    MappedFile,
     import_file,
     import_rows,
     parse_rows,
@@ -56,7 +57,7 @@ class _Unread(fields.Nested):
         return value
 
 
-class ConversionPreview(Wire):
+class ConversionPreview(MappedFile):
     """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`.
 
     A file loads to its rows, with `lines` and its `form`. `source` is the service that they come from.
@@ -66,6 +67,7 @@ class ConversionPreview(Wire):
     program_id = fields.UUID(required=True)
     conversions = import_rows(_Unread(HistoricalRow, allow_none=True), "conversions")
     file = import_file()
+    currency = text(longest=3, load_default=None, allow_none=True)
     exclude_paid = Flag(load_default=False)
     source = text(longest=40, load_default="api", validate=[_source])
 
@@ -74,7 +76,7 @@ class ConversionPreview(Wire):
 
     @post_load
     def _settle(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
-        return body | parse_rows(body, "conversions", files.parse_sales)
+        return body | parse_rows(body, "conversions", files.parse_sales, column_mapping.SALE_WORDS)
 
 
 class ConversionImport(ConversionPreview):

@@ -1,12 +1,15 @@
 """The signed-in affiliate, their brands and their programs, in the API."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from marshmallow import fields
 
 from domain import statuses
 from domain.conversions.commission import CommissionType
+from domain.payouts import cadence
+from domain.payouts.cadence import Cadence
 from domain.programs import application_form, terms_text
 from domain.programs.terms_text import DescribedTerms
 from schemas.base import Amount, Instant, Wire, one_of
@@ -14,13 +17,15 @@ from schemas.programs.application_form import ApplicationFormRecord
 
 
 class OwnBrandRecord(Wire):
-    """A brand that the affiliate works for, with its name, colour and logo."""
+    """A brand that the affiliate works for, with its name, colour and logo, and when it pays next."""
 
     organization_id = fields.UUID(attribute="id")
     name = fields.String()
     primary_brand_color = fields.String(allow_none=True)
     logo_url = fields.String(allow_none=True)
     timezone = fields.String()
+    payout_cadence = one_of(Cadence)
+    next_payout_on = fields.Date(allow_none=True)
 
 
 class OwnAccountRecord(Wire):
@@ -69,20 +74,37 @@ class ProgramOfferRecord(_ProgramTerms):
     application_form = fields.Nested(ApplicationFormRecord, allow_none=True)
 
 
-_BRAND = OwnBrandRecord(exclude=("logo_url",))
+_BRAND = OwnBrandRecord(exclude=("logo_url", "next_payout_on"))
 _JOINED = OwnProgramRecord(exclude=("terms", "recruiting_percent"))
 _OFFER = ProgramOfferRecord(exclude=("terms", "application_form"))
 _PERCENT = Amount()
 
 
-def account_record(*, account_id: object, email: str, brands: Iterable[Any], base_url: str) -> dict[str, Any]:
+def account_record(
+    *, account_id: object, email: str, brands: Iterable[Any], base_url: str, now: datetime
+) -> dict[str, Any]:
     """Return an account as the API shows it. `base_url` is the public URL of this service."""
     brand_records = [
         _BRAND.dump(brand)
-        | {"logoUrl": f"{base_url}/api/brand-files/{brand.logo_file_id}" if brand.logo_file_id else None}
+        | {
+            "logoUrl": f"{base_url}/api/brand-files/{brand.logo_file_id}" if brand.logo_file_id else None,
+            "nextPayoutOn": _next_payout_on(brand, now),
+        }
         for brand in brands
     ]
     return {"id": str(account_id), "email": email, "brands": brand_records}
+
+
+def _next_payout_on(brand: Any, now: datetime) -> str | None:
+    if brand.cadence_since is None:
+        return None
+    day = cadence.next_day(
+        Cadence(brand.payout_cadence),
+        since=brand.cadence_since,
+        today=cadence.local_day(brand.timezone, now),
+        done=brand.last_proposed_on,
+    )
+    return day.isoformat() if day else None
 
 
 def joined_records(programs: Iterable[Any]) -> list[dict[str, Any]]:

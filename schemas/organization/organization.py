@@ -44,6 +44,8 @@ class ProfileChanges(Wire):
     white_label_enabled = Flag()
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = Flag()
+    large_sale_cents = integer(validate=validate.Range(min=1, max=money.MAX_AMOUNT_CENTS), allow_none=True)
 
     @post_load
     def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -55,7 +57,7 @@ class ProfileChanges(Wire):
 
 
 class OrganizationProfileRecord(Wire):
-    """The profile. The minimum payout has its own currency, the home currency at the time it was set."""
+    """The profile. The minimum payout and the large sale have the home currency of the time when they were set."""
 
     id = fields.UUID()
     name = fields.String()
@@ -87,6 +89,9 @@ class OrganizationProfileRecord(Wire):
     effective_attribution_params = fields.List(fields.String())
     commission_basis = one_of(tuple(CommissionBasis))
     self_referrals = one_of(tuple(SelfReferralPolicy))
+    require_second_factor = fields.Boolean()
+    large_sale_cents = fields.Integer(allow_none=True)
+    large_sale_currency = fields.String(allow_none=True)
     max_custom_attribution_params = fields.Integer()
     max_attribution_params_chars = fields.Integer()
     created_at = Instant()

@@ -8,6 +8,7 @@ from typing import Any
 
 from marshmallow import fields
 
+from domain.payouts.orders import PayoutOrder
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import MANUAL, Method
 from schemas.base import MAY_LACK, Amount, Instant, Wire, line, not_blank, one_of
@@ -74,12 +75,21 @@ class PayoutRecord(Wire):
     line_items = fields.List(fields.Nested(PayoutLineRecord), metadata=MAY_LACK)
 
 
-class PayoutsQuery(PageQuery):
-    """The filters of the list; `lineItems=false` leaves the lines out."""
+class PayoutsExportQuery(Wire):
+    """The filters and the order of payouts. `until` is exclusive."""
 
     affiliate_id = fields.UUID(load_default=None)
     status = one_of(PayoutStatus, load_default=None)
     run_id = fields.UUID(load_default=None)
+    program_id = fields.UUID(load_default=None)
+    since = Instant(load_default=None)
+    until = Instant(load_default=None)
+    sort = one_of(PayoutOrder, load_default=PayoutOrder.newest)
+
+
+class PayoutsQuery(PayoutsExportQuery, PageQuery):
+    """The filters and the order of the list; `lineItems=false` leaves the lines out."""
+
     line_items = QueryFlag(load_default=True)
 
 

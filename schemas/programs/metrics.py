@@ -5,8 +5,9 @@ Amounts are home-currency minor units; what had no rate on its day is in the map
 
 from marshmallow import fields, validate
 
+from domain.programs.days import PeriodComparison
 from domain.programs.metrics import MAX_BOARD_DAYS, MAX_ENTRIES, BoardMetric, MetricsGroup
-from schemas.base import Wire, one_of
+from schemas.base import Amount, Wire, one_of
 from schemas.paging import QueryInteger
 from schemas.programs.daily import DailyQuery
 
@@ -60,11 +61,68 @@ class MetricsRecord(Wire):
     rows = fields.List(fields.Nested(MetricsRowRecord), attribute="metrics.rows")
 
 
+class PeriodSummaryQuery(DailyQuery):
+    """The program and affiliate (None: all), the range of days, the range to compare with, and the grouping of rows."""
+
+    compare = one_of(PeriodComparison, load_default=str(PeriodComparison.period))
+    group_by = one_of((MetricsGroup.day, MetricsGroup.week, MetricsGroup.month), load_default=str(MetricsGroup.day))
+
+
+class SummaryNumbers(MetricsNumbers):
+    """The counts and sums of a period, or of a day, week or month of it, and what follows from them."""
+
+    net_revenue_cents = _cents("net_revenue")
+    net_revenue_unconvertible_by_currency = _sums_by_currency("net_revenue")
+    conversion_rate_percent = Amount(allow_none=True)
+    epc_cents = Amount(allow_none=True)
+
+
+class SummaryRowRecord(SummaryNumbers):
+    """A day, week or month, by its first day."""
+
+    key = fields.String()
+
+
+class SummaryPeriodRecord(Wire):
+    """One period: its days, its totals, and its rows in order."""
+
+    first = fields.Date(data_key="from", attribute="days.first")
+    last = fields.Date(data_key="to", attribute="days.last")
+    totals = fields.Nested(SummaryNumbers)
+    rows = fields.List(fields.Nested(SummaryRowRecord))
+
+
+class SummaryChangeRecord(Wire):
+    """The changes of the totals in percent, to one decimal."""
+
+    clicks = Amount(allow_none=True)
+    leads = Amount(allow_none=True)
+    sales = Amount(allow_none=True)
+    refunds = Amount(allow_none=True)
+    conversion_rate = Amount(allow_none=True)
+    net_revenue = Amount(allow_none=True)
+    refunded = Amount(allow_none=True)
+    commission = Amount(allow_none=True)
+    epc = Amount(allow_none=True)
+
+
+class SummaryRecord(Wire):
+    """A period, the one that it is compared with, and the changes between them."""
+
+    currency = fields.String()
+    group_by = one_of(MetricsGroup, attribute="group")
+    current = fields.Nested(SummaryPeriodRecord)
+    previous = fields.Nested(SummaryPeriodRecord)
+    change = fields.Nested(SummaryChangeRecord)
+
+
 class LeaderboardQuery(Wire):
-    """The program (None: all), the ranking, the number of days up to today, and the number of entries."""
+    """The program (None: all), the ranking, the number of entries, and the days: a range, or a number up to today."""
 
     program_id = fields.UUID(load_default=None)
     metric = one_of(BoardMetric, load_default=str(BoardMetric.sales))
+    first = fields.Date(data_key="from", load_default=None)
+    last = fields.Date(data_key="to", load_default=None)
     days = QueryInteger(load_default=30, validate=validate.Range(min=1, max=MAX_BOARD_DAYS))
     limit = QueryInteger(load_default=10, validate=validate.Range(min=1, max=MAX_ENTRIES))
 
@@ -81,3 +139,8 @@ class LeaderboardEntryRecord(Wire):
     unconvertible_by_currency = fields.Dict(
         keys=fields.String(), values=fields.Integer(), attribute="held", allow_none=True
     )
+    clicks = fields.Integer()
+    leads = fields.Integer()
+    sales = fields.Integer()
+    net_revenue_cents = fields.Integer()
+    commission_cents = fields.Integer()

@@ -95,6 +95,7 @@ _OF_A_CONVERSION = (
     "conversion_type",
     "attribution_method",
     "is_test",
+    "locked",
 )
 
 
@@ -119,6 +120,7 @@ class RecentEvent(Wire):
     conversion_type = one_of(statuses.ConversionType, metadata=MAY_LACK)
     attribution_method = fields.String(allow_none=True, metadata=MAY_LACK)
     is_test = fields.Boolean(metadata=MAY_LACK)
+    locked = fields.Boolean(attribute="payout_locked", metadata=MAY_LACK)
 
 
 _CLICK = RecentEvent(exclude=_OF_A_CONVERSION)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from settings.parsers import is_safe_url, text
+from settings.parsers import choice, is_safe_url, text
 from settings.table import BadSetting, Concern, setting
 
 
@@ -64,6 +64,13 @@ class Identity(Concern):
         None,
         "the name of that provider on the sign-in page",
         default_text="the issuer's host",
+    )
+    dashboard_roles: str = setting(
+        "DASHBOARD_OIDC_ROLES",
+        choice("claims", "members"),
+        "claims",
+        "where role and organization of brands' people come from: `claims` of that provider's tokens, or `members`: the"
+        " team list of each organization, by verified email, for a provider without claims of your own",
     )
     affiliate_client_id: str | None = setting(
         "AFFILIATE_OIDC_CLIENT_ID",
@@ -139,6 +146,8 @@ class Identity(Concern):
         """Raise BadSetting for a client whose provider is missing or unsafe, and for one client of both audiences."""
         _check_client("DASHBOARD", self.dashboard_issuer, self.dashboard_client_id, self.dashboard_client_secret)
         _check_client("AFFILIATE", self.affiliate_issuer, self.affiliate_client_id, self.affiliate_client_secret)
+        if self.dashboard_roles == "members" and self.dashboard_client_id is None:
+            raise BadSetting("DASHBOARD_OIDC_ROLES is members without DASHBOARD_OIDC_CLIENT_ID; people sign in there")
         if self.operator_claim is not None and self.dashboard_client_id is None:
             raise BadSetting("OPERATOR_OIDC_CLAIM is set without DASHBOARD_OIDC_CLIENT_ID; operators sign in there too")
         dashboard = (self.dashboard_issuer, self.dashboard_client_id)

@@ -37,7 +37,9 @@ _KINDS: Mapping[str, tuple[int, int | None, str]] = {
         "until the payloads of payment gateways are deleted; their effects stay, but they cannot be replayed",
     ),
     "mail": (14, None, "until messages that are not waiting are deleted"),
+    "notifications": (7, None, "until notifications of a brand's people are deleted"),
     "invites": (1, None, "after it expired, until an invite is deleted"),
+    "member_invites": (1, 30, "after it expired, until an invitation to the team is deleted"),
     "members": (
         90,
         365,
@@ -46,6 +48,9 @@ _KINDS: Mapping[str, tuple[int, int | None, str]] = {
     "copilot": (1, 30, "after its last change, until a conversation with the co-pilot is deleted"),
     "imports": (30, 365, "until an import that imported nothing, or was undone, is deleted"),
 }
+
+# Kinds that had no variable of their own in earlier releases.
+_LATER_KINDS = frozenset({"member_invites", "notifications"})
 
 
 def _days(minimum: int) -> Callable[[str], int]:
@@ -60,7 +65,12 @@ def _days(minimum: int) -> Callable[[str], int]:
 
 def _periods() -> dict[str, NamedValue[int]]:
     return {DEFAULT: NamedValue(_days(1), 90, "every kind that has no number of its own")} | {
-        kind: NamedValue(_days(minimum), days, f"{meaning} (at least {minimum})", f"RETENTION_{kind.upper()}_DAYS")
+        kind: NamedValue(
+            _days(minimum),
+            days,
+            f"{meaning} (at least {minimum})",
+            None if kind in _LATER_KINDS else f"RETENTION_{kind.upper()}_DAYS",
+        )
         for kind, (minimum, days, meaning) in _KINDS.items()
     }
 

@@ -49,7 +49,7 @@ class _Scene:
         page = self.show(attributes)
         page.goto(self.origin)
         self.frame = page.frame_locator("iframe")
-        self.frame.get_by_role("heading", name="What you have").wait_for()
+        self.frame.get_by_role("heading", name="Balance").wait_for()
         # When the brand's page greets it, perhaps late, the frame reports its state again.
         self.frame.locator("html.grows").wait_for()
         return page
@@ -155,9 +155,9 @@ def test_embed_on_another_site_shows_nothing(scene, where):
 def test_frame_height_follows_its_content(scene):
     scene.visit()
     before = scene.wait_for_height()
-    scene.frame.get_by_text("The figures").click()
+    scene.frame.get_by_text("Show data").click()
     scene.wait_for_height(more_than=before + 300)
-    scene.frame.get_by_text("The figures").click()
+    scene.frame.get_by_text("Show data").click()
     expect(scene.frame.owner).to_have_js_property("offsetHeight", before)
     assert scene.find_frame().evaluate("document.documentElement.scrollHeight <= innerHeight")
     heights = [message["height"] for message in scene.list_messages("height")]
@@ -192,7 +192,7 @@ def test_invalid_theme_and_early_messages_do_not_block_the_account(scene):
     create = "([url, token]) => FinderfeeEmbed('h1', {url, token}).theme({mode: 'dark'})"
     page.evaluate(create, [scene.address, scene.token["token"]])
     frame = page.frame_locator("iframe").first
-    frame.get_by_role("heading", name="What you have").wait_for()
+    frame.get_by_role("heading", name="Balance").wait_for()
 
     expect(frame.locator("html")).to_have_css("color-scheme", "dark")
 
@@ -203,12 +203,12 @@ def test_expired_token_is_reported_and_renewed(scene, flask):
     fresh = issue_token(scene.brand, scene.ann, allowedOrigins=[scene.origin])
     scene.site.pages["/token"] = SitePage(json.dumps({"token": fresh["token"]}), headers=_JSON)
 
-    scene.frame.get_by_label("Days", exact=True).select_option("7")
+    scene.frame.get_by_label("Period", exact=True).select_option("7")
     scene.wait_for("token-expired")
     scene.wait_for("ready", after="token-expired")
 
     assert len(scene.list_messages("token-expired")) == 1
-    expect(scene.frame.get_by_role("heading", name="What you have")).to_be_visible()
+    expect(scene.frame.get_by_role("heading", name="Balance")).to_be_visible()
     assert set(scene.list_messages("token-expired")[0]) == {"source", "v", "type"}
 
 
@@ -225,7 +225,7 @@ def test_renewal_is_requested_at_most_twice(scene):
     page.wait_for_timeout(200)
 
     assert scene.site.requested_paths.count("/token") == 2
-    expect(page.frame_locator("iframe").get_by_text("Your session here is over")).to_be_visible()
+    expect(page.frame_locator("iframe").get_by_text("Your session has expired")).to_be_visible()
 
 
 def test_affiliate_copies_and_adds_a_link_and_signs_in(scene):

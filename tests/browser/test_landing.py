@@ -76,7 +76,7 @@ def test_application_works_without_scripts_and_by_keyboard(browser, brand, addre
     page.get_by_label("Email").fill("ada@example.com")
     press(page.get_by_role("button", name="Send application"))
 
-    expect(page.get_by_role("status")).to_contain_text("Your application was received.")
+    expect(page.get_by_role("status")).to_contain_text("We received your application.")
     page.reload()
     assert brand.rows("select email, full_name from affiliate") == [("ada@example.com", "Ada")]
     window.close()

@@ -18,10 +18,17 @@ from tests.support.rows.program_rows import insert_click, insert_conversion, tim
 from tests.support.settings_overrides import override_settings
 
 _PROGRAM = "/dashboard/programs/{program}"
+_AFFILIATE = "/dashboard/affiliates/{affiliate}"
 
 
 class Home(Reads):
-    costs = {"/dashboard": 21}
+    costs = {
+        "/dashboard": 16,
+        "/dashboard/onboarding": 1,
+        "/dashboard/notifications": 2,
+        "/dashboard/notifications/list": 2,
+        "/dashboard/settings/notifications": 2,
+    }
 
     def grow(self, number):
         self.brand.program()
@@ -29,11 +36,17 @@ class Home(Reads):
             self.brand.affiliate(f"{name}-{number}", status="Paused")
             self.brand.affiliate(f"new-{name}-{number}", status="Pending", approved_at=None)
             self.brand.sale(affiliateSlug=f"{name}-{number}")
+        drain()
         return {}
 
 
 class Affiliates(Reads):
-    costs = {"/dashboard/affiliates": 5, "/dashboard/affiliates/applications": 3}
+    costs = {
+        "/dashboard/affiliates": 7,
+        "/dashboard/affiliates?sort=-revenue": 7,
+        "/dashboard/affiliates/applications": 3,
+        "/dashboard/search?q=new": 1,
+    }
 
     def grow(self, number):
         for each in range(1 + 4 * number):
@@ -42,7 +55,15 @@ class Affiliates(Reads):
 
 
 class AffiliateProfile(Reads):
-    costs = {"/dashboard/affiliates/{affiliate}": 15}
+    costs = {
+        _AFFILIATE: 16,
+        f"{_AFFILIATE}?range=90d": 16,
+        f"{_AFFILIATE}/timeline": 3,
+        f"{_AFFILIATE}/payouts": 3,
+        f"{_AFFILIATE}/recruits": 5,
+        f"{_AFFILIATE}/settings": 5,
+        f"{_AFFILIATE}/links/{{link}}/qr.svg": 2,
+    }
 
     def prepare(self, app, brand):
         brand.program()
@@ -52,7 +73,12 @@ class AffiliateProfile(Reads):
     def grow(self, number):
         for currency in ("USD", "EUR", "JPY")[: 3 * number]:
             assert self.brand.sale(currency=currency).status_code == 200
-        return {"affiliate": self.affiliate}
+        self.brand.affiliate(f"eva-{number}", recruited_by_affiliate_id=self.affiliate)
+        changes = {"notes": f"Note {number}"}
+        path = f"/api/v1/affiliates/{self.affiliate}"
+        assert self.brand.call("PATCH", path, changes).status_code == 200
+        ((link,),) = self.brand.rows("select id from tracking_link where affiliate_id = %s", self.affiliate)
+        return {"affiliate": self.affiliate, "link": link}
 
 
 class Conversions(Reads):
@@ -112,7 +138,7 @@ class ImportsAndWebhooks(Reads):
 
 class Payouts(Reads):
     costs = {
-        "/dashboard/payouts": 6,
+        "/dashboard/payouts": 7,
         "/dashboard/payouts/new": 10,
         "/dashboard/payouts/new/confirm": 9,
         "/dashboard/payouts/runs/{run}": 2,
@@ -146,7 +172,7 @@ class Programs(Reads):
     costs = {
         "/dashboard/programs": 1,
         "/dashboard/programs/new": 0,
-        _PROGRAM: 23,
+        _PROGRAM: 16,
         f"{_PROGRAM}/change": 2,
         f"{_PROGRAM}/groups": 3,
         f"{_PROGRAM}/tiers": 4,
@@ -186,7 +212,13 @@ class Programs(Reads):
 
 class Settings(Reads):
     costs = {
-        "/dashboard/settings": 4,
+        "/dashboard/settings": 3,
+        "/dashboard/settings/brand": 1,
+        "/dashboard/settings/brand/preview?primaryBrandColor=%23ffd400": 1,
+        "/dashboard/settings/developers": 0,
+        "/dashboard/settings/payouts": 2,
+        "/dashboard/settings/profile": 1,
+        "/dashboard/settings/tracking": 2,
         "/dashboard/api-keys": 1,
         "/dashboard/audit-log": 4,
         "/dashboard/embed": 1,

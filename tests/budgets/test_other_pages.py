@@ -19,7 +19,7 @@ from tests.support.settings_overrides import override_settings
 
 class Portal(Reads):
     costs = {
-        "/portal": 5,
+        "/portal": 6,
         "/portal/links": 4,
         "/portal/earnings": 3,
         "/portal/payouts": 2,

@@ -50,6 +50,7 @@ def _refund(brand, event):
 def _shop(brand):
     brand.program()
     brand.affiliate("ben")
+    brand.skip_first_sale()
 
 
 def _new_sale(brand):
@@ -90,6 +91,22 @@ def _sale_to_settle(brand, **buyer):
     return [lambda: _settle(brand, sale_id)]
 
 
+def _first_sale(brand):
+    brand.program()
+    brand.affiliate("ben")
+    _settle(brand, _accept(brand, "warm"))
+    sale_id = _accept(brand, "order")
+    return [lambda: _settle(brand, sale_id)]
+
+
+def _large_sale(brand, currency):
+    _shop(brand)
+    large = {"amountCents": 10_000_000, "currency": currency}
+    _settle(brand, _accept(brand, "warm", **large))
+    sale_id = _accept(brand, "order", **large)
+    return [lambda: _settle(brand, sale_id)]
+
+
 def _sale_to_a_lead(brand):
     _shop(brand)
     for event in ("warm", "order"):
@@ -102,6 +119,7 @@ def _sale_to_a_lead(brand):
 
 def _sale_of_a_recruit(brand):
     Recruits.create(brand)
+    brand.skip_first_sale()
     _settle(brand, _accept(brand, "warm"))
     sale_id = _accept(brand, "order")
     return [lambda: _settle(brand, sale_id)]
@@ -126,6 +144,7 @@ def _settled_sale(brand):
 
 def _several_sales(brand):
     Recruits.create(brand)
+    brand.skip_first_sale()
     sale_ids = [_accept(brand, f"order-{number}") for number in range(14)]
     _settle(brand, *sale_ids[:2])
     return [lambda: _settle(brand, sale_ids[2]), lambda: _settle(brand, *sale_ids[3:])]
@@ -194,6 +213,10 @@ PATHS = {
     "accept-in-a-transaction": HotPath(_sale_within_a_transaction, 2, 3),
     "accept-known": HotPath(_known_sale, 3, 6),
     "settle": HotPath(_sale_to_settle, 2, 10, _SETTLE_BUDGET),
+    # The job that decides whether people are notified is one statement more, and no round trip.
+    "settle-first": HotPath(_first_sale, 2, 11),
+    "settle-large": HotPath(lambda brand: _large_sale(brand, "USD"), 2, 11),
+    "settle-foreign": HotPath(lambda brand: _large_sale(brand, "EUR"), 2, 11),
     # One statement more looks for payments of the same buyer at gateways.
     "settle-for-customer": HotPath(lambda brand: _sale_to_settle(brand, customerId="cus_1"), 2, 11),
     "settle-for-lead": HotPath(_sale_to_a_lead, 2, 12, rows=("select count(*) from lead where state = 'Converted'", 2)),

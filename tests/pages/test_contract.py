@@ -41,6 +41,11 @@ _DASHBOARD = {
     "/webhooks/<endpoint_id>/deliveries/<delivery_id>": None,
     "/api-keys": "API keys",
     "/settings": "Settings",
+    "/settings/profile": "Profile",
+    "/settings/brand": "Brand",
+    "/settings/tracking": "Tracking",
+    "/settings/payouts": "Payouts",
+    "/settings/developers": "Developers",
     "/settings/tracking-domain": "Tracking domain",
     "/audit-log": "Audit log",
 }

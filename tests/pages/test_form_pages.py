@@ -19,7 +19,7 @@ _GROUP = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 25}
 
 
 def _read_nothing():
-    return forms.form_with_errors({"name": "Fill this in."})
+    return forms.form_with_errors({"name": "This field is required."})
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_refusal_shows_the_page_with_each_error_at_its_field(owner, page):
 def test_form_reader_can_refuse_the_form(owner, page, brand):
     answer = owner.send(f"{page}/empty", {"name": ""})
 
-    assert (answer.status_code, answer.text) == (422, "({'name': 'Fill this in.'}, None, '')")
+    assert (answer.status_code, answer.text) == (422, "({'name': 'This field is required.'}, None, '')")
     assert brand.rows("select count(*) from partner_group") == [(0,)]
 
 

@@ -20,6 +20,7 @@ _READING_POSTS = copilot_calls.HARMLESS_ROUTES | {  # POSTs that only read
     "POST /api/v1/connections/<connection_id>/check",
     "POST /api/v1/platforms/<connection_id>/check",
     "POST /api/v1/programs/<program_id>/install-check",
+    "POST /api/v1/notifications/read",  # a person's own mark, no change of the organization
 }
 
 

@@ -18,6 +18,8 @@ _SHARED = {
     "tick": "the scheduler's times; a tick works for all tenants",
     "mail_pace": "how many emails the installation sent in a minute, against its mail server's limit",
     "affiliate_account": "a person who is an affiliate of several tenants; a tenant reads them by its own affiliates",
+    "second_factor": "the authenticator app of a person who may be in several tenants, asked before one is known",
+    "recovery_code": "one-time codes of the same person",
     "sign_in_letter": "how many sign-in links an inbox was sent, counted before the tenant is known",
     "bare_slug": "which organization a slug belongs to, read by visitors' links before the tenant is known",
     "retention_run": "when the retention of each kind of rows ran, for all tenants",

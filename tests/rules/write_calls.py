@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from adapters import clock
+from domain.organization import totp
 from models import db
+from models.organization import second_factors
 from pipelines.payouts import propose
 from tests.support import coupons
 from tests.support.api import copilot_calls, decisions, embed_tokens
@@ -25,6 +27,8 @@ _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/
 _HOOKS, _HOOK = "/api/v1/automation/hooks", {"event": "payout.paid", "targetUrl": "https://localhost/hook"}
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
 _FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/api/v1/conversions"
+_TEAM, _TEAM_BODY = "/api/v1/team", {"email": "ada@example.com", "role": "Manager"}
+_FACTOR = "/api/v1/second-factor"
 _PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
 _PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
 _RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
@@ -79,6 +83,32 @@ def _create_invite(owner: Brand) -> str:
 
 def _create_key(owner: Brand) -> str:
     return f"{_KEYS}/{_create(owner, _KEYS, {})}"
+
+
+def _create_team_invite(owner: Brand) -> str:
+    return f"{_TEAM}/{_create(owner, _TEAM, _TEAM_BODY)}"
+
+
+def _create_colleague(owner: Brand) -> str:
+    owner.person("Viewer").get("/api/v1/programs")
+    return f"{_TEAM}/{owner.rows('select id from member where email = %s', 'viewer@example.com')[0][0]}"
+
+
+def _create_factor(owner: Brand, *, is_confirmed: bool = True) -> dict[str, str]:
+    """Give the owner a second factor, and return a body with its current code."""
+    with db.any_org_work():
+        second_factors.delete("owner@example.com")
+    secret = (owner.post(_FACTOR).json or {})["secret"]
+    step = totp.step_at(clock.now())
+    if is_confirmed:
+        owner.post(f"{_FACTOR}/enable", {"code": totp.code_of(secret, step)})
+    return {"code": totp.code_of(secret, step + is_confirmed)}
+
+
+def _reset_factor(owner: Brand) -> str:
+    with db.any_org_work():
+        second_factors.delete("owner@example.com")
+    return _FACTOR
 
 
 def _create_fraud_event(owner: Brand) -> str:
@@ -200,6 +230,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
         f"{_AFFILIATES}/bulk-action",
         {"action": "pause", "affiliateIds": [_create_affiliate(owner)]},
     ),
+    "POST /api/affiliates/bulk": lambda owner: (
+        "/api/affiliates/bulk",
+        {"affiliateIds": [_create_affiliate(owner)], "action": "tag", "tag": "vip"},
+    ),
     "POST /api/affiliates/bulk/approve": lambda owner: (
         "/api/affiliates/bulk/approve",
         {"ids": [_create_affiliate(owner, "Pending")]},
@@ -282,6 +316,10 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
         "/api/v1/settings/attribution-params",
         {"custom": "pk_ref"},
     ),
+    "PUT /api/v1/notification-preferences": lambda owner: (
+        "/api/v1/notification-preferences",
+        {"items": [{"kind": "first_sale", "email": False}]},
+    ),
     "PUT /api/v1/settings/home-currency": lambda owner: ("/api/v1/settings/home-currency", {"homeCurrency": "EUR"}),
     "PATCH /api/organizations/me": lambda owner: ("/api/organizations/me", {"name": "Other"}),
     f"POST {_LOGO}": lambda owner: (_LOGO, _PICTURE),
@@ -300,5 +338,13 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
     f"POST {_KEYS}": lambda owner: (_KEYS, {"name": "shop"}),
     f"POST {_KEYS}/<key_id>/rotate": lambda owner: (f"{_create_key(owner)}/rotate", None),
     f"DELETE {_KEYS}/<key_id>": lambda owner: (_create_key(owner), None),
+    f"POST {_TEAM}": lambda owner: (_TEAM, _TEAM_BODY),
+    f"POST {_TEAM}/<entry_id>/resend": lambda owner: (f"{_create_team_invite(owner)}/resend", None),
+    f"PATCH {_TEAM}/<entry_id>": lambda owner: (_create_colleague(owner), {"role": "Manager"}),
+    f"DELETE {_TEAM}/<entry_id>": lambda owner: (_create_colleague(owner), None),
+    f"POST {_FACTOR}": lambda owner: (_reset_factor(owner), None),
+    f"POST {_FACTOR}/enable": lambda owner: (f"{_FACTOR}/enable", _create_factor(owner, is_confirmed=False)),
+    f"POST {_FACTOR}/recovery-codes": lambda owner: (f"{_FACTOR}/recovery-codes", _create_factor(owner)),
+    f"POST {_FACTOR}/disable": lambda owner: (f"{_FACTOR}/disable", _create_factor(owner)),
     f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
 } | copilot_calls.CALLS

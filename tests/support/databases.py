@@ -4,7 +4,7 @@ If the server has the template database they are copies of it, which takes a ten
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -66,10 +66,10 @@ def empty_database() -> Iterator[str]:
         run_as_owner(owner_url, f"drop database {name} with (force)")
 
 
-def run_as_owner(owner_url: str, statement: str) -> None:
+def run_as_owner(owner_url: str, statement: str, params: Mapping[str, object] | None = None) -> None:
     """Run a statement as the owner, outside a transaction."""
     with owner_cursor(owner_url) as cursor:
-        cursor.execute(statement)
+        cursor.execute(statement, params)
 
 
 def select_as_owner(owner_url: str, query: str) -> list[tuple[Any, ...]]:

@@ -86,7 +86,7 @@ def test_missing_proof_for_three_days_is_lost_and_emailed_once(watch, dns):
 
     assert (failing_state, watch.state()) == ("Failing", "Pending")
     assert watch.brand.get(f"/api/v1/programs/{watch.program_id}").json["customDomainVerified"] is False
-    assert watch.list_emails() == [("owner@example.com", f"{watch.domain} lost its proof")]
+    assert watch.list_emails() == [("owner@example.com", f"Your domain {watch.domain} is no longer in use")]
     watch.tick(_DAY)
     assert len(watch.list_emails()) == 1
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]

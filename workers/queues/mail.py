@@ -1,4 +1,4 @@
-"""The `mail` queue: one attempt of one message, or the wait for its slot; and emails with links."""
+"""The `mail` queue: one attempt of one message, or the wait for its slot; emails with links; notifications."""
 
 from uuid import UUID
 
@@ -8,6 +8,7 @@ from domain import jobs
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines import mail
+from pipelines.notifications import emails, notices, sale_notices
 from pipelines.organization import sign_in_emails
 from pipelines.storefront import second_step
 from workers.actor import database_job, register_calling_job
@@ -45,3 +46,23 @@ def send_application_email(job: ClaimedJob) -> None:
     """Email an applicant the link to the remaining questions, if they have not answered them."""
     affiliate_id = UUID(job.args["affiliate_id"])
     second_step.email_applicant(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())
+
+
+@database_job(jobs.NOTIFICATION_SALE)
+def check_sale(job: ClaimedJob) -> None:
+    """Notify the brand's people of a sale that is the first or a large one."""
+    conversion_id = UUID(job.args["conversion_id"])
+    sale_notices.check(organization_id=job.tenant, conversion_id=conversion_id, now=clock.now())
+
+
+@database_job(jobs.NOTIFICATION_ADD)
+def add_event(job: ClaimedJob) -> None:
+    """Write an event into the notifications of an organization."""
+    notices.add(notices.event_from_args(job.tenant, job.args), now=clock.now())
+
+
+@database_job(jobs.NOTIFICATION_EMAIL)
+def send_notification(job: ClaimedJob) -> None:
+    """Stage the emails of a notification."""
+    notification_id = UUID(job.args["notification_id"])
+    emails.send(organization_id=job.tenant, notification_id=notification_id, now=clock.now())

@@ -1,7 +1,8 @@
 """The `upkeep` queue: housekeeping in the background."""
 
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime
+from typing import TypedDict
 from uuid import UUID
 
 from adapters import clock
@@ -14,13 +15,13 @@ from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import scheduled_checks
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
-from pipelines.webhooks import outage_emails
+from pipelines.webhooks import outage_notices
 from workers.actor import database_job, register_calling_job
 
 # The work of jobs without arguments, on the rows of every organization.
 _SWEEPS: Sequence[tuple[Job, Callable[[], object]]] = (
     (jobs.FORGET, upkeep.delete_expired),
-    (jobs.WEBHOOKS_FAILING, lambda: outage_emails.any_org_send(now=clock.now())),
+    (jobs.WEBHOOKS_FAILING, lambda: outage_notices.any_org_notify(now=clock.now())),
     (jobs.DOMAINS_CHECK, lambda: scheduled_checks.any_org_start(now=clock.now())),
     (jobs.INVITES_EXPIRE, lambda: invitations.any_org_expire(now=clock.now())),
     (jobs.HOLD_RELEASE, lambda: release.any_org_release(now=clock.now())),
@@ -31,7 +32,7 @@ _SWEEPS: Sequence[tuple[Job, Callable[[], object]]] = (
     (jobs.GATEWAYS_RECONCILE, lambda: reconcile.any_org_start(only_polled=False)),
     (jobs.GATEWAYS_POLL, lambda: reconcile.any_org_start(only_polled=True)),
     (jobs.GATEWAYS_CHECK, check.any_org_start),
-    (jobs.DAYS_FOLD, upkeep.any_org_fold_days),
+    (jobs.DAYS_FOLD, lambda: upkeep.any_org_fold_days(now=clock.now())),
 )
 
 
@@ -82,15 +83,27 @@ def check_ledger(job: ClaimedJob) -> None:
 @database_job(jobs.DAYS_RECKON)
 def start_day_totals(job: ClaimedJob) -> None:
     """Enqueue the daily owed totals of the next organizations."""
-    since = job.args["since"]
     after = UUID(job.args.get("after", str(owed_days.FIRST)))
-    owed_days.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
+    owed_days.any_org_start(after=after, **_day_times(job))
 
 
 @database_job(jobs.DAYS_RECKON_ONE)
 def compute_day_totals(job: ClaimedJob) -> None:
-    """Recompute an organization's daily owed totals for the days that changed."""
-    owed_days.compute(job.tenant)
+    """Recompute an organization's daily owed totals for the days that changed, and count the totals of affiliates."""
+    owed_days.compute(job.tenant, **_day_times(job))
+
+
+class _DayTimes(TypedDict):
+    since: date | None
+    folded_until: datetime | None
+
+
+def _day_times(job: ClaimedJob) -> _DayTimes:
+    since, until = job.args.get("since"), job.args.get("until")
+    return {
+        "since": date.fromisoformat(since) if since else None,
+        "folded_until": datetime.fromisoformat(until) if until else None,
+    }
 
 
 register_calling_job(

@@ -46,7 +46,7 @@ _NOT_CONFIRMED, _AMOUNT_NOT_CONFIRMED = UnclearFact("not_confirmed"), UnclearFac
 class EventMoney:
     """An amount of an event, in minor units: without tax, with it, the tax; None for a missing one.
 
-    The tax is None too where it cannot be read.
+    The tax is None too where it cannot be read, and the amount without it where that with tax is known.
     """
 
     plain: int | None
@@ -193,11 +193,15 @@ def _net(money: EventMoney, paid: int) -> int | None:
 def _money(event: Any, currency: str, holder: str, name: str) -> EventMoney:
     def value_of(*names: str) -> object:
         values = (shapes.get(event, holder, field) for field in names)
-        return next((value for value in values if value not in (None, "", _NULL)), None)
+        value = next((value for value in values if value not in (None, "", _NULL)), None)
+        return value.strip() if isinstance(value, str) else value
 
-    plain, gross = (
-        None if value is None else _hundredths(value, currency) for value in (value_of(name), value_of(f"{name}_gross"))
-    )
+    plain_value, gross_value = value_of(name), value_of(f"{name}_gross")
+    gross = None if gross_value is None else _hundredths(gross_value, currency)
+    if gross is not None:
+        plain = amounts.parse_exact_minor(plain_value, currency)
+    else:
+        plain = None if plain_value is None else _hundredths(plain_value, currency)
     return EventMoney(plain, gross, amounts.parse_exact_minor(value_of("tax", "tax_paid"), currency))
 
 

@@ -138,7 +138,7 @@ class Shopify(ManyWebhooksAdapter):
             has_more = shapes.get(page, "pageInfo", "hasNextPage") is True
             return {**first, "after": shapes.require(page, "pageInfo", "endCursor")} if has_more else None
 
-        statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY)
+        statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY, shopify_totals.PAID_IN_PART)
         paid = " OR ".join(f"financial_status:{status}" for status in statuses)
         first: Mapping[str, object] = {"query": f"updated_at:>='{shapes.utc(since)}' AND ({paid})", "after": None}
         for page in paging.follow(fetch, first, find_next_query):
@@ -177,6 +177,8 @@ def _to_deliveries(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.require(order, "id"), shopify_facts.went_back(node)
     status = (shapes.text(order, "financial_status") or "").lower()
+    if status == shopify_totals.PAID_IN_PART and shapes.get(order, "cancelled_at") is None:
+        return
     if status in shopify_totals.PAID:
         yield make_listed(order_id, "orders/paid", order)
     changed = shapes.later_change(

@@ -114,7 +114,7 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
     if unpaid is not None:
         return unpaid
     currency = amounts.currency(shapes.get(order, "currency"))
-    (paid, total), at = shopify_totals.totals(order, currency), _paid_at(order)
+    (paid, total), at = shopify_totals.totals_when_paid(order, currency), _paid_at(order)
     carriers = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),

@@ -10,10 +10,14 @@ from typing import Any
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount
 from domain.gateways import amounts
-from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact
+from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact, UnreadableEvent
 
 PAID = ("paid", "partially_refunded", "refunded")
 NO_MONEY = ("voided", "expired")
+#: The status of an order of which the rest is unpaid, as of one that was raised after it was paid.
+PAID_IN_PART = "partially_paid"
+# The statuses of an order that may hold money that no refund reports as returned when it is cancelled.
+_CANCELLABLE = ("paid", PAID_IN_PART)
 DELETED = "orders/delete"
 #: When an order was deleted, which its body lacks.
 DELETED_AT = "finderfee_deleted_at"
@@ -28,10 +32,11 @@ def changed_at(order: Any) -> datetime:
 def state(order: Any) -> Fact | None:
     """Return the fact of an order without money; None for one that is paid.
 
-    A cancelled order that was refunded in part counts as paid, since its refunds are reported separately.
+    A cancelled order that was refunded in part counts as paid, since its refunds are reported separately. One that was
+    raised after it was paid is paid in part until the rest is paid.
     """
     status = (shapes.text(order, "financial_status") or "paid").lower()
-    is_cancelled = shapes.get(order, "cancelled_at") is not None and status == "paid"
+    is_cancelled = shapes.get(order, "cancelled_at") is not None and status in _CANCELLABLE
     if status in NO_MONEY or is_cancelled:
         return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if status in PAID else IgnoredFact("not_paid")
@@ -44,6 +49,15 @@ def totals(order: Any, currency: str) -> tuple[int, int]:
         return total, total
     current = amounts.from_decimal(shapes.get(order, "current_total_price"), currency)
     return min(total, current + _refunded_in(order, currency, otherwise=total)), min(total, current)
+
+
+def totals_when_paid(order: Any, currency: str) -> tuple[int, int | None]:
+    """Return the same amounts for the payment of an order: its total is enough, and the present one may be unknown."""
+    total = amounts.from_decimal(shapes.get(order, "total_price"), currency)
+    try:
+        return totals(order, currency)
+    except UnreadableEvent:
+        return total, None
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:

@@ -59,13 +59,14 @@ def of_order(order: Any) -> Facts:
     order_id, at, status = shapes.require(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
         return IgnoredFact("not_paid")
+    facts: list[Fact] = []
     if status in _PAID:
-        facts: list[Fact] = [_payment(order, at)]
-        for refund in shapes.items(order, "refunds"):
-            facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
-        return facts
-    cancelled = (CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)),) if status in _NO_MONEY else ()
-    return (*cancelled, *refunds(order)) or (IgnoredFact("not_paid"),)
+        facts.append(_payment(order, at))
+    elif status in _NO_MONEY:
+        facts.append(CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)))
+    for refund in shapes.items(order, "refunds"):
+        facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
+    return facts or IgnoredFact("not_paid")
 
 
 def of_change(order: Any) -> Fact:

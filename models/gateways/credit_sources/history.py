@@ -21,7 +21,11 @@ _PAST = f"""select c.affiliate_id, c.occurred_at from conversion c
       and c.status not in {EARNS_NOTHING}"""
 
 
-def _same_id(name: str, email: str) -> str:
+def same_id_sql(name: str, email: str) -> str:
+    """Return SQL for whether the buyer's id (the parameter `name`), found without a gateway, is of the same person.
+
+    Different shops number their customers alike, so an id of digits counts only if the emails agree or one is unknown.
+    """
     return f"""(%({name})s !~ '^[0-9]+$' or {email} is null or %(email)s::text is null or {email} = %(email)s)"""
 
 
@@ -34,13 +38,13 @@ _BY = {
     "subscription": _newest_sql(
         f"{_PAID} and g.subscription_id = %(subscription)s",
         f"""{_PAST} and c.source = 'import' and c.processor_subscription_id = %(subscription)s
-      and {_same_id("subscription", "c.email_normalized")}""",
+      and {same_id_sql("subscription", "c.email_normalized")}""",
     ),
     "customer": _newest_sql(
         f"{_PAID} and g.customer_id = %(customer)s",
-        f"{_SIGNED} and s.customer_id = %(customer)s and {_same_id('customer', 's.email_normalized')}",
+        f"{_SIGNED} and s.customer_id = %(customer)s and {same_id_sql('customer', 's.email_normalized')}",
         f"""{_PAST} and c.source in ('import', 'manual') and c.processor_customer_id = %(customer)s
-      and {_same_id("customer", "c.email_normalized")}""",
+      and {same_id_sql("customer", "c.email_normalized")}""",
     ),
     "email": _newest_sql(
         f"{_PAID} and g.email_normalized = %(email)s",

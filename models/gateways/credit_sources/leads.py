@@ -6,27 +6,50 @@ from domain.gateways.names import Gateway
 from models.conditions import SALE_RANK
 from models.gateways.credit_sources import accounts
 from models.gateways.credit_sources.columns import NO_CODE, SECOND_AFTER
+from models.gateways.credit_sources.history import same_id_sql
 
 _CREDITS_OWN_EMAIL = ", ".join(f"'{gateway.value}'" for gateway in email_match.CREDITS_OWN_EMAIL)
 _GATEWAYS = ", ".join(f"'{gateway.value}'" for gateway in Gateway)
 
-# SQL for the time of the buyer's first payment: at any gateway, by a signed sale, or by an imported or manual one. Each
-# source is read by one index lookup.
+_GATEWAY_PAYMENT = "g.organization_id = %(org)s and g.is_test = %(is_test)s and g.paid_cents > 0"
+_SIGNED_SALE = "s.organization_id = %(org)s and s.is_test = %(is_test)s"
+_PAST_SALE = "c.organization_id = %(org)s and c.is_test = %(is_test)s"
+# SQL for the time of the buyer's first payment: by email at any gateway, by customer or subscription at this one, or by
+# any of them in a signed, an imported or a manual sale. Each is one index lookup.
 _FIRST_PAID_AT = f"""(select min(first.paid_at) from (
   select (
     select g.paid_at from gateway_payment g
-    where g.organization_id = %(org)s and g.gateway = known.gateway and g.email_normalized = %(email)s
-      and g.is_test = %(is_test)s and g.paid_cents > 0
+    where {_GATEWAY_PAYMENT} and g.gateway = known.gateway and g.email_normalized = %(email)s
     order by g.paid_at limit 1
   ) as paid_at from unnest(array[{_GATEWAYS}]) known (gateway)
   union all
+  (select g.paid_at from gateway_payment g
+    where {_GATEWAY_PAYMENT} and g.gateway = %(gateway)s and g.customer_id = %(customer)s
+    order by g.paid_at limit 1)
+  union all
+  (select g.paid_at from gateway_payment g
+    where {_GATEWAY_PAYMENT} and g.gateway = %(gateway)s and g.subscription_id = %(subscription)s
+    order by g.paid_at limit 1)
+  union all
+  (select s.accepted_at from sale s where {_SIGNED_SALE} and s.email_normalized = %(email)s
+    order by s.accepted_at limit 1)
+  union all
   (select s.accepted_at from sale s
-    where s.organization_id = %(org)s and s.email_normalized = %(email)s and s.is_test = %(is_test)s
+    where {_SIGNED_SALE} and s.customer_id = %(customer)s and {same_id_sql("customer", "s.email_normalized")}
     order by s.accepted_at limit 1)
   union all
   (select c.occurred_at from conversion c
-    where c.organization_id = %(org)s and c.email_normalized = %(email)s and c.is_test = %(is_test)s
-      and c.type <> 'Bonus'
+    where {_PAST_SALE} and c.email_normalized = %(email)s and c.type <> 'Bonus'
+    order by c.occurred_at limit 1)
+  union all
+  (select c.occurred_at from conversion c
+    where {_PAST_SALE} and c.source in ('import', 'manual') and c.processor_customer_id = %(customer)s
+      and {same_id_sql("customer", "c.email_normalized")}
+    order by c.occurred_at limit 1)
+  union all
+  (select c.occurred_at from conversion c
+    where {_PAST_SALE} and c.source = 'import' and c.processor_subscription_id = %(subscription)s
+      and {same_id_sql("subscription", "c.email_normalized")}
     order by c.occurred_at limit 1)
 ) first)"""
 # Gateways report whole seconds: a lead of the same second as a payment counts as before it. However many leads a person

@@ -99,17 +99,21 @@ def stage_forget(organization_id: UUID) -> None:
 
 
 _NEXT_TO_RECOMPUTE = """
-select distinct organization_id from day_to_reckon where organization_id > %(after)s
-order by organization_id limit %(limit)s
+select o.id from organization o where o.id > %(after)s
+  and (exists (select from day_to_reckon t where t.organization_id = o.id)
+    or exists (select from affiliate_day d where d.organization_id = o.id and not d.is_counted))
+order by o.id limit %(limit)s
 """
 _NEXT_SINCE = """
 select o.id from organization o where o.id > %(after)s
-  and exists (select from owed_day d where d.organization_id = o.id and d.day >= %(since)s)
+  and (exists (select from owed_day d where d.organization_id = o.id and d.day >= %(since)s)
+    or exists (select from affiliate_day d
+      where d.organization_id = o.id and d.day >= %(since)s and d.currency is not null))
 order by o.id limit %(limit)s
 """
 
 
 def any_org_list_next(*, since: date | None, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
-    """Return the next organizations with queued days, by id; with `since`, those that owe anything since then."""
+    """Return the next organizations with days to compute or count, by id; with `since`, those with sales since then."""
     sql = _NEXT_TO_RECOMPUTE if since is None else _NEXT_SINCE
     return [organization_id for (organization_id,) in db.run(sql, {"after": after, "since": since, "limit": limit})]

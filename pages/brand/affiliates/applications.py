@@ -43,7 +43,7 @@ def _approve_selected() -> Response | FormState:
     """Approve all selected applicants."""
     ids = request.form.getlist("ids")
     if not ids:
-        return FormState(alert="Tick somebody first.", status=422)
+        return FormState(alert="Select at least one applicant.", status=422)
     answer = send(approve_affiliates, body={"ids": ids})
     if answer.refusal:
         return forms.form_from_refusal(answer)

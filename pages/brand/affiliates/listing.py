@@ -1,26 +1,120 @@
-"""The list of affiliates with their status, source and open balance."""
+"""The list of affiliates with their all-time totals: sorted by each, changed in bulk, and the same as a file."""
 
-from flask import Blueprint, Response
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates, list_applications
+from api.affiliates.decisions import change_affiliates
+from api.affiliates.export import export_affiliates
+from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import list_programs
-from pages import api_client, screens
+from pages import api_client, forms, screens
 from pages.brand import choices
-from pages.list_pages import RowList
+from pages.form_pages import CustomForm, form_page, send
+from pages.forms import FormState
+from pages.list_pages import ListView, RowList
 from pages.screens import screen
 
 blueprint = Blueprint("affiliates_page", __name__)
 
-_AFFILIATES = RowList(list_affiliates, ("q", "status", "programId"), ("sort",), {"balances": "true"})
+_HERE = "/dashboard/affiliates"
+_FILTERS = ("q", "status", "programId", "noSalesForDays")
+_VIEWS = (
+    ListView("All"),
+    ListView("Pending", {"status": "Pending"}),
+    ListView("Approved", {"status": "Approved"}),
+    ListView("Top by revenue", {"status": "Approved", "sort": "-revenue"}),
+    ListView("No sales in 90 days", {"status": "Approved", "noSalesForDays": "90", "sort": "lastSale"}),
+)
+_AFFILIATES = RowList(list_affiliates, _FILTERS, ("sort",), {"totals": "true"}, views=_VIEWS)
+_ACTIONS = ("approve", "reject", "pause", "tag", "untag", "group")
+_UNPROCESSABLE = 422
 
 
-@blueprint.get("/dashboard/affiliates")
-@screen("member", uses=(list_affiliates, list_applications, list_programs))
-def show_affiliates() -> Response:
-    """Show affiliates by the filter in the address, fifty a page. Budget: 5 round trips, however many there are."""
+def _change_selected() -> Response | FormState:
+    """Run an action on the selected affiliates, and redirect to the list in its filter with the counts."""
+    ids, action = request.form.getlist("ids"), request.form.get("action", "")
+    if not ids:
+        return _form_with_alert("Select at least one affiliate.")
+    body: dict[str, Any] = {"affiliateIds": ids, "action": action}
+    if action in ("tag", "untag"):
+        body["tag"] = request.form.get("tag", "")
+    if action == "group":
+        body["partnerGroupId"] = request.form.get("group") or None
+    answer = send(change_affiliates, body=body)
+    if answer.refusal is not None:
+        return _form_with_alert(" ".join(answer.refusal.fields.values()) or answer.refusal.message)
+    reasons = Counter(row["reason"] for row in answer.data["skippedAffiliates"])
+    outcome = {
+        "done": "bulk",
+        "action": action,
+        "affected": answer.data["affected"],
+        "skipped": ",".join(f"{reason}:{count}" for reason, count in sorted(reasons.items())),
+    }
+    typed = {name: value for name in (*_FILTERS, "sort") if (value := request.args.get(name))}
+    return screens.redirect(f"{_HERE}?{urlencode(typed | outcome)}")
+
+
+@form_page(
+    blueprint,
+    "member",
+    _HERE,
+    CustomForm("/bulk", _change_selected, (change_affiliates,)),
+    uses=(list_affiliates, list_applications, list_programs, list_partner_groups),
+)
+def show_affiliates(form: FormState | None) -> Response:
+    """Show affiliates by the filter in the address, fifty a page. Budget: 7 round trips, however many there are."""
+    page, programs = _AFFILIATES.read(), choices.list_program_choices()
     return screens.render(
         "brand/affiliates.html",
-        **_AFFILIATES.read().values(),
-        programs=choices.list_program_choices(),
+        **page.values(form),
+        programs=programs,
+        groups=_list_groups(programs) if api_client.is_allowed(change_affiliates) else (),
         waiting=len(api_client.require(list_applications)),
+        outcome_counts=_read_outcome(),
+        query=_AFFILIATES.filtered_address(""),
+        file=_AFFILIATES.filtered_address(f"{_HERE}/export.csv"),
     )
+
+
+@blueprint.get(f"{_HERE}/export.csv")
+@screen("member", uses=(export_affiliates,))
+def show_affiliates_file() -> Response:
+    """Stream the list, or the selected affiliates, as a file; a refused filter redirects to the list."""
+    ids = request.args.getlist("ids")
+    chosen = {"affiliateIds": ",".join(ids)} if ids else {}
+    return _AFFILIATES.send_file(export_affiliates, back=_AFFILIATES.filtered_address(_HERE), **chosen)
+
+
+def _list_groups(programs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the id and the name of the partner groups of the program in the filter, or of the only program."""
+    program_id = request.args.get("programId") or (programs[0][0] if len(programs) == 1 else "")
+    if program_id not in dict(programs):
+        return []
+    rows: Sequence[Mapping[str, Any]] = api_client.require(list_partner_groups, path={"program_id": program_id})
+    return [(row["id"], row["name"]) for row in rows]
+
+
+def _form_with_alert(alert: str) -> FormState:
+    return FormState(forms.form_from_request().values, alert=alert, status=_UNPROCESSABLE)
+
+
+def _read_outcome() -> Mapping[str, Any] | None:
+    """Return the counts of the last bulk action from the address; None without one."""
+    action = request.args.get("action")
+    if request.args.get("done") != "bulk" or action not in _ACTIONS:
+        return None
+    skipped = [part.partition(":") for part in request.args.get("skipped", "").split(",") if part]
+    return {
+        "action": action,
+        "affected": _count(request.args.get("affected", "")),
+        "skipped": [(reason, _count(count)) for reason, _, count in skipped],
+    }
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0

@@ -1,55 +1,49 @@
-"""One affiliate: balances, results, terms, links and recruits; the forms that change them; the ban and the tax form.
+"""One affiliate: figures, charts, balances, conversions, payouts, links, codes, notes and the newest events."""
 
-The ban and the tax form have pages of their own: the ban is destructive, and reading a tax form is audited.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from flask import Blueprint, Response, request
 
+from api import current_time
 from api.affiliates.affiliates import change_affiliate, get_affiliate
 from api.affiliates.balance import get_affiliate_balance
 from api.affiliates.decisions import approve_affiliate, reject_affiliate
-from api.affiliates.links import create_affiliate_link, delete_affiliate_link
-from api.affiliates.sub_affiliates import list_sub_affiliates
-from api.affiliates.tax_forms import get_tax_form
-from api.conversions.manual import create_conversion
+from api.affiliates.links import create_affiliate_link, delete_affiliate_link, list_affiliate_links
+from api.affiliates.timeline import list_affiliate_events
+from api.conversions.conversions import list_conversions
 from api.coupons.affiliate_coupons import list_affiliate_coupons
-from api.embed.tokens import create_embed_token
-from api.fraud import ban_affiliate
-from api.organization.organization import get_organization
-from api.programs.daily import get_daily_numbers
-from api.programs.partner_groups import list_partner_groups
+from api.payouts.payouts import list_payouts
+from api.programs.metrics import get_performance_metrics
 from api.programs.programs import get_program
-from domain.money import currencies
-from domain.refusals import Refused
-from pages import api_client, form_values, forms, screens
+from domain.money import wording
+from domain.refusals import Refused, not_found
+from domain.statuses import AffiliateStatus
+from pages import api_client, charts, documents, forms, screens, template_filters
 from pages.api_client import View
 from pages.brand import choices
+from pages.brand.payouts import states
+from pages.charts import Chart, ChartPoint
 from pages.form_pages import Body, CustomForm, Form, form_page, send_form
 from pages.forms import FormState
+from pages.screens import screen
 
 blueprint = Blueprint("affiliate_page", __name__)
 
-_PATH = "/dashboard/affiliates/<affiliate_id>"
-_PAGE = "/dashboard/affiliates/{affiliate_id}"
+PATH = "/dashboard/affiliates/<affiliate_id>"
+PAGE = "/dashboard/affiliates/{affiliate_id}"
 # The status that each button sets.
-_STATUS_AFTER = {"pause": "Paused", "resume": "Approved"}
+_STATUS_AFTER = {"pause": AffiliateStatus.Paused.value, "resume": AffiliateStatus.Approved.value}
+#: The ranges of the figures, by their name in the address.
+_RANGES: Mapping[str, int] = MappingProxyType({"7d": 7, "30d": 30, "90d": 90})
+_DEFAULT_RANGE = "30d"
+_MAX_ROWS, _MAX_EVENTS = 5, 10
 
 
-def _read_about() -> Body:
-    tags = [tag.strip() for tag in request.form.get("tags", "").split(",") if tag.strip()]
-    return {"fullName": request.form.get("fullName", ""), "tags": tags, "notes": request.form.get("notes", "")}
-
-
-def _read_rate() -> Body:
-    kind = request.form.get("type") or None
-    return {
-        "customCommissionType": kind,
-        "customCommissionValue": form_values.parse_number(request.form.get("value", "")) if kind else None,
-        "partnerGroupId": request.form.get("partnerGroupId") or None,
-    }
+def _read_notes() -> Body:
+    return {"notes": request.form.get("notes", "")}
 
 
 def _read_link() -> Body:
@@ -67,133 +61,158 @@ def _change_status(affiliate_id: str) -> Response | FormState:
     elif act in _STATUS_AFTER:
         operation, body = change_affiliate, {"status": _STATUS_AFTER[act]}
     else:
-        raise Refused(404, "not_found", "There is no such act.")
-    to = f"{_PAGE}?done={act}"
-    return send_form(operation, path={"affiliate_id": affiliate_id}, body=body, to=to, form_id="standing-")
+        raise Refused(404, "not_found", "There is no such action.")
+    to = f"{PAGE}?done={act}"
+    return send_form(operation, path={"affiliate_id": affiliate_id}, body=body, to=to, form_id="status-")
 
 
-def _give_bonus(affiliate_id: str) -> Response | FormState:
-    """Give an affiliate a bonus, a commission without a sale."""
-    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
-    currency = currencies.normalize(request.form.get("currency", ""))
-    if currency is None:
-        return forms.form_with_errors({"currency": "Three letters, such as USD."}, form_id="bonus-")
-    body = {
-        "kind": "bonus",
-        "programId": affiliate["programId"],
-        "affiliateId": affiliate["id"],
-        "commissionCents": form_values.parse_amount(request.form.get("amount", ""), currency),
-        "currency": currency,
-        "note": request.form.get("note") or None,
-    }
-    to = f"/dashboard/affiliates/{affiliate_id}?done=bonus"
-    return send_form(create_conversion, body=body, to=to, names={"commissionCents": "amount"}, form_id="bonus-")
-
-
-_RATE_NAMES = {"customCommissionType": "type", "customCommissionValue": "value"}
 _FORMS = (
-    Form("/about", change_affiliate, _read_about, names=_RATE_NAMES, id="about-", done="about"),
-    Form("/rate", change_affiliate, _read_rate, names=_RATE_NAMES, id="rate-", done="rate"),
     CustomForm("/standing", _change_status, (approve_affiliate, reject_affiliate, change_affiliate)),
+    Form("/notes", change_affiliate, _read_notes, id="notes-", done="notes"),
     Form("/links", create_affiliate_link, _read_link, id="link-", done="link"),
     Form("/links/<link_id>/remove", delete_affiliate_link, id="link-", done="unlink"),
-    CustomForm("/bonus", _give_bonus, (create_conversion,)),
 )
-
-
 _USES = (
     get_affiliate,
     get_affiliate_balance,
-    get_daily_numbers,
-    get_organization,
+    get_performance_metrics,
     get_program,
-    get_tax_form,
     list_affiliate_coupons,
-    list_partner_groups,
-    list_sub_affiliates,
-    ban_affiliate,
-    create_embed_token,
+    list_affiliate_events,
+    list_conversions,
+    list_payouts,
 )
 
 
-@form_page(blueprint, "member", _PATH, *_FORMS, uses=_USES)
+@form_page(blueprint, "member", PATH, *_FORMS, uses=_USES)
 def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
-    """Show an affiliate. Budget: 15 round trips, however much they sold."""
-    path = {"affiliate_id": affiliate_id}
+    """Show an affiliate. Budget: 16 round trips, however much they sold."""
+    path, of_affiliate = {"affiliate_id": affiliate_id}, {"affiliateId": affiliate_id}
     affiliate = api_client.require(get_affiliate, path=path)
-    of_program = {"program_id": affiliate["programId"]}
-    program = api_client.require(get_program, path=of_program)
-    days = api_client.require(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
+    program = api_client.require(get_program, path={"program_id": affiliate["programId"]})
+    range_name = _read_range()
+    metrics = _read_metrics(affiliate_id, _RANGES[range_name])
+    payouts = api_client.require(list_payouts, query=of_affiliate | {"lineItems": "false", "take": _MAX_ROWS})
     return screens.render(
-        "brand/affiliate.html",
+        "brand/affiliates/profile.html",
         form,
-        affiliate=affiliate,
-        name=affiliate["fullName"] or affiliate["email"],
-        balances=api_client.require(get_affiliate_balance, path=path)["balances"],
-        month=_sum_month(days),
+        **head_values(affiliate),
         program=program,
         questions=choices.application_questions(program),
-        groups=[(group["id"], group["name"]) for group in api_client.require(list_partner_groups, path=of_program)],
+        ranges=[(name, number) for name, number in _RANGES.items()],
+        range_name=range_name,
+        figures=_list_figures(metrics),
+        charts=_create_charts(metrics),
+        last_sale=_find_last_sale(affiliate_id),
+        balances=api_client.require(get_affiliate_balance, path=path)["balances"],
+        conversions=api_client.require(list_conversions, query=of_affiliate | {"take": _MAX_ROWS})["items"],
+        payouts=[states.payout_view(payout) for payout in payouts["items"]],
         codes=api_client.require(list_affiliate_coupons, path=path)["items"]
         if api_client.is_allowed(list_affiliate_coupons)
         else None,
-        recruits=api_client.require(list_sub_affiliates, path=path),
+        events=api_client.require(list_affiliate_events, path=path, query={"take": _MAX_EVENTS}),
         sent=_fill_forms(affiliate, form),
-        may_give=api_client.is_allowed(create_conversion)
-        and affiliate["status"] == "Approved"
-        and not affiliate["isTest"],
     )
+
+
+def head_values(affiliate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template variables of the head of an affiliate's pages."""
+    return {
+        "affiliate": affiliate,
+        "name": affiliate["fullName"] or affiliate["email"],
+        "base": f"/dashboard/affiliates/{affiliate['id']}",
+    }
 
 
 def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping[str, FormState]:
     """Return the forms of the page with the current values, and a refused one as it was sent."""
     filled = {
-        "about": forms.prefill(
-            "about-", fullName=affiliate["fullName"], tags=", ".join(affiliate["tags"]), notes=affiliate["notes"]
-        ),
-        "rate": forms.prefill(
-            "rate-",
-            type=affiliate["customCommissionType"] or "",
-            value=affiliate["customCommissionValue"],
-            partnerGroupId=affiliate["partnerGroupId"] or "",
-        ),
+        "notes": forms.prefill("notes-", notes=affiliate["notes"]),
         "link": forms.prefill("link-", format="Short"),
-        "bonus": forms.prefill("bonus-", currency=api_client.require(get_organization)["homeCurrency"]),
     }
     return filled | ({form.id.rstrip("-"): form} if form and form.id else {})
 
 
-def _sum_month(days: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    earned: dict[str, int] = {}
-    for day in days:
-        for currency, cents in day["commissionByCurrency"].items():
-            earned[currency] = earned.get(currency, 0) + cents
-    return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": earned}
+def _read_range() -> str:
+    name = request.args.get("range", "")
+    return name if name in _RANGES else _DEFAULT_RANGE
 
 
-_BAN = Form("", ban_affiliate, to=f"{_PAGE}?done=ban")
+def _read_metrics(affiliate_id: str, number_of_days: int) -> Mapping[str, Any]:
+    last = current_time.now().date()
+    query = {"affiliateId": affiliate_id, "from": last - timedelta(days=number_of_days - 1), "to": last}
+    metrics: Mapping[str, Any] = api_client.require(get_performance_metrics, query=query)
+    return metrics
 
 
-@form_page(blueprint, "member", f"{_PATH}/ban", _BAN, uses=(get_affiliate,))
-def ask_for_ban(form: FormState | None, affiliate_id: str) -> Response:
-    """Show the effects of a ban before it is done. Budget: 3 round trips."""
-    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
-    return screens.render("brand/affiliate_ban.html", form, affiliate=affiliate)
+def _find_last_sale(affiliate_id: str) -> str | None:
+    """Return when the newest sale occurred, refunded or not."""
+    query = {"affiliateId": affiliate_id, "kind": "sale", "take": 1}
+    sales = api_client.require(list_conversions, query=query)["items"]
+    return sales[0]["occurredAt"] if sales else None
 
 
-def _read_tax_form(affiliate_id: str) -> Response:
-    """Show the tax form of an affiliate, with a link that opens it for five minutes."""
-    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
-    answer = api_client.call(get_tax_form, path={"affiliate_id": affiliate_id})
-    if answer.status != 404:
-        api_client.require_data(answer)
-    return screens.render("brand/affiliate_tax_form.html", affiliate=affiliate, found=answer.data or {})
+def _net_revenue(row: Mapping[str, Any]) -> int:
+    return int(row["revenueCents"] - row["refundedCents"])
 
 
-@form_page(
-    blueprint, "member", f"{_PATH}/tax-form", CustomForm("", _read_tax_form, (get_tax_form,)), uses=(get_affiliate,)
-)
-def ask_for_tax_form(form: FormState | None, affiliate_id: str) -> Response:
-    """Show that reading a tax form is audited, before it is read. Budget: 3 round trips."""
-    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
-    return screens.render("brand/affiliate_tax_form.html", form, affiliate=affiliate, found=None)
+def _list_figures(metrics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the totals, with what an average click earned the affiliate and the amounts without an exchange rate."""
+    totals, currency = metrics["totals"], metrics["currency"]
+    commission, clicks = totals["commissionCents"], totals["clicks"]
+    return {
+        "clicks": totals["clicks"],
+        "leads": totals["leads"],
+        "sales": totals["sales"],
+        "revenue": wording.format_money(_net_revenue(totals), currency),
+        "commission": wording.format_money(commission, currency),
+        "epc": wording.format_money(_divide_half_even(commission, clicks), currency) if clicks else None,
+        "currency": currency,
+        "unconverted": {
+            label: amounts
+            for label, amounts in (
+                ("Revenue", totals["revenueUnconvertibleByCurrency"]),
+                ("Commission", totals["commissionUnconvertibleByCurrency"]),
+            )
+            if amounts
+        },
+    }
+
+
+def _divide_half_even(cents: int, number: int) -> int:
+    quotient, rest = divmod(cents, number)
+    return quotient + (2 * rest > number or (2 * rest == number and quotient % 2 == 1))
+
+
+def _create_charts(metrics: Mapping[str, Any]) -> Sequence[Chart]:
+    """Return a chart each of clicks, sales and revenue (commission if there is none); empty ones are left out."""
+    days, currency = metrics["rows"], metrics["currency"]
+    counts = [
+        charts.create_chart(
+            label,
+            [ChartPoint(day["key"], day[name], template_filters.format_number(day[name])) for day in days],
+            currency=None,
+        )
+        for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
+    ]
+    amounts = [
+        charts.create_chart(
+            label,
+            [ChartPoint(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days],
+            currency=currency,
+        )
+        for label, cents in (("Revenue", _net_revenue), ("Commission", lambda day: int(day["commissionCents"])))
+    ]
+    earned = next((chart for chart in amounts if chart.has_anything), None)
+    return [chart for chart in (*counts, earned) if chart is not None and chart.has_anything]
+
+
+@blueprint.get(f"{PATH}/links/<link_id>/qr.svg")
+@screen("member", uses=(list_affiliate_links,))
+def show_link_qr_code(affiliate_id: str, link_id: str) -> Response:
+    """Show a link of an affiliate as a QR code. Budget: 2 round trips."""
+    links = api_client.require(list_affiliate_links, path={"affiliate_id": affiliate_id})
+    address = next((link["url"] for link in links if link["id"] == link_id), None)
+    if address is None:
+        raise not_found("link", link_id)
+    return documents.render_qr_code(address)

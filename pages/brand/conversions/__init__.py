@@ -1,10 +1,11 @@
 """Conversions at the dashboard.
 
-listing            the list with its filters, and as a file
-detail             one conversion: when it is payable, its attribution, and the decisions about it
-corrections        corrections of its money: refunds, restored refunds, another commission
-attribution_steps  the six steps of attribution in words
-new_conversion     a conversion recorded by hand
+listing              the list with its filters, and as a file
+detail               one conversion: when it is payable, its attribution, and the decisions about it
+corrections          corrections of its money: refunds, restored refunds, another commission
+attribution_steps    the six steps of attribution in words
+attribution_methods  the source of a conversion in words
+new_conversion       a conversion recorded by hand
 """
 
 from pages.brand.conversions import detail, listing, new_conversion

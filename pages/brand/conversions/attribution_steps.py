@@ -14,9 +14,9 @@ STEPS: Mapping[str, str] = {
     "platform_lookup": "Platform look-up",
 }
 _DECIDED_EARLIER = "decided_earlier"
-_NOT_EVALUATED = "Not asked: no payment made this."
+_NOT_EVALUATED = "Not checked: this was not a payment."
 # Only the deciding step is marked as decided.
-_SKIPPED = "Not asked: an earlier step had settled it."
+_SKIPPED = "Not checked: an earlier step decided."
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from api.conversions.decisions import approve_conversion, deny_conversion, inval
 from api.payouts.payouts import get_payout
 from domain.statuses import ConversionStatus
 from pages import api_client, forms, screens
-from pages.brand.conversions import attribution_steps, corrections
+from pages.brand.conversions import attribution_methods, attribution_steps, corrections
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 
@@ -39,7 +39,7 @@ def _decide(conversion_id: str) -> Response | FormState:
             action, conversion_id, api_client.require(get_conversion, path=path)["currency"]
         )
     if action not in _DECISIONS:
-        return forms.form_with_errors({}, "Say what to do with it.")
+        return forms.form_with_errors({}, "Choose what to do.")
     body = {"reason": request.form.get("reason", "").strip() or None}
     return send_form(_DECISIONS[action], path=path, body=body, to="/dashboard/conversions/{conversion_id}")
 
@@ -64,6 +64,7 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
         adjusting=form if form.id == "adjust-" else forms.prefill("adjust-"),
         deciding=forms.EMPTY if form.id else form,
         one=conversion,
+        source=attribution_methods.describe_method(conversion["attributionMethod"]),
         credited=attribution,
         steps=attribution_steps.describe_steps(attribution["steps"]),
         beside=attribution_steps.describe_other_source(attribution["steps"]),

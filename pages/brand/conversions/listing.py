@@ -8,14 +8,24 @@ from api.conversions.manual import create_conversion
 from api.programs.programs import list_programs
 from pages import forms, screens
 from pages.brand import choices
-from pages.list_pages import RowList
+from pages.list_pages import ListView, RowList
 from pages.screens import screen
 
 blueprint = Blueprint("conversions_page", __name__)
 
 _HERE = "/dashboard/conversions"
 _FILTERS = ("q", "status", "programId", "affiliateId", "kind", "subId", "since", "until")
-_CONVERSIONS = RowList(list_conversions, _FILTERS, ("sort",), {"take": 50}, days=("since", "until"), marks_fields=True)
+_VIEWS = (
+    ListView("All"),
+    ListView("Pending", {"status": "Pending"}),
+    ListView("Payable next", {"status": "Pending", "sort": "payable"}),
+    ListView("Sales", {"kind": "sale"}),
+    ListView("Leads", {"kind": "lead"}),
+    ListView("Refunded", {"status": "Refunded"}),
+)
+_CONVERSIONS = RowList(
+    list_conversions, _FILTERS, ("sort",), {"take": 50}, days=("since", "until"), marks_fields=True, views=_VIEWS
+)
 
 
 @blueprint.get(_HERE)

@@ -46,7 +46,7 @@ def _find_affiliate(form: FormState) -> str | FormState:
     """Return the id of the affiliate to credit, or the form with an error."""
     query_text = form.value("affiliate").strip()
     if not query_text:
-        return forms.form_with_errors({"affiliate": "Type the email of the affiliate."})
+        return forms.form_with_errors({"affiliate": "Enter the affiliate's email."})
     query = {"programId": form.value("programId") or "-", "q": query_text, "take": 200}
     answer = api_client.call(list_affiliates, query=query)
     if answer.refusal is not None:
@@ -54,7 +54,7 @@ def _find_affiliate(form: FormState) -> str | FormState:
     for candidate in answer.data["items"]:
         if query_text.lower() in (candidate["email"], candidate["fullName"].lower()):
             return str(candidate["id"])
-    return forms.form_with_errors({"affiliate": "Nobody in this program has this email or name."})
+    return forms.form_with_errors({"affiliate": "No affiliate in this program has this email or name."})
 
 
 def _read_body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from api.coupons.affiliate_coupons import create_affiliate_coupon, revoke_affili
 from api.coupons.coupons import create_campaign_coupon
 from api.coupons.lists import list_coupon_codes, list_coupons_of_campaigns
 from api.programs.programs import list_programs
+from domain.gateways.names import Gateway
 from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.brand.coupons import new_coupons
@@ -48,6 +49,7 @@ def show_coupons(form: FormState | None) -> Response:
         **codes.values(form),
         programs=programs,
         program_id=program_id,
+        gateways={gateway.value: gateway.name for gateway in Gateway},
         families=api_client.require(list_coupons_of_campaigns, query=query)["items"],
         sent=form if form and form.id == "code-" else forms.prefill("code-", programId=program_id),
     )

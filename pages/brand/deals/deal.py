@@ -20,7 +20,7 @@ def _act_on_deal(deal_id: str) -> Response | FormState:
     """Offer, withdraw or fund a deal, by the button that was pressed."""
     act = request.form.get("act", "")
     if act not in _ACTS:
-        raise Refused(404, "not_found", "There is no such act.")
+        raise Refused(404, "not_found", "There is no such action.")
     return send_form(_ACTS[act], path={"deal_id": deal_id}, to=f"/dashboard/deals/{{deal_id}}?done={act}")
 
 

@@ -28,7 +28,7 @@ def _read_deal() -> Body | FormState:
     if affiliate_id is None:
         errors["email"] = choices.UNKNOWN_AFFILIATE
     if currency is None:
-        errors["currency"] = "Three letters, such as USD."
+        errors["currency"] = "Enter a three-letter code, such as USD."
     if affiliate_id is None or currency is None:
         return forms.form_with_errors(errors)
     return {

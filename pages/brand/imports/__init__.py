@@ -1,5 +1,6 @@
 """Imports at the dashboard: history from another service, and undoing an import.
 
+column_form  the columns of the file of another service, matched to ours
 new_import  the preview of a file, row by row, and its import
 history     the list of imports, each import, and undoing it
 """

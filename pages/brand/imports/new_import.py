@@ -1,6 +1,7 @@
-"""A new import: a preview of a file row by row, wrong rows corrected or left out, then the import.
+"""A new import: the columns of another service's file, a preview row by row, then the import.
 
-Nothing is written before the last button. The header of a file decides whether it holds affiliates or conversions.
+Nothing is written before the last button. A header with our names decides whether a file holds affiliates or
+conversions; for any other header a person matches the columns.
 The file travels packed in a hidden field of the form from the preview to the import: the server stores no customer
 addresses that have to be sealed and deleted later, nothing expires between two clicks, and no script is needed. Who
 changes the field changes their own import, which is validated again.
@@ -10,7 +11,7 @@ import base64
 import binascii
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -20,11 +21,14 @@ from api.imports.conversions import import_conversions, preview_conversion_impor
 from api.programs.programs import list_programs
 from domain.imports import files
 from domain.refusals import Refused
-from pages import api_client, forms, screens
+from pages import api_client, documents, forms, screens
 from pages.api_client import ApiResult
 from pages.brand import choices
+from pages.brand.imports import column_form
+from pages.brand.imports.column_form import ColumnForm
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
+from pages.screens import screen
 
 blueprint = Blueprint("import_page", __name__)
 
@@ -38,6 +42,14 @@ _WAIT = "There were many imports in this minute. Wait a moment, then press the b
 # The largest file, and the largest form with one, packed or not.
 _MAX_FILE_BYTES = 2 * 1024 * 1024
 _MAX_FORM_BYTES = 2 * _MAX_FILE_BYTES
+_UNPROCESSABLE = 422
+_TEMPLATES = {
+    "affiliates": "email,fullName,status,walletEmail,slug\r\nada@example.com,Ada Ek,Approved,ada@example.com,ada\r\n",
+    "conversions": (
+        "affiliateEmail,amount,commission,currency,occurredAt,paid,customerEmail,processorCustomerId,externalId\r\n"
+        "ada@example.com,49.00,9.80,USD,2025-12-31T14:00:00Z,false,zoe@example.com,cus_123,order-1001\r\n"
+    ),
+}
 
 
 class UnusableUpload(ValueError):
@@ -84,32 +96,42 @@ def _handle_file() -> Response | FormState:
     """Show the preview of the file, or import it. Budget: 2 round trips and those of its operation."""
     try:
         text = _read_upload()
-        kind = files.detect_kind(text)
+        match = column_form.read_form(text) if column_form.needs_matching(text) else None
+        kind = match.kind if match else files.detect_kind(text)
     except (UnusableUpload, files.UnreadableFile) as unusable:
         return forms.form_with_errors({"file": str(unusable)})
+    if match and ("matched" not in request.form or match.errors):
+        status = _UNPROCESSABLE if match.errors else None
+        return _render_form(forms.form_from_request(), match=match, again=_hidden_fields(text), status=status)
+    mapping: dict[str, Any] = match.body() if match else {}
     is_import = request.form.get("do") == "import"
-    answer = _import(kind, text) if is_import else _preview(kind, text)
+    answer = _import(kind, text, mapping) if is_import else _preview(kind, text, mapping)
     if answer.refusal is not None:
-        return _render_form(_form_from_refusal(answer), again=_hidden_fields(text) if is_import else None)
+        again = _hidden_fields(text) if is_import or match else None
+        return _render_form(_form_from_refusal(answer), again=again, match=match if not is_import else None)
     if is_import:
         return screens.redirect(f"/dashboard/imports/{answer.data['jobId']}")
     return _render_form(forms.form_from_request(), look=_summarize(kind, answer.data), again=_hidden_fields(text))
 
 
-def _preview(kind: files.Kind, text: str) -> ApiResult:
+def _preview(kind: files.Kind, text: str, mapping: dict[str, Any]) -> ApiResult:
     if kind == "Affiliates":
-        return api_client.call(preview_affiliate_import, body=_import_body(text))
-    return api_client.call(preview_conversion_import, body=_sales_body(text))
+        return api_client.call(preview_affiliate_import, body=_import_body(text) | mapping)
+    return api_client.call(preview_conversion_import, body=_sales_body(text) | mapping)
 
 
-def _import(kind: files.Kind, text: str) -> ApiResult:
+def _import(kind: files.Kind, text: str, mapping: dict[str, Any]) -> ApiResult:
     if kind == "Affiliates":
-        body = _import_body(text) | {"notifyAffiliates": "notify" in request.form}
+        body = _import_body(text) | mapping | {"notifyAffiliates": "notify" in request.form}
         return api_client.call(import_affiliates, body=body, key=forms.idempotency_key())
-    body = _sales_body(text) | {
-        "confirmUnpaidPayout": request.form.get("then") == "payable",
-        "skipInvalid": "skip" in request.form,
-    }
+    body = (
+        _sales_body(text)
+        | mapping
+        | {
+            "confirmUnpaidPayout": request.form.get("then") == "payable",
+            "skipInvalid": "skip" in request.form,
+        }
+    )
     return api_client.call(import_conversions, body=body, key=forms.idempotency_key())
 
 
@@ -121,10 +143,10 @@ def _sales_body(text: str) -> dict[str, Any]:
     return _import_body(text) | {"source": request.form.get("source", "").strip().lower() or _DEFAULT_SOURCE}
 
 
-def _hidden_fields(text: str) -> Mapping[str, str]:
+def _hidden_fields(text: str) -> list[tuple[str, str]]:
     """Return the hidden fields with which the next form sends the same file."""
-    fields = {name: request.form[name] for name in ("program", "skip", "source") if name in request.form}
-    return fields | {"packed": pack(text)}
+    fields = [(name, request.form[name]) for name in ("program", "skip", "source") if name in request.form]
+    return [*fields, *column_form.list_hidden_fields(), ("packed", pack(text))]
 
 
 def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, object]:
@@ -138,7 +160,7 @@ def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, obj
         "new": counts["new"],
         "known": counts["known"],
         "wrong": 0 if is_left_out else len(wrong),
-        "left_out": counts["leftOut"] + (len(wrong) if is_left_out else 0),
+        "left_out": counts["leftOut"] + preview["understood"]["leftOut"] + (len(wrong) if is_left_out else 0),
         "named": wrong[:_MAX_NAMED_ROWS],
         "unnamed": max(0, len(wrong) - _MAX_NAMED_ROWS),
         "warnings": warnings[:_MAX_NAMED_ROWS],
@@ -175,10 +197,35 @@ def show_new_import(form: FormState | None) -> Response:
 
 
 def _render_form(
-    form: FormState, *, look: Mapping[str, object] | None = None, again: Mapping[str, str] | None = None
+    form: FormState,
+    *,
+    look: Mapping[str, object] | None = None,
+    match: ColumnForm | None = None,
+    again: Sequence[tuple[str, str]] | None = None,
+    status: int | None = None,
 ) -> Response:
     if not api_client.is_allowed(preview_conversion_import):
         raise Refused(403)
     return screens.render(
-        "brand/imports/new.html", form, programs=choices.list_program_choices(), look=look, again=again
+        "brand/imports/new.html",
+        form,
+        status=status,
+        programs=choices.list_program_choices(),
+        look=look,
+        match=match,
+        again=again,
     )
+
+
+@blueprint.get("/dashboard/imports/template/<kind>.csv")
+@screen("member")
+def show_template(kind: str) -> Response:
+    """Return a file with our columns and an example row."""
+    if kind not in _TEMPLATES:
+        raise Refused(404, "not_found", "There is no such template.")
+    headers = {
+        **documents.page_headers(),
+        "Content-Type": "text/csv; charset=utf-8",
+        "Content-Disposition": f'attachment; filename="{kind}.csv"',
+    }
+    return Response(_TEMPLATES[kind], headers=headers)

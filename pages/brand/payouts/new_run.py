@@ -61,8 +61,8 @@ def _form_with_wrong_total(run: RunPreview, seen: ConfirmedFigures | None) -> Fo
 def _form_with_changes(seen: ConfirmedFigures | None, run: RunPreview) -> FormState:
     """Return the form with the changes since it was shown; the user types the new total."""
     moved = run_preview.describe_changes(seen, run.figures) if seen else []
-    alert = f"The figures changed while you looked at them, and nothing was paid. {'; '.join(moved)}".rstrip()
-    ask = f"Look at them again, then type {wording.format_money(run.total, CURRENCY)}."
+    alert = f"The amounts changed since you opened this page, and nothing was paid. {'; '.join(moved)}".rstrip()
+    ask = f"Check the new amounts, then type {wording.format_money(run.total, CURRENCY)}."
     return forms.form_with_errors({"total": ask} if run.count else {}, alert)
 
 
@@ -70,7 +70,7 @@ def _restore_form(typed: FormState, run: RunPreview) -> FormState:
     """Return the form typed before a fresh login, with the changes since then."""
     seen = run_preview.parse_figures(typed.value("figures"))
     moved = run_preview.describe_changes(seen, run.figures) if seen else []
-    alert = f"The figures changed while you logged in. {'; '.join(moved)}" if moved else None
+    alert = f"The amounts changed while you signed in. {'; '.join(moved)}" if moved else None
     return FormState({"total": [typed.value("total")]}, alert=alert)
 
 

@@ -18,25 +18,25 @@ from pages.brand.payouts import states
 CURRENCY = "USD"
 #: Reasons for not paying an affiliate, in words.
 REASONS: Mapping[str, str] = {
-    "test_affiliate": "Made to rehearse with",
+    "test_affiliate": "Test affiliate",
     "affiliate_not_approved": "Not approved",
-    "negative_balance": "Owes more than was earned",
-    "fx_unavailable": "No fresh rate",
+    "negative_balance": "Negative balance",
+    "fx_unavailable": "No current exchange rate",
     "no_payout_account": "No payout account",
-    "tax_form_required": "No tax form",
-    "below_minimum": "Below the minimum",
-    "below_one_cent": "Less than one cent in all",
+    "tax_form_required": "Missing tax form",
+    "below_minimum": "Below the minimum payout",
+    "below_one_cent": "Each commission is worth less than one cent after conversion",
 }
 #: Remedies by reason.
 REMEDIES: Mapping[str, str] = {
-    "test_affiliate": "Rehearsals are not paid.",
-    "affiliate_not_approved": "Approve them, then they are paid.",
-    "negative_balance": "What they earn next makes up for it.",
-    "fx_unavailable": "It waits for a rate that is not older than three days.",
-    "no_payout_account": "They say in their portal where to pay.",
-    "tax_form_required": "You pay nobody without a tax form.",
-    "below_minimum": "It goes on growing.",
-    "below_one_cent": "It is paid once it comes to a cent of US money or more.",
+    "test_affiliate": "Test affiliates are never paid.",
+    "affiliate_not_approved": "Approve the affiliate to pay them.",
+    "negative_balance": "New commissions offset the balance first.",
+    "fx_unavailable": "Paid once there is an exchange rate of the last three days.",
+    "no_payout_account": "The affiliate adds one in their portal.",
+    "tax_form_required": "The affiliate submits a tax form first.",
+    "below_minimum": "Paid once the balance reaches the minimum.",
+    "below_one_cent": "Paid once at least one commission is worth a US cent.",
 }
 _MAX_ROWS = 50
 _MAX_CENTS = 10**15

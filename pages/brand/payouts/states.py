@@ -13,7 +13,7 @@ from pages import template_filters
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
 #: Labels of methods with unclear names.
-METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "By hand"}
+METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "Manual"}
 
 
 def read_filters() -> dict[str, str | None]:
@@ -49,13 +49,13 @@ def _describe_state(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         code = payout["failureCode"]
         return f"{payout['failureReason']}{f' ({code})' if code else ''}"
     if payout["status"] == PayoutStatus.Processing:
-        return "Its rail was asked; the answer is awaited under the same key."
+        return "Sent to the payment provider; waiting for its response."
     if payout["status"] == PayoutStatus.Paid:
         return ""
     if payout["needsManualReview"]:
-        return "Waits for the operator's review."
+        return "In review by the operator."
     if is_listed:
-        return "Listed to be paid by hand."
+        return "Exported for manual payment."
     held_until = payout["holdUntil"]
     is_held = held_until is not None and datetime.fromisoformat(held_until) > current_time.now()
-    return f"Held until {template_filters.describe_time(held_until)}." if is_held else "Waits for its turn."
+    return f"Held until {template_filters.describe_time(held_until)}." if is_held else "Queued."

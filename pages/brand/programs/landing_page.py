@@ -30,7 +30,7 @@ _PAGE = "/dashboard/programs/<program_id>/landing-page"
 _READS = (get_program, get_organization)
 # The texts in any script, as forms send them, and a picture.
 _MAX_FORM_BYTES = MAX_PICTURE_BYTES + 512 * 1024
-_TOO_LARGE = f"It is larger than {MAX_PICTURE_BYTES // 1024**2} MiB."
+_TOO_LARGE = f"The file is larger than {MAX_PICTURE_BYTES // 1024**2} MiB."
 # Empty sections of the form; once they are filled in, more are shown.
 _SPARE_SECTIONS, _MIN_SECTIONS = 2, 3
 _BODY = LandingPageBody()

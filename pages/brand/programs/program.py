@@ -1,4 +1,4 @@
-"""One program: its terms in sentences, its budget, its tracking status, its results and its last events."""
+"""One program: its terms, the figures of a range of days, tracking, budget, details and its last events."""
 
 from flask import Blueprint, Response
 
@@ -10,6 +10,7 @@ from api.programs.sub_affiliates import get_sub_affiliate_config
 from pages import api_client, screens
 from pages.brand import performance
 from pages.screens import screen
+from pages.times import date_ranges
 
 blueprint = Blueprint("program_page", __name__)
 
@@ -31,11 +32,13 @@ _MAX_EVENTS = 20
     ),
 )
 def show_program(program_id: str) -> Response:
-    """Show a program. Budget: 23 round trips, however much there is."""
+    """Show a program. Budget: 16 round trips, however much there is."""
     path = {"program_id": program_id}
     program = api_client.require(get_program, path=path)
+    chosen = date_ranges.read_range()
     return screens.render(
         "brand/programs/program.html",
+        chosen.form,
         program=program,
         base=f"/dashboard/programs/{program['id']}",
         budget=api_client.require(get_budget_status, path=path),
@@ -44,8 +47,9 @@ def show_program(program_id: str) -> Response:
         groups=api_client.require(list_partner_groups, path=path),
         tiers=api_client.require(list_performance_tiers, path=path),
         recruiting=api_client.require(get_sub_affiliate_config, path=path),
-        pictures=performance.create_charts(program["id"]),
-        best=performance.list_best_affiliates(program["id"]),
+        chosen=chosen,
+        ranges=date_ranges.LABELS,
+        shown=performance.read_performance(chosen, program["id"]),
         can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
         can_archive=api_client.is_allowed(archive_program) and not program["archivedAt"],
     )

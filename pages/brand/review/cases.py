@@ -7,6 +7,7 @@ from typing import Any
 from domain.statuses import ConversionStatus
 from pages.brand.conversions import attribution_steps
 from pages.brand.conversions.attribution_steps import CreditStep
+from pages.brand.review import fraud_reasons
 
 #: Kinds of cases: blocked clicks and leads, held clicks and leads, uncredited sales.
 KINDS = ("blocked", "held", "uncredited")
@@ -14,7 +15,7 @@ KINDS = ("blocked", "held", "uncredited")
 
 @dataclass(frozen=True, slots=True)
 class ReviewCase:
-    """A case to review; `row` is its record of the API, `at` an instant as the API formats it."""
+    """A case to review; `row` is its record of the API, `at` an instant of it, `reasons` are in words."""
 
     kind: str
     id: str
@@ -24,6 +25,7 @@ class ReviewCase:
     program_id: str
     row: Mapping[str, Any]
     steps: Sequence[CreditStep] = ()
+    reasons: Sequence[str] = ()
 
     @property
     def can_be_released(self) -> bool:
@@ -73,6 +75,7 @@ def _case_from_event(row: Mapping[str, Any]) -> ReviewCase:
         who=row["affiliateName"] or row["affiliateEmail"],
         program_id=row["programId"],
         row=row,
+        reasons=fraud_reasons.describe_reasons(row["reasons"]),
     )
 
 

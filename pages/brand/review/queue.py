@@ -64,7 +64,7 @@ def _decide_case() -> Response | FormState:
     form_values = request.form.to_dict()
     decide = _DECISIONS.get((form_values.get("case", ""), form_values.get("action", "")))
     if decide is None:
-        return FormState(alert="Say what to do with it.", status=422)
+        return FormState(alert="Choose what to do.", status=422)
     answer = decide(form_values)
     if answer.refusal is not None:
         return forms.form_with_alert(answer)
@@ -85,7 +85,7 @@ def show_review(form: FormState | None) -> Response:
     answer = api_client.call(list_fraud_events, query={"programId": place["programId"]})
     kind = place["kind"] if place["kind"] in cases.KINDS else None
     if answer.refusal is not None or kind != place["kind"]:
-        alert = " ".join(answer.refusal.fields.values()) if answer.refusal else "There is no such kind."
+        alert = " ".join(answer.refusal.fields.values()) if answer.refusal else "There is no such type."
         form = FormState(alert=alert, status=400)
     sales = api_client.require(list_uncredited_conversions)
     waiting = cases.list_open_cases(answer.data or [], sales, program_id=place["programId"])

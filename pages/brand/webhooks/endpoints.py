@@ -22,7 +22,7 @@ def read_endpoint() -> Body | FormState:
     """Return the typed endpoint as the API takes it; the form with an error if it has no event."""
     types = _read_types()
     if not types:
-        return forms.form_with_errors({"events": "Choose what it is told of."})
+        return forms.form_with_errors({"events": "Choose at least one event."})
     return {
         "url": request.form.get("url", "").strip(),
         "events": types,

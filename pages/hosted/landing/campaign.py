@@ -33,10 +33,10 @@ _RECRUITER, _MAX_RECRUITER_LENGTH = "recruited_by", 255
 _APPLIED = "applied"
 _WRONG_EMAIL = "Enter an email address, such as name@example.com."
 _ALERTS = {
-    413: "This is more than the form takes. Shorten your answers.",
-    429: "There were many applications from where you are. Wait a minute, then send this again.",
+    413: "Your answers are too long. Please shorten them.",
+    429: "Too many applications from your network. Please wait a minute and send the form again.",
 }
-_CONFLICT_ALERT = "This form was sent before with other answers. Look through them and send it again."
+_CONFLICT_ALERT = "This form was already sent with different answers. Please check your answers and send it again."
 
 
 class CampaignSlug(BaseConverter):

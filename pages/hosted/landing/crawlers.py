@@ -69,7 +69,7 @@ def show_sitemap_page(page: int) -> Response:
     """List one page of the service's public campaigns. Budget: 2 statements."""
     campaigns = [] if landing_page.any_org_find_brand_host() else sitemap.any_org_list_entries(page)
     if not campaigns:
-        raise Refused(404, "not_found", "There is no such address.")
+        raise Refused(404, "not_found", "There is no such page.")
     return _sitemap_of(campaigns)
 
 

@@ -31,6 +31,6 @@ def url(color: str | None) -> str:
 def show_landing_theme(version: str, color: str) -> Response:
     """Show the style in a colour, accents as far as they can be read. Budget: no round trip."""
     if version != static_files.version_of(*_SHEETS) or (color != _DEFAULT and not _COLOR.fullmatch(color)):
-        raise Refused(404, "not_found", "There is no such address.")
+        raise Refused(404, "not_found", "There is no such page.")
     sheet = static_files.themed_stylesheet(None if color == _DEFAULT else f"#{color}", *_SHEETS)
     return Response(sheet, content_type=_CSS, headers=_FOREVER)

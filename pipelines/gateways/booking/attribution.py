@@ -176,7 +176,11 @@ def normalize_email(origin: BuyerOrigin) -> str | None:
 def customer_names(context: BookingContext, origin: BuyerOrigin) -> CustomerNames:
     """Return the names by which a program counts the payments of an origin."""
     return customers.names(
-        customer_id=origin.customer_id, email=origin.email, gateway=context.gateway, is_test=is_test(context, origin)
+        customer_id=origin.customer_id,
+        email=origin.email,
+        subscription_id=origin.subscription_id,
+        gateway=context.gateway,
+        is_test=is_test(context, origin),
     )
 
 

@@ -99,6 +99,15 @@ class BookingContext:
         for event_id in event_ids:
             work.enqueue(jobs.GATEWAY_EVENT, organization_id=self.organization_id, event_id=event_id)
 
+    def wait_for_earlier_retries(self, payment: payments.GatewayPayment) -> None:
+        """Raise TryAgain while earlier payments of a buyer are about to be booked again.
+
+        Their number decides the type and the commission, so those of one buyer are booked in the order of payment.
+        Budget: 1 statement.
+        """
+        if inbox.has_earlier_retry(payment):
+            raise work.TryAgain(at=self.now, why="an earlier payment of the buyer is booked first")
+
     def retry_uncredited_payments(self, payer: payments.Payer, since: datetime | None) -> None:
         """Retry a buyer's payments since a time that credited no affiliate. Budget: 1 statement."""
         self.retry_events(

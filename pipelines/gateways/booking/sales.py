@@ -11,7 +11,6 @@ from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
-from domain.money import money
 from domain.statuses import Payability
 from models import ids
 from models.conversions import customers
@@ -39,8 +38,8 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
     customer is credited. Platforms are queried about a payment that credits no one. A further payment of an order whose
     first one is credited is added to that one's conversion. For a known payment its order's new total is booked.
     Budget: 2 round trips (stored context; affiliate), one more where events waited for it, one where it names a store's
-    checkout, and one where its buyer's referral was made days later; the writes travel with the next statement or the
-    commit. For a further payment those of `order_parts.add_payment`.
+    checkout, one where its buyer's referral was made days later, and one where it is decided again; the writes travel
+    with the next statement or the commit. For a further payment those of `order_parts.add_payment`. Raises TryAgain.
     """
     all_ids = list_ids(fact)
     stored = payments.lock_context(build_query(context, fact), organization_id=context.organization_id)
@@ -53,7 +52,7 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
             context.release_parked(all_ids)
         return FactResult(reason=existing.reason, conversion_id=existing.conversion_id)
     if existing is not None:
-        fact = _with_known_amount(fact, existing)
+        fact = _wait_for_turn(context, fact, existing)
     elif totals.is_cancelled(fact, stored.state):
         context.stage_parked(all_ids)
         return FactResult(reason=totals.CANCELLED)
@@ -132,14 +131,13 @@ def _may_be_credited(existing: GatewayPayment) -> bool:
     return existing.reason == attribution.NO_REFERRAL or (existing.reason == ZERO and existing.paid_cents > 0)
 
 
-def _with_known_amount(fact: PaymentFact, existing: GatewayPayment) -> PaymentFact:
-    """Return a payment with its stored amount: its order may have been raised after this event."""
-    if fact.amount_cents in (0, existing.paid_cents):
-        return replace(fact, amount_cents=existing.paid_cents)
-    net_cents = fact.net_cents
-    if net_cents is not None:
-        net_cents = money.divide_half_even(net_cents * existing.paid_cents, fact.amount_cents)
-    return replace(fact, amount_cents=existing.paid_cents, net_cents=net_cents)
+def _wait_for_turn(context: BookingContext, fact: PaymentFact, existing: GatewayPayment) -> PaymentFact:
+    """Return a payment that is decided again, with its stored amount.
+
+    Raises TryAgain while earlier payments of its buyer are about to be decided again. Budget: 1 statement.
+    """
+    context.wait_for_earlier_retries(existing)
+    return totals.with_known_amount(fact, existing)
 
 
 def list_ids(fact: PaymentFact) -> list[str]:
@@ -227,8 +225,9 @@ def _stage_earnings(
         program_id=candidate.program_id,
         paid_at=fact.paid_at,
         ordinal=candidate.ordinal,
+        joins_subscription=candidate.has_imported_subscription,
     )
-    earnings.write(conversion, share=candidate.terms.recruiter_share, now=context.now)
+    earnings.write(conversion, share=candidate.terms.recruiter_share, terms=candidate.terms, now=context.now)
     credit.stage_effects(
         credit_.decision, organization_id=context.organization_id, conversion_id=conversion.id, now=context.now
     )
@@ -272,8 +271,7 @@ def _book_before_connection(context: BookingContext, fact: PaymentFact, all_ids:
 def _book_zero(context: BookingContext, fact: PaymentFact, existing: GatewayPayment | None) -> FactResult:
     """Book a payment of 0: it is never a sale, and a lead where this gateway's starts are leads."""
     if existing is None:
-        row = replace(build_row(context, fact), reason=ZERO)
-        payments.stage(row, aliases=[fact.external_id, *fact.aliases])
+        payments.stage(replace(build_row(context, fact), reason=ZERO), aliases=list_ids(fact))
     origins.stage(context, fact.origin, told_at=fact.paid_at)
     return _book_lead(context, fact.origin, fact.paid_at) if context.has_trials else FactResult(reason=ZERO)
 

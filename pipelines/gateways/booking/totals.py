@@ -12,6 +12,7 @@ from domain.conversions import growth
 from domain.gateways.facts import CancelledFact, PaymentFact, TotalFact
 from domain.gateways.states import EventStatus
 from domain.gateways.totals import PaymentTotals, taken_by_total
+from domain.money import money
 from models import advisory_locks
 from models.gateways import order_states, orders, refunds
 from models.gateways.order_states import OrderState
@@ -34,6 +35,16 @@ class OrderTotal:
     total_cents: int
     amount_cents: int | None = None
     net_cents: int | None = None
+
+
+def with_known_amount(fact: PaymentFact, existing: GatewayPayment) -> PaymentFact:
+    """Return a payment with its stored amount: its order may have been raised after this event."""
+    if fact.amount_cents in (0, existing.paid_cents):
+        return replace(fact, amount_cents=existing.paid_cents)
+    net_cents = fact.net_cents
+    if net_cents is not None:
+        net_cents = money.divide_half_even(net_cents * existing.paid_cents, fact.amount_cents)
+    return replace(fact, amount_cents=existing.paid_cents, net_cents=net_cents)
 
 
 def total_from_payment(fact: PaymentFact) -> OrderTotal | None:

@@ -125,7 +125,7 @@ _PAYMENTS = {
     "recurly": ("paid",),
     "gumroad": ("price",),
     "lemonsqueezy": ("total",),
-    "thrivecart": ("total",),
+    "thrivecart": ("total_gross",),
 }
 
 

@@ -31,4 +31,9 @@ def test_missing_value_raises():
 def test_only_text_written_by_a_brand_is_rendered_as_html():
     safe_values = {path.name: re.findall(r"{{ (\w+)\|safe }}", path.read_text()) for path in _TEMPLATES}
 
-    assert safe_values == {"imported.html": ["brand_html"], "invite.html": ["note"], "layout.html": []}
+    assert safe_values == {
+        "imported.html": ["brand_html"],
+        "invite.html": ["note"],
+        "layout.html": [],
+        "notification.html": [],
+    }

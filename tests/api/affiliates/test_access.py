@@ -12,6 +12,7 @@ _READS = [
     ("GET", f"/api/v1/affiliates/{_ID}/links"),
     ("GET", f"/api/v1/affiliates/{_ID}/tax-form"),
     ("GET", f"/api/v1/affiliates/{_ID}/balance"),
+    ("GET", f"/api/v1/affiliates/{_ID}/timeline"),
 ]
 _WRITES = [
     ("POST", "/api/v1/affiliates"),

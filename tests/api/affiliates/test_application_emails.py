@@ -33,8 +33,8 @@ def test_approval_is_emailed_once_without_a_token(campaign):
         assert campaign.post(f"{URL}/{affiliate_id}/approve").status_code == 200
 
     (text,) = _read_texts_by_recipient(campaign).values()
-    assert "Brand has approved you" in text
-    assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
+    assert "Brand approved you" in text
+    assert "\nhttp://127.0.0.1:8000/sign-in\n" in text
     assert campaign.rows("select count(*) from mail_message") == [(1,)]
 
 
@@ -80,9 +80,9 @@ def test_rejection_by_any_route_is_emailed_without_the_reason(campaign, reject):
 
     assert reject(campaign, affiliate_id)["status"] == "Rejected"
 
-    assert _list_rejections(campaign) == [("ben@example.com", "Your application to Brand")]
+    assert _list_rejections(campaign) == [("ben@example.com", "Brand did not approve your application")]
     (text,) = _read_texts_by_recipient(campaign, "affiliate.rejected").values()
-    assert "Brand has looked at your application" in text
+    assert "Brand did not approve your application" in text
     assert "website" not in text
     assert _read_texts_by_recipient(campaign) == {}
 
@@ -132,8 +132,8 @@ def test_auto_approved_applicant_is_emailed_once(brand):
         assert apply(brand, email="ada@example.com").status_code == 200
 
     (text,) = _read_texts_by_recipient(brand).values()
-    assert "Brand has approved you" in text
-    assert text.rstrip().endswith("http://127.0.0.1:8000/sign-in")
+    assert "Brand approved you" in text
+    assert "\nhttp://127.0.0.1:8000/sign-in\n" in text
     assert brand.rows("select recipient from mail_message") == [("ada@example.com",)]
 
     affiliate_id = str(brand.rows("select id from affiliate")[0][0])
@@ -180,11 +180,11 @@ def test_newline_in_campaign_name_is_removed_from_approval_subject(campaign):
     campaign.rows("update organization set name = E'Two\\nlines' where id = %s returning 1", campaign.id)
     campaign.post(f"{URL}/{_create_applicant(campaign)}/approve")
 
-    assert campaign.rows("select subject from mail_message") == [("Two lines has approved you",)]
+    assert campaign.rows("select subject from mail_message") == [("Two lines approved you as an affiliate",)]
 
 
 def test_newline_in_campaign_name_is_removed_from_rejection_subject(campaign):
     campaign.rows("update organization set name = E'Two\nlines' where id = %s returning 1", campaign.id)
     campaign.post(f"{URL}/{_create_applicant(campaign)}/reject")
 
-    assert _list_rejections(campaign) == [("ben@example.com", "Your application to Two lines")]
+    assert _list_rejections(campaign) == [("ben@example.com", "Two lines did not approve your application")]

@@ -41,14 +41,14 @@ def test_signed_sale_is_credited_to_the_named_affiliate(campaign, drain):
         "step": "carried_referral",
         "outcome": "matched",
         "code": "referral_carried",
-        "detail": "The payment itself names the affiliate.",
+        "detail": "The payment carries the affiliate's referral.",
         "affiliateId": str(_find_ben_id(campaign)),
     }
     assert steps[4] == {
         "step": "email_match",
         "outcome": "skipped",
         "code": "decided_earlier",
-        "detail": "An earlier step had decided already.",
+        "detail": "An earlier step decided.",
         "affiliateId": None,
     }
 

@@ -83,7 +83,7 @@ def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeyp
     numbered_ids = [
         (n // 3, insert_conversion(brand, ben, created_at=moment + timedelta(seconds=n // 3))) for n in range(8)
     ]
-    monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 3)
+    monkeypatch.setattr("api.edge.replica.csv_files._PIECE_ROWS", 3)
 
     assert [row[0] for row in _parse_csv(brand.get(URL))[1:]] == [
         str(each) for _, each in sorted(numbered_ids, reverse=True)
@@ -92,8 +92,8 @@ def test_export_read_in_batches_is_complete_and_newest_first(brand, ben, monkeyp
 
 def test_export_is_limited_to_the_maximum_rows(brand, ben, monkeypatch):
     ids = [insert_conversion(brand, ben, created_at=datetime.now(UTC)) for _ in range(5)]
-    monkeypatch.setattr("api.conversions.export._PIECE_ROWS", 2)
-    monkeypatch.setattr("api.conversions.export._MAX_ROWS", 3)
+    monkeypatch.setattr("api.edge.replica.csv_files._PIECE_ROWS", 2)
+    monkeypatch.setattr("api.edge.replica.csv_files._MAX_ROWS", 3)
 
     assert [row[0] for row in _parse_csv(brand.get(URL))[1:]] == [str(each) for each in ids[:1:-1]]
 

@@ -46,6 +46,18 @@ def test_woocommerce_amounts_finer_than_cents_are_rounded(shop):
     assert {status for (status,) in shop.events("status")} == {"Processed"}
 
 
+@pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+def test_unreadable_present_total_never_fails_the_shopify_sale(shop):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    order = shop.stage.orders[sale.id]
+    shop.receive(shop.stage.notify("orders/paid", order | {"current_total_price": "-1.74"}))
+    assert shop.conversions("amount_cents, commission_cents, refunded_cents") == [(10_000, 2_000, 0)]
+
+    shop.advance_clock()
+    shop.receive(*shop.stage.change_total(sale, 4_000))
+    assert shop.conversions("amount_cents, refunded_cents, reversed_cents") == [(10_000, 6_000, 1_200)]
+
+
 @pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)
 def test_unreadable_refund_is_parked_while_its_sale_is_booked(shop):
     sale = shop.stage.pay(Purchase(cents=10_000))

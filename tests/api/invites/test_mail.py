@@ -27,7 +27,7 @@ def test_email_contains_names_terms_note_link_and_expiry(campaign):
 
     url = answer.json["acceptUrl"]
     assert (email_view.message.kind, email_view.message.recipient) == ("affiliate.invite", email)
-    assert email_view.message.subject == "Brand invites you to Spring"
+    assert email_view.message.subject == "Brand invites you to the affiliate program Spring"
     for part in ("Brand", "Spring", "20 %", "Dear Ada, Brand pays 20 %.", url):
         assert part in (email_view.text or "")
         assert part in (email_view.html or "")
@@ -86,7 +86,7 @@ def test_neither_headers_nor_html_can_be_injected_through_names(campaign):
 
     one_line = "<b>Acme</b> Bcc: eve@example.com &"
     escaped = "&lt;b&gt;Acme&lt;/b&gt; Bcc: eve@example.com &amp;"
-    assert email_view.message.subject == f"{one_line} invites you to {one_line}"
+    assert email_view.message.subject == f"{one_line} invites you to the affiliate program {one_line}"
     assert "<b>" not in (email_view.html or "")
     assert f"<p>{escaped}|&lt;b&gt;Acme&lt;/b&gt;</p>" in (email_view.html or "")
     assert f"{one_line}|<b>Acme</b>" in (email_view.text or "")
@@ -131,7 +131,7 @@ def test_delivered_email_contains_the_link(campaign, drain, monkeypatch):
     (email,) = office.sink.messages
     text = email.message.get_body(("plain",)).get_content()
     html = email.message.get_body(("html",)).get_content()
-    assert office.subjects == ["Brand invites you to Spring"]
+    assert office.subjects == ["Brand invites you to the affiliate program Spring"]
     assert answer.json["acceptUrl"] in text
     assert answer.json["acceptUrl"] in html
     assert "Grüße ✓" in text

@@ -1,5 +1,7 @@
 """Account of an affiliate, their programs and those offered to them."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.support.rows.brands import Partner
@@ -19,6 +21,8 @@ def test_account_lists_its_brands(rita, stranger):
         "primaryBrandColor": None,
         "logoUrl": None,
         "timezone": "UTC",
+        "payoutCadence": "Manual",
+        "nextPayoutOn": None,
     }
     assert stranger.get("/api/me").json["brands"] == []
 
@@ -70,7 +74,7 @@ def test_terms_name_every_paid_event(rita):
         " click_reward_cents = 5, click_reward_currency = 'USD' where id = %s",
         rita.first.brand.programs[-1],
     )
-    terms = "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click."
+    terms = "7.50 USD for each lead. Plus 10 % of each payment. Plus 0.05 USD for each click."
     assert terms in {program["terms"] for program in rita.get("/api/me/programs")}
 
     # A custom percentage does not change the fee of leads; a custom fixed amount does.
@@ -95,7 +99,7 @@ def test_affiliate_with_a_custom_rate_sees_no_tiers(rita):
     program_id = rita.first.brand.programs[-1]
     tiers = [{"minRevenueCents": 0, "commissionType": "Percentage", "commissionValue": 30}]
     assert rita.first.brand.call("PUT", f"/api/v1/programs/{program_id}/performance-tiers", tiers).status_code == 200
-    assert "20 % of each payment, more from certain sums on." in {
+    assert "20 % of each payment, more in higher tiers." in {
         program["terms"] for program in rita.get("/api/me/programs")
     }
 
@@ -135,3 +139,14 @@ def test_banned_rejected_or_paused_affiliate_gets_no_offers(rita, status):
 def test_unverified_email_returns_403(app, rita, path):
     assert Partner(app, rita.email, is_email_verified=False).get(f"/api/me{path}").status_code == 403
     assert rita.first.brand.get(f"/api/me{path}").status_code == 401
+
+
+def test_brand_with_a_cadence_shows_its_next_payout_day(rita):
+    chosen = {"automaticPayoutCadence": "Weekly"}
+    assert rita.first.brand.person("Owner").call("PATCH", "/api/organizations/me", chosen).status_code == 200
+
+    brands = {brand["organizationId"]: brand for brand in rita.get("/api/me")["brands"]}
+    weekly, manual = brands[str(rita.first.brand.id)], brands[str(rita.second.brand.id)]
+    ((since,),) = rita.first.brand.rows("select automatic_payout_since from organization")
+    assert (weekly["payoutCadence"], weekly["nextPayoutOn"]) == ("Weekly", (since + timedelta(days=7)).isoformat())
+    assert (manual["payoutCadence"], manual["nextPayoutOn"]) == ("Manual", None)

@@ -33,7 +33,7 @@ def test_conversion_shows_share_state_day_and_reasons(rita):
     assert conversion["why"] == [
         "The buyer came through your link.",
         "20 %: the rate of the program.",
-        "It waits until the time for refunds is over.",
+        "It is on hold until the refund period is over.",
     ]
     assert (conversion["programName"], conversion["organizationName"]) == ("Campaign", "Brand")
 
@@ -146,8 +146,8 @@ def test_override_reveals_neither_sale_nor_recruit(rita):
     conversion = _get_only(rita)
     assert (conversion["commissionCents"], conversion["amountCents"]) == (200, 0)
     assert conversion["why"][:2] == [
-        "You recruited the affiliate who brought the sale.",
-        "10 %: your share of what your recruit earns.",
+        "You recruited the affiliate who referred the sale.",
+        "10 %: your share of your recruit's commission.",
     ]
     assert str(rita.first.affiliates["ben"]) not in json.dumps(conversion)
 

@@ -5,9 +5,13 @@ from uuid import uuid4
 
 import pytest
 
+from models import db
+from models.programs import daily_totals
 from tests.api.me.test_links import _create_click
 from tests.support.job_queues import drain
 from tests.support.rows.brands import Partner
+from tests.support.rows.program_rows import insert_click, time_ago
+from tests.support.rows.retention_rows import count_brand_rows, end_due
 
 DAILY, CHANNELS = "/api/me/stats/daily", "/api/me/stats/channels"
 
@@ -38,18 +42,36 @@ def test_daily_stats_cover_thirty_days(rita, stranger):
 
 
 def test_archived_click_counts_are_included(rita):
-    at = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=3)
-    rita.first.execute(
-        "insert into click_hour (organization_id, program_id, affiliate_id, slug, hour, is_duplicate, outcome, number,"
-        " last_at) values (%s, %s, %s, 'rita', %s, false, 'recorded', 7, %s)",
-        rita.first.brand.id,
-        rita.first.brand.programs[-1],
-        rita.first.affiliates["rita"],
-        at,
-        at,
-    )
+    brand = rita.first.brand
+    day = time_ago(days=95).date()
+    for _ in range(7):
+        insert_click(brand, rita.first.affiliates["rita"], occurred_at=time_ago(days=95))
 
-    assert {day["day"]: day["clicks"] for day in rita.get(DAILY)}[at.date().isoformat()] == 7
+    end_due("clicks")
+
+    assert count_brand_rows(brand, "click") == 0
+    assert [row["clicks"] for row in rita.get(f"{DAILY}?from={day}&to={day}")] == [7]
+
+
+def test_days_are_the_same_before_and_after_they_are_folded(rita):
+    rita.first.sell("rita")
+    _create_click(rita.first, "rita")
+    before = rita.get(DAILY)
+
+    with db.any_org_work():
+        daily_totals.any_org_fold(limit=10_000)
+
+    assert rita.first.brand.rows("select count(*) from day_change") == [(0,)]
+    assert rita.get(DAILY) == before
+    assert (before[-1]["clicks"], before[-1]["sales"]) == (1, 1)
+
+
+def test_refunded_part_of_a_commission_is_subtracted(rita):
+    rita.first.sell("rita", 10_000, externalEventId="back")
+    assert rita.first.brand.refund("back", 5_000).status_code == 200
+    drain("sales")
+
+    assert rita.get(DAILY)[-1]["commissionCentsByCurrency"] == {"USD": 1_000}
 
 
 def test_denied_and_test_sales_are_not_counted(rita):

@@ -57,7 +57,7 @@ def test_listing_needs_an_approved_review(console, funded_brand):
     assert _get_review_status(funded_brand, program_id) == ("Networked", ("Approved", None, True))
     ((actor, actor_label, organization_id, after),) = list_audit_entries("program.network_approved", program_id)
     assert (actor, actor_label, organization_id, after["why"]) == ("operator", "ops@example.com", funded_brand.id, None)
-    assert _list_emails(funded_brand) == [("owner@example.com", "Spring is in the network")]
+    assert _list_emails(funded_brand) == [("owner@example.com", "Your program Spring is now listed in the network")]
     # The brand does not learn who decided.
     assert "ops@example.com" not in funded_brand.get(f"{PROGRAMS}/{program_id}").get_data(as_text=True)
 
@@ -69,7 +69,7 @@ def test_rejected_program_is_private_until_requested_again(console, funded_brand
     assert (rejected.status_code, rejected.json["status"]) == (200, "Rejected")
     assert _get_review_status(funded_brand, program_id) == ("Private", ("Rejected", "Say <what> it pays for.", True))
     assert list_audit_entries("program.network_rejected", program_id)[0][3]["why"] == "Say <what> it pays for."
-    assert _list_emails(funded_brand) == [("owner@example.com", "Spring is not listed in the network")]
+    assert _list_emails(funded_brand) == [("owner@example.com", "Your program Spring is not listed in the network")]
     assert program_id in [item["programId"] for item in console.get("network", status="Rejected", take=200)["items"]]
 
     change_program(funded_brand, program_id, description="20 % of every cake")

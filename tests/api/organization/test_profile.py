@@ -46,6 +46,8 @@ def test_every_field_is_returned(brand):
         "subscriptionStatus": "Active",
         "trialEndsAt": None,
         "homeCurrency": "USD",
+        "largeSaleCents": None,
+        "largeSaleCurrency": None,
         "payoutGraceDays": 30,
         "payoutGraceDaysMax": 90,
         "automaticPayoutEnabled": False,
@@ -56,6 +58,7 @@ def test_every_field_is_returned(brand):
         "customAttributionParams": None,
         "commissionBasis": "gross",
         "selfReferrals": "earn",
+        "requireSecondFactor": False,
         "maxCustomAttributionParams": 10,
         "maxAttributionParamsChars": 256,
     }

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from models import db
+from tests.support.job_queues import drain
 from tests.support.platforms.platform_connections import connect_platform
 
 URL = "/api/v1/platforms"
@@ -24,7 +25,8 @@ def path(owner, platform):
 
 
 def _list_emails(brand):
-    return brand.rows("select recipient, subject from mail_message where kind = 'platform.broken'")
+    drain()
+    return brand.rows("select recipient, subject from mail_message where kind = 'notification.connection_broken'")
 
 
 def test_other_tenants_connection_returns_404(brand, rival, path):
@@ -97,7 +99,7 @@ def test_refusal_breaks_the_connection_and_emails_owners_once(brand, owner, plat
         broken = owner.post(f"{path}/check")
         assert (broken.status_code, broken.json["status"]) == (200, "Broken")
         assert broken.json["lastError"] == "Invalid credentials."
-    assert _list_emails(brand) == [("owner@example.com", "Kit refuses the connection of Brand")]
+    assert _list_emails(brand) == [("owner@example.com", "Connection broken: Kit refuses your credentials")]
 
     recovered = owner.post(f"{path}/check").json
     assert (recovered["status"], recovered["lastError"]) == ("Active", None)

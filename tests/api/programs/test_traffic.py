@@ -126,8 +126,29 @@ def test_click_and_conversion_events_have_their_fields(brand, ben):
             "conversionType": "OneTime",
             "attributionMethod": "coupon",
             "isTest": False,
+            "locked": False,
         },
     ]
+
+
+def test_event_of_imported_history_is_locked(brand, ben):
+    import_sales(brand, build_past_sale())
+
+    assert [(event["status"], event["locked"]) for event in _list_events(brand)] == [("Pending", True)]
+
+
+def test_every_list_of_conversions_has_their_lock(app):
+    schemas = app.test_client().get("/api/openapi.json").json["components"]["schemas"]
+    fields = {name: schema.get("properties", {}) for name, schema in schemas.items()}
+    # Events are about conversions that are not locked: an import sends none.
+    conversions = {
+        name
+        for name, properties in fields.items()
+        if {"commissionCents", "status"} <= set(properties) and not name.endswith("Data")
+    }
+
+    assert {"Conversion", "OwnConversion", "EmbedConversion", "RecentEvent"} <= conversions
+    assert [name for name in conversions if "locked" not in fields[name]] == []
 
 
 def test_events_are_interleaved_newest_first(brand, ben):

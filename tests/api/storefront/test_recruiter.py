@@ -6,6 +6,7 @@ import pytest
 
 from models import db
 from tests.support.api.applications import apply
+from tests.support.rows.link_visits import SLUG_IN_TEXT
 
 
 def _select_applicants(brand, columns):
@@ -30,6 +31,11 @@ class TestRecruiter:
         assert (
             self._apply_and_get_recruiter(recruitedBy=str(self.rita) if reference == "id" else reference) == self.rita
         )
+
+    def test_recruiter_in_a_link_with_text_around_is_found(self):
+        written = [template.format(name) for template in SLUG_IN_TEXT for name in ("Rita", str(self.rita))]
+
+        assert {self._apply_and_get_recruiter(recruitedBy=reference) for reference in written} == {self.rita}
 
     def test_recruiter_is_found_by_the_legacy_field(self):
         assert self._apply_and_get_recruiter(recruitedByAffiliateId=str(self.rita)) == self.rita

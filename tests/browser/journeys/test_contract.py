@@ -175,7 +175,7 @@ def test_console_matches_the_page_contract(page, full_brand):
             ("table", "Queues"),
             ("rowheader", "sales"),
             ("button", "Pause sales"),
-            ("button", "Hold still"),
+            ("button", "Pause live updates"),
         ),
         *_list_missing(opened, "/console/queues/sales/pause", ("textbox", "Why"), ("button", "Pause sales")),
     ]

@@ -49,8 +49,8 @@ def _wait_for_text(page, words):
         drain("copilot")
         if page.has_scripts:
             page.wait_for_timeout(300)
-        elif page.get_by_role("link", name="Look again").count():
-            press(page.get_by_role("link", name="Look again"))
+        elif page.get_by_role("link", name="Refresh").count():
+            press(page.get_by_role("link", name="Refresh"))
     expect(page.get_by_text(words)).to_be_visible()
 
 

@@ -67,7 +67,7 @@ def test_new_affiliate_sees_when_the_commission_is_payable(browser, open_browser
     ada.goto("/portal/earnings")
     ada.get_by_role("textbox", name="Email").fill(approved_email)
     press(ada.get_by_role("button", name="Send me a link"))
-    expect(ada.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    expect(ada.get_by_role("heading", level=1)).to_have_text("Check your email")
     sign_in_link = _read_sign_in_link(approved_email)
     scanner = open_browser_window()
     for _ in range(2):

@@ -21,7 +21,7 @@ def test_whole_session_works_with_the_keyboard(window, enter, tab_to, payroll, s
     _press_with_keyboard(page, tab_to, "link", "Affiliates")
     _press_with_keyboard(page, tab_to, "link", "Applications")
     _press_with_keyboard(page, tab_to, "button", "Approve Ada Ek")
-    expect(page.get_by_text("Ada Ek is let in.")).to_be_visible()
+    expect(page.get_by_text("Ada Ek was approved.")).to_be_visible()
     expect(page.locator(":focus")).to_have_count(1)
 
     _press_with_keyboard(page, tab_to, "link", "Conversions")

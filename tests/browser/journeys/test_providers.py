@@ -83,7 +83,7 @@ def test_payout_form_keeps_its_values_over_a_fresh_login(page, provider, site):
     provider.remembers_login = True  # the service requests a fresh login nevertheless
     page.get_by_role("textbox", name="Name").fill("for the shop")
     press(page.get_by_role("button", name="Create key"))
-    expect(page.get_by_text("Sign in once more")).to_be_visible()
+    expect(page.get_by_text("Sign in again to continue")).to_be_visible()
     press(page.get_by_role("link", name="Sign in with Acme ID", exact=True))
     press(page.get_by_role("link", name="Log in"))
 

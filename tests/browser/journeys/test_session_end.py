@@ -48,4 +48,4 @@ def test_role_change_ends_earlier_sessions(browsers, window, enter):
     assert not _is_signed_in(second)
     assert _is_signed_in(other_member)
     assert _is_signed_in(viewer)
-    expect(viewer.get_by_role("link", name="Record one by hand")).to_have_count(0)
+    expect(viewer.get_by_role("link", name="Add conversion")).to_have_count(0)

@@ -35,7 +35,7 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
     (link,) = list_second_step_links(brand, email)
     stranger.goto(site + link)
     stranger.get_by_label("Where mostly?").select_option("Blog")
-    press(stranger.get_by_role("button", name="Send the answers"))
+    press(stranger.get_by_role("button", name="Send answers"))
     stranger.get_by_role("heading", name="Thank you").wait_for()
 
     owner.goto(f"{site}/dashboard/affiliates/applications")
@@ -53,16 +53,16 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
 
 def _create_form(page, address):
     page.goto(address)
-    page.get_by_label("Two: the second by a letter with a link").check()
+    page.get_by_label("Two steps: follow-up questions by email").check()
     for number, words in ((1, "Who are you?"), (2, "Where mostly?")):
         press(page.get_by_role("button", name="Add a question"))
         page.get_by_label("Question", exact=True).nth(number - 1).fill(words)
-    page.get_by_label("It has to be answered").nth(0).check()
-    page.get_by_label("Answer", exact=True).nth(1).select_option("A choice")
+    page.get_by_label("Required").nth(0).check()
+    page.get_by_label("Answer type", exact=True).nth(1).select_option("Multiple choice")
     page.get_by_label("Step", exact=True).nth(1).select_option("Second")
     page.get_by_label("Options").nth(1).fill("Blog\nNews")
-    press(page.get_by_role("button", name="Save the form").first)
-    page.get_by_text("Saved:").wait_for()
+    press(page.get_by_role("button", name="Save form").first)
+    page.get_by_text("Saved.").wait_for()
 
 
 def _list_faults(page, address):

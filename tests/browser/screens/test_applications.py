@@ -34,7 +34,7 @@ def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_a
     page.goto(site + _PATH)
     _tab_to(page, "Approve Ada Ek")
     press_enter(page)
-    page.get_by_text("Ada Ek is let in.").wait_for()
+    page.get_by_text("Ada Ek was approved.").wait_for()
 
     assert page.get_by_role("table", name="Applications").get_by_role("row", name="Ada Ek").count() == 0
     expect(page.locator(":focus")).to_have_text("Ben Osei")
@@ -43,7 +43,7 @@ def test_keyboard_approval_moves_focus_to_the_next_application(window, waiting_a
 
     _tab_to(page, "Reject Ben Osei", max_stops=4)
     press_enter(page)
-    page.get_by_text("Ben Osei is turned down.").wait_for()
+    page.get_by_text("Ben Osei was rejected.").wait_for()
     expect(page.locator(":focus")).to_have_text("New")
 
 
@@ -53,10 +53,10 @@ def test_last_decision_leaves_focus_on_the_result(window, waiting_applications, 
     page.goto(site + _PATH)
     for name in ("Ada Ek", "Ben Osei", "New"):
         press(page.get_by_role("button", name=f"Approve {name}"), "Enter")
-        page.get_by_text(f"{name} is let in.").wait_for()
+        page.get_by_text(f"{name} was approved.").wait_for()
 
-    expect(page.locator(":focus")).to_contain_text("New is let in.")
-    assert page.get_by_text("Nobody waits").count() == 1
+    expect(page.locator(":focus")).to_contain_text("New was approved.")
+    assert page.get_by_text("No pending applications").count() == 1
 
 
 def test_applications_are_decided_without_scripts(window, waiting_applications, site, brand):
@@ -66,12 +66,12 @@ def test_applications_are_decided_without_scripts(window, waiting_applications, 
     press(page.get_by_role("button", name="Approve Ada Ek"))
     assert page.get_by_role("row", name="Ada Ek").count() == 0
 
-    page.get_by_text("with a reason Ben Osei").click()
+    page.get_by_text("Add a reason Ben Osei").click()
     page.get_by_label("Reason").locator("visible=true").fill("Not yet")
     press(page.get_by_role("button", name="Reject Ben Osei"))
     assert page.get_by_role("row", name="Ben Osei").count() == 0
     assert brand.rows("select rejection_reason from affiliate where status = 'Rejected'") == [("Not yet",)]
 
-    page.get_by_label("Tick New").check()
-    press(page.get_by_role("button", name="Let in all who are ticked"))
-    assert page.get_by_text("1 is let in.").count() == 1
+    page.get_by_label("Select New").check()
+    press(page.get_by_role("button", name="Approve selected"))
+    assert page.get_by_text("1 affiliate was approved.").count() == 1

@@ -84,7 +84,7 @@ def test_frozen_console_updates_after_it_is_released(console, brand):
     for end in ("requestfinished", "requestfailed"):
         console.on(end, lambda request: open_requests.discard(request))
     console.goto("/console/dead")
-    hold = console.get_by_role("button", name="Hold still")
+    hold = console.get_by_role("button", name="Pause live updates")
     hold.click()
     expect(hold).to_have_attribute("aria-pressed", "true")
     while open_requests:  # earlier requests may still be answered

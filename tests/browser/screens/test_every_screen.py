@@ -41,7 +41,7 @@ _UNFOLDED = """
 () => innerWidth > 640 ? [] : [...document.querySelectorAll('.scroll')]
   .filter(element => element.scrollWidth > element.clientWidth + 1).map(element => element.getAttribute('aria-label'))
 """
-_MAX_BYTES, _MAX_REQUESTS = 100_000, 6
+_MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 
 
 @pytest.fixture
@@ -85,6 +85,7 @@ def open_screens(app, window, sign_in, brands):
         page.context.new_cdp_session(page).send("Network.setCacheDisabled", {"cacheDisabled": True})
         sign_in(page, kind, brand)
         for _, path in list(list_paths(app, kind, brand))[part]:
+            page.set_viewport_size({"width": 1280, "height": 800})
             page.goto("about:blank")  # late requests of the last page, such as its icon, must not count for the next
             requests.clear()
             response = page.goto(path)

@@ -79,7 +79,7 @@ def _find_payout_id(payroll, slug):
 def test_payout_run_from_preview_to_paid(page, payroll):
     expect(page.get_by_role("heading", level=1)).to_have_text("New run")
     expect(page.locator(".total")).to_have_text("52.50 USD")
-    expect(page.get_by_role("table", name="Stays behind").get_by_role("row", name="Cyd")).to_contain_text(
+    expect(page.get_by_role("table", name="Not included").get_by_role("row", name="Cyd")).to_contain_text(
         "No payout account"
     )
     press(page.get_by_role("link", name="Continue"))
@@ -107,11 +107,11 @@ def test_payout_page_updates_live(page, payroll):
     _start_run(page)
     press(page.get_by_role("link", name="Ann"))
     expect(page.get_by_role("main")).to_contain_text("Pending")
-    page.get_by_role("textbox", name="Reference of your payment").fill("bank 1")
+    page.get_by_role("textbox", name="Payment reference").fill("bank 1")
     payroll.pay()
 
     expect(page.locator("#state")).to_contain_text("Paid")
-    expect(page.get_by_role("textbox", name="Reference of your payment")).to_have_value("bank 1")
+    expect(page.get_by_role("textbox", name="Payment reference")).to_have_value("bank 1")
 
 
 def test_refund_after_the_preview_is_shown_at_confirmation(page, payroll):
@@ -188,7 +188,7 @@ def test_refused_payouts_are_retried_voided_or_paid_by_hand(page, payroll):
     press(page.get_by_role("link", name="Continue"))
     _confirm(page, "20")
     press(page.get_by_role("link", name="Ben"))
-    page.get_by_role("textbox", name="Reference of your payment").fill("bank 17")
+    page.get_by_role("textbox", name="Payment reference").fill("bank 17")
     press(page.get_by_role("button", name="Mark as paid"))
     expect(page.get_by_text("bank 17")).to_be_visible()
     expect(page.get_by_role("button", name="Mark as paid")).to_have_count(0)

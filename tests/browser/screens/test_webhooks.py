@@ -17,7 +17,7 @@ def test_failed_delivery_is_inspected_and_resent_live(window, link, brand, recei
     press(page.get_by_role("link", name=receiver.url))
     page.get_by_label("Sample").select_option("conversion.created")
     press(page.get_by_role("button", name="Send a sample"))
-    expect(page.get_by_text("No attempt has come to an end yet.")).to_be_visible()
+    expect(page.get_by_text("No attempt has finished yet.")).to_be_visible()
 
     drain("webhooks")
     expect(page.get_by_role("table", name="Attempts")).to_contain_text("503")  # without a reload
@@ -52,7 +52,7 @@ def test_new_endpoint_shows_its_secret_and_replays_failures(window, link, brand,
     page.get_by_label("URL").fill(receiver.url)
     press(page.get_by_role("button", name="Create endpoint"))
     assert page.get_by_role("textbox", name="Secret").input_value().startswith("whsec_")
-    press(page.get_by_role("link", name="To the endpoint"))
+    press(page.get_by_role("link", name="Go to the endpoint"))
     press(page.get_by_role("button", name="Send a sample"))
     drain("webhooks")
     _exhaust_attempts(brand)

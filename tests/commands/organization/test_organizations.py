@@ -5,7 +5,12 @@ from uuid import uuid4
 
 import pytest
 
+from domain.mail import smtp_address
 from models import db
+from pipelines import mail
+from tests.support.job_queues import drain
+from tests.support.outside.visitor import Visitor
+from tests.support.settings_overrides import override_settings
 
 _HOST_TAKEN = (
     "Error: Another organization has this portalHost or trackingDomain, or left it less than 90 days ago."
@@ -27,11 +32,43 @@ def _read_column(brand, column: str):
     return brand.rows(f"select {column} from organization")[0][0]
 
 
-def test_created_organization_is_printed_with_the_next_step(flask):
-    code, output = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", "ada@acme.example")
+def test_created_organization_is_printed_with_a_link_and_the_next_step(app, flask):
+    email = f"ada-{uuid4().hex}@acme.example"
+    code, output = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", email)
 
     assert code == 0
-    assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", output)
+    lines = output.splitlines()
+    (organization_id,) = re.fullmatch(rf"({_UUID})  Acme & Söhne", lines[0]).groups()
+    assert lines[2] == f"Next: flask key create --org {organization_id}"
+    browser = Visitor(app)
+    assert browser.open(re.search(r"http\S+", lines[1])[0]).headers["Location"] == "/dashboard"
+    assert "Acme &amp; Söhne" in browser.open("/dashboard/settings").text
+
+
+def test_first_owner_gets_the_link_by_email_and_signs_in_without_the_shell_later(app, flask, monkeypatch):
+    override_settings(monkeypatch, mail={"smtp": smtp_address.parse("smtp://127.0.0.1:1")})
+    email = f"ada-{uuid4().hex}@acme.example"
+    code, output = flask("org", "create", "--name", "Acme", "--owner-email", email.upper())
+    link = _read_links(email)[0]
+
+    assert code == 0
+    assert "http" not in output
+    assert f"was sent to {email}" in output
+    browser = Visitor(app)
+    assert browser.open(link).status_code == 200  # a mail scanner uses nothing up
+    assert browser.send(link).headers["Location"] == "/dashboard"
+    again = Visitor(app)
+    again.send("/sign-in", {"email": email})
+    drain("mail")
+    assert again.open(_read_links(email)[-1]).headers["Location"] == "/dashboard"
+
+
+def _read_links(email):
+    """Return the paths of the sign-in links in the emails to an address, oldest first."""
+    with db.any_org_work():
+        rows = db.db.run("select id from mail_message where recipient = %s order by created_at, id", (email,))
+        texts = [mail.any_org_open(message_id).text for (message_id,) in rows]
+    return ["/" + re.search(r"http\S+", text)[0].split("/", 3)[3] for text in texts]
 
 
 def test_organization_is_created_as_requested_and_audited(flask):

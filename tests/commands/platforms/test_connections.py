@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.support.job_queues import drain
 from tests.support.platforms.platform_connections import connect_platform, play_platform
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
@@ -52,7 +53,8 @@ def test_check_reports_the_platforms_response_and_sets_the_exit_status(flask, br
     code, output = flask("platform", "check", connection["id"])
     assert (code, "cannot be reached" in output) == (1, True)
     assert flask.json("platform", "check", connection["id"])["status"] == "Active"
-    assert brand.rows("select count(*) from mail_message where kind = 'platform.broken'") == [(1,)]
+    drain()
+    assert brand.rows("select count(*) from notification where kind = 'connection_broken'") == [(1,)]
 
 
 def test_unknown_connection_is_reported(flask):

@@ -19,7 +19,7 @@ from models.upkeep import sealed_rows
 from pipelines import key_rotation
 from pipelines.affiliates import tax_form_files
 from pipelines.leads import page_leads
-from pipelines.organization import provider_sessions
+from pipelines.organization import provider_sessions, second_factor, sign_in_emails
 from tests.support import databases
 from tests.support.api.invite_requests import invite
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway, switch_to_test_mode
@@ -68,6 +68,8 @@ def sealed_brand(isolated_brand):
         page_leads.any_org_stage(
             lead={"slug": "ben", "program_id": None}, visitor="00" * 16, network="00" * 16, now=datetime.now(UTC)
         )
+        sign_in_emails.any_org_stage_request(email="ben@example.com", browser_secret="a cookie", back=None)
+        second_factor.start("ben@example.com", now=datetime.now(UTC))
         assert _start_provider_session() is not None
     with play_gateway() as gateway, platforms.play_platform() as platform:
         switch_to_test_mode(gateway)
@@ -94,7 +96,8 @@ _SEALED_COUNTS = {
     "bodies of messages": 1,
     "tax forms": 1,
     "stored answers": 1,
-    "leads in jobs": 1,
+    "sealed arguments of jobs": 2,
+    "secrets of second factors": 1,
     "addresses of connections": 2,
     "credentials of connections": 2,
     "secrets made for connections": 2,
@@ -165,7 +168,7 @@ def test_output_prints_the_next_step(sealed_brand, flask, keys):
 
     assert "SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal" in flask("secrets", "status")[1]
     output = flask("secrets", "reseal")[1]
-    assert "Sealed with SECRET_KEY: 17 values." in output
+    assert "Sealed with SECRET_KEY: 19 values." in output
     assert "Nothing needs SECRET_KEY_PREVIOUS." in output
     assert sealed_brand.rows("select 1") == [(1,)]
 
@@ -267,8 +270,8 @@ def test_locked_row_is_left_for_the_next_reseal(sealed_brand, flask, keys):
         other.rollback()  # closing the connection would release the lock only some time later
     afterwards = flask.json("secrets", "reseal")
 
-    assert while_locked["former"] == 1
-    assert afterwards["resealed"] == dict.fromkeys(_SEALED_COUNTS, 0) | {"leads in jobs": 1}
+    assert while_locked["former"] == 2
+    assert afterwards["resealed"] == dict.fromkeys(_SEALED_COUNTS, 0) | {"sealed arguments of jobs": 2}
 
 
 def test_concurrent_reseals_reseal_each_value_once(sealed_brand, keys):
@@ -284,8 +287,8 @@ def test_concurrent_reseals_reseal_each_value_once(sealed_brand, keys):
         counts = [future.result() for future in [pool.submit(reseal) for _ in range(2)]]
 
     keys(_NEW)
-    assert len(_unseal_all()) == 17
-    assert sum(sum(by_kind.values()) for by_kind in counts) == 17
+    assert len(_unseal_all()) == 19
+    assert sum(sum(by_kind.values()) for by_kind in counts) == 19
 
 
 def test_every_sealed_column_belongs_to_a_kind(isolated_brand):
@@ -317,6 +320,8 @@ def test_every_sealed_column_belongs_to_a_kind(isolated_brand):
         "pipelines/webhooks/manage.py",
         "pipelines/organization/key_creation.py",
         "pipelines/organization/provider_sessions.py",
+        "pipelines/organization/second_factor.py",
+        "pipelines/organization/sessions.py",
         "pipelines/mail.py",
         "pipelines/credentials.py",
         "pipelines/gateways/connect.py",

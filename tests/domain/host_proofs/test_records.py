@@ -81,7 +81,7 @@ def test_missing_proof_describes_the_records_found():
         "addresses": "A 192.0.2.1, 2001:db8::1",
         "nothing": ("no record", "no record"),
         "no name": "no such name",
-        "silence": ("DNS is silent: try again", "DNS fails: try again, or ask whoever runs the name servers"),
+        "silence": ("DNS is silent: try again", "DNS fails: try again, or ask your DNS provider"),
         "texts": "TXT v=spf1 -all, x",
         "another's": f"TXT of another program or organization: {_OTHER_TEXT}",
     }

@@ -28,23 +28,23 @@ def _terms(**more):
         ({"recurring_months": 0}, "20 % of a customer's first payment."),
         (
             {"recurring_months": 12, "recurring_delay_invoices": 2, "has_tiers": True},
-            "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices, more from certain"
-            " sums on.",
+            "20 % of each payment in a customer's first 12 months, nothing for the first 2 invoices, more in higher"
+            " tiers.",
         ),
         ({"recurring_delay_invoices": 1}, "20 % of each payment, nothing for the first invoice."),
         (_FIXED, "7.5 in the sale's currency for each payment."),
         ({"rate_type": "Fixed", "rate_value": Decimal(1200)}, "1,200 in the sale's currency for each payment."),
         (_FIXED | {"rate_currency": "USD"}, "7.50 USD for each payment."),
         (_CPL, "7.50 EUR for each lead."),
-        (_CPC | {"has_tiers": True}, "3 JPY for each click, more from certain sums on."),
+        (_CPC | {"has_tiers": True}, "3 JPY for each click, more in higher tiers."),
         (_CPC | {"rate_value": Decimal("0.125"), "rate_currency": "USD"}, "0.125 USD for each click."),
         (
             _CPL | {"sale_commission_type": "Percentage", "sale_commission_value": Decimal(10), "recurring_months": 0},
-            "7.50 EUR for each lead. Besides, 10 % of a customer's first payment.",
+            "7.50 EUR for each lead. Plus 10 % of a customer's first payment.",
         ),
         (
             _CPC | {"sale_commission_type": "Fixed", "sale_commission_value": Decimal(5)},
-            "3 JPY for each click. Besides, 5 in the sale's currency for each payment.",
+            "3 JPY for each click. Plus 5 in the sale's currency for each payment.",
         ),
         (
             {
@@ -53,7 +53,7 @@ def _terms(**more):
                 "click_reward_cents": 5,
                 "click_reward_currency": "KWD",
             },
-            "20 % of each payment. Besides, 1.50 USD for each lead. Besides, 0.005 KWD for each click.",
+            "20 % of each payment. Plus 1.50 USD for each lead. Plus 0.005 KWD for each click.",
         ),
         ({"lead_bounty_cents": 0, "lead_bounty_currency": "USD"}, "20 % of each payment."),
     ],

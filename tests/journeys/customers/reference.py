@@ -1,4 +1,4 @@
-"""Reference model: who is credited for a customer's payments, their order and commission.
+"""Reference model: who is credited for a customer's payments, their numbers, commission and ledger.
 
 It ignores how payments arrive: a gateway is a name, and a payment without one is an import, a signed sale or one
 recorded manually.
@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from domain import emails
 from domain.conversions.recurring import window_end
 
+#: The amount of every payment. Refunds are quarters of it, so that every share of a commission is a whole number.
+AMOUNT_CENTS = 10_000
 _LEADS_COUNT = timedelta(days=90)
 
 
@@ -28,17 +30,24 @@ class Payment:
     earns: int | None = None
     is_locked: bool = False
     is_cancelled: bool = False
+    refunded_cents: int = 0
     affiliate: str | None = None
+    number: int | None = None
     commission: int | None = None
-    is_refunded: bool = False
 
     @property
     def inbox(self) -> str | None:
         return emails.normalize(self.email) if self.email else None
 
     @property
-    def is_owed_nothing(self) -> bool:
-        return self.is_refunded or self.is_cancelled or self.is_locked
+    def taken_back_cents(self) -> int:
+        return AMOUNT_CENTS if self.is_cancelled else self.refunded_cents
+
+    @property
+    def ledger_cents(self) -> int:
+        """The sum of its ledger entries. Locked history was paid elsewhere: only what was taken back is there."""
+        commission = self.commission or 0
+        return (0 if self.is_locked else commission) - commission * self.taken_back_cents // AMOUNT_CENTS
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,11 @@ class Person:
     payments: int = 0
     first: datetime | None = None
 
+    def merge(self, other: "Person") -> None:
+        """Count another person's payments as this one's first."""
+        self.payments += other.payments
+        self.first = min(filter(None, (self.first, other.first)), default=None)
+
 
 @dataclass
 class Reference:
@@ -72,6 +86,8 @@ class Reference:
     leads: list[Lead] = field(default_factory=list)
     people: list[Person] = field(default_factory=list)
     inboxes: dict[str, Person] = field(default_factory=dict)
+    # Persons of whom imports knew only the subscription, until a payment of it joins them.
+    subscribers: dict[str, Person] = field(default_factory=dict)
 
     def book(self, payment: Payment) -> None:
         payment.affiliate = payment.slug or self._find_affiliate(payment)
@@ -83,6 +99,7 @@ class Reference:
             person.payments += 1
             person.first = min(person.first or payment.at, payment.at)
         number, first = (person.payments, person.first) if person else (1, payment.at)
+        payment.number = number
         is_in = self.months is None or payment.at < window_end(first_paid_at=first, months=self.months)
         payment.type = payment.type or ("OneTime" if number == 1 else "Recurring")
         payment.commission = (2_000 if is_in and number > self.delay else 0) if payment.earns is None else payment.earns
@@ -93,22 +110,31 @@ class Reference:
                 self.waiting.remove(other)
                 self.book(other)
 
+    def list_payers(self) -> list[Person]:
+        """Return the customers who have paid, each once, under whatever names."""
+        by_email_alone = [person for person in self.inboxes.values() if person.customer is None]
+        return [person for person in (*self.people, *by_email_alone) if person.payments]
+
     def _find_affiliate(self, payment: Payment) -> str | None:
         for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
             earlier = [other for other in self.booked if other.at <= payment.at and is_same(payment, other)]
             if earlier:
                 return max(earlier, key=lambda other: other.at).affiliate
-        same_inbox_times = [
-            other.at for other in (*self.booked, *self.waiting) if payment.inbox and other.inbox == payment.inbox
-        ]
+        times_paid_before = [other.at for other in (*self.booked, *self.waiting) if self._is_same_buyer(payment, other)]
         leads = [
             lead
             for lead in self.leads
             if lead.inbox == payment.inbox
             and lead.at <= payment.at < lead.at + _LEADS_COUNT
-            and not any(at < lead.at for at in same_inbox_times)
+            and not any(at < lead.at for at in times_paid_before)
         ]
         return max(leads, key=lambda lead: lead.at).slug if leads else None
+
+    def _is_same_buyer(self, payment: Payment, other: Payment) -> bool:
+        """Return whether two payments are of one buyer: an email is the same person at every gateway."""
+        has_same_inbox = bool(payment.inbox) and payment.inbox == other.inbox
+        has_same_id = self._is_same_subscription(payment, other) or self._is_same_customer(payment, other)
+        return has_same_inbox or has_same_id
 
     def _is_same_subscription(self, payment: Payment, earlier: Payment) -> bool:
         return bool(payment.subscription) and payment.subscription == earlier.subscription
@@ -127,10 +153,22 @@ class Reference:
         return bool(payment.inbox) and payment.inbox == earlier.inbox and earlier.gateway in (None, payment.gateway)
 
     def _find_person(self, payment: Payment) -> Person | None:
+        if payment.gateway is None and payment.subscription and not payment.customer and not payment.inbox:
+            return self.subscribers.setdefault(payment.subscription, Person(None, None))
+        person = self._find_by_id_or_inbox(payment)
+        subscriber = self.subscribers.get(payment.subscription or "")
+        if payment.gateway and person and subscriber and subscriber is not person:
+            person.merge(subscriber)
+            self.subscribers[payment.subscription or ""] = person
+        return person
+
+    def _find_by_id_or_inbox(self, payment: Payment) -> Person | None:
         by_email = self.inboxes.get(payment.inbox or "")
         if payment.customer is None:
             if payment.inbox and by_email is None:
                 by_email = self.inboxes[payment.inbox] = Person(None, None)
+            if by_email:
+                by_email.email = payment.inbox
             return by_email
         same_id = [known_person for known_person in self.people if known_person.customer == payment.customer]
         person = next((known_person for known_person in same_id if known_person.gateway == payment.gateway), None)
@@ -144,8 +182,7 @@ class Reference:
             self.people.append(person)
         person.gateway, person.email = person.gateway or payment.gateway, payment.inbox or person.email
         if by_email and by_email.customer is None:
-            person.payments += by_email.payments
-            person.first = min(filter(None, (person.first, by_email.first)), default=None)
+            person.merge(by_email)
         if payment.inbox and (by_email is None or by_email.customer is None):
             self.inboxes[payment.inbox] = person
         return person

@@ -47,7 +47,7 @@ def run_daily_check(payroll, drain, *, days):
         db.db.stage("delete from job where name = 'payout.prepare'")
     for _ in enqueued:
         create_draft(payroll, now)
-    drain("payouts")
+    drain("payouts", "mail")
     return len(enqueued)
 
 
@@ -61,8 +61,10 @@ def list_drafts(payroll):
 
 
 def list_emails(payroll):
-    """Return (kind, recipient, text) of the emails to the Owners, oldest first."""
-    rows = payroll.brand.rows("select kind, id, recipient, body_sealed from mail_message order by created_at, id")
+    """Return (kind, recipient, text) of the emails to the Owners about payouts, oldest first."""
+    rows = payroll.brand.rows(
+        "select kind, id, recipient, body_sealed from mail_message where kind like '%%payout%%' order by created_at, id"
+    )
     return [
         (kind, recipient, json.loads(sealing.unseal(bytes(sealed), belongs_to=str(number)))["text"])
         for kind, number, recipient, sealed in rows
@@ -98,7 +100,7 @@ def test_only_owners_get_the_email(payroll, drain):
     run_daily_check(payroll, drain, days=7)
 
     ((kind, recipient, text),) = list_emails(payroll)
-    assert (kind, recipient) == ("payout.prepared", "owner@example.com")
+    assert (kind, recipient) == ("notification.payout_due", "owner@example.com")
     assert "20.00 USD" in text
     assert "ann" not in text
 
@@ -177,10 +179,11 @@ def test_missed_periods_give_one_draft(payroll, drain):
     assert payroll.brand.rows("select count(*) from payout_proposal") == [(2,)]
 
 
-def test_concurrent_workers_create_one_draft(payroll):
+def test_concurrent_workers_create_one_draft(payroll, drain):
     now = clock.now() + timedelta(days=7)
 
     run_concurrently(*[lambda: create_draft(payroll, now)] * 5)
+    drain("mail")
 
     assert payroll.brand.rows("select status from payout_proposal") == [("Open",)]
     assert len(list_emails(payroll)) == 1
@@ -244,7 +247,7 @@ def test_refusal_is_stored_on_the_draft_and_emailed(payroll, drain, sql, code):
     (draft,) = list_drafts(payroll)
     ((kind, _, text),) = list_emails(payroll)
     assert draft["refusalCode"] == code
-    assert kind == "payout.refused"
+    assert kind == "notification.payout_due"
     assert draft["refusalMessage"] in text
     assert (payroll.payouts(), payroll.lines()) == ([], [])
 

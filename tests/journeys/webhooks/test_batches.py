@@ -20,6 +20,7 @@ _COUNT = 5
 def endpoint(brand, receiver):
     """An endpoint with five deliveries that are due."""
     batch_pauses.clear()
+    brand.skip_first_sale()
     brand.program()
     brand.affiliate("ben")
     new_endpoint = Endpoint.create(brand, receiver.url, "conversion.created")

@@ -59,11 +59,13 @@ def _pass_time(drain, hours: float = 24.01):
         db.db.run("update delivery set created_at = created_at - %s * interval '1 hour',"
                   " settled_at = settled_at - %s * interval '1 hour'", (hours, hours))  # fmt: skip
         work.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
-    drain("upkeep")
+    drain("upkeep", "mail")
 
 
 def _list_emails(brand):
-    return brand.rows("select recipient, subject, id from mail_message where kind = 'webhook.failing' order by id")
+    return brand.rows(
+        "select recipient, subject, id from mail_message where kind = 'notification.webhook_failing' order by id"
+    )
 
 
 def _read(brand, flask):
@@ -178,7 +180,7 @@ def test_owners_get_one_email_after_a_day_without_success(endpoint, receiver, dr
     ((recipient, subject, _),) = _list_emails(endpoint.brand)
     text = _read(endpoint.brand, flask)
     assert emails_before == []
-    assert (recipient, subject) == ("owner@example.com", "Webhooks of Brand do not arrive")
+    assert (recipient, subject) == ("owner@example.com", "Webhook failing for a day: localhost")
     assert f"{receiver.url}\n" in text
     assert "hush" not in text
     assert "failed so far: 1\n  last attempt: answered 500" in text

@@ -269,7 +269,8 @@ _WRITES = re.compile(r"\b(insert into|update \w+( as)?( \w+)?\s+set|delete from)
 # Prepared selects that are executed only once, by the meaning of a missing row.
 _ONCE = {
     "a list, which is read again": """
-        affiliates.embed_tokens._PAGE affiliates.own_links._ANY_ORG_LINKS affiliates.tracking_links._OF_AFFILIATES
+        affiliates.embed_tokens._PAGE affiliates.own_links._ANY_ORG_LINKS affiliates.timeline._TIMELINE
+        affiliates.tracking_links._OF_AFFILIATES
         deals.milestones._OF_DEAL payouts.lists._LINES payouts.lists._FIRST_LINES payouts.lists._NEXT_LINES
         payouts.receipts._OF_PERSON payouts.receipts._OF_AFFILIATE payouts.receipts._LINES
         payouts.run_lists._PAGE payouts.run_lists._NEXT_PAGE

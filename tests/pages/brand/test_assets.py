@@ -60,7 +60,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(owner, brand):
         (b"", "", "Choose a file."),
         (b"<svg onload='alert(1)'/>", "banner.png", "The content must be an image"),
         (png(8, 8), "banner.png", "Width and height"),
-        (png(64, 64).ljust(MAX_IMAGE_BYTES + 1, b"\0"), "banner.png", "It is larger than 2 MiB."),
+        (png(64, 64).ljust(MAX_IMAGE_BYTES + 1, b"\0"), "banner.png", "The file is larger than 2 MiB."),
     ):
         answer = _send_image(owner, content, "My banner", file_name)
         assert answer.status_code == 422, message
@@ -82,5 +82,5 @@ def test_asset_filter_without_matches_shows_a_message(owner, brand):
     assert ">Of spring</h2>" in owner.open(f"{_HERE}?programId={spring}").text
     filtered = owner.open(f"{_HERE}?programId={autumn}").text
     assert ">Of spring</h2>" not in filtered
-    assert "Nothing here" in filtered
+    assert "No assets match" in filtered
     assert owner.open(f"{_HERE}?programId=x").status_code == 400

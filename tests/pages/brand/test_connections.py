@@ -45,9 +45,9 @@ def _deliver(brand, connection, *notifications):
 
 def test_catalogue_links_to_each_gateways_form(brand, people):
     visitor = people()
-    html = visitor.open(_HERE).text
-    assert "No gateway is connected" in html
-    assert "No platform is connected" in html
+    start = visitor.open(_HERE).text
+    assert "No gateway connected" in start
+    assert "No platform connected" in start
 
     gateways = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
     assert len(gateways) >= 10
@@ -56,6 +56,13 @@ def test_catalogue_links_to_each_gateways_form(brand, people):
         assert f"<h1>Connect {gateway['label']}</h1>" in page
         assert all(f'name="{field["name"]}"' in page for field in gateway["fields"])
         assert 'class="field secret"' in page or not any(field["secret"] for field in gateway["fields"])
+        text, guide = html.unescape(page), gateway["guide"]
+        assert f"We verify the keys with {gateway['label']} before saving." in text
+        for words in (guide["title"], guide["outcome"], guide["testMode"], *guide["writes"]):
+            assert words in text
+        assert all(f"<li>{step['text']}</li>" in text for step in guide["steps"])
+        assert all(f"<dt>{permission['name']}</dt>" in text for permission in guide["permissions"])
+        assert guide["keyUrl"] is None or f'href="{guide["keyUrl"]}" target="_blank"' in text
 
 
 def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
@@ -63,7 +70,7 @@ def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
     answer = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
     assert answer.status_code == 200
     assert "Stripe is connected</h1>" in answer.text
-    assert "What is left to do there" in answer.text
+    assert "Finish the setup in Stripe" in answer.text
     again = visitor.send(f"{_HERE}/new/gateway/stripe", _STRIPE)
     assert "Stripe is connected</h1>" in again.text
 
@@ -101,7 +108,7 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     visitor = people()
     html = visitor.open(shop["page"]).text
     tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
-    assert (tiles["Came in"], tiles["Credited"], tiles["Nobody referred"], tiles["Failed"]) == ("5", "1", "1", "1")
+    assert (tiles["Received"], tiles["Attributed"], tiles["Not attributed"], tiles["Failed"]) == ("5", "1", "1", "1")
     assert "/dashboard/conversions/" in html
 
     failed = visitor.open(f"{shop['page']}?status=Failed").text
@@ -109,7 +116,7 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     assert "an amount is not an integer" in failed
     answer = visitor.send(replay, {"_key": "k"})
     assert answer.status_code == 303
-    assert "worked on again" in visitor.open(answer.headers["Location"]).text
+    assert "processed again" in visitor.open(answer.headers["Location"]).text
 
 
 def test_connection_is_checked_and_reconciled(brand, people, shop):
@@ -141,7 +148,7 @@ def test_connection_errors_are_shown(people, brand, shop, stage):
     with db.unit_of_work(brand.id):
         db.db.run("update gateway_connection set status = 'Broken'")
     broken = visitor.open(shop["page"]).text
-    assert "The gateway refuses the credentials" in broken
+    assert "Stripe refuses the keys" in broken
     assert '<span class="chip bad">Broken</span>' in visitor.open(_HERE).text
 
 
@@ -222,8 +229,8 @@ def test_store_page_shows_the_web_pixel_status(brand, people):
         after = visitor.open(page).text
 
     ((key,),) = brand.rows("select public_key from web_pixel")
-    assert "is being made at the store" in before
-    assert "could not be made" in failed
+    assert "being created in the store" in before
+    assert "could not be created" in failed
     assert "integrations/shopify-pixel" in failed
     assert "counts visits in the store" in after
-    assert f"Its clicks are known by the key {key}." in after
+    assert f"Public key of its clicks: {key}" in after

@@ -61,7 +61,7 @@ def test_conversion_shows_its_status_and_payable_date(campaign, sale_id, people)
     assert "100.00 USD" in html
     assert "20.00 USD" in html
     assert "20\N{NO-BREAK SPACE}%" in html
-    assert "the rate of the program" in html
+    assert "program rate" in html
     assert "Cleo &lt;C&gt;" in html
 
 
@@ -70,7 +70,7 @@ def test_attribution_shows_six_steps_with_the_decisive_one(sale_id, people):
 
     assert [name for name, _ in steps] == _STEPS
     assert [name for name, detail in steps if ">decided<" in detail] == ["Carried referral"]
-    assert [name for name, detail in steps if ">earlier<" in detail] == _STEPS[2:]
+    assert [name for name, detail in steps if ">skipped<" in detail] == _STEPS[2:]
 
 
 def test_recruiting_share_names_recruiter_recruit_and_order(brand, people, drain):
@@ -214,7 +214,7 @@ def test_manager_refunds_a_part_with_reason_and_note(campaign, sale_id, people):
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sale_id}")
     html = visitor.open(f"{_HERE}/{sale_id}").text
     assert "Chargeback: Bank &lt;7&gt;" in html
-    assert "all that remains, 60.00 USD" in html
+    assert "refund the remaining 60.00 USD" in html
     assert _forms(html) == ["Refund", "Change the commission"]
 
 
@@ -234,7 +234,7 @@ def test_admin_undoes_a_refund_once(campaign, sale_id, people):
 
     assert visitor.send(f"{_HERE}/{sale_id}", {"_key": "b", "action": "restore"}).status_code == 303
     html = visitor.open(f"{_HERE}/{sale_id}").text
-    assert "Refund undone" in html
+    assert "Refund reversed" in html
     assert "Undo the refund" not in _forms(html)
     answer = visitor.send(f"{_HERE}/{sale_id}", {"_key": "c", "action": "restore"})
     assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
@@ -247,9 +247,9 @@ def test_manager_changes_the_commission(campaign, sale_id, people):
 
     html = visitor.open(f"{_HERE}/{sale_id}").text
     assert "12.34 USD" in html
-    assert "Another reason: Agreed" in html
-    assert "the commission was changed by hand since" in html
-    assert "the rate of the program" not in html
+    assert "Other: Agreed" in html
+    assert "commission changed manually" in html
+    assert "program rate" not in html
 
 
 @pytest.mark.parametrize(
@@ -295,16 +295,16 @@ def test_bonus_has_no_refund_amount_field(campaign, people):
     bonus = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
     html = people("Manager").open(f"{_HERE}/{bonus}").text
 
-    assert "only be refunded as a whole" in html
+    assert "only be refunded in full" in html
     assert 'id="refund-amount"' not in html
 
 
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("earn", ["What happens to self-referrals is chosen under Settings."]),
-        ("hold", ["It enters no payout until a Manager approves it.", "waits for approval"]),
-        ("deny", ["It is denied and earns nothing."]),
+        ("earn", ["You can change how self-referrals are handled in Settings."]),
+        ("hold", ["It won't be paid until a Manager approves it.", "needs approval"]),
+        ("deny", ["It was denied and earns no commission."]),
     ],
 )
 def test_self_referral_shows_its_outcome(campaign, drain, people, policy, words):
@@ -321,7 +321,7 @@ def test_self_referral_shows_its_outcome(campaign, drain, people, policy, words)
     assert "Self-referral" not in visitor.open(f"{_HERE}/{other}").text
     assert visitor.open(_HERE).text.count("Self-referral") == 1
     if policy == "hold":
-        assert "waits for approval" in visitor.open(_HERE).text
+        assert "needs approval" in visitor.open(_HERE).text
         visitor.send(f"{_HERE}/{self_referral}", {"action": "approve"})
         assert "payable with the next run" in visitor.open(f"{_HERE}/{self_referral}").text
 
@@ -334,7 +334,7 @@ def test_share_in_a_held_self_referral_shows_the_reason(brand, drain, people):
 
     ((share,),) = recruits.overrides("id")
 
-    assert "or the sale that it is a share of" in people("Manager").open(f"{_HERE}/{share}").text
+    assert "The sale behind this share is a self-referral." in people("Manager").open(f"{_HERE}/{share}").text
 
 
 def test_locked_history_is_marked_in_list_and_page(campaign, people):
@@ -343,5 +343,5 @@ def test_locked_history_is_marked_in_list_and_page(campaign, people):
 
     visitor = people("Viewer")
 
-    assert "locked history, never paid" in visitor.open(_HERE).text
-    assert "locked history, never paid" in visitor.open(f"{_HERE}/{conversion_id}").text
+    assert "history, not paid out" in visitor.open(_HERE).text
+    assert "history, not paid out" in visitor.open(f"{_HERE}/{conversion_id}").text

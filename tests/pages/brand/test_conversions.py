@@ -72,7 +72,7 @@ def test_filter_is_kept_in_the_address(campaign, sales_by_name, people, query, n
     html = people().open(f"{_HERE}?{query}").text
 
     assert _rows(html) == [str(sales_by_name[name]) for name in names]
-    assert ("With this filter there is no conversion" in html) == (not names)
+    assert ("No conversion matches this filter" in html) == (not names)
 
 
 def test_filter_is_kept_in_the_form(campaign, sales_by_name, people):
@@ -124,7 +124,7 @@ def test_older_link_keeps_the_filter(campaign, sales_by_name, people):
     ]
     visitor = people()
     first = visitor.open(f"{_HERE}?status=Paid&sort=oldest").text
-    older = re.search(r'href="([^"]+)" rel="next">Older', first)[1].replace("&amp;", "&")
+    older = re.search(r'href="([^"]+)" rel="next">Next page', first)[1].replace("&amp;", "&")
 
     assert "status=Paid" in older
     assert _rows(first) + _rows(visitor.open(older).text) == [str(sale_id) for sale_id in sales_by_name]

@@ -50,7 +50,7 @@ def test_deal_is_drafted_offered_and_withdrawn(work, people):
         assert visitor.send(f"{page}/act", {"_key": act, "act": act}).status_code == 303
         assert f">{status}</span>" in visitor.open(page).text
     assert ">Video</a>" in visitor.open(f"{_HERE}?status=Cancelled").text
-    assert "No deals here" in visitor.open(f"{_HERE}?status=Draft").text
+    assert "No deals match" in visitor.open(f"{_HERE}?status=Draft").text
 
 
 @pytest.mark.parametrize(

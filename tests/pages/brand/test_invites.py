@@ -105,12 +105,12 @@ def test_bulk_invite_reports_slug_conflicts(brand, people, program):
     lines = "\r\n".join([*recipients, "d@example.com"])
     html = people("Manager").send(_HERE, {"do": "many", "programId": program, "recipients": lines}).text
 
-    assert "4 invites are on their way." in html
-    assert "One was left out" in html
-    conflicts = html.partition('aria-label="Clashes of slugs"')[2].partition("</table>")[0]
+    assert "4 invites are being sent." in html
+    assert "One was skipped" in html
+    conflicts = html.partition('aria-label="Unavailable link names"')[2].partition("</table>")[0]
     assert "b@example.com" in conflicts
-    assert "somebody else has it" in conflicts
-    assert "wanted twice here" in conflicts
+    assert "already taken" in conflicts
+    assert "used twice in this list" in conflicts
     invites = _invites(brand)
     assert {email: (invite["fullName"], invite["slug"]) for email, invite in invites.items()} == {
         "a@example.com": ("Ann", ann),
@@ -165,7 +165,7 @@ def test_filter_is_in_the_address(brand, people, create_invite):
     assert list_emails("?state=Revoked") == ["ina@example.com"]
     assert list_emails("?state=Pending") == ["bo@example.com"]
     assert list_emails(f"?program={brand.program(name='Other')}") == []
-    assert "Nothing fits this filter." in visitor.open(f"{_HERE}?state=Accepted").text
+    assert "No invite matches this filter." in visitor.open(f"{_HERE}?state=Accepted").text
 
 
 def test_viewer_sees_invites_and_cannot_send_any(brand, people, program, create_invite):

@@ -71,11 +71,11 @@ def test_all_open_cases_are_in_one_queue(campaign, cases, people):
     html = people().open(_HERE).text
     held_item, blocked_item, sale_item = _items(html)
 
-    assert _kinds(html) == ["Held out of payment", "Dropped by the fraud rules", "Credited nobody"]
+    assert _kinds(html) == ["Held for review", "Blocked by fraud rules", "Not attributed"]
     assert _buttons(held_item) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Validate", "Resolve", "Dismiss", "Ban")]
     assert _buttons(blocked_item) == [f"{verb} Ada &lt;Ek&gt;" for verb in ("Resolve", "Dismiss", "Ban")]
-    assert _buttons(sale_item) == [f"{verb} Ben" for verb in ("Credit by hand", "Dismiss", "Ban")]
-    assert "headless" in blocked_item
+    assert _buttons(sale_item) == [f"{verb} Ben" for verb in ("Credit manually", "Dismiss", "Ban")]
+    assert "automated browser" in blocked_item
     assert "49.00 EUR" in sale_item
     assert "Spring" in sale_item
     assert f'href="/dashboard/conversions/{cases["lead"]}"' in held_item
@@ -90,7 +90,7 @@ def test_closing_an_event_focuses_the_next(campaign, cases, people, action, stat
 
     assert answer.status_code == 303
     assert campaign.rows("select status from fraud_event where id = %s", cases["blocked"]) == [(status,)]
-    assert _kinds(after) == ["Held out of payment", "Credited nobody"]
+    assert _kinds(after) == ["Held for review", "Not attributed"]
     assert re.findall(r"data-item( autofocus)?", after) == ["", " autofocus"]
 
 
@@ -101,7 +101,7 @@ def test_held_conversion_is_released_and_its_event_dismissed(campaign, cases, pe
     assert visitor.send(_HERE, _build_form(item, "validate")).status_code == 303
     assert campaign.rows("select status from conversion where id = %s", cases["lead"]) == [("Pending",)]
     assert campaign.rows("select status from fraud_event where id = %s", cases["held"]) == [("dismissed",)]
-    assert "Held out of payment" not in _kinds(visitor.open(_HERE).text)
+    assert "Held for review" not in _kinds(visitor.open(_HERE).text)
 
 
 def test_conversion_released_elsewhere_is_not_offered_again(campaign, cases, people):
@@ -118,7 +118,7 @@ def test_sale_is_dismissed_or_credited_by_hand(campaign, cases, people):
     assert f'href="/dashboard/conversions/new?uncredited={cases["sale"]}"' in item
     assert visitor.send(_HERE, _build_form(item, "dismiss")).status_code == 303
     assert _list_statuses(campaign, "uncredited_conversion") == [("dismissed",)]
-    assert "Credited nobody" not in _kinds(visitor.open(_HERE).text)
+    assert "Not attributed" not in _kinds(visitor.open(_HERE).text)
 
 
 def test_affiliate_is_banned_from_the_queue(campaign, cases, ada, people):
@@ -184,10 +184,8 @@ def test_queue_is_filtered_and_paged(campaign, ada, cases, people):
         record_blocked_click(campaign, ada, at=time_ago(hours=5, minutes=number))
     visitor = people()
 
-    assert _kinds(visitor.open(f"{_HERE}?kind=held").text) == ["Held out of payment"]
-    assert _kinds(visitor.open(f"{_HERE}?kind=uncredited&programId={campaign.programs[-1]}").text) == [
-        "Credited nobody"
-    ]
+    assert _kinds(visitor.open(f"{_HERE}?kind=held").text) == ["Held for review"]
+    assert _kinds(visitor.open(f"{_HERE}?kind=uncredited&programId={campaign.programs[-1]}").text) == ["Not attributed"]
     first = visitor.open(f"{_HERE}?kind=blocked").text
     older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
     second = visitor.open(older).text
@@ -214,5 +212,5 @@ def test_invalid_filter_shows_an_error(campaign, cases, people, query):
 def test_empty_queue_and_empty_filter_show_different_texts(campaign, people):
     visitor = people()
 
-    assert "Nothing waits</b>" in visitor.open(_HERE).text
-    assert "Nothing waits here" in visitor.open(f"{_HERE}?kind=held").text
+    assert "Nothing to review</b>" in visitor.open(_HERE).text
+    assert "Nothing to review" in visitor.open(f"{_HERE}?kind=held").text

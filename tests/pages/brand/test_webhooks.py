@@ -65,13 +65,13 @@ def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(bra
     body = {"event": "payout.paid", "targetUrl": f"{receiver.url}/<b>zap"}
     hook = brand.post("/api/v1/automation/hooks", body).json
     own, managed, _ = owner.open(URL).text.split("</table>")
-    assert "Managed by workflows" in managed
+    assert "Managed by no-code workflows" in managed
     assert (endpoint["id"] in own, hook["id"] in own) == (True, False)
     assert (endpoint["id"] in managed, hook["id"] in managed, "<b>" in managed) == (False, True, False)
 
     page = owner.open(f"{URL}/{hook['id']}").text
     assert "Managed by a workflow" in page
-    assert [words for words in ("Rotate secret", "Change it") if words in page] == []
+    assert [words for words in ("Rotate secret", "Edit endpoint") if words in page] == []
     assert page.count('<option value="test"') == 1  # once, in the filter of deliveries; samples of it cannot be sent
     assert _submit(owner, hook["id"], "Send a sample", "sample", type="payout.paid").status_code == 303
     drain()
@@ -84,7 +84,7 @@ def test_endpoint_of_a_workflow_is_listed_separately_and_can_only_be_deleted(bra
     assert "Change the workflow" in refused.text
 
     assert owner.send(f"{URL}/{hook['id']}", {"_key": key, "do": "delete"}).status_code == 303
-    assert "Managed by workflows" not in owner.open(URL).text
+    assert "Managed by no-code workflows" not in owner.open(URL).text
     assert [webhook["id"] for webhook in brand.get("/api/v1/webhooks").json["items"]] == [endpoint["id"]]
 
 
@@ -121,7 +121,7 @@ def test_delivery_shows_payload_and_attempts_and_is_resent(brand, owner, endpoin
     receiver.answers = [receivers.status(503, b"<b>upstream</b> timed out"), receivers.status(500, b"no")]
     address = _send_sample(owner, endpoint)
     waiting = owner.open(address)
-    assert "No attempt has come to an end yet." in waiting.text
+    assert "No attempt has finished yet." in waiting.text
     assert "Redeliver" not in waiting.text
     part = html.unescape(re.search(r'hx-get="([^"]*)"', waiting.text)[1])
 
@@ -180,7 +180,7 @@ def test_deliveries_are_filtered_by_status_and_event(brand, owner, endpoint, dra
     assert 'aria-label="Deliveries"' in every
     assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', every)
     assert re.search(rf'href="{address}/deliveries/[^"]*">test</a>', delivered)
-    assert "Nothing with this filter" in failed
+    assert "No deliveries match this filter" in failed
     assert '<option value="Failed" selected>' in failed
     assert "fragment?status=Failed&amp;seen=" in failed
 
@@ -209,7 +209,7 @@ def test_all_failed_deliveries_are_resent(brand, owner, endpoint, receiver, drai
     answer = _submit(owner, endpoint["id"], "Redeliver all failed", "redeliver")
 
     assert answer.status_code == 200
-    assert "2 deliveries are sent again" in answer.text
+    assert "2 deliveries are being resent" in answer.text
     assert brand.rows("select distinct status from delivery") == [("Pending",)]
 
 
@@ -229,7 +229,7 @@ def test_refused_change_keeps_the_typed_values(brand, owner, endpoint):
     assert answer.status_code == 400
     assert re.search(r'id="url"[^>]*value="nonsense"[^>]*aria-invalid', answer.text)
     assert 'value="kept"' in answer.text
-    assert "<details open><summary>Change it" in answer.text
+    assert "<details open><summary>Edit endpoint" in answer.text
 
 
 def test_secret_is_replaced_and_shown_once(brand, owner, endpoint):

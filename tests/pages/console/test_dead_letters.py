@@ -134,7 +134,7 @@ def test_replay_with_a_changed_count_replays_nothing_and_shows_the_count(operato
 
 def test_empty_dead_letter_list_shows_a_message(operator, page_text):
     assert "No dead letters" in page_text(operator.open("/console/dead"))
-    assert "Nothing with this filter" in page_text(operator.open("/console/dead?queue=sales"))
+    assert "No dead letters match this filter" in page_text(operator.open("/console/dead?queue=sales"))
 
 
 def test_filtered_letters_are_discarded_after_typing_their_count(operator, brand, rival, page_text):
@@ -146,7 +146,7 @@ def test_filtered_letters_are_discarded_after_typing_their_count(operator, brand
     form = {"organizationId": str(brand.id), "typed": "2", "why": "a test shop", "_key": "a"}
     answer = operator.send("/console/dead/discard", form)
 
-    assert "2 dead letters are deleted for good" in page_text(confirmation)
+    assert "2 dead letters will be deleted permanently" in page_text(confirmation)
     assert "refund.cascade 1" in page_text(confirmation) and "sale.settle 1" in page_text(confirmation)
     assert "an accepted sale that credits no one" in page_text(confirmation)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
@@ -182,4 +182,4 @@ def test_dead_letter_page_explains_a_discard(operator, brand, page_text):
 
     for path in (f"/console/dead/{number}", "/console/dead"):
         text = page_text(operator.open(path))
-        assert "A discard leaves an accepted sale that credits no one, order-a , 123.45 USD." in text
+        assert "If discarded, this remains undone: an accepted sale that credits no one, order-a , 123.45 USD" in text

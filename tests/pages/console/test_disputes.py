@@ -39,15 +39,13 @@ def test_dispute_is_settled_in_two_steps(operator, dealing, disputed_deal, page_
     assert REASON["reason"] in form_html
     assert REASON["proposedResolution"] in form_html
     assert confirmation.status_code == 200
-    assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Because both &lt;late&gt;" in page_text(
-        confirmation
-    )
+    assert "To the affiliate 150.00 USD Back to the brand 50.00 USD Reason both &lt;late&gt;" in page_text(confirmation)
     assert dealing.list_statuses(disputed_deal) == ["Funded", "Settled"]
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/console/disputes/{disputed_deal}")
     assert dealing.payouts() == [("Paid", 15_000)]
     assert f'href="{address}"' not in operator.open("/console/disputes").text
     dispute_text = page_text(operator.open(f"/console/disputes/{disputed_deal}"))
-    assert "To the affiliate 150.00 USD Paid 150.00 USD Went back 50.00 USD" in dispute_text
+    assert "Awarded to the affiliate 150.00 USD Paid 150.00 USD Returned 50.00 USD" in dispute_text
     assert list_audit_entries("deal.settled", disputed_deal)[0][3]["why"] == "both <late>"
 
 
@@ -86,7 +84,7 @@ def test_settled_dispute_cannot_be_settled_again(operator, disputed_deal):
     again = _settle(operator, disputed_deal, "b", amount="2", why="w", confirmed="200")
 
     assert again.status_code == 422
-    assert "there is nothing to settle" in again.text
+    assert "This milestone is not in dispute" in again.text
     assert operator.open(f"/console/disputes/{disputed_deal}/milestones/3/settle").status_code == 404
     assert operator.open("/console/disputes/none").status_code == 404
 
@@ -108,7 +106,7 @@ def test_operator_with_an_old_login_keeps_the_form(visitor, links, dealing, disp
 
 def test_refused_refund_is_retried(operator, dealing, disputed_deal):
     address = f"/console/disputes/{disputed_deal}/milestones/2/refund"
-    assert "Nothing to ask for" in operator.open(address).text
+    assert "No refund to retry" in operator.open(address).text
     dealing.brand.set(sandboxRail="fail")
     _settle(operator, disputed_deal, amount="0", why="w", confirmed="0")
     drain("payouts")

@@ -43,7 +43,7 @@ def test_run_is_reviewed_on_its_own_page(operator, payroll, run_under_review):
     assert (refused.status_code, 'value="approve" checked' in refused.text) == (422, True)
     assert answer.status_code == 303
     assert payroll.payouts("status") == [("Paid",)]
-    assert "It does not wait for a review" in operator.open(address).text
+    assert "This run does not need a review" in operator.open(address).text
     assert list_audit_entries("payout.reviewed", run_under_review)[0][3]["why"] == "looked at it"
 
 
@@ -66,7 +66,7 @@ def test_payout_of_unknown_outcome_is_settled_by_hand(operator, payroll, stuck, 
 
     assert f'href="{address}"' in list_html
     assert f"payout:{stuck}:1" in form_html
-    assert (without_outcome.status_code, "Say whether it was paid." in without_outcome.text) == (422, True)
+    assert (without_outcome.status_code, "Choose a result." in without_outcome.text) == (422, True)
     assert 'value="tr_1"' in without_outcome.text
     assert answer.status_code == 303
     assert payroll.payouts("status") == [(status,)]
@@ -88,7 +88,7 @@ def test_file_of_rates_is_loaded_and_counted(operator, page_text):
     answer = _send_file(operator, b"\xef\xbb\xbfcurrency,perUsd,date\nLAK,21000,2024-05-01\n")
 
     assert answer.status_code == 200
-    assert "1 new, 0 replaced, 0 known already; up to 2024-05-01." in page_text(answer)
+    assert "1 new, 0 replaced, 0 unchanged; latest: 2024-05-01." in page_text(answer)
     assert [str(day) for _, day, _ in list_rates("LAK")].count("2024-05-01") == 1
 
 

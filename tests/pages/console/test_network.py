@@ -18,14 +18,14 @@ def _send_decision(operator, address, act, **fields):
 def test_listed_program_is_shown_approved_and_revoked(operator, brand, page_text):
     address = f"/console/network/{_request_listing(brand, name='Knives & <forks>', description='Sharp <b>ones</b>')}"
     # The list begins with the oldest requests of all brands, so this one may be on a later page.
-    assert "Waiting" in operator.open("/console/network").text
+    assert "Pending" in operator.open("/console/network").text
     html = operator.open(address).text
     approved = _send_decision(operator, address, "approve")
 
     assert "<h1>Knives &amp; &lt;forks&gt;</h1>" in html
     assert "Sharp &lt;b&gt;ones&lt;/b&gt;" in html
     assert (approved.status_code, approved.headers["Location"]) == (303, "/console/network")
-    assert "Take Knives" in page_text(operator.open(address))
+    assert "Remove Knives" in page_text(operator.open(address))
     assert _send_decision(operator, address, "revoke", why=" ").status_code == 422
     assert _send_decision(operator, address, "revoke", why="Complaints.").status_code == 303
     assert "Complaints." in page_text(operator.open(address))

@@ -39,7 +39,7 @@ def test_missing_reason_changes_nothing_and_keeps_the_form(operator, brand):
 def test_archived_or_unknown_program_has_no_decision(operator, brand):
     archived = brand.program(archived_at="2026-01-01T00:00:00Z")
 
-    assert "Nothing to decide" in operator.open(f"/console/programs/{archived}").text
+    assert "No action available" in operator.open(f"/console/programs/{archived}").text
     for path in (f"/console/programs/{UNKNOWN_ID}", "/console/programs/none"):
         assert operator.open(path).status_code == 404
         assert operator.send(f"{path}/suspend", {"why": "w", "_key": "a"}).status_code == 404
@@ -47,4 +47,4 @@ def test_archived_or_unknown_program_has_no_decision(operator, brand):
 
 def test_invalid_and_empty_filters_show_their_messages(operator):
     assert 'role="alert"' in operator.open("/console/programs?organizationId=x").text
-    assert "Nothing with this filter" in operator.open("/console/programs?q=no-such-program-of-anybody").text
+    assert "No programs match this filter" in operator.open("/console/programs?q=no-such-program-of-anybody").text

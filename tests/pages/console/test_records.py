@@ -100,7 +100,9 @@ def test_frame_shows_the_operators_email(visitor, links):
 def test_style_page_shows_every_status(operator):
     html = operator.open("/console/style").text
 
-    assert [state for state in template_filters.COLOURS if f">{state}</span>" not in html] == []
+    assert [
+        state for state in template_filters.COLOURS if f">{template_filters.state_words(state)}</span>" not in html
+    ] == []
 
 
 @pytest.mark.parametrize(

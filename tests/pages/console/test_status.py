@@ -118,4 +118,4 @@ def test_queue_shows_why_its_jobs_wait(operator, brand, page_text):
             (number,),
         )
 
-    assert "1 waits: stripe: it answers &lt;429&gt; (until " in page_text(operator.open("/console"))
+    assert "1 job is waiting: stripe: it answers &lt;429&gt; (until " in page_text(operator.open("/console"))

@@ -42,7 +42,9 @@ def test_invite_page_names_brand_and_program_with_one_button(campaign):
     assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
     for text in ("Brand invites you", "Spring", "20 %", "Tea &amp; more", "<p>Dear Ada</p>", email):
         assert text in page
-    assert re.findall(r"<form.*?</form>", page) == ['<form method="post"><button type="submit">Accept</button></form>']
+    assert re.findall(r"<form.*?</form>", page) == [
+        '<form method="post"><button type="submit">Accept invitation</button></form>'
+    ]
 
 
 def test_link_in_the_api_answer_opens_the_page(campaign):
@@ -60,7 +62,7 @@ def test_button_accepts_the_invite_without_scripts(campaign):
 
     for page in (answer, later, _press(campaign, token)):
         assert page.status_code == 200
-        assert "You are in" in page.get_data(as_text=True)
+        assert "You are approved" in page.get_data(as_text=True)
         assert slug in page.get_data(as_text=True)
         assert "<form" not in page.get_data(as_text=True)
     assert list_invites(campaign, "state") == [("Accepted",)]
@@ -97,9 +99,9 @@ def test_deleted_link_is_not_shown(campaign):
 def test_invite_with_manual_approval_shows_that_the_brand_decides(campaign):
     page = _press(campaign, token_from_invite(invite(campaign, autoApprove=False))).get_data(as_text=True)
 
-    assert "You are in" not in page
-    assert "looks at your application" in page
-    assert "What it brings counts once the brand has approved you." in page
+    assert "You are approved" not in page
+    assert "reviews your application" in page
+    assert "Clicks and sales count once the brand has approved you." in page
 
 
 def test_changed_slug_of_an_accepted_invite_is_explained(campaign):
@@ -109,8 +111,8 @@ def test_changed_slug_of_an_accepted_invite_is_explained(campaign):
 
     page = _press(campaign, token).get_data(as_text=True)
 
-    assert "You are in" in page
-    assert "somebody else's by now" in page
+    assert "You are approved" in page
+    assert "is already taken" in page
     assert slug not in page
 
 
@@ -163,7 +165,7 @@ def test_invalid_link_shows_a_page(campaign, call):
     assert [answer.status_code for answer in answers] == [404, 410, 410]
     for answer in answers:
         assert answer.content_type == "text/html; charset=utf-8"
-        assert "cannot be opened" in answer.get_data(as_text=True)
+        assert "be opened" in answer.get_data(as_text=True)
         assert "Spring" not in answer.get_data(as_text=True)
     assert campaign.rows("select count(*) from affiliate") == [(0,)]
 

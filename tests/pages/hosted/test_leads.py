@@ -171,7 +171,7 @@ def test_form_sent_too_fast_is_shown_again(brand, slug, monkeypatch):
     answer = _post(brand, f"/lead/{slug}", token=token)
 
     assert (answer.status_code, list_lead_conversions(brand)) == (400, [])
-    assert "Take a moment" in answer.text
+    assert "confirm that you are human" in answer.text
 
 
 def test_expired_form_gets_a_new_token(brand, slug):

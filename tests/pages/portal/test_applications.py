@@ -45,14 +45,14 @@ def test_second_step_is_submitted_changed_and_read_only_after_approval(rita):
     brand.program(name="Autumn", application_form=build_two_step_form())
     apply(brand, email=rita.email, answers={"team": "Tea"})
     (address,) = re.findall(
-        r'href="(/portal/applications/[^"]+)">Answer a few more questions', rita.open_page(_PROGRAMS)
+        r'href="(/portal/applications/[^"]+)">Answer follow-up questions', rita.open_page(_PROGRAMS)
     )
 
     assert 'name="answers.team"' not in rita.open_page(address)
     refused = rita.send(address, **{"answers.reach": "", "answers.plan": "Tea <b>"})
     assert (refused.status_code, "Tea &lt;b&gt;</textarea>" in refused.text) == (422, True)
     assert rita.send(address, **{"answers.reach": "12.5", "answers.plan": "Tea\r\n<b>"}).status_code == 303
-    assert "Change your answers" in rita.open_page(_PROGRAMS)
+    assert "Edit your answers" in rita.open_page(_PROGRAMS)
     assert 'value="12.5"' in rita.open_page(address)
     assert rita.send(address, **{"answers.reach": "7"}).status_code == 303
     brand.rows("update affiliate set status = 'Approved' where source = 'Public' returning id")

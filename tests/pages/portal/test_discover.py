@@ -39,7 +39,7 @@ def test_discovered_program_takes_applications_while_the_plan_allows(rita, shop)
 
     shop.set(status="Canceled")
     assert rita.visitor.open(f"/portal/discover/{program_id}").status_code == 404
-    assert "Nothing with this filter" in rita.open_page("/portal/discover?currency=TOP")
+    assert "No programs match this filter" in rita.open_page("/portal/discover?currency=TOP")
     shop.set(status="Active")
     assert "Tea &lt;b&gt;" in rita.open_page("/portal/discover?currency=TOP")
 

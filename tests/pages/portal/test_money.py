@@ -44,10 +44,10 @@ def test_earnings_show_the_reason(rita):
 
 def test_earnings_filter_distinguishes_empty_results(rita):
     assert "No earnings yet" in rita.open_page("/portal/earnings")
-    assert "With this filter you earned nothing." in rita.open_page("/portal/earnings?status=Paid")
+    assert "No earnings match this filter." in rita.open_page("/portal/earnings?status=Paid")
     rita.payroll.sell("rita")
 
-    assert "With this filter you earned nothing." in rita.open_page("/portal/earnings?status=Paid")
+    assert "No earnings match this filter." in rita.open_page("/portal/earnings?status=Paid")
     assert "On hold" in rita.open_page("/portal/earnings?status=Pending")
     assert 'role="alert"' in rita.open_page("/portal/earnings?status=Gold", status=400)
 
@@ -94,7 +94,7 @@ def test_payout_is_shown_with_its_lines_rates_and_days(rita):
     rita.payroll.run()
     newest = re.search(r'href="(/portal/payouts/[^"]+)"', rita.open_page("/portal/payouts"))[1]
     html = rita.open_page(newest)
-    assert "6.12 USD of it are held back" in html
+    assert "6.12 USD was deducted" in html
     assert "Held back: it was paid to you before and refunded afterwards." in html
 
 
@@ -108,7 +108,7 @@ def test_failed_payout_shows_the_reason(rita):
 
     list_html = rita.open_page("/portal/payouts")
     assert "Failed" in list_html
-    assert "It failed:" in rita.open_page(re.search(r'href="(/portal/payouts/[^"]+)"', list_html)[1])
+    assert "Payout failed:" in rita.open_page(re.search(r'href="(/portal/payouts/[^"]+)"', list_html)[1])
 
 
 def test_another_affiliates_payout_returns_404(rita):
@@ -118,12 +118,12 @@ def test_another_affiliates_payout_returns_404(rita):
     rita.payroll.run()
     ((others_payout,),) = rita.payroll.brand.rows("select id from payout")
 
-    assert "<h1>Nothing here</h1>" in rita.open_page(f"/portal/payouts/{others_payout}", status=404)
+    assert "<h1>Page not found</h1>" in rita.open_page(f"/portal/payouts/{others_payout}", status=404)
 
 
 def test_payout_account_is_added_changed_and_removed(rita):
     page = "/portal/payout-account"
-    assert "You have not said it." in rita.open_page(page)
+    assert "No payout account yet." in rita.open_page(page)
 
     answer = rita.send(page, method="Wallet", walletEmail="Rita@Wallet.Example.com")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{page}?saved=1")
@@ -131,7 +131,7 @@ def test_payout_account_is_added_changed_and_removed(rita):
     rita.send(page, method="ProcessorConnect", walletEmail="rita@wallet.example.com", connectedAccountId="acct_1Nv0")
     assert "acct_1Nv0" in rita.open_page(page)
     rita.send(page, method="", connectedAccountId="acct_1Nv0")
-    assert "You have not said it." in rita.open_page(page)
+    assert "No payout account yet." in rita.open_page(page)
 
 
 def test_invalid_account_shows_an_error_with_the_typed_values(rita):

@@ -33,14 +33,17 @@ def test_home_shows_the_share_link_of_each_program(rita):
 
 
 def test_daily_earnings_have_a_chart_for_each_currency(rita):
-    assert 'aria-label="Earned in' not in rita.open_page("/portal")
+    assert 'aria-label="Commission in' not in rita.open_page("/portal")
     for currency, cents in (("EUR", 300), ("USD", 500), ("USD", 250)):
         insert_conversion(rita.payroll.brand, rita.affiliate_id, currency=currency, commission_cents=cents)
     html = rita.open_page("/portal")
 
-    assert re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html) == ["Earned in EUR", "Earned in USD"]
+    labels = re.findall(r'<svg class="chart"[^>]* aria-label="([^:]+): ', html)
+    assert labels == ["Sales", "Commission in EUR", "Commission in USD"]
     for currency, amount in (("EUR", "3.00 EUR"), ("USD", "7.50 USD")):
-        table = re.search(rf'<table aria-label="Earned in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[1]
+        table = re.search(rf'<table aria-label="Commission in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[
+            1
+        ]
         days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
         assert [day for day in days if day[1] != f"0.00 {currency}"] == [(time_ago(days=1).date().isoformat(), amount)]
@@ -51,9 +54,9 @@ def test_affiliate_without_programs_sees_the_next_step(app, flask):
     visitor.open(flask.json("sign-in", "affiliate", "--email", f"{uuid4().hex}@example.com")["url"])
 
     home = visitor.open("/portal").text
-    assert "Share your link to begin." in home
+    assert "Your link appears here as soon as a brand approves you." in home
     assert 'href="/portal/programs"' in home
-    assert "No program yet" in visitor.open("/portal/programs").text
+    assert "No programs yet" in visitor.open("/portal/programs").text
 
 
 def test_link_is_created_and_deactivated(rita):
@@ -133,7 +136,7 @@ def test_codes_are_listed_and_revoked(rita):
 
 
 def test_affiliate_without_mintable_coupons_sees_a_message(rita):
-    assert "from which you may mint codes yourself" in rita.open_page("/portal/coupons")
+    assert "None of your programs lets affiliates create codes." in rita.open_page("/portal/coupons")
     answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
 
@@ -145,7 +148,7 @@ def test_recruits_are_listed_with_the_recruiting_link(rita):
 
     html = rita.open_page("/portal/recruits")
     assert '<th scope="row" role="rowheader">Eva</th>' in html
-    assert "10\N{NO-BREAK SPACE}% of what your recruits earn" in html
+    assert "10\N{NO-BREAK SPACE}% of your recruits' commission" in html
 
 
 def test_deal_is_accepted_and_its_work_submitted(app, flask):
@@ -186,7 +189,7 @@ def test_submitted_milestone_is_disputed_by_its_affiliate(app, flask):
 
 
 def test_texts_are_copied_and_images_downloaded(rita):
-    assert "Nothing to take away" in rita.open_page("/portal/assets")
+    assert "No assets yet" in rita.open_page("/portal/assets")
     owner = rita.payroll.brand.person("Owner")
     picture = {"name": "Banner", "dataBase64": base64.b64encode(png(64, 64)).decode()}
     owner.post("/api/v1/assets", {"name": "Post <b>1</b>", "text": "Try </textarea><b>it"})
@@ -203,7 +206,7 @@ def test_texts_are_copied_and_images_downloaded(rita):
     assert f'href="{file_path}" download' in html
     assert rita.visitor.open(file_path).data == png(64, 64)
     rita.open_page(f"/portal/assets/{asset_of_other_program['id']}/file", status=404)
-    assert "Nothing here" in rita.open_page(f"/portal/assets?programId={uuid4()}")
+    assert "No assets match this filter." in rita.open_page(f"/portal/assets?programId={uuid4()}")
     rita.open_page("/portal/assets?cursor=x", status=400)
 
 

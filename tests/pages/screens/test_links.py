@@ -45,7 +45,7 @@ def test_unknown_link_is_refused(visitor, token):
     answer = visitor.open(f"/sign-in/link/{token}")
 
     assert (answer.status_code, answer.headers.getlist("Set-Cookie")) == (410, [])
-    assert "<h1>This link is over</h1>" in answer.text
+    assert "<h1>This link has expired</h1>" in answer.text
 
 
 def test_expired_link_is_refused(visitor, links):

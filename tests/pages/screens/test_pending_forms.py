@@ -77,7 +77,7 @@ def test_old_login_redirects_to_sign_in_without_effect(kim, brand):
 
 def test_old_login_stays_valid_for_other_pages(kim_with_stored_form):
     assert kim_with_stored_form.open("/dashboard").status_code == 200
-    assert "what you typed is kept" in kim_with_stored_form.open("/sign-in").text
+    assert "What you typed is kept" in kim_with_stored_form.open("/sign-in").text
 
 
 def test_fresh_login_restores_the_form_once(kim_with_stored_form, links):

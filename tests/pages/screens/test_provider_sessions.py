@@ -214,7 +214,7 @@ def test_fresh_login_is_requested_from_the_provider(ada, provider):
     redirect = _create_key(ada)
     assert (redirect.status_code, redirect.headers["Location"].partition("?")[0]) == (303, "/sign-in")
     page = ada.open(redirect.headers["Location"]).text
-    assert "Sign in once more" in page
+    assert "Sign in again to continue" in page
     (address,) = [part.partition('"')[0] for part in page.split('href="') if part.startswith("/sign-in/with/dashboard")]
 
     provider_url = ada.open(address.replace("&amp;", "&")).headers["Location"]

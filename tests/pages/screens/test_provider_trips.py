@@ -103,7 +103,7 @@ def test_provider_error_returns_503_without_signing_in(visitor, provider):
     answer = visitor.open(return_url.replace("code=", "error=temporarily_unavailable&was="))
 
     assert answer.status_code == 503
-    assert "cannot be asked at the moment" in answer.text
+    assert "is not available" in answer.text
 
 
 def test_failing_provider_is_not_requested_by_every_visitor(visitor, provider):
@@ -164,7 +164,7 @@ def test_cached_metadata_is_used_while_the_provider_is_unreachable(visitor, prov
 
 def test_failed_sign_in_shows_the_reason(visitor, provider):
     provider.claim_changes = {"org_id": ...}
-    assert "says nothing that opens anything here" in provider.sign_in(visitor).text
+    assert "has no role here" in provider.sign_in(visitor).text
     provider.claim_changes = {}
     assert "in another browser, or more than 10 minutes ago" in visitor.open("/sign-in/callback?state=x&code=y").text
 
@@ -177,10 +177,10 @@ def test_failed_sign_in_starts_again_for_the_same_page(visitor, provider):
 
 
 def test_missing_client_id_shows_not_connected(visitor, provider, monkeypatch):
-    assert "not its client yet" not in visitor.open("/sign-in").text
+    assert "is not set up yet" not in visitor.open("/sign-in").text
     override_settings(monkeypatch, identity={"dashboard_client_id": None, "operator_claim": None})
 
-    assert "not its client yet" in visitor.open("/sign-in").text
+    assert "is not set up yet" in visitor.open("/sign-in").text
 
 
 def test_unverified_email_shows_no_other_affiliates_data(visitor, provider, monkeypatch, brand):

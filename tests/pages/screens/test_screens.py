@@ -112,8 +112,8 @@ def test_waiting_work_matches_the_api(app, brand, links):
     visitor.open(links("owner", "--role", "Viewer"))
     html = visitor.open("/dashboard").text
 
-    assert '<b class="num">1</b> application to decide' in html
-    assert '<b class="num">1</b> sale whose affiliate could not earn' in html
+    assert '<b class="num">1</b> pending application' in html
+    assert '<b class="num">1</b> sale without a credited affiliate' in html
     assert "1,234.50 USD" in html
 
 

@@ -71,6 +71,13 @@ def test_templates_obey_the_content_security_policy(path):
     assert all('name="_key"' in form for form in re.findall(r"<form method=\"post\".*?</form>", written, re.DOTALL))
 
 
+@pytest.mark.parametrize("path", _TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_main_action_in_a_head_stays_within_reach_on_phones(path):
+    heads = re.findall(r'<div class="head">.*?(?=\{\{ alert\(|<section|\Z)', path.read_text(), re.DOTALL)
+
+    assert [head for head in heads if 'class="button primary"' in head] == []  # the macro main_action keeps it there
+
+
 def test_third_party_files_match_their_checksums():
     checksums = re.findall(
         r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (_STATIC / "VENDORED.md").read_text(), re.MULTILINE

@@ -18,6 +18,8 @@ _TIME = re.compile(r"[a-z][a-zA-Z_]*(At|_at|Until|Since)|reconciledTo|periodStar
 _FILTERS = {"moment", "day", "ago", "words"}
 #: Times that are in UTC by a rule say so with these words; no other text names that zone.
 _UTC_BY_RULE = re.compile(r"\bin UTC\b|\(UTC\)")
+#: A form field or a filter in which a day or a time is typed.
+_TYPED_TIME = re.compile(r'type="(date|datetime-local|time|month|week)"')
 #: Hidden form fields, which the API compares unchanged.
 _HIDDEN_FIELDS = {("screens/console/network_review.html", "askedAt")}
 # The modules that format times: the filters, the fields of forms, and the dates of a sitemap.
@@ -32,6 +34,13 @@ def test_templates_print_times_through_filters_only(name):
 
     assert [(line, field) for line, field in raw if (name, field) not in _HIDDEN_FIELDS] == []
     assert [line for line in source.splitlines() if "UTC" in _UTC_BY_RULE.sub("", line)] == []
+
+
+@pytest.mark.parametrize("name", _TEMPLATES)
+def test_templates_name_the_zone_of_typed_times(name):
+    source = (_ROOT / name).read_text()
+
+    assert not _TYPED_TIME.search(source) or "zone=zone" in source
 
 
 @pytest.mark.parametrize(

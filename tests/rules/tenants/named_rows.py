@@ -47,11 +47,18 @@ def _build_mint_call(owner: Brand) -> Call:
     return f"/api/v1/affiliates/{affiliate_id}/coupons", {"campaignCouponId": path.rpartition("/")[2]}
 
 
+def _build_bulk_call(owner: Brand, path: str) -> Call:
+    affiliate_path, body = _build_group_call(owner)
+    return path, {"action": "group", "affiliateIds": [affiliate_path.rpartition("/")[2]], **body}
+
+
 #: By route.
 CALLS_WITH_ROWS: Mapping[str, Callable[[Brand], Call]] = {
     f"POST {_PROGRAMS}": lambda owner: (_PROGRAMS, {"name": "P"} | _RATE | _build_page_body(owner)),
     f"PATCH {_PROGRAMS}/<program_id>": lambda owner: (f"{_PROGRAMS}/{owner.program()}", _build_page_body(owner)),
     "PATCH /api/v1/affiliates/<affiliate_id>": _build_group_call,
+    "POST /api/v1/affiliates/bulk-action": lambda owner: _build_bulk_call(owner, "/api/v1/affiliates/bulk-action"),
+    "POST /api/affiliates/bulk": lambda owner: _build_bulk_call(owner, "/api/affiliates/bulk"),
     "POST /api/v1/affiliates/<affiliate_id>/coupons": _build_mint_call,
     "POST /api/v1/campaigns/<program_id>/coupons": lambda owner: _build_call_with_grants(
         owner, "POST /api/v1/campaigns/<program_id>/coupons", audience="Selected"

@@ -22,6 +22,7 @@ from tests.rules.write_calls import CALLS
 _ALWAYS_SUCCESSFUL = {
     "DELETE /api/v1/automation/hooks/<hook_id>",
     "POST /api/v1/affiliates/bulk-action",
+    "POST /api/affiliates/bulk",
     "POST /api/affiliates/bulk/approve",
     "POST /api/affiliates/bulk/pause",
 }

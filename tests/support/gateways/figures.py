@@ -183,6 +183,7 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
     ),
     "thrivecart": (
         _minor("tax", "tax"),
+        _minor("net", "total", counts=False),
         _minor("discount", "discount", counts=False),
     ),
 }

@@ -34,13 +34,14 @@ COMMANDS = {
     "gateways": [*_FLEET, "-Q", "gateways", "imports", "lookups", "-t", "24", *_WORKER_OPTIONS],
 }
 # Processes that run only in some tests: those of `make run` (the relay, the scheduler and the click writer in one
-# process, and one fleet for all jobs that call other servers), and a fleet of two processes.
+# process, and one fleet for all jobs that call other servers), a fleet of two processes, and one for emails.
 _PROCFILE_DEV = {
     name: shlex.split(line) for name, line in supervisor.parse((ROOT / "Procfile.dev").read_text()).items()
 }
 _OPTIONAL_COMMANDS = {
     "loops": _PROCFILE_DEV["loops"],
     "outside": _PROCFILE_DEV["outside"],
+    "mail": [*_FLEET, "-Q", "mail", "-t", "4", *_WORKER_OPTIONS],
     "pair": [*_FLEET, "-Q", "payouts", "-t", "1", *_WORKER_OPTIONS, "-p", "2"],
 }
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)

@@ -131,6 +131,7 @@ _ROWS = {
     "link_id": "select id from tracking_link where slug = 'rita'",
     "token_id": "select id from embed_token",
     "key_id": "select id from api_key order by created_at",
+    "entry_id": "select id from member order by created_at",
     "member_id": "select id from member order by created_at",
     "code_id": "select id from affiliate_coupon",
     "coupon_id": "select id from campaign_coupon",

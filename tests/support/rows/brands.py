@@ -82,6 +82,11 @@ class Brand:
         member_id: UUID = self.rows("select id from member order by created_at, id limit 1")[0][0]
         return member_id
 
+    def skip_first_sale(self) -> None:
+        """Record that the organization had its first sale, so that people are not notified of the next one."""
+        with db.unit_of_work(self.id):
+            db.db.stage("update organization set first_sale_at = now() where id = %s", (self.id,))
+
     def set(self, **assignments: str) -> None:
         """Change operator settings, as `flask org set` does."""
         with db.any_org_work():

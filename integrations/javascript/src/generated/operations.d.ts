@@ -176,7 +176,7 @@ export declare class Programs {
   }): Promise<records.DailyNumbers>;
 
   /**
-   * Show the top affiliates of the last days, including today.
+   * Show the top affiliates of the last days, including today, or of a range of days.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getLeaderboard(options?: CallOptions & {
@@ -184,6 +184,10 @@ export declare class Programs {
     programId?: string | null | undefined;
     /** The ranking metric: `clicks`, `leads`, `sales`, `revenue` less refunds, or `commission`. */
     metric?: "clicks" | "leads" | "sales" | "revenue" | "commission" | null | undefined;
+    /** The first day, in UTC; with it, `days` does not count. Without it but with `to`, the thirty days up to that one. At most 731 days. */
+    from?: string | null | undefined;
+    /** The last day, in UTC, inclusive; with it, `days` does not count. By default today. */
+    to?: string | null | undefined;
     /** How many days up to today, in UTC; at most 366. */
     days?: number | null | undefined;
     /** How many entries; at most 100. */
@@ -206,6 +210,25 @@ export declare class Programs {
     /** The grouping of rows: `day`, `week` (from Monday), `month`, `program`, `affiliate` or `country`. */
     groupBy?: "day" | "week" | "month" | "program" | "affiliate" | "country" | null | undefined;
   }): Promise<records.Metrics>;
+
+  /**
+   * Show the figures of a range of days next to those of the range before: by default of the last 30 days.
+   * Scope read. Plan Starter or higher. Refused with not_found.
+   */
+  summarizePerformance(options?: CallOptions & {
+    /** The program. */
+    programId?: string | null | undefined;
+    /** The affiliate. */
+    affiliateId?: string | null | undefined;
+    /** The first day, in UTC; without it, the thirty days up to the last one. At most 731 days. */
+    from?: string | null | undefined;
+    /** The last day, in UTC, inclusive; by default today. */
+    to?: string | null | undefined;
+    /** The period to compare with: `period` (as many days directly before), `month` (the same days a month before) or `year` (a year before). */
+    compare?: "period" | "month" | "year" | null | undefined;
+    /** The grouping of rows: `day`, `week` (from Monday) or `month`. */
+    groupBy?: "day" | "week" | "month" | null | undefined;
+  }): Promise<records.Summary>;
 
   /**
    * List a program's groups, oldest first.
@@ -319,10 +342,14 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
+    /** Only affiliates without a sale for this many days, or ever. It needs `sort=lastSale` or `sort=-lastSale`. */
+    noSalesForDays?: number | null | undefined;
     /** The order; a cursor is valid only for the order in which it was returned. */
-    sort?: "newest" | "oldest" | "name" | null | undefined;
+    sort?: "newest" | "oldest" | "name" | "-name" | "-clicks" | "clicks" | "-sales" | "sales" | "-revenue" | "revenue" | "-commission" | "commission" | "-lastSale" | "lastSale" | null | undefined;
     /** `true` adds each affiliate's balance. */
     balances?: boolean | null | undefined;
+    /** `true` adds each affiliate's all-time totals. */
+    totals?: boolean | null | undefined;
   }): Promise<records.AffiliatePage>;
 
   /** Like `listAffiliates`, one by one through all the pages. */
@@ -337,10 +364,14 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
+    /** Only affiliates without a sale for this many days, or ever. It needs `sort=lastSale` or `sort=-lastSale`. */
+    noSalesForDays?: number | null | undefined;
     /** The order; a cursor is valid only for the order in which it was returned. */
-    sort?: "newest" | "oldest" | "name" | null | undefined;
+    sort?: "newest" | "oldest" | "name" | "-name" | "-clicks" | "clicks" | "-sales" | "sales" | "-revenue" | "revenue" | "-commission" | "commission" | "-lastSale" | "lastSale" | null | undefined;
     /** `true` adds each affiliate's balance. */
     balances?: boolean | null | undefined;
+    /** `true` adds each affiliate's all-time totals. */
+    totals?: boolean | null | undefined;
   }): AsyncGenerator<records.Affiliate, void, undefined>;
 
   /**
@@ -385,10 +416,29 @@ export declare class Affiliates {
   rejectAffiliate(affiliateId: string, body?: records.Rejection, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Approve, pause or delete up to 200 affiliates; others are skipped.
-   * Scope read_write. Plan Starter or higher.
+   * Approve, reject, pause, delete, tag or group up to 200 affiliates; others are skipped.
+   * Scope read_write. Plan Starter or higher. Refused with not_found.
    */
   runBulkAction(body: records.BulkAction, options?: WriteOptions): Promise<records.BulkOutcome>;
+
+  /**
+   * Export affiliates with their all-time totals as CSV, in the order of the list, up to 50,000 rows.
+   * Scope read. Plan Starter or higher.
+   */
+  exportAffiliates(options?: CallOptions & {
+    /** Only affiliates of this program. */
+    programId?: string | null | undefined;
+    /** Only affiliates with this status. */
+    status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
+    /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
+    q?: string | null | undefined;
+    /** Only affiliates without a sale for this many days, or ever. It needs `sort=lastSale` or `sort=-lastSale`. */
+    noSalesForDays?: number | null | undefined;
+    /** The order; a `-` in front sorts the highest first. */
+    sort?: "newest" | "oldest" | "name" | "-name" | "-clicks" | "clicks" | "-sales" | "sales" | "-revenue" | "revenue" | "-commission" | "commission" | "-lastSale" | "lastSale" | null | undefined;
+    /** Only these affiliates: up to 200 ids separated by commas. */
+    affiliateIds?: unknown | null | undefined;
+  }): Promise<string>;
 
   /**
    * List an affiliate's links, the default one first.
@@ -418,6 +468,24 @@ export declare class Affiliates {
    * @param affiliateId The affiliate's id.
    */
   getAffiliateBalance(affiliateId: string, options?: CallOptions): Promise<records.AffiliateBalance>;
+
+  /**
+   * List what happened to an affiliate, newest first: decisions, changes, the first click and sale, payouts.
+   * Scope read. Plan Starter or higher. Refused with not_found.
+   * @param affiliateId The affiliate's id.
+   */
+  listAffiliateEvents(affiliateId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** The `nextCursor` of the previous page; left out, the first page. */
+    cursor?: string | null | undefined;
+  }): Promise<records.TimelineEventPage>;
+
+  /** Like `listAffiliateEvents`, one by one through all the pages. */
+  iterateAffiliateEvents(affiliateId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+  }): AsyncGenerator<records.TimelineEvent, void, undefined>;
 
   /**
    * Show an affiliate's tax form with a link that opens it for five minutes.
@@ -854,10 +922,22 @@ export declare class Conversions {
   summarizeUncreditedConversions(options?: CallOptions): Promise<records.UncreditedSummary>;
 }
 
+/** Search over affiliates, conversions, payouts and coupon codes. */
+export declare class Search {
+  /**
+   * Search by the beginning of a name, an email or a code, or by a whole id or order number.
+   * Scope read. Plan Starter or higher.
+   */
+  searchRecords(options?: CallOptions & {
+    /** The beginning of a name, an email or a coupon code, or a whole id or order number. */
+    q?: string | null | undefined;
+  }): Promise<records.SearchResults>;
+}
+
 /** Amounts due to affiliates, and their payment. */
 export declare class Payouts {
   /**
-   * List payouts, newest first, with their conversions.
+   * List payouts, newest first unless `sort` says otherwise, with their conversions.
    * Scope read. Plan Starter or higher.
    */
   listPayouts(options?: CallOptions & {
@@ -871,6 +951,14 @@ export declare class Payouts {
     status?: "Pending" | "Processing" | "Paid" | "Failed" | null | undefined;
     /** The run of payouts. */
     runId?: string | null | undefined;
+    /** Only payouts of affiliates of this program. */
+    programId?: string | null | undefined;
+    /** Only payouts created at this time or later. */
+    since?: string | null | undefined;
+    /** Only payouts created before this time. */
+    until?: string | null | undefined;
+    /** The order. `largest` and `smallest` sort by the amount. */
+    sort?: "newest" | "oldest" | "largest" | "smallest" | null | undefined;
     /** `false` leaves the lines out. */
     lineItems?: boolean | null | undefined;
   }): Promise<records.PayoutPage>;
@@ -885,6 +973,14 @@ export declare class Payouts {
     status?: "Pending" | "Processing" | "Paid" | "Failed" | null | undefined;
     /** The run of payouts. */
     runId?: string | null | undefined;
+    /** Only payouts of affiliates of this program. */
+    programId?: string | null | undefined;
+    /** Only payouts created at this time or later. */
+    since?: string | null | undefined;
+    /** Only payouts created before this time. */
+    until?: string | null | undefined;
+    /** The order. `largest` and `smallest` sort by the amount. */
+    sort?: "newest" | "oldest" | "largest" | "smallest" | null | undefined;
     /** `false` leaves the lines out. */
     lineItems?: boolean | null | undefined;
   }): AsyncGenerator<records.Payout, void, undefined>;
@@ -928,6 +1024,27 @@ export declare class Payouts {
    * Scope read. Plan Starter or higher.
    */
   listPayoutHolds(options?: CallOptions): Promise<records.PayoutHold[]>;
+
+  /**
+   * Export payouts as CSV, newest first unless `sort` says otherwise, up to 50,000 rows.
+   * Scope read. Plan Starter or higher.
+   */
+  exportPayouts(options?: CallOptions & {
+    /** Only payouts of this affiliate. */
+    affiliateId?: string | null | undefined;
+    /** Only payouts in this state. */
+    status?: "Pending" | "Processing" | "Paid" | "Failed" | null | undefined;
+    /** Only payouts of this run. */
+    runId?: string | null | undefined;
+    /** Only payouts of affiliates of this program. */
+    programId?: string | null | undefined;
+    /** Only payouts created at this time or later. */
+    since?: string | null | undefined;
+    /** Only payouts created before this time. */
+    until?: string | null | undefined;
+    /** The order. `largest` and `smallest` sort by the amount. */
+    sort?: "newest" | "oldest" | "largest" | "smallest" | null | undefined;
+  }): Promise<string>;
 
   /**
    * Show the payouts of a run with these filters now, and write nothing.
@@ -1463,6 +1580,12 @@ export declare class Organization {
   getOrganization(options?: CallOptions): Promise<records.OrganizationProfile>;
 
   /**
+   * Show which steps of setting up the brand are done.
+   * Scope read. Refused with not_found.
+   */
+  getOnboarding(options?: CallOptions): Promise<records.Onboarding>;
+
+  /**
    * Show plan, subscription, connected gateways, and the usage of the plan.
    * Scope read. Refused with not_found.
    */
@@ -1507,6 +1630,7 @@ export declare class Groups {
   readonly imports: Imports;
   readonly invites: Invites;
   readonly conversions: Conversions;
+  readonly search: Search;
   readonly payouts: Payouts;
   readonly embed: Embed;
   readonly deals: Deals;

@@ -113,11 +113,15 @@ export class Programs {
   }
 
   getLeaderboard(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/leaderboard", query: ["programId", "metric", "days", "limit"], options });
+    return this.#call({ method: "GET", path: "/api/v1/leaderboard", query: ["programId", "metric", "from", "to", "days", "limit"], options });
   }
 
   getPerformanceMetrics(options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/metrics", query: ["programId", "affiliateId", "from", "to", "groupBy"], options });
+  }
+
+  summarizePerformance(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/stats/summary", query: ["programId", "affiliateId", "from", "to", "compare", "groupBy"], options });
   }
 
   listPartnerGroups(programId, options = {}) {
@@ -177,7 +181,7 @@ export class Affiliates {
   }
 
   listAffiliates(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/affiliates", query: ["take", "cursor", "skip", "programId", "status", "q", "sort", "balances"], options });
+    return this.#call({ method: "GET", path: "/api/v1/affiliates", query: ["take", "cursor", "skip", "programId", "status", "q", "noSalesForDays", "sort", "balances", "totals"], options });
   }
 
   iterateAffiliates(options = {}) {
@@ -208,6 +212,10 @@ export class Affiliates {
     return this.#call({ method: "POST", path: "/api/v1/affiliates/bulk-action", body, takesKey: true, options });
   }
 
+  exportAffiliates(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/affiliates/export.csv", query: ["programId", "status", "q", "noSalesForDays", "sort", "affiliateIds"], options });
+  }
+
   listAffiliateLinks(affiliateId, options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/links", values: { affiliateId }, options });
   }
@@ -222,6 +230,14 @@ export class Affiliates {
 
   getAffiliateBalance(affiliateId, options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/balance", values: { affiliateId }, options });
+  }
+
+  listAffiliateEvents(affiliateId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}/timeline", values: { affiliateId }, query: ["take", "cursor"], options });
+  }
+
+  iterateAffiliateEvents(affiliateId, options = {}) {
+    return everyItem((cursor) => this.listAffiliateEvents(affiliateId, { ...options, cursor }));
   }
 
   getTaxForm(affiliateId, options = {}) {
@@ -441,6 +457,18 @@ export class Conversions {
   }
 }
 
+export class Search {
+  #call;
+
+  constructor(call) {
+    this.#call = call;
+  }
+
+  searchRecords(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/search", query: ["q"], options });
+  }
+}
+
 export class Payouts {
   #call;
 
@@ -449,7 +477,7 @@ export class Payouts {
   }
 
   listPayouts(options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/payouts", query: ["take", "cursor", "affiliateId", "status", "runId", "lineItems"], options });
+    return this.#call({ method: "GET", path: "/api/v1/payouts", query: ["take", "cursor", "affiliateId", "status", "runId", "programId", "since", "until", "sort", "lineItems"], options });
   }
 
   iteratePayouts(options = {}) {
@@ -474,6 +502,10 @@ export class Payouts {
 
   listPayoutHolds(options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/payouts/holds", options });
+  }
+
+  exportPayouts(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/payouts/export.csv", query: ["affiliateId", "status", "runId", "programId", "since", "until", "sort"], options });
   }
 
   previewPayouts(body = {}, options = {}) {
@@ -784,6 +816,10 @@ export class Organization {
     return this.#call({ method: "GET", path: "/api/organizations/me", options });
   }
 
+  getOnboarding(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/onboarding", options });
+  }
+
   getBillingState(options = {}) {
     return this.#call({ method: "GET", path: "/api/billing/state", options });
   }
@@ -813,6 +849,7 @@ export class Groups {
     this.imports = new Imports(call);
     this.invites = new Invites(call);
     this.conversions = new Conversions(call);
+    this.search = new Search(call);
     this.payouts = new Payouts(call);
     this.embed = new Embed(call);
     this.deals = new Deals(call);

@@ -22,6 +22,7 @@ from .platforms import Platforms
 from .programs import Programs
 from .recruiting import Recruiting
 from .sales import Sales
+from .search import Search
 from .webhooks import Webhooks
 
 
@@ -39,6 +40,7 @@ class Groups:
         self.imports = Imports(transport)
         self.invites = Invites(transport)
         self.conversions = Conversions(transport)
+        self.search = Search(transport)
         self.payouts = Payouts(transport)
         self.embed = Embed(transport)
         self.deals = Deals(transport)

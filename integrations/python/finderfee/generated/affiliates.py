@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from ..transport import Transport
 from . import records
@@ -43,8 +43,10 @@ class Affiliates:
         program_id: str | None = None,
         status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"] | None = None,
         q: str | None = None,
-        sort: Literal["newest", "oldest", "name"] | None = None,
+        no_sales_for_days: int | None = None,
+        sort: Literal["newest", "oldest", "name", "-name", "-clicks", "clicks", "-sales", "sales", "-revenue", "revenue", "-commission", "commission", "-lastSale", "lastSale"] | None = None,
         balances: bool | None = None,
+        totals: bool | None = None,
     ) -> records.AffiliatePage:
         """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
@@ -57,13 +59,16 @@ class Affiliates:
         status: Only affiliates with this status.
         q: Only affiliates with this text somewhere in their name or email address. Case does not
         matter.
+        no_sales_for_days: Only affiliates without a sale for this many days, or ever. It needs
+        `sort=lastSale` or `sort=-lastSale`.
         sort: The order; a cursor is valid only for the order in which it was returned.
         balances: `true` adds each affiliate's balance.
+        totals: `true` adds each affiliate's all-time totals.
         """
         return self._transport.call(
             "GET",
             "/api/v1/affiliates",
-            query={"take": take, "cursor": cursor, "skip": skip, "programId": program_id, "status": status, "q": q, "sort": sort, "balances": balances},
+            query={"take": take, "cursor": cursor, "skip": skip, "programId": program_id, "status": status, "q": q, "noSalesForDays": no_sales_for_days, "sort": sort, "balances": balances, "totals": totals},
         )
 
     def iterate_affiliates(
@@ -74,13 +79,15 @@ class Affiliates:
         program_id: str | None = None,
         status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"] | None = None,
         q: str | None = None,
-        sort: Literal["newest", "oldest", "name"] | None = None,
+        no_sales_for_days: int | None = None,
+        sort: Literal["newest", "oldest", "name", "-name", "-clicks", "clicks", "-sales", "sales", "-revenue", "revenue", "-commission", "commission", "-lastSale", "lastSale"] | None = None,
         balances: bool | None = None,
+        totals: bool | None = None,
     ) -> Iterator[records.Affiliate]:
         """Like `list_affiliates`, one by one through all the pages."""
         cursor = None
         while True:
-            page = self.list_affiliates(take=take, skip=skip, program_id=program_id, status=status, q=q, sort=sort, balances=balances, cursor=cursor)
+            page = self.list_affiliates(take=take, skip=skip, program_id=program_id, status=status, q=q, no_sales_for_days=no_sales_for_days, sort=sort, balances=balances, totals=totals, cursor=cursor)
             yield from page["items"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -192,15 +199,45 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.BulkOutcome:
-        """Approve, pause or delete up to 200 affiliates; others are skipped.
+        """Approve, reject, pause, delete, tag or group up to 200 affiliates; others are skipped.
 
-        Scope read_write. Plan Starter or higher.
+        Scope read_write. Plan Starter or higher. Refused with not_found.
         """
         return self._transport.call(
             "POST",
             "/api/v1/affiliates/bulk-action",
             body=body,
             idempotency_key=idempotency_key,
+        )
+
+    def export_affiliates(
+        self,
+        *,
+        program_id: str | None = None,
+        status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"] | None = None,
+        q: str | None = None,
+        no_sales_for_days: int | None = None,
+        sort: Literal["newest", "oldest", "name", "-name", "-clicks", "clicks", "-sales", "sales", "-revenue", "revenue", "-commission", "commission", "-lastSale", "lastSale"] | None = None,
+        affiliate_ids: Any | None = None,
+    ) -> str:
+        """Export affiliates with their all-time totals as CSV, in the order of the list, up to
+        50,000 rows.
+
+        Scope read. Plan Starter or higher.
+
+        program_id: Only affiliates of this program.
+        status: Only affiliates with this status.
+        q: Only affiliates with this text somewhere in their name or email address. Case does not
+        matter.
+        no_sales_for_days: Only affiliates without a sale for this many days, or ever. It needs
+        `sort=lastSale` or `sort=-lastSale`.
+        sort: The order; a `-` in front sorts the highest first.
+        affiliate_ids: Only these affiliates: up to 200 ids separated by commas.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/affiliates/export.csv",
+            query={"programId": program_id, "status": status, "q": q, "noSalesForDays": no_sales_for_days, "sort": sort, "affiliateIds": affiliate_ids},
         )
 
     def list_affiliate_links(self, affiliate_id: str) -> list[records.AffiliateLink]:
@@ -264,6 +301,44 @@ class Affiliates:
             "/api/v1/affiliates/{affiliateId}/balance",
             values={"affiliateId": affiliate_id},
         )
+
+    def list_affiliate_events(
+        self,
+        affiliate_id: str,
+        *,
+        take: int | None = None,
+        cursor: str | None = None,
+    ) -> records.TimelineEventPage:
+        """List what happened to an affiliate, newest first: decisions, changes, the first click and
+        sale, payouts.
+
+        Scope read. Plan Starter or higher. Refused with not_found.
+
+        affiliate_id: The affiliate's id.
+        take: How many per page; a value above the maximum means the maximum.
+        cursor: The `nextCursor` of the previous page; left out, the first page.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/affiliates/{affiliateId}/timeline",
+            values={"affiliateId": affiliate_id},
+            query={"take": take, "cursor": cursor},
+        )
+
+    def iterate_affiliate_events(
+        self,
+        affiliate_id: str,
+        *,
+        take: int | None = None,
+    ) -> Iterator[records.TimelineEvent]:
+        """Like `list_affiliate_events`, one by one through all the pages."""
+        cursor = None
+        while True:
+            page = self.list_affiliate_events(affiliate_id, take=take, cursor=cursor)
+            yield from page["items"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
 
     def get_tax_form(self, affiliate_id: str) -> records.TaxForm:
         """Show an affiliate's tax form with a link that opens it for five minutes.

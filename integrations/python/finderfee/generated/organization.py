@@ -116,6 +116,16 @@ class Organization:
             "/api/organizations/me",
         )
 
+    def get_onboarding(self) -> records.Onboarding:
+        """Show which steps of setting up the brand are done.
+
+        Scope read. Refused with not_found.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/onboarding",
+        )
+
     def get_billing_state(self) -> records.BillingState:
         """Show plan, subscription, connected gateways, and the usage of the plan.
 

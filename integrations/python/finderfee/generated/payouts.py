@@ -23,9 +23,13 @@ class Payouts:
         affiliate_id: str | None = None,
         status: Literal["Pending", "Processing", "Paid", "Failed"] | None = None,
         run_id: str | None = None,
+        program_id: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        sort: Literal["newest", "oldest", "largest", "smallest"] | None = None,
         line_items: bool | None = None,
     ) -> records.PayoutPage:
-        """List payouts, newest first, with their conversions.
+        """List payouts, newest first unless `sort` says otherwise, with their conversions.
 
         Scope read. Plan Starter or higher.
 
@@ -34,12 +38,16 @@ class Payouts:
         affiliate_id: The affiliate.
         status: Only payouts in this state.
         run_id: The run of payouts.
+        program_id: Only payouts of affiliates of this program.
+        since: Only payouts created at this time or later.
+        until: Only payouts created before this time.
+        sort: The order. `largest` and `smallest` sort by the amount.
         line_items: `false` leaves the lines out.
         """
         return self._transport.call(
             "GET",
             "/api/v1/payouts",
-            query={"take": take, "cursor": cursor, "affiliateId": affiliate_id, "status": status, "runId": run_id, "lineItems": line_items},
+            query={"take": take, "cursor": cursor, "affiliateId": affiliate_id, "status": status, "runId": run_id, "programId": program_id, "since": since, "until": until, "sort": sort, "lineItems": line_items},
         )
 
     def iterate_payouts(
@@ -49,12 +57,16 @@ class Payouts:
         affiliate_id: str | None = None,
         status: Literal["Pending", "Processing", "Paid", "Failed"] | None = None,
         run_id: str | None = None,
+        program_id: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        sort: Literal["newest", "oldest", "largest", "smallest"] | None = None,
         line_items: bool | None = None,
     ) -> Iterator[records.Payout]:
         """Like `list_payouts`, one by one through all the pages."""
         cursor = None
         while True:
-            page = self.list_payouts(take=take, affiliate_id=affiliate_id, status=status, run_id=run_id, line_items=line_items, cursor=cursor)
+            page = self.list_payouts(take=take, affiliate_id=affiliate_id, status=status, run_id=run_id, program_id=program_id, since=since, until=until, sort=sort, line_items=line_items, cursor=cursor)
             yield from page["items"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -130,6 +142,35 @@ class Payouts:
         return self._transport.call(
             "GET",
             "/api/v1/payouts/holds",
+        )
+
+    def export_payouts(
+        self,
+        *,
+        affiliate_id: str | None = None,
+        status: Literal["Pending", "Processing", "Paid", "Failed"] | None = None,
+        run_id: str | None = None,
+        program_id: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        sort: Literal["newest", "oldest", "largest", "smallest"] | None = None,
+    ) -> str:
+        """Export payouts as CSV, newest first unless `sort` says otherwise, up to 50,000 rows.
+
+        Scope read. Plan Starter or higher.
+
+        affiliate_id: Only payouts of this affiliate.
+        status: Only payouts in this state.
+        run_id: Only payouts of this run.
+        program_id: Only payouts of affiliates of this program.
+        since: Only payouts created at this time or later.
+        until: Only payouts created before this time.
+        sort: The order. `largest` and `smallest` sort by the amount.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/payouts/export.csv",
+            query={"affiliateId": affiliate_id, "status": status, "runId": run_id, "programId": program_id, "since": since, "until": until, "sort": sort},
         )
 
     def preview_payouts(

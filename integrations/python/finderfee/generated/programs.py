@@ -244,23 +244,28 @@ class Programs:
         *,
         program_id: str | None = None,
         metric: Literal["clicks", "leads", "sales", "revenue", "commission"] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
         days: int | None = None,
         limit: int | None = None,
     ) -> list[records.LeaderboardEntry]:
-        """Show the top affiliates of the last days, including today.
+        """Show the top affiliates of the last days, including today, or of a range of days.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
         program_id: The program.
         metric: The ranking metric: `clicks`, `leads`, `sales`, `revenue` less refunds, or
         `commission`.
+        from_: The first day, in UTC; with it, `days` does not count. Without it but with `to`,
+        the thirty days up to that one. At most 731 days.
+        to: The last day, in UTC, inclusive; with it, `days` does not count. By default today.
         days: How many days up to today, in UTC; at most 366.
         limit: How many entries; at most 100.
         """
         return self._transport.call(
             "GET",
             "/api/v1/leaderboard",
-            query={"programId": program_id, "metric": metric, "days": days, "limit": limit},
+            query={"programId": program_id, "metric": metric, "from": from_, "to": to, "days": days, "limit": limit},
         )
 
     def get_performance_metrics(
@@ -289,6 +294,36 @@ class Programs:
             "GET",
             "/api/v1/metrics",
             query={"programId": program_id, "affiliateId": affiliate_id, "from": from_, "to": to, "groupBy": group_by},
+        )
+
+    def summarize_performance(
+        self,
+        *,
+        program_id: str | None = None,
+        affiliate_id: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        compare: Literal["period", "month", "year"] | None = None,
+        group_by: Literal["day", "week", "month"] | None = None,
+    ) -> records.Summary:
+        """Show the figures of a range of days next to those of the range before: by default of the
+        last 30 days.
+
+        Scope read. Plan Starter or higher. Refused with not_found.
+
+        program_id: The program.
+        affiliate_id: The affiliate.
+        from_: The first day, in UTC; without it, the thirty days up to the last one. At most 731
+        days.
+        to: The last day, in UTC, inclusive; by default today.
+        compare: The period to compare with: `period` (as many days directly before), `month`
+        (the same days a month before) or `year` (a year before).
+        group_by: The grouping of rows: `day`, `week` (from Monday) or `month`.
+        """
+        return self._transport.call(
+            "GET",
+            "/api/v1/stats/summary",
+            query={"programId": program_id, "affiliateId": affiliate_id, "from": from_, "to": to, "compare": compare, "groupBy": group_by},
         )
 
     def list_partner_groups(self, program_id: str) -> list[records.PartnerGroup]:

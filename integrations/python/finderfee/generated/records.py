@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, and with `balances` in lists on request."""
+    """An affiliate with `links`, and with `balances` and `totals` in lists on request."""
 
     id: str
     """Its id."""
@@ -64,6 +64,8 @@ class Affiliate(TypedDict):
 
     balances: NotRequired[list[Balance]]
     """The affiliate's balance, one record per currency. Only in lists that request it."""
+
+    totals: NotRequired[AffiliateTotals]
 
     links: list[AffiliateLink]
     """The affiliate's links, the default one first."""
@@ -492,6 +494,14 @@ class AffiliateCreatedEvent(TypedDict):
 class AffiliateImport(TypedDict):
     """Up to 1,000 affiliates for one program, and whether they get an email."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -592,6 +602,16 @@ class AffiliatePreview(TypedDict):
     `file`.
     """
 
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. `firstName` and
+    `lastName` become `fullName`. Without it the header has our names.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -606,6 +626,34 @@ class AffiliatePreview(TypedDict):
 
     includeStatuses: NotRequired[list[str] | None]
     """Only rows with one of these statuses; left out, all."""
+
+
+class AffiliateTotals(TypedDict):
+    """All-time totals in the home currency, net of refunds, each day at its rate."""
+
+    currency: str
+    """The organization's home currency."""
+
+    clicks: int
+    """All clicks; repeated and blocked ones are not counted."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    revenueCents: int
+    """Sales less refunds in the home currency, each day at its rate."""
+
+    commissionCents: int
+    """Commission less reversals in the home currency, each day at its rate."""
+
+    lastSaleOn: str | None
+    """The UTC day of the last sale that counts; null without one."""
+
+    unconverted: list[Unconverted]
+    """Amounts in currencies that had no rate on their day; they are not in the totals."""
+
+    asOf: str | None
+    """All changes until this time are contained; null before the first count."""
 
 
 class ApplicationForm(TypedDict):
@@ -1061,10 +1109,19 @@ class BudgetStatus(TypedDict):
 class BulkAction(TypedDict):
     """An action on up to 200 affiliates."""
 
+    tag: NotRequired[str]
+    """The tag to add or remove."""
+
+    partnerGroupId: NotRequired[str | None]
+    """The group to move affiliates of its program to; null removes them from their group."""
+
+    reason: NotRequired[str | None]
+    """The reason of a rejection, for the brand's own records."""
+
     affiliateIds: list[str]
     """The affiliates. An empty list is refused; it never means all affiliates."""
 
-    action: Literal["approve", "pause", "delete"]
+    action: Literal["approve", "pause", "delete", "reject", "tag", "untag", "group"]
     """The action to take on all of them."""
 
 
@@ -1090,7 +1147,7 @@ class BulkInviteBody(TypedDict):
 class BulkOutcome(TypedDict):
     """How many affiliates the action changed and skipped, and the ids of the changed ones."""
 
-    action: Literal["approve", "pause", "delete"]
+    action: Literal["approve", "pause", "delete", "reject", "tag", "untag", "group"]
     """The action."""
 
     affected: int
@@ -1997,6 +2054,14 @@ class ConversionImport(TypedDict):
     payable.
     """
 
+    columns: NotRequired[dict[str, str] | None]
+    """As in the preview."""
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2008,6 +2073,9 @@ class ConversionImport(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """As in the preview."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -2145,6 +2213,16 @@ class ConversionPage(TypedDict):
 class ConversionPreview(TypedDict):
     """A preview of up to 1,000 sales of one program, in `conversions` or in the text of a `file`."""
 
+    columns: NotRequired[dict[str, str] | None]
+    """The columns of another service's file, by our fields; others are ignored. Without a sale
+    amount it is 0. Signs and codes of currencies around amounts are dropped.
+    """
+
+    words: NotRequired[dict[str, str] | None]
+    """What the words of the file's status column mean, in any case. Affiliates: a status or
+    `leave_out`; conversions: `paid`, `unpaid` or `leave_out`.
+    """
+
     programId: str
     """The program."""
 
@@ -2156,6 +2234,9 @@ class ConversionPreview(TypedDict):
     rows' fields in the first line. A file of conversions may have `amount` and `commission` in
     major units instead of `amountCents` and `commissionCents`.
     """
+
+    currency: NotRequired[str | None]
+    """The currency of the rows of a file without one; only with `columns`."""
 
     excludePaid: NotRequired[bool]
     """Whether to leave out rows that were paid elsewhere."""
@@ -2774,6 +2855,126 @@ class EndpointTest(TypedDict):
     """The sample to send; left out, the generic `test`."""
 
 
+class FoundAffiliate(TypedDict):
+    """An affiliate."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    fullName: str
+    """The person's name."""
+
+    email: str
+    """Email address. Kept in lower case."""
+
+    programId: str
+    """The program."""
+
+    status: Literal["Pending", "Approved", "Rejected", "Paused", "Banned"]
+    """The status."""
+
+
+class FoundCode(TypedDict):
+    """A coupon code."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    code: str
+    """The code that a customer types."""
+
+    status: Literal["Minting", "Active", "Revoked"]
+    """The status."""
+
+
+class FoundConversion(TypedDict):
+    """A conversion."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    externalEventId: str
+    """Your id of the sale. The same id always means the same sale."""
+
+    amountCents: int
+    """Amount in minor units of `currency`."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    status: Literal["Pending", "Approved", "Paid", "Refunded", "Denied", "Invalidated"]
+    """The status."""
+
+    type: Literal["OneTime", "Recurring", "Bonus", "ClickReward", "LeadReward"]
+    """The type of conversion that is rewarded."""
+
+    parentAffiliateConversionId: str | None
+    """For a recruiter's share: the recruit's conversion that it comes from. Null for any other
+    conversion.
+    """
+
+    occurredAt: str
+    """When it happened."""
+
+
+class FoundPayout(TypedDict):
+    """A payout."""
+
+    id: str
+    """Its id."""
+
+    isExact: bool
+    """Whether the searched text is this row's id."""
+
+    affiliateId: str
+    """The affiliate."""
+
+    affiliateName: str
+    """The affiliate's name."""
+
+    affiliateEmail: str
+    """The affiliate's email address."""
+
+    amountCents: int
+    """Amount in minor units of `currency`."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    status: Literal["Pending", "Processing", "Paid", "Failed"]
+    """The status."""
+
+    createdAt: str
+    """When it was created."""
+
+
 class FraudEvent(TypedDict):
     """A click or lead that was blocked or held, and why."""
 
@@ -2893,6 +3094,8 @@ class Gateway(TypedDict):
 
     fields: list[GatewayField]
     """The credentials that it takes."""
+
+    guide: GatewayGuide
 
 
 class GatewayCapabilities(TypedDict):
@@ -3029,6 +3232,51 @@ class GatewayField(TypedDict):
 
     help: str
     """Where to find it."""
+
+
+class GatewayGuide(TypedDict):
+    """How the credentials of a gateway are made."""
+
+    title: str
+    """What to do there."""
+
+    keyUrl: str | None
+    """The gateway's page where the credentials are made. Null if it is in the brand's own store."""
+
+    steps: list[GuideStep]
+    """The steps there, in order."""
+
+    permissions: list[GuidePermission]
+    """The permissions that the key needs. None: the gateway's keys have none to choose."""
+
+    writes: list[str]
+    """All that is ever created at the gateway."""
+
+    outcome: str
+    """What happens once it is connected."""
+
+    testMode: str
+    """How to connect it in test mode."""
+
+
+class GuidePermission(TypedDict):
+    """A permission of the key at the gateway."""
+
+    name: str
+    """Its name at the gateway."""
+
+    purpose: str
+    """What it is for."""
+
+
+class GuideStep(TypedDict):
+    """One step at the gateway."""
+
+    text: str
+    """What to do."""
+
+    gives: list[str]
+    """The credentials that the step leads to, by the names of their fields."""
 
 
 class HeroImage(TypedDict):
@@ -3639,6 +3887,21 @@ class LeaderboardEntry(TypedDict):
     units; null without any.
     """
 
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The affiliate's commission in these days, in home-currency minor units."""
+
 
 class ManualConversionAnswer(TypedDict):
     """The conversion and its note."""
@@ -3956,6 +4219,73 @@ class Nothing(TypedDict):
     """An empty object."""
 
 
+class Onboarding(TypedDict):
+    """The steps of setting up a brand, in order, each checked by facts."""
+
+    isDone: bool
+    """Whether every step is done."""
+
+    steps: list[OnboardingStep]
+    """The steps, in order."""
+
+    facts: OnboardingFacts
+
+
+class OnboardingFacts(TypedDict):
+    """The facts that the steps are checked by; a missing one is null."""
+
+    name: str
+    """Its name."""
+
+    homeCurrency: str
+    """ISO 4217 code of the organization's home currency."""
+
+    programId: str | None
+    """The newest program; null without one."""
+
+    gateway: str | None
+    """The gateway of the oldest live connection; null without one."""
+
+    gatewayLabel: str | None
+    """The gateway's name for people; null without one."""
+
+    lastClickAt: str | None
+    """When the latest click was; null without one."""
+
+    lastSaleAt: str | None
+    """When the latest sale was recorded by tracking or a connection; null without one."""
+
+    isLastSaleTest: bool | None
+    """Whether that sale is a test; null without one."""
+
+    tagSeenAt: str | None
+    """When a page last loaded the tag; null if never."""
+
+    tagOrigin: str | None
+    """The site on which the tag last ran; null if unknown."""
+
+    payoutsBlockedMessage: str | None
+    """Why no payout run is possible yet, for people; null if one is."""
+
+
+class OnboardingStep(TypedDict):
+    """A step of setting up: whether it is done, since when (null if unknown), and the page where it
+    is done.
+    """
+
+    key: Literal["profile", "program", "sales", "tag", "affiliate", "payouts", "webhook"]
+    """The step."""
+
+    isDone: bool
+    """Whether the facts say that it is done."""
+
+    doneAt: str | None
+    """Since when it is done; null if it is not, or if the time is unknown."""
+
+    url: str
+    """The page where the step is done."""
+
+
 class OrganizationProfile(TypedDict):
     """The profile."""
 
@@ -4056,6 +4386,17 @@ class OrganizationProfile(TypedDict):
     """How new conversions whose buyer is the affiliate are treated: earn commission, hold them
     until a Manager approves them, or deny them.
     """
+
+    requireSecondFactor: bool
+    """Whether members who sign in by email must have a second factor."""
+
+    largeSaleCents: int | None
+    """From which amount a sale is large, in minor units of `largeSaleCurrency`; null: a default of
+    the home currency.
+    """
+
+    largeSaleCurrency: str | None
+    """The currency of that amount; null without one."""
 
     maxCustomAttributionParams: int
     """How many custom parameters there may be."""
@@ -5365,6 +5706,9 @@ class RecentEvent(TypedDict):
     isTest: NotRequired[bool]
     """Whether it is for tests and never paid."""
 
+    locked: NotRequired[bool]
+    """Whether it is history of another service that is never paid here."""
+
 
 class RecipientBody(TypedDict):
     """One recipient of a bulk invite."""
@@ -5533,6 +5877,34 @@ class SampleEvent(TypedDict):
     """The data of the event; its fields depend on the type."""
 
 
+class SearchResults(TypedDict):
+    """The first five rows of each kind, and whether there are more."""
+
+    affiliates: list[FoundAffiliate]
+    """The affiliates."""
+
+    hasMoreAffiliates: bool
+    """Whether there are more affiliates."""
+
+    conversions: list[FoundConversion]
+    """The sales."""
+
+    hasMoreConversions: bool
+    """Whether there are more conversions."""
+
+    payouts: list[FoundPayout]
+    """The payouts, one per affiliate."""
+
+    hasMorePayouts: bool
+    """Whether there are more payouts."""
+
+    codes: list[FoundCode]
+    """The coupon codes."""
+
+    hasMoreCodes: bool
+    """Whether there are more codes."""
+
+
 class SentEvent(TypedDict):
     """The event of a delivery; `body` is the exact text that every attempt sends."""
 
@@ -5640,6 +6012,204 @@ class SubAffiliateConfig(TypedDict):
     """The recruiter's share of a recruit's commission, in percent."""
 
 
+class Summary(TypedDict):
+    """A period, the one that it is compared with, and the changes between them."""
+
+    currency: str
+    """The home currency, in which all amounts are."""
+
+    groupBy: Literal["day", "week", "month", "program", "affiliate", "country"]
+    """The grouping of rows."""
+
+    current: SummaryPeriod
+
+    previous: SummaryPeriod
+
+    change: SummaryChange
+
+
+class SummaryChange(TypedDict):
+    """The changes of the totals in percent, to one decimal."""
+
+    clicks: float | None
+    """The change of the clicks, in percent; null if the previous period has none."""
+
+    leads: float | None
+    """The change of the leads, in percent; null if the previous period has none."""
+
+    sales: float | None
+    """The change of the sales, in percent; null if the previous period has none."""
+
+    refunds: float | None
+    """The change of the number of sales with refunds, in percent; null if the previous period has
+    none.
+    """
+
+    conversionRate: float | None
+    """The change of the conversion rate, in percent; null if the previous period has none."""
+
+    netRevenue: float | None
+    """The change of the net revenue, in percent; null if the previous period has none."""
+
+    refunded: float | None
+    """The change of the refunded amount, in percent; null if the previous period has none."""
+
+    commission: float | None
+    """The change of the commission, in percent; null if the previous period has none."""
+
+    epc: float | None
+    """The change of the earnings per click, in percent; null if the previous period has none."""
+
+
+class SummaryNumbers(TypedDict):
+    """The counts and sums of a period, or of a day, week or month of it, and what follows from
+    them.
+    """
+
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    refunds: int
+    """Sales with a refund."""
+
+    revenueCents: int
+    """Sales that were not denied, in home-currency minor units, before refunds."""
+
+    refundedCents: int
+    """The part of the revenue that was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
+    home-currency minor units.
+    """
+
+    overrideCents: int
+    """The part of the commission that recruiters earn, in home-currency minor units."""
+
+    revenueUnconvertibleByCurrency: dict[str, int] | None
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    refundedUnconvertibleByCurrency: dict[str, int] | None
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
+
+    commissionUnconvertibleByCurrency: dict[str, int] | None
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    overrideUnconvertibleByCurrency: dict[str, int] | None
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    netRevenueUnconvertibleByCurrency: dict[str, int] | None
+    """The part of the net revenue without an exchange rate on its day, in native minor units; null
+    without any.
+    """
+
+    conversionRatePercent: float | None
+    """Sales per hundred clicks, rounded half to even to two decimals; null without clicks."""
+
+    epcCents: float | None
+    """Earnings per click: the commission divided by the clicks, in home-currency minor units with
+    up to four decimals; null without clicks.
+    """
+
+
+SummaryPeriod = TypedDict(
+    "SummaryPeriod",
+    {
+        "from": "str",
+        "to": "str",
+        "totals": "SummaryNumbers",
+        "rows": "list[SummaryRow]",
+    },
+)
+"""One period: its days, its totals, and its rows in order."""
+
+
+class SummaryRow(TypedDict):
+    """A day, week or month, by its first day."""
+
+    clicks: int
+    """Visits; repeated and blocked ones are not counted."""
+
+    leads: int
+    """People who signed up or sent a lead form."""
+
+    sales: int
+    """Payments, including those of subscriptions."""
+
+    refunds: int
+    """Sales with a refund."""
+
+    revenueCents: int
+    """Sales that were not denied, in home-currency minor units, before refunds."""
+
+    refundedCents: int
+    """The part of the revenue that was refunded later, in home-currency minor units."""
+
+    commissionCents: int
+    """The commission of affiliates, net of reversals and including recruiters' shares, in
+    home-currency minor units.
+    """
+
+    overrideCents: int
+    """The part of the commission that recruiters earn, in home-currency minor units."""
+
+    revenueUnconvertibleByCurrency: dict[str, int] | None
+    """Revenue without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    refundedUnconvertibleByCurrency: dict[str, int] | None
+    """Refunds of revenue without an exchange rate on its day, in native minor units; null if all
+    was converted.
+    """
+
+    commissionUnconvertibleByCurrency: dict[str, int] | None
+    """Commission without an exchange rate on its day, in native minor units; null if all was
+    converted.
+    """
+
+    overrideUnconvertibleByCurrency: dict[str, int] | None
+    """Recruiters' shares without an exchange rate on their day, in native minor units; null if all
+    were converted.
+    """
+
+    netRevenueCents: int
+    """The revenue less what was refunded later, in home-currency minor units."""
+
+    netRevenueUnconvertibleByCurrency: dict[str, int] | None
+    """The part of the net revenue without an exchange rate on its day, in native minor units; null
+    without any.
+    """
+
+    conversionRatePercent: float | None
+    """Sales per hundred clicks, rounded half to even to two decimals; null without clicks."""
+
+    epcCents: float | None
+    """Earnings per click: the commission divided by the clicks, in home-currency minor units with
+    up to four decimals; null without clicks.
+    """
+
+    key: str
+    """The first day of the day, week or month."""
+
+
 class TaxForm(TypedDict):
     """A form with a link that opens it; only `heldByStripe` if the payout provider holds the form."""
 
@@ -5663,6 +6233,80 @@ class TaxForm(TypedDict):
 
     heldByStripe: NotRequired[bool]
     """The payout provider stores the form, so there is no link. Present only then."""
+
+
+class TimelineActor(TypedDict):
+    """Who did it: `name` is the email of a person, or the name of an API key or command."""
+
+    type: str
+    """The kind of caller: `member`, `api_key`, `affiliate`, `operator`, `public` or `system`."""
+
+    name: str | None
+    """The email of a person, or the name of a key or command. API keys see no person: null."""
+
+
+class TimelineChange(TypedDict):
+    """A changed field, with both values as text; null is no value."""
+
+    field: str
+    """The changed field: `commission`, `partnerGroup`, `fullName`, `tags`, `notes` or
+    `payoutMethod`.
+    """
+
+    before: str | None
+    """The value before, as text; null without one, and for notes."""
+
+    after: str | None
+    """The value afterwards, as text; null without one, and for notes."""
+
+
+class TimelineEvent(TypedDict):
+    """An event in the history of an affiliate."""
+
+    id: str
+    """The event."""
+
+    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided"]
+    """What happened. `changed` is a change of the fields in `changes`."""
+
+    at: str
+    """When it happened. If only the day of the first click or sale is known, its start in UTC."""
+
+    actor: TimelineActor | None
+    """Who did it; null if no one is known: the service did it by itself, or only the time was
+    recorded.
+    """
+
+    changes: list[TimelineChange]
+    """The changed fields."""
+
+    reason: str | None
+    """Why an application was rejected or a payout failed; null for others."""
+
+    payoutId: str | None
+    """The payout of the event; null for others."""
+
+    conversionId: str | None
+    """The first sale; null for others."""
+
+    amountCents: int | None
+    """The amount of the payout or sale in minor units of `currency`; null for others."""
+
+    currency: str | None
+    """The currency of the amount; null without one."""
+
+
+class TimelineEventPage(TypedDict):
+    """One page with the cursor of the next."""
+
+    items: list[TimelineEvent]
+    """The records."""
+
+    nextCursor: str | None
+    """The `cursor` of the next page; null on the last."""
+
+    hasMore: bool
+    """Whether there is another page."""
 
 
 class TrackingDomainBody(TypedDict):
@@ -5698,6 +6342,19 @@ class TrackingStatus(TypedDict):
 
     totalConversions30d: int
     """Conversions of the last 30 days."""
+
+
+class Unconverted(TypedDict):
+    """Amounts in a currency for which there was no rate on the day."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    revenueCents: int
+    """Sales less refunds in this currency."""
+
+    commissionCents: int
+    """Commission less reversals in this currency."""
 
 
 class Unconvertible(TypedDict):
@@ -5781,6 +6438,9 @@ class UnderstoodFile(TypedDict):
 
     columns: list[str]
     """The fields of its header, in order."""
+
+    leftOut: int
+    """How many rows of the file have a word that means `leave_out`."""
 
 
 class UnverifiedRules(TypedDict):

@@ -276,9 +276,20 @@ def test_custom_fields_and_coupons_are_read_without_nulls(stage):
 @pytest.mark.parametrize("total", ["-1", "118.00", "x", "1e3", "9" * 30, "Infinity"])
 def test_malformed_total_is_unreadable(stage, total):
     _list_transaction(stage, "charge", _ORDER, 11800)
-    for name in ("total", "total_gross"):
+    for order in ({**_ORDER["order"], "total_gross": total}, {"total": total}):
         with pytest.raises(UnreadableEvent):
-            _facts({**_ORDER, "order": {**_ORDER["order"], name: total}})
+            _facts({**_ORDER, "order": order})
+
+
+@pytest.mark.parametrize(("listed", "is_confirmed"), [(11800, True), (10000, False)])
+@pytest.mark.parametrize("total", ["-1", "118.00", "x", "9" * 30])
+def test_malformed_total_without_tax_is_unknown_where_the_gross_one_is_confirmed(stage, total, listed, is_confirmed):
+    _list_transaction(stage, "charge", _ORDER, listed)
+    (fact,) = _facts({**_ORDER, "order": {**_ORDER["order"], "total": total}})
+    if is_confirmed:
+        assert (fact.amount_cents, fact.net_cents) == (11800, 10000)
+    else:
+        assert fact == UnclearFact("amount_not_confirmed")
 
 
 @pytest.mark.parametrize("change", [{"order_id": "3" * 500}, {"customer_id": "4" * 500}, {"order_timestamp": "soon"}])

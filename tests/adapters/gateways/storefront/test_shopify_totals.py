@@ -1,13 +1,13 @@
 """Updates of Shopify orders: their totals, and cancelled, voided or deleted orders."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.gateways.facts import CancelledFact, TotalFact
-from tests.support.gateways.deliveries import read_facts
-from tests.support.gateways.stage import Notification
+from domain.gateways.facts import CancelledFact, IgnoredFact, TotalFact, UnreadableEvent
+from tests.support.gateways.deliveries import list_facts, read_facts
+from tests.support.gateways.stage import Notification, Purchase
 from tests.support.gateways.storefront.shopify import sign
 
 pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
@@ -32,11 +32,36 @@ def _order(topic="orders/paid", **other):
         {"cancelled_at": "2026-11-20T10:00:00-05:00"},
         {"financial_status": "voided"},
         {"financial_status": "EXPIRED"},
+        # It was raised after it was paid, and the rest was never paid.
+        {"financial_status": "partially_paid", "cancelled_at": "2026-11-20T10:00:00-05:00"},
     ],
 )
-def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
+@pytest.mark.parametrize("topic", ["orders/paid", "orders/updated"])
+def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, topic, other):
     at = datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert read_facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+    assert read_facts(stage, _order(topic, **other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+
+
+@pytest.mark.parametrize("status", ["partially_paid", "pending", "authorized"])
+def test_order_that_is_not_paid_in_full_is_ignored_until_it_is(stage, status):
+    for topic in ("orders/paid", "orders/updated"):
+        assert read_facts(stage, _order(topic, financial_status=status)) == [IgnoredFact("not_paid")]
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_listed_order_that_is_paid_in_part_counts_only_if_cancelled(stage, is_cancelled):
+    sale = stage.pay(Purchase())
+    stage.now += timedelta(hours=1)
+    at = stage._format_now()
+    stage.orders[sale.id] |= {"financial_status": "partially_paid", "updated_at": at}
+    if is_cancelled:
+        stage.orders[sale.id]["cancelled_at"] = at
+
+    facts = [fact for listed in list_facts(stage, stage.now - timedelta(hours=2)).values() for fact in listed]
+
+    expected = CancelledFact(sale_ids=(sale.id,), told_at=datetime.fromisoformat(at))
+    assert facts == ([expected] if is_cancelled else [])
+    assert "financial_status:partially_paid" in stage.calls[-1].json["variables"]["query"]
 
 
 def test_deleted_order_is_cancelled_at_its_send_time(stage):
@@ -64,3 +89,30 @@ def test_updated_order_reports_paid_and_total_amounts(stage, total, current, ref
     assert isinstance(total_fact, TotalFact)
     assert (total_fact.amount_cents, total_fact.total_cents) == amounts
     assert stage.calls == []
+
+
+_UNREADABLE_TOTALS = pytest.mark.parametrize(
+    "other",
+    [
+        {"current_total_price": "x"},
+        {"current_total_price": "-1.74"},
+        {"current_total_price": "1" * 40},
+        {
+            "current_total_price": "118.00",
+            "refunds": [{"transactions": [{"kind": "refund", "status": "success", "amount": "a lot"}]}],
+        },
+    ],
+    ids=["no number", "negative", "too large", "refund"],
+)
+
+
+@_UNREADABLE_TOTALS
+def test_payment_whose_present_total_is_unreadable_counts_its_whole_total(stage, other):
+    (payment,) = read_facts(stage, _order(**other))
+    assert (payment.amount_cents, payment.total_cents) == (11_800, None)
+
+
+@_UNREADABLE_TOTALS
+def test_updated_order_whose_present_total_is_unreadable_fails(stage, other):
+    with pytest.raises(UnreadableEvent):
+        read_facts(stage, _order("orders/updated", **other))

@@ -144,6 +144,15 @@ def test_cancelled_paid_order_is_reported_with_its_refunds(stage, status):
     assert (refund.refund_id, refund.amount_cents) == ("731", 4_000)
 
 
+@pytest.mark.parametrize("status", ["cancelled", "failed", "trash"])
+def test_unreadable_refund_of_a_cancelled_order_is_unclear_and_the_order_is_cancelled(stage, status):
+    refunds = [{"id": 731, "total": "a lot"}, {"id": 732, "total": "-40.00"}]
+    cancelled, unclear, refund = read_facts(stage, _order(status=status, refunds=refunds))
+    assert isinstance(cancelled, CancelledFact)
+    assert unclear == UnclearFact("refund_amount_unknown")
+    assert refund.refund_id == "732"
+
+
 def test_unpaid_cancelled_order_is_ignored(stage):
     assert read_facts(stage, _order(status="cancelled", date_paid_gmt=None)) == [IgnoredFact("not_paid")]
 

@@ -18,7 +18,7 @@ list_embedded_conversions list_embedded_days list_embedded_payouts list_fraud_ev
 list_network_programs list_own_assets list_own_channels list_own_conversions list_own_coupons list_own_days
 list_own_deals list_own_payouts list_own_programs list_payout_lines list_payout_runs list_payouts list_program_stats
 list_programs list_recent_events list_recruits list_sub_affiliates list_uncredited_conversions list_webhook_deliveries
-search_affiliates search_campaigns search_payouts summarize_uncredited_conversions
+search_affiliates search_campaigns search_payouts summarize_performance summarize_uncredited_conversions
 """
 _MAY_LAG_IN_PIECES = ["export_conversions", "export_own_conversions", "list_audit_log"]
 # GET operations that write: audited reads, sales settled before they are returned, visits.

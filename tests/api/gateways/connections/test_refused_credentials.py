@@ -27,11 +27,11 @@ def _run_hourly_check(drain):
         db.db.run("delete from tick where name = 'gateways.check' returning 1")
     (entry,) = [entry for entry in schedule.SCHEDULE if entry.job.name == "gateways.check"]
     scheduler.fire(entry)
-    drain("upkeep", "gateways")
+    drain("upkeep", "gateways", "mail")
 
 
 def _list_emails(shop):
-    return shop.brand.rows("select recipient, subject from mail_message where kind = 'gateway.broken'")
+    return shop.brand.rows("select recipient, subject from mail_message where kind = 'notification.connection_broken'")
 
 
 def test_refusals_an_hour_apart_break_a_connection_and_email_owners_once(shop, path, drain):
@@ -45,7 +45,7 @@ def test_refusals_an_hour_apart_break_a_connection_and_email_owners_once(shop, p
     for _ in range(2):
         _check_an_hour_later(shop, drain)
     assert shop.brand.get(path).json["status"] == "Broken"
-    assert _list_emails(shop) == [("owner@example.com", "Stripe refuses the connection of Brand")]
+    assert _list_emails(shop) == [("owner@example.com", "Connection broken: Stripe refuses your credentials")]
 
 
 def test_broken_connection_accepts_events_and_blocks_signed_sales(shop, path, drain):

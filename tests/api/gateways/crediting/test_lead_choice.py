@@ -206,13 +206,22 @@ def test_lead_after_the_buyers_first_payment_credits_no_one(shop, jane, rob, sel
     assert shop.brand.rows("select state from lead") == [("Open",)]
 
 
-def test_lead_after_an_imported_sale_credits_no_one(brand, stage):
+@pytest.mark.parametrize(
+    "customer",
+    [
+        {"customerEmail": "ann+old@example.com", "processorCustomerId": "old-1"},
+        {"customerEmail": "bob@example.com", "processorCustomerId": "cus_1"},
+        {"processorSubscriptionId": "sub_1"},
+    ],
+    ids=["email", "customer", "subscription"],
+)
+def test_lead_after_an_imported_sale_credits_no_one(brand, stage, customer):
     brand.program()
     jane, rob = brand.affiliate("jane"), brand.affiliate("rob")
     shop = Shop(brand, stage, connect_gateway(brand.person("Owner"), stage))
     paid_at = (stage.now - 3 * DAY).isoformat()
-    row = build_past_sale(affiliateSlug="rob", occurredAt=paid_at, customerEmail="ann+old@example.com", paid=True)
-    assert import_sales(brand, row | {"processorCustomerId": "old-1"}).status_code == 200
+    row = build_past_sale(affiliateSlug="rob", occurredAt=paid_at, paid=True, **customer)
+    assert import_sales(brand, row).status_code == 200
     drain()
     shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
     _record_lead(shop, jane)
@@ -224,6 +233,57 @@ def test_lead_after_an_imported_sale_credits_no_one(brand, stage):
         ("lead", "LeadReward"),
     ]
     assert shop.events("reason")[0] == ("nobody_referred",)
+
+
+def _sell_to_the_customer(shop):
+    shop.sell(slug=None, email="bob@example.com")
+
+
+def _sell_to_the_subscriber(shop):
+    shop.sell(slug=None, email="bob@example.com")
+    shop.change("update gateway_payment set customer_id = 'cus_old'")
+
+
+def _send_signed_sale_without_email(shop):
+    shop.change("update organization set connected_gateways = '{}'")
+    assert shop.brand.sale(affiliateSlug="rob", customerId="cus_1").status_code == 200
+    drain()
+    shop.change("update sale set accepted_at = %s", shop.stage.now)
+
+
+@pytest.mark.parametrize(
+    "sell_earlier",
+    [_sell_to_the_customer, _sell_to_the_subscriber, _send_signed_sale_without_email],
+    ids=lambda sell_earlier: sell_earlier.__name__,
+)
+def test_lead_after_a_payment_of_the_same_customer_with_another_email_credits_no_one(shop, jane, rob, sell_earlier):
+    shop.stage.now -= 3 * DAY
+    sell_earlier(shop)
+    shop.stage.now += 3 * DAY
+    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
+    count_before = len(shop.conversions())
+    _record_lead(shop, jane)
+
+    shop.sell(slug=None)
+
+    assert len(shop.conversions()) == count_before
+    assert shop.events("type, reason")[-2][1] == "nobody_referred"
+    assert shop.brand.rows("select state from lead") == [("Open",)]
+
+
+@pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)
+def test_signed_sale_to_another_person_with_the_same_number_leaves_the_lead_credited(shop, jane, rob):
+    shop.stage.now -= 3 * DAY
+    shop.change("update organization set connected_gateways = '{}'")
+    sale = shop.brand.sale(affiliateSlug="rob", customerId="11", customerEmail="bob@example.com")
+    assert sale.status_code == 200
+    drain()
+    shop.change("update sale set accepted_at = %s", shop.stage.now)
+    shop.stage.now += 3 * DAY
+    _record_lead(shop, jane)
+
+    shop.sell(slug=None)
+    assert shop.conversions("affiliate_id, attribution_method") == [(jane, "email_lead_match")]
 
 
 def test_lead_before_the_first_payment_precedes_a_newer_one_after_it(shop, jane, rob):

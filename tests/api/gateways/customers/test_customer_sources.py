@@ -228,3 +228,78 @@ def test_another_tenants_sales_credit_no_one(brand, rival):
         shop.sell(slug=None)
 
     assert shop.conversions() == []
+
+
+def _import_subscription(brand, **fields):
+    """Import a first payment of which nothing but the subscription is known."""
+    response = import_sales(brand, build_past_sale(occurredAt="2026-01-31", processorSubscriptionId="sub_1", **fields))
+    assert response.status_code == 200, response.json
+    return response.json["jobId"]
+
+
+@pytest.mark.parametrize(
+    ("terms", "earned"),
+    [
+        ({"recurring_months": 3}, [0, 0]),
+        ({"recurring_months": 24}, [2_000, 2_000]),
+        ({"recurring_delay_invoices": 2}, [0, 2_000]),
+    ],
+)
+@pytest.mark.parametrize("buyer", [{}, {"email": None}, {"customer": ""}], ids=["id and email", "id", "email"])
+def test_window_and_payment_number_continue_for_an_imported_subscription(brand, terms, earned, buyer):
+    _create_program(brand, **terms)
+    with play_gateway() as stage:
+        _import_subscription(brand)
+        shop = _connect_shop(brand, stage)
+        for _ in range(2):
+            sale = shop.stage.pay(Purchase(slug=None, cents=10_000, email=buyer.get("email", "ann@example.com")))
+            customer = buyer.get("customer", "cus_1") or None
+            (invoice, *_) = sale.notifications
+            invoice = shop.replace_fields(invoice, customer=customer, **_name_subscription())
+            shop.receive(invoice)
+            shop.advance_clock()
+
+    assert shop.conversions("type, commission_cents, attribution_method") == [
+        ("Recurring", cents, "stripe_customer_history") for cents in earned
+    ]
+    assert brand.rows("select payments from program_customer where joined_to is null") == [(3,)]
+
+
+def _name_subscription():
+    """Return the fields by which an invoice names the subscription of `_import_subscription`."""
+    return {"parent": {"subscription_details": {"subscription": "sub_1", "metadata": {}}}}
+
+
+def test_subscription_imported_after_the_first_payment_joins_with_the_next(brand):
+    _create_program(brand)
+    with play_gateway() as stage:
+        shop = _connect_shop(brand, stage)
+        first = shop.sell(slug="ben")
+        brand.rows("update gateway_payment set subscription_id = 'sub_1' returning 1")
+        _import_subscription(brand)
+        shop.advance_clock()
+        (invoice, *_) = shop.stage.pay(Purchase(slug=None, renews=first)).notifications
+        shop.receive(shop.replace_fields(invoice, **_name_subscription()))
+        _import_subscription(brand, externalId="2")
+
+    assert shop.conversions("type") == [("OneTime",), ("Recurring",)]
+    assert brand.rows("select payments, customer_key from program_customer where joined_to is null") == [
+        (4, "id:cus_1")
+    ]
+
+
+@pytest.mark.parametrize("is_paid", [True, False])
+def test_undone_import_of_a_subscription_reduces_the_payments_of_its_customer(brand, is_paid):
+    _create_program(brand)
+    with play_gateway() as stage:
+        shop = _connect_shop(brand, stage)
+        job_id = _import_subscription(brand)
+        if is_paid:
+            (invoice, *_) = shop.stage.pay(Purchase(slug=None)).notifications
+            shop.receive(shop.replace_fields(invoice, **_name_subscription()))
+        response = brand.person("Admin").post(f"/api/imports/{job_id}/undo")
+        assert response.status_code == 200, response.json
+
+    rows = brand.rows("select payments, first_paid_at > now() - interval '1 hour' from program_customer")
+    assert [row for row in rows if row[0]] == ([(1, True)] if is_paid else [])
+    assert is_paid or not rows

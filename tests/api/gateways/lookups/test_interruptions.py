@@ -23,7 +23,8 @@ def _count_pending(shop):
 
 
 def _list_emails(shop):
-    return shop.brand.rows("select recipient, subject from mail_message where kind = 'platform.broken'")
+    drain()
+    return shop.brand.rows("select recipient, subject from mail_message where kind = 'notification.connection_broken'")
 
 
 def _prepare_lookup(shop):
@@ -42,7 +43,7 @@ def test_refusal_ends_look_ups_breaks_the_connection_and_emails_owners_once(shop
     shop.sell(slug=None, customer="2", email="bob@example.com")
     connection = shop.brand.get(_build_path(platform)).json
     assert (connection["status"], connection["lastError"] is None) == ("Broken", False)
-    assert _list_emails(shop) == [("owner@example.com", "Kit refuses the connection of Brand")]
+    assert _list_emails(shop) == [("owner@example.com", "Connection broken: Kit refuses your credentials")]
     assert (skip_to_next_lookup(), _count_pending(shop)) == (None, [(0,)])
     assert platform.count_lookups() == 1
 

@@ -153,3 +153,16 @@ def test_totals_in_any_arrival_order_end_in_the_same_rows(shop, order):
     # BigCommerce events hold no order: it is read from the API, which returns only the newest total.
     amount = 10_000 if shop.stage.gateway.name == "bigcommerce" else 12_000
     assert shop.conversions(_MONEY) == [(amount, amount // 5, amount - 9_000, (amount - 9_000) // 5, "Pending")]
+
+
+@pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+def test_order_raised_without_further_payment_and_cancelled_reverses_what_was_paid(shop):
+    sale = shop.sell(cents=10_000)
+    for fields in (
+        {"financial_status": "partially_paid", "total_price": "150.00"},
+        {"financial_status": "partially_paid", "cancelled_at": "2026-11-20T10:00:00-05:00"},
+    ):
+        shop.advance_clock()
+        shop.receive(*shop.stage._change_order(sale, **fields))
+
+    assert shop.conversions(_MONEY) == [(10_000, 2_000, 10_000, 2_000, "Refunded")]

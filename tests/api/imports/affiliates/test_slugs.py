@@ -69,8 +69,34 @@ def test_alias_of_another_affiliate_is_taken(campaign):
 
     (warning,) = import_people(campaign, build_person_row("ben", slug="jane_doe")).json["warnings"]
 
-    assert (warning["code"], warning["replacement"]) == ("slug_invalid", "jane-doe-2")
+    assert (warning["code"], warning["replacement"]) == ("slug_taken", "jane-doe-2")
     assert _list_slugs(campaign, "ben") == [("jane-doe-2", True, None)]
+
+
+def test_number_of_another_affiliate_is_taken(campaign):
+    campaign.affiliate("54830", email="ann@example.com", email_normalized="ann@example.com")
+
+    (warning,) = import_people(campaign, build_person_row("ben", slug="54830")).json["warnings"]
+
+    assert (warning["code"], warning["value"]) == ("slug_taken", "54830")
+
+
+def test_own_number_is_kept_in_another_campaign_without_a_warning(campaign):
+    campaign.affiliate("54830", email="ann@example.com", email_normalized="ann@example.com")
+    campaign.program()
+
+    imported = import_people(campaign, build_person_row("ann", slug="54830")).json
+
+    assert (imported["imported"], imported["warnings"]) == (1, [])
+    assert [slug for slug, _, _ in _list_slugs(campaign, "ann")] == ["54830", "54830"]
+
+
+@pytest.mark.parametrize("slug", ["jane_doe.", "jané", "jane+doe", "12345", "admin", "jo"])
+def test_warning_does_not_claim_that_links_with_the_former_slug_lead_nowhere(campaign, slug):
+    # Links are read up to the first character that no slug has, so these may lead to another affiliate.
+    (warning,) = import_people(campaign, build_person_row("ann", slug=slug)).json["warnings"]
+
+    assert f"replace links that contain {slug}" in warning["message"].lower()
 
 
 def test_existing_affiliate_keeps_their_slug_and_the_new_one_is_warned_of(campaign):

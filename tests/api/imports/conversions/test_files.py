@@ -128,3 +128,51 @@ def test_file_of_more_than_a_thousand_rows_is_refused(campaign):
 
     assert (refused.status_code, refused.json["error"], refused.json["field"]) == (400, "row_cap_exceeded", "file")
     assert (accepted.status_code, accepted.json["wouldImport"]) == (200, 1000)
+
+
+_REFERRALS = "Who,Sum,Earned,When,State\nben,$49.00,$9.80,2024-01-31,unpaid\nben,20,4,2024-02-01,rejected\n"
+_COLUMNS = {"affiliateSlug": "who", "amount": "Sum", "commission": "Earned", "occurredAt": "When", "paid": "State"}
+
+
+def _post_mapped(campaign, **fields):
+    body = {"programId": str(campaign.programs[-1]), "file": _REFERRALS, "columns": _COLUMNS, "currency": "USD"}
+    return campaign.post(f"{URL}/preview", {**body, "words": {"Unpaid": "unpaid", "rejected": "leave_out"}, **fields})
+
+
+def test_file_of_another_service_is_read_by_its_columns_and_words(campaign):
+    answer = _post_mapped(campaign)
+
+    assert answer.status_code == 200, answer.json
+    assert (answer.json["wouldImport"], answer.json["understood"]["leftOut"]) == (1, 1)
+    assert answer.json["understood"]["columns"] == list(_COLUMNS)
+    assert answer.json["unpaidBalance"] == [{"currency": "USD", "commissionCents": 980, "count": 1}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"columns": {"affiliateSlug": "nothing"}}, "file"),
+        ({"columns": {"salary": "Who"}}, "file"),
+        ({"columns": {str(number): "Who" for number in range(31)}}, "columns"),
+        ({"columns": {"affiliateSlug": 7}}, "columns"),
+        ({"columns": "Who"}, "columns"),
+        ({"columns": None}, "words"),
+        ({"words": {"unpaid": "settled"}}, "words"),
+        ({"words": {str(number): "paid" for number in range(101)}}, "words"),
+        ({"currency": "EURO"}, "currency"),
+        ({"currency": "XXX"}, "currency"),
+        ({"file": None, "conversions": [{}]}, "columns"),
+    ],
+)
+def test_mapping_that_does_not_fit_is_refused_at_its_field(campaign, fields, field):
+    answer = _post_mapped(campaign, **fields)
+
+    assert answer.status_code == 400
+    assert list(answer.json["errors"]) == [field]
+    assert campaign.rows("select count(*) from import_job") == [(0,)]
+
+
+def test_file_whose_rows_are_all_left_out_says_so(campaign):
+    answer = _post_mapped(campaign, words={"unpaid": "leave_out", "rejected": "leave_out"})
+
+    assert answer.json["errors"] == {"file": ["Each of its rows is left out."]}

@@ -106,9 +106,9 @@ def test_invite_slug_becomes_account_slug_at_first_sign_in(campaign):
     email, slug = unique_email(), unique_slug()
     accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=slug)))
 
-    from api.access import callers
+    from api.access import member_callers
 
-    account = callers.find_account(Partner(campaign.app, email).token)
+    account = member_callers.find_account(Partner(campaign.app, email).token)
 
     assert account is not None
     assert account.slug == slug
@@ -116,17 +116,17 @@ def test_invite_slug_becomes_account_slug_at_first_sign_in(campaign):
 
 
 def test_account_with_a_slug_keeps_it(campaign):
-    from api.access import callers
+    from api.access import callers, member_callers
 
     email, first, second = unique_email(), unique_slug("first"), unique_slug("second")
     accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=first)))
     token = Partner(campaign.app, email).token
-    callers.find_account(token)
+    member_callers.find_account(token)
     campaign.program()
     accept_invite(campaign, token_from_invite(invite(campaign, email=email, slug=second)))
     callers.clear_cache()
 
-    account = callers.find_account(token)
+    account = member_callers.find_account(token)
 
     assert account is not None
     assert account.slug == first

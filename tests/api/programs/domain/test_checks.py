@@ -57,7 +57,7 @@ def test_other_records_are_reported_and_do_not_verify(campaign, dns):
         ({(text_name, "TXT"): ['"v=spf1 -all"']}, set(), set(), "no such name", "TXT v=spf1 -all"),
         ({(name, "CNAME"): [f"{name}."]}, set(), set(), "no record", "no such name"),
         ({}, {name}, set(), "DNS is silent: try again", "no such name"),
-        ({}, set(), {name}, "DNS fails: try again, or ask whoever runs the name servers", "no such name"),
+        ({}, set(), {name}, "DNS fails: try again, or ask your DNS provider", "no such name"),
     ]
     for zone, silent, broken, expected_cname, expected_txt in cases:
         dns.zone, dns.silent, dns.broken = zone, silent, broken

@@ -43,6 +43,11 @@ def test_equal_values_share_a_rank(brand, sellers):
         "value": 2,
         "currency": None,
         "unconvertibleByCurrency": None,
+        "clicks": 0,
+        "leads": 0,
+        "sales": 2,
+        "netRevenueCents": 2_000,
+        "commissionCents": 200,
     }
     assert _read_board(brand, "metric=commission")[0]["currency"] == "USD"
 
@@ -79,6 +84,15 @@ def test_leaderboard_filters_by_days_and_program_and_omits_deleted_affiliates(br
     assert _read_board(brand, f"programId={other}") == []
 
 
+def test_leaderboard_of_a_range_of_days_ignores_other_days(brand, sellers):
+    insert_conversion(brand, sellers["cid"], occurred_at=time_ago(days=40))
+    days = {name: time_ago(days=count).date() for name, count in (("from", 41), ("to", 39))}
+
+    assert _read_ranks(brand, sellers, f"from={days['from']}&to={days['to']}") == [(1, "cid", 1)]
+    assert _read_ranks(brand, sellers, f"to={days['to']}&days=1") == [(1, "cid", 1)]
+    assert _read_ranks(brand, sellers, f"from={days['from']}&days=1")[0] == (1, "ann", 2)
+
+
 def test_other_tenants_activity_is_not_ranked(brand, rival, sellers):
     assert _read_board(rival) == []
     answer = rival.get(f"{URL}?programId={brand.programs[-1]}")
@@ -90,7 +104,8 @@ def test_invalid_query_returns_400(brand):
     field_by_query = {
         "metric=money": "metric", "metric=": "metric", "days=0": "days", "days=367": "days", "days=-1": "days",
         "days=1e2": "days", f"days={'9' * 30}": "days", "limit=0": "limit", "limit=101": "limit", "limit=%00": "limit",
-        "programId=x": "programId",
+        "programId=x": "programId", "from=2026-03-02&to=2026-03-01": "from", "from=x": "from", "to=": "to",
+        "from=2024-01-01&to=2026-01-01": "from",
     }  # fmt: skip
     for query, field in field_by_query.items():
         answer = brand.get(f"{URL}?{query}")

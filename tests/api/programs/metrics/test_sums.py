@@ -3,7 +3,6 @@
 import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from uuid import uuid4
 
 import pytest
 
@@ -11,10 +10,10 @@ from models import db
 from models.ledger import day_rules, rules
 from pipelines import retention
 from tests.support import owed_totals
-from tests.support.api.import_requests import build_past_sale, import_sales
 from tests.support.job_queues import drain
 from tests.support.recruits import Recruits
 from tests.support.rows.program_rows import insert_click
+from tests.support.running.random_actions import RandomActions
 
 _EARNED = """select coalesce(sum(amount_cents), 0)::int from ledger_entry
 where kind in ('earn', 'reverse', 'restore', 'adjust') and not is_test"""
@@ -34,9 +33,13 @@ def _list_day_violations(brand):
         return [row for sql in day_rules.DAYS.values() for row in db.db.run(rules.scope_to_organization(sql, brand.id))]
 
 
-def _read_totals(brand, group):
+def _two_years():
     today = datetime.now(UTC).date()
-    query = f"from={today - timedelta(days=730)}&to={today}&groupBy={group}"
+    return today - timedelta(days=730), today
+
+
+def _read_totals(brand, group):
+    query = "from={}&to={}&groupBy={}".format(*_two_years(), group)
     metrics = brand.get(f"/api/v1/metrics?{query}").json
     for name in (*_FIELDS, "clicks"):
         assert sum(row[name] for row in metrics["rows"]) == metrics["totals"][name], (group, name)
@@ -50,76 +53,20 @@ def _check(brand, actions):
         totals = _read_totals(brand, group)
         assert tuple(totals[name] for name in _FIELDS) == expected, (group, actions)
         assert totals["clicks"] == clicks, (group, actions)
+    totals = brand.get("/api/v1/stats/summary?from={}&to={}".format(*_two_years())).json["current"]["totals"]
+    assert (*(totals[name] for name in _FIELDS), totals["clicks"]) == (*expected, clicks), actions
+    assert totals["netRevenueCents"] == expected[3] - expected[4], actions
     assert expected[5] == brand.rows(_EARNED)[0][0], actions
     assert _list_day_violations(brand) == [], actions
 
 
-class _RandomActions:
-    """Actions that may happen to a brand in any order; each is a request that a user sends, or a job."""
-
-    def __init__(self, brand, dice):
-        self.brand, self.dice, self.imported = brand, dice, []
-        self.recruits = Recruits.create(brand)
-        self.manager = brand.person("Admin")
-
-    def sell(self):
-        self.brand.sale(amountCents=self.dice.randint(1, 9_999))
-        drain("sales")
-
-    def sell_by_ann(self):
-        self.brand.sale(affiliateSlug="ann", amountCents=self.dice.randint(1, 9_999))
-
-    def refund(self):
-        rows = self.brand.rows("select external_event_id, amount_cents from sale order by id")
-        if rows:
-            event, cents = self.dice.choice(rows)
-            self.brand.refund(event, self.dice.choice([None, 1, max(1, cents // 3)]))
-
-    def run_jobs(self):
-        drain("sales", "refunds")
-
-    def review(self):
-        rows = self.brand.rows("select id from conversion order by id")
-        if rows:
-            action = self.dice.choice(["v1/{}/validate", "v1/{}/invalidate", "{}/approve", "{}/deny"])
-            version, rest = ("v1/", action[3:]) if action.startswith("v1") else ("", action)
-            path = f"/api/{version}conversions/{rest.format(self.dice.choice(rows)[0])}"
-            assert self.manager.post(path, {"reason": "checked"}).status_code < 500
-
-    def create_bonus(self):
-        body = {"programId": str(self.brand.programs[-1]), "affiliateId": str(self.recruits.ben), "kind": "bonus"}
-        assert self.manager.post("/api/v1/conversions", body | {"commissionCents": 77}).status_code == 201
-
-    def import_past_sales(self):
-        day = datetime.now(UTC) - timedelta(days=self.dice.randint(1, 600))
-        rows = [build_past_sale(externalId=str(uuid4()), occurredAt=day.isoformat()) for _ in range(3)]
-        answer = import_sales(self.brand, *rows, confirmUnpaidPayout=True)
-        assert answer.status_code == 200, answer.data
-        self.imported.append(answer.json["jobId"])
-
-    def undo_import(self):
-        if self.imported:
-            self.manager.post(f"/api/imports/{self.imported.pop()}/undo")
-
-    def click(self):
-        insert_click(self.brand, self.recruits.ben, outcome=self.dice.choice(["recorded", "blocked", "unscored"]))
-
-    def score_clicks(self):
-        outcome = self.dice.choice(["blocked", "recorded"])
-        self.brand.rows("update click set outcome = %s where outcome = 'unscored' returning 1", outcome)
-
-    def fold_changes(self):
-        owed_totals.fold_changes(self.brand)
-
-
 def test_metrics_equal_the_sums_after_random_actions(brand):
     dice = random.Random(20_261_122)
-    actions = _RandomActions(brand, dice)
-    names = [name for name in vars(_RandomActions) if not name.startswith("_")]
+    actions = RandomActions(brand, dice)
     done = []
 
     for number in range(90):
-        done.append(dice.choice(names))
+        done.append(dice.choice(actions.names))
         getattr(actions, done[-1])()
         if number % 15 == 14:
             drain("sales", "refunds")

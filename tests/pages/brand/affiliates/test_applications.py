@@ -53,7 +53,7 @@ def test_approved_applicant_leaves_the_list_and_is_an_affiliate(campaign, people
     assert answer.status_code == 303
     assert _status(campaign, "Ada Ek") == ("Approved", None)
     assert _names(html) == ["Ben Osei", "Cleo"]
-    assert "Ada Ek is let in." in html
+    assert "Ada Ek was approved." in html
     assert re.search(rf'<a href="/dashboard/affiliates/{ben}" autofocus>', html)
 
 
@@ -63,7 +63,7 @@ def test_rejected_applicant_leaves_the_list_with_the_reason(campaign, people):
     html = visitor.open(answer.headers["Location"]).text
 
     assert _status(campaign, "Ben Osei") == ("Rejected", "No site of his own")
-    assert "Ben Osei is turned down." in html
+    assert "Ben Osei was rejected." in html
     assert _names(html) == ["Ada Ek", "Cleo"]
 
 
@@ -90,7 +90,7 @@ def test_several_applicants_are_approved_at_once(campaign, people):
     answer = visitor.send(f"{_HERE}/approve", {"_key": "k1", "ids": ids})
     html = visitor.open(answer.headers["Location"]).text
 
-    assert "2 are let in." in html
+    assert "2 affiliates were approved." in html
     assert _names(html) == ["Ben Osei"]
 
 
@@ -143,12 +143,12 @@ def test_viewer_reads_and_decides_nothing(campaign, people):
 
 def test_empty_list_shows_the_reason_and_the_next_step(brand, people):
     visitor = people()
-    assert "Nobody waits" in visitor.open(_HERE).text
+    assert "No pending applications" in visitor.open(_HERE).text
 
     first, _ = brand.program(name="One"), brand.program(name="Two")
     brand.affiliate("ann", status="Pending", approved_at=None)
     html = visitor.open(f"{_HERE}?programId={first}").text
-    assert "Nobody waits here" in html
+    assert "No applications match" in html
     assert "Show all applications" in html
 
 

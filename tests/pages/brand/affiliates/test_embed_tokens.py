@@ -22,7 +22,7 @@ def page(brand):
 
 
 def test_new_token_is_shown_with_a_snippet_to_copy(manager, brand, page):
-    assert "Show the snippet" in manager.open(page).text
+    assert "Get embed code" in manager.open(page).text
 
     answer = manager.send(page, _FORM)
     text = html.unescape(answer.text)
@@ -75,7 +75,7 @@ def test_error_is_shown_at_its_field_with_the_typed_values(manager, page, field,
 def test_paused_affiliate_has_no_token_form(manager, brand, page):
     brand.rows("update affiliate set status = 'Paused' where organization_id = %s returning id", brand.id)
 
-    assert "Show the snippet" not in manager.open(page).text
+    assert "Get embed code" not in manager.open(page).text
     assert manager.send(page, _FORM).status_code == 409
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.support.rows.payroll import Payroll
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 _SELECT_COMMISSIONS = "select commission_cents, currency, type from conversion"
 
@@ -29,10 +30,31 @@ def test_profile_shows_all_data_of_an_affiliate(brand, people, ben):
     html = people().open(ben).text
 
     assert "<h1>Ben &lt;Osei&gt;</h1>" in html
-    for heading in ("Balance", "The last 30 days", "Their rate", "Links", "Coupon codes", "Recruits", "Give a bonus"):
+    for heading in (
+        "Performance",
+        "Balance",
+        "Latest conversions",
+        "Latest payouts",
+        "Links",
+        "Coupon codes",
+        "Details",
+        "Notes",
+        "Timeline",
+    ):
+        assert f">{heading}</h2>" in html, heading
+    assert "video" in html
+    assert "Tall" in html
+    assert "Spring" in html
+
+
+def test_settings_show_the_forms_of_an_affiliate(people, ben):
+    html = people().open(f"{ben}/settings").text
+
+    for heading in ("Profile", "Commission", "Give a bonus", "More"):
         assert f">{heading}</h2>" in html, heading
     assert 'value="video"' in html
-    assert "Spring" in html
+    assert f'href="{ben}/ban"' in html
+    assert f'href="{ben}/tax-form"' in html
 
 
 def test_balance_is_listed_by_currency_and_state(app, flask, visitor):
@@ -49,25 +71,123 @@ def test_balance_is_listed_by_currency_and_state(app, flask, visitor):
         ("JPY", ["0 JPY", "1,000 JPY", "0 JPY", "0 JPY"]),
         ("USD", ["0.00 USD", "0.00 USD", "20.00 USD", "0.00 USD"]),
     ]
-    assert "1,000 JPY + 20.00 USD" in html
 
 
-def test_name_tags_and_notes_are_changed(brand, people, ben):
+def test_figures_are_those_of_the_chosen_days(app, flask, visitor):
+    payroll = Payroll.create(app)
+    ben = payroll.affiliate("ben")
+    for days in (1, 10, 40):
+        insert_conversion(payroll.brand, ben, occurred_at=time_ago(days=days))
+        insert_click(payroll.brand, ben, occurred_at=time_ago(days=days))
+    visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
+
+    for query, sales, revenue in (
+        ("?range=7d", "1", "100.00 USD"),
+        ("", "2", "200.00 USD"),
+        ("?range=90d", "3", "300.00 USD"),
+        ("?range=never", "2", "200.00 USD"),
+    ):
+        html = visitor.open(f"/dashboard/affiliates/{ben}{query}").text
+        figures = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
+        assert (figures["Clicks"], figures["Sales"], figures["Revenue"], figures["EPC"]) == (
+            sales,
+            sales,
+            revenue,
+            "10.00 USD",
+        )
+        assert html.count('<svg class="chart"') == 3
+
+
+def test_latest_conversions_and_payouts_lead_to_all_of_them(app, flask, visitor):
+    payroll = Payroll.create(app)
+    ben = payroll.affiliate("ben")
+    for _ in range(6):
+        payroll.sell("ben")
+    payroll.affiliate("eva")
+    payroll.sell("eva", externalEventId="evas-order")
+    payroll.run()
+    payroll.pay()
+    visitor.open(flask.json("sign-in", "owner", "--org", payroll.brand.id)["url"])
+    page = f"/dashboard/affiliates/{ben}"
+
+    html = visitor.open(page).text
+    assert f'href="/dashboard/conversions?affiliateId={ben}"' in html
+    assert len(re.findall(r'href="/dashboard/conversions/[0-9a-f-]{36}">Sale</a> <span', html)) == 5
+    assert "evas-order" not in html
+    assert f'href="{page}/payouts"' in html
+    assert "120.00 USD" in visitor.open(f"{page}/payouts").text
+
+
+def test_name_and_tags_are_changed(brand, people, ben):
     visitor = people("Manager")
-    form = {"_key": "k", "fullName": " Ada ", "tags": "north, video,,north ", "notes": "Taller"}
-    answer = visitor.send(f"{ben}/about", form)
+    form = {"_key": "k", "fullName": " Ada ", "tags": "north, video,,north "}
+    answer = visitor.send(f"{ben}/settings/profile", form)
 
     assert answer.status_code == 303
-    assert _row(brand, "full_name, tags, notes") == ("Ada", ["north", "video"], "Taller")
-    assert "Saved." in visitor.open(answer.headers["Location"]).text
+    assert _row(brand, "full_name, tags, notes") == ("Ada", ["north", "video"], "Tall")
+    assert "Profile saved." in visitor.open(answer.headers["Location"]).text
+
+
+def test_notes_are_edited_and_appear_in_the_timeline(brand, people, ben):
+    visitor = people("Manager")
+    answer = visitor.send(f"{ben}/notes", {"_key": "k", "notes": "Met at\nthe fair"})
+
+    assert answer.status_code == 303
+    assert _row(brand, "full_name, tags, notes") == ("Ben <Osei>", ["video"], "Met at\nthe fair")
+    html = visitor.open(answer.headers["Location"]).text
+    assert "Notes saved." in html
+    assert "Notes edited" in html
+    assert "Notes edited" in visitor.open(f"{ben}/timeline").text
+
+
+def test_too_long_notes_show_an_error_at_the_field(brand, people, ben):
+    answer = people().send(f"{ben}/notes", {"_key": "k", "notes": "x" * 10_001})
+
+    assert answer.status_code == 400
+    assert re.search(r'id="notes-notes"[^>]*aria-invalid="true"', answer.text)
+    assert _row(brand, "notes") == ("Tall",)
+
+
+def test_timeline_is_paged_and_names_who_acted(brand, people, ben):
+    visitor = people("Manager")
+    for number in range(51):
+        assert visitor.send(f"{ben}/notes", {"_key": f"k{number}", "notes": f"Note {number}"}).status_code == 303
+
+    first = visitor.open(f"{ben}/timeline").text
+    assert first.count("Notes edited") == 50
+    assert "manager@example.com" in first
+    older = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
+    html = visitor.open(older).text
+    assert html.count("Notes edited") == 1
+    assert "Added" in html
+
+
+def test_recruits_are_listed_with_their_share(brand, people, ben):
+    assert "No recruits yet" in people().open(f"{ben}/recruits").text
+    eva = brand.affiliate("eva", full_name="Eva <b>", recruited_by_affiliate_id=ben.rpartition("/")[2])
+
+    page = people().open(f"{ben}/recruits")
+    assert page.status_code == 200
+    assert f'<a href="/dashboard/affiliates/{eva}">Eva &lt;b&gt;</a>' in page.text
+    assert page.text.count("0.00 USD") == 2
+
+
+def test_link_has_a_qr_code(brand, people, ben):
+    visitor = people("Viewer")
+    (address,) = set(re.findall(rf'href="({ben}/links/[^"]+/qr.svg)"', visitor.open(ben).text))
+
+    answer = visitor.open(address)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/svg+xml")
+    assert answer.text.startswith("<?xml")
+    assert visitor.open(f"{ben}/links/none/qr.svg").status_code == 404
 
 
 def test_refused_form_keeps_the_typed_values(brand, people, ben):
-    form = {"_key": "k", "fullName": "Ada", "tags": "x" * 51, "notes": "Taller"}
-    answer = people().send(f"{ben}/about", form)
+    form = {"_key": "k", "fullName": "Ada", "tags": "x" * 51}
+    answer = people().send(f"{ben}/settings/profile", form)
 
     assert answer.status_code == 400
-    assert "<title>Error: Ben" in answer.text
+    assert "<title>Error: Settings of Ben" in answer.text
     assert 'role="alert"' in answer.text
     assert re.search(r'id="about-tags"[^>]*value="x{51}"[^>]*aria-invalid="true"', answer.text)
     assert 'value="Ada"' in answer.text
@@ -84,15 +204,15 @@ def test_refused_form_keeps_the_typed_values(brand, people, ben):
 )
 def test_rate_is_changed(brand, people, ben, typed, expected):
     visitor = people()
-    visitor.send(f"{ben}/rate", {"_key": "a", "type": "Percentage", "value": "40"})
+    visitor.send(f"{ben}/settings/rate", {"_key": "a", "type": "Percentage", "value": "40"})
 
-    assert visitor.send(f"{ben}/rate", {"_key": "b", **typed}).status_code == 303
+    assert visitor.send(f"{ben}/settings/rate", {"_key": "b", **typed}).status_code == 303
     assert _row(brand, "custom_commission_type, custom_commission_value") == expected
 
 
 @pytest.mark.parametrize("value", ["", "much", "101", "-1", "1e9", "NaN", "1.1234567", "1" * 400])
 def test_invalid_rate_shows_an_error_at_its_field(brand, people, ben, value):
-    answer = people().send(f"{ben}/rate", {"_key": "k", "type": "Percentage", "value": value})
+    answer = people().send(f"{ben}/settings/rate", {"_key": "k", "type": "Percentage", "value": value})
 
     assert answer.status_code == 400
     assert re.search(r'id="rate-value"[^>]*aria-invalid="true"', answer.text)
@@ -136,14 +256,14 @@ def test_ban_is_confirmed_on_its_own_page(brand, people, ben):
     assert _row(brand, "status") == ("Banned",)
     html = visitor.open(ben).text
     assert "Lift the ban" in html
-    assert f'href="{ben}/ban"' not in html
+    assert f'href="{ben}/ban"' not in visitor.open(f"{ben}/settings").text
 
 
 def test_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
     visitor = people()
     for _ in range(2):
         form = {"_key": "same", "amount": "1,234.50", "currency": "eur", "note": "Well done"}
-        assert visitor.send(f"{ben}/bonus", form).status_code == 303
+        assert visitor.send(f"{ben}/settings/bonus", form).status_code == 303
 
     assert brand.rows(_SELECT_COMMISSIONS) == [(1_234_50, "EUR", "Bonus")]
 
@@ -161,7 +281,7 @@ def test_bonus_is_given_once_in_minor_units_of_its_currency(brand, people, ben):
     ],
 )
 def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, field):
-    answer = people().send(f"{ben}/bonus", {"_key": "k", **form})
+    answer = people().send(f"{ben}/settings/bonus", {"_key": "k", **form})
 
     assert answer.status_code in (400, 422)
     assert re.search(rf'id="bonus-{field}"[^>]*aria-invalid="true"', answer.text), _visible_text(answer)[:400]
@@ -171,10 +291,10 @@ def test_invalid_bonus_shows_an_error_at_its_field(brand, people, ben, form, fie
 def test_tax_form_is_decrypted_only_on_request(brand, people, ben):
     visitor = people("Admin")
     explanation = visitor.open(f"{ben}/tax-form").text
-    assert "written into the audit log" in explanation
+    assert "recorded in the audit log" in explanation
     assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(0,)]
 
-    assert "There is none." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
+    assert "No tax form on file." in visitor.send(f"{ben}/tax-form", {"_key": "k"}).text
     assert brand.rows("select count(*) from audit_entry where action = 'tax_form.read'") == [(1,)]
 
 
@@ -182,16 +302,17 @@ def test_tax_form_is_decrypted_only_on_request(brand, people, ben):
 def test_tax_form_without_permission_shows_a_refusal(people, ben, role):
     visitor = people(role)
 
-    assert f'href="{ben}/tax-form"' not in visitor.open(ben).text
+    assert f'href="{ben}/tax-form"' not in visitor.open(f"{ben}/settings").text
     assert visitor.send(f"{ben}/tax-form", {"_key": "k"}).status_code == 403
 
 
 def test_viewer_reads_and_changes_nothing(brand, people, ben):
     visitor = people("Viewer")
-    for path in (ben, f"{ben}/ban", f"{ben}/tax-form"):
+    pages = ("", "/settings", "/timeline", "/payouts", "/recruits", "/ban", "/tax-form")
+    for path in (f"{ben}{page}" for page in pages):
         html = visitor.open(path).text
         assert re.findall(r'<form method="post" action="([^"]+)"', html) == ["/theme", "/sign-out"], path
-    for path in ("about", "rate", "links", "bonus", "ban"):
+    for path in ("notes", "settings/profile", "settings/rate", "links", "settings/bonus", "ban"):
         assert visitor.send(f"{ben}/{path}", {"_key": "k", "currency": "USD"}).status_code == 403, path
 
 
@@ -199,8 +320,9 @@ def test_another_brands_affiliate_returns_404(people, ben, rival):
     rival.program()
     rivals_page = f"/dashboard/affiliates/{rival.affiliate('eva')}"
     visitor = people()
-    for path in (rivals_page, f"{rivals_page}/ban", f"{rivals_page}/tax-form", "/dashboard/affiliates/none"):
-        assert visitor.open(path).status_code == 404
-    for path in ("about", "rate", "links", "bonus", "ban", "tax-form"):
+    pages = ("", "/settings", "/timeline", "/payouts", "/recruits", "/ban", "/tax-form", "/links/none/qr.svg")
+    for path in (*(f"{rivals_page}{page}" for page in pages), "/dashboard/affiliates/none"):
+        assert visitor.open(path).status_code == 404, path
+    for path in ("notes", "settings/profile", "settings/rate", "links", "settings/bonus", "ban", "tax-form"):
         answer = visitor.send(f"{rivals_page}/{path}", {"_key": "k", "currency": "USD"})
         assert answer.status_code == 404, path

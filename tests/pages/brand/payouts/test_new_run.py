@@ -66,7 +66,7 @@ def test_affiliate_below_one_cent_is_skipped_with_the_reason(due_payroll, owner)
 
     assert "32.50 USD" in html
     assert "to 1 affiliate, for 2 conversions" in html
-    assert "Less than one cent in all" in html
+    assert "Each commission is worth less than one cent after conversion" in html
     assert confirm(owner, "32.50").status_code == 303
     assert due_payroll.payouts() == [("Pending", 3_250)]
 
@@ -98,11 +98,11 @@ def test_confirmation_lists_the_payout_methods(due_payroll, owner):
     for slug in ("wal", "wim"):
         due_payroll.sell(slug, 10_000)
 
-    assert "Money leaves by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
+    assert "Paid by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
 
 
 def test_zero_total_offers_no_confirmation(payroll, owner):
-    assert "Nothing is due to be paid now" in owner.open(NEW).text
+    assert "Nothing to pay" in owner.open(NEW).text
     assert "Continue" not in owner.open(NEW).text
     answer = owner.open(CONFIRM)
     assert (answer.status_code, "<h1>Confirm the payout run</h1>" in answer.text) == (200, True)
@@ -183,7 +183,7 @@ def test_new_total_of_zero_shows_no_total_field(due_payroll, owner):
 
     assert answer.status_code == 409
     assert "32.50 USD → 0.00 USD" in alert_text(answer)
-    assert "Nothing is due to be paid now" in answer.text
+    assert "Nothing to pay" in answer.text
     assert 'name="total"' not in answer.text
 
 
@@ -280,7 +280,7 @@ def test_held_amount_is_shown_with_its_release_day(due_payroll, owner):
 
     html = owner.open(NEW).text
 
-    assert "On hold, until" in html
+    assert "On hold</h2>" in html
     assert re.search(
         r'<time datetime="\d{4}-\d\d-\d\d">.*?</th><td class="num"[^>]*>2</td><td class="num"[^>]*>40.00 USD', html
     )

@@ -150,7 +150,7 @@ def test_payout_is_marked_as_paid_with_its_reference(payroll, owner, run_address
     assert (answer.status_code, answer.headers["Location"]) == (303, page)
     paid_page = owner.open(page)
     assert "bank &lt;17&gt;" in paid_page.text
-    assert "By hand" in _text(paid_page)
+    assert "Manual" in _text(paid_page)
     assert "Mark as paid" not in paid_page.text
     assert ("Paid", "bank <17>") in payroll.payouts("status, external_transaction_id")
 
@@ -194,14 +194,14 @@ def test_long_payout_is_paged(payroll, owner):
 
 
 def test_manual_payout_list_is_a_file_without_rail_calls(payroll, owner, run_address):
-    answer = _press(owner, run_address, "List all that is not sent yet")
+    answer = _press(owner, run_address, "Export all unsent payouts")
 
     assert answer.mimetype == "text/csv"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="mass-pay.csv"'
     assert [row["amount"] for row in csv.DictReader(io.StringIO(answer.text))] == ["20.00", "20.00"]
     payroll.pay()
     assert "0 of 2 paid" in _text(owner.open(run_address))
-    assert "Listed to be paid by hand." in _text(owner.open(run_address))
+    assert "Exported for manual payment." in _text(owner.open(run_address))
     assert _press(owner, run_address, "Void Ann").status_code == 303
 
 
@@ -237,7 +237,7 @@ def test_run_is_filtered_by_status(payroll, owner, run_address):
 
     assert "Ben" not in _text(owner.open(f"{run_address}?status=Failed"))
     assert "Ann" in _text(owner.open(f"{run_address}?status=Failed"))
-    assert "No payout with this filter." in owner.open(f"{run_address}?status=Paid").text
+    assert "No payout matches this filter." in owner.open(f"{run_address}?status=Paid").text
     for query in ("?status=Lost", "?status=%00", "?status=" + "x" * 2_000):
         assert "Ann" in _text(owner.open(run_address + query))
 
@@ -259,7 +259,7 @@ def test_payouts_page_shows_runs_payouts_and_drafts(payroll, owner, run_address)
     assert answer.headers["Location"] == PAYOUTS
     assert "A run was prepared for you" not in owner.open(PAYOUTS).text
     again = owner.send(f"{PAYOUTS}/dismiss", {"draft": "x"})
-    assert (again.status_code, "put away already" in again.text) == (404, True)
+    assert (again.status_code, "dismissed already" in again.text) == (404, True)
 
 
 def test_empty_payouts_page_shows_the_next_step(payroll, owner):

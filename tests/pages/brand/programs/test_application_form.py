@@ -31,7 +31,7 @@ def _stored_form(brand):
 
 def test_form_is_built_row_by_row_and_stored_on_save(brand, people, form_page):
     owner = people()
-    assert "Nothing is asked yet." in owner.open(form_page).text
+    assert "No questions yet." in owner.open(form_page).text
     rows = [{**_ROW, "label": f"Which {name}?", "key": name} for name in ("first", "second", "third")]
     orders = {"add": "first second third ", "up-1": "second first third", "down-0": "second first third"}
     orders |= {"remove-1": "first third", "up-0": "first second third", "down-2": "first second third"}

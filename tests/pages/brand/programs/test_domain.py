@@ -43,7 +43,7 @@ def test_program_without_a_domain_shows_only_the_form(people, page_path, dns):
     answer = people().open(page_path)
 
     assert 'name="customDomain"' in answer.text
-    assert "What to set up" not in answer.text
+    assert "Add a DNS record" not in answer.text
     assert "data-live" not in answer.text
 
 
@@ -60,7 +60,7 @@ def test_new_domain_shows_its_records_and_a_check_verifies_them(people, page_pat
     assert (records["name-CNAME"], records["value-CNAME"]) == (domain, TARGET)
     assert "Pending" in _text(waiting)
     assert (checked.status_code, checked.headers["Location"]) == (303, f"{page_path}#found")
-    assert "Verified Its TXT record proves it." in _text(verified)
+    assert "Verified Verified by its TXT record." in _text(verified)
 
 
 def test_wrong_dns_records_are_shown_and_update_live(people, page_path, domain, dns):
@@ -117,7 +117,7 @@ def test_viewer_sees_records_and_changes_nothing(brand, people, page_path, domai
     answer = visitor.open(page_path)
 
     assert domain in answer.text
-    assert "What to set up" in answer.text
+    assert "Add a DNS record" in answer.text
     assert 'name="customDomain"' not in answer.text
     assert "Check now" not in answer.text
     assert visitor.send(page_path, {"customDomain": ""}).status_code == 403
@@ -144,9 +144,9 @@ def test_tracking_domain_page_is_linked_from_settings(brand, people, domain, dns
     verified = visitor.open(page)
     part = re.search(r'hx-get="([^"]+)"', verified.text)[1].replace("&amp;", "&")
 
-    assert f'href="{page}"' in visitor.open("/dashboard/settings").text
+    assert f'href="{page}"' in visitor.open("/dashboard/settings/tracking").text
     assert (refused.status_code, saved.status_code) == (400, 303)
-    assert "Verified Its CNAME record proves it." in _text(verified)
+    assert "Verified Verified by its CNAME record." in _text(verified)
     assert visitor.open(part).status_code == 204
     assert brand.get("/api/v1/settings/tracking-domain").json["state"] == "Verified"
 

@@ -98,7 +98,7 @@ def test_preview_shows_typed_values_and_stores_nothing(brand, people, page_path)
     assert answer.status_code == 200
     assert '<h1 itemprop="name">Our &lt;b&gt;tea&lt;/b&gt;</h1>' in answer.text
     assert "20 % of each payment." in answer.text
-    assert "A preview:" in answer.text
+    assert "Preview: visitors see" in answer.text
     assert answer.headers["X-Robots-Tag"] == "noindex"
     assert 'method="post"' not in answer.text
     assert _landing_page_config(brand) is None

@@ -76,12 +76,12 @@ def test_older_programs_are_on_the_next_page(brand, people):
                 "click_reward_cents": 5,
                 "click_reward_currency": "USD",
             },
-            "7.50 USD for each lead. Besides, 10 % of each payment. Besides, 0.05 USD for each click.",
+            "7.50 USD for each lead. Plus 10 % of each payment. Plus 0.05 USD for each click.",
         ),
-        ({"cookie_window_days": 1}, "Whoever brought a customer last is credited, within a day of the visit."),
+        ({"cookie_window_days": 1}, "1-day cookie, last click wins."),
         (
             {"cookie_window_days": 45, "attribution_model": "FirstTouch"},
-            "Whoever brought a customer first is credited, within 45 days of the visit.",
+            "45-day cookie, first click wins.",
         ),
     ],
     ids=str,
@@ -103,10 +103,20 @@ def test_program_page_shows_budget_tracking_and_recent_events(brand, people):
     assert "5,000.00 USD" in html
     assert "1,234.50 USD" in html
     assert f'href="/dashboard/conversions/{conversion_id}"' in html
-    assert "in order" in html
+    assert re.findall(r'<span class="chip ok tick">([^<]+)</span>', html) == ["Click seen", "Sale or lead seen"]
     assert f'href="{_HERE}/{program}/install"' in html
     assert f"{_HERE}/{program}/change" not in html
     assert f"{_HERE}/{program}/archive" not in html
+
+
+def test_recent_history_of_another_service_says_that_it_is_never_paid(brand, people):
+    program = brand.program()
+    insert_conversion(brand, brand.affiliate("ben"), source="import", payout_locked=True)
+
+    html = people("Viewer").open(f"{_HERE}/{program}").text
+
+    assert "locked history, never paid" in html
+    assert "nothing came yet" in html
 
 
 def test_new_program_is_created_once_and_shown(brand, people):

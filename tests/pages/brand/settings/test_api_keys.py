@@ -27,7 +27,7 @@ def test_new_key_is_shown_once(admin, brand):
     assert _secrets(html) == []
     assert "Shop &lt;1&gt;" in html
     assert f"ff_test_…{key[-4:]}" in html
-    assert "reads and writes" in html
+    assert "Read and write" in html
     assert brand.rows("select count(*) from api_key where name = 'Shop <1>'") == [(1,)]
 
 

@@ -20,11 +20,12 @@ def owner(people, brand):
 def test_entry_shows_actor_and_changed_values(owner):
     html = owner.open(_HERE).text
 
+    assert ">Org profile changed<" in html
     assert "<code>org.profile_changed</code>" in html
     assert "owner@example.com" in html
-    assert '<b>name</b>: Brand <span aria-hidden="true">→</span>' in html
+    assert '<b>Name</b>: Brand <span aria-hidden="true">→</span>' in html
     assert "</span> Acme &lt;b&gt;</li>" in html
-    assert "<b>billingEmail</b>: –" in html
+    assert "<b>Billing email</b>: –" in html
     assert "<code>program.created</code>" in html
 
 
@@ -33,8 +34,8 @@ def test_entries_of_an_agent_are_marked(owner, brand):
     insert_entry(brand, via="mcp")
     html = owner.open(_HERE).text
 
-    assert html.count("by an agent") == 2
-    assert "by an agent: helper &lt;b&gt;</span>" in html
+    assert html.count("by an AI agent") == 2
+    assert "by an AI agent: helper &lt;b&gt;</span>" in html
 
 
 def test_filter_is_kept_in_the_address(owner, brand):
@@ -46,7 +47,7 @@ def test_filter_is_kept_in_the_address(owner, brand):
 
     ((admin_id,),) = brand.rows("select id from member where email = 'admin@example.com'")
     assert "org.profile_changed" not in owner.open(f"{_HERE}?actorUserId={admin_id}").text
-    assert "With this filter there is no entry." in owner.open(f"{_HERE}?action=nothing").text
+    assert "No entry matches this filter." in owner.open(f"{_HERE}?action=nothing").text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The settings of a brand: each card by itself, settings about money after a fresh login, and the team."""
+"""The settings of a brand: a page for each subject, and settings about money after a fresh login."""
 
 import io
 import re
@@ -18,6 +18,7 @@ _PAYOUTS = {
     "commissionBasis": "gross",
     "selfReferrals": "earn",
 }
+_PAGES = ("profile", "brand", "team", "security", "tracking", "payouts", "developers", "notifications")
 
 
 @pytest.fixture
@@ -30,13 +31,22 @@ def _age_login():
         db.db.run("update web_session set signed_in_at = now() - interval '2 hours' where email = 'owner@example.com'")
 
 
-def test_profile_is_changed_and_shown(owner, brand):
-    answer = owner.send(f"{_HERE}/profile", _PROFILE | {"name": "Acme <b>", "primaryBrandColor": "#0A6847"})
+def test_index_and_every_page_link_to_every_page(owner):
+    for path in (_HERE, *(f"{_HERE}/{page}" for page in ("profile", "brand", "tracking", "payouts", "developers"))):
+        html = owner.open(path).text.partition("<main")[2]
 
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}?done=profile")
-    html = owner.open(f"{_HERE}?done=profile").text
+        assert [page for page in _PAGES if f'href="{_HERE}/{page}"' not in html] == [], path
+        if path != _HERE:
+            assert f'<a href="{path}" aria-current="page">' in html
+
+
+def test_profile_is_changed_and_shown(owner, brand):
+    answer = owner.send(f"{_HERE}/profile", _PROFILE | {"name": "Acme <b>", "billingEmail": "ada@acme.example"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/profile?done=saved")
+    html = owner.open(f"{_HERE}/profile?done=saved").text
     assert 'value="Acme &lt;b&gt;"' in html
-    assert 'value="#0a6847"' in html
+    assert 'value="ada@acme.example"' in html
     assert ">Saved.<" in html
     assert brand.rows("select name from organization where id = %s", brand.id) == [("Acme <b>",)]
 
@@ -45,7 +55,7 @@ def test_error_is_shown_at_its_field(owner):
     answer = owner.send(f"{_HERE}/profile", _PROFILE | {"timezone": "Mars/Olympus", "description": "kept"})
 
     assert answer.status_code == 400
-    assert 'id="profile-timezone-error"' in answer.text
+    assert 'id="timezone-error"' in answer.text
     assert 'value="Mars/Olympus"' in answer.text
     assert "kept</textarea>" in answer.text
     assert "<title>Error:" in answer.text
@@ -63,39 +73,103 @@ def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
 
 def test_automatic_payouts_need_a_fresh_login_and_keep_the_form(owner, brand, links):
     _age_login()
-    typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly", "_page": _HERE}
+    typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly"}
     answer = owner.send(f"{_HERE}/payouts", typed)
-    assert answer.headers["Location"] == "/sign-in?next=%2Fdashboard%2Fsettings"
+    assert answer.headers["Location"] == "/sign-in?next=%2Fdashboard%2Fsettings%2Fpayouts"
 
     owner.open(links("owner"))
-    html = owner.open(_HERE).text
+    html = owner.open(f"{_HERE}/payouts").text
     assert re.search('name="automaticPayoutEnabled" value="on"[^>]* checked', html)
     assert '<option value="Weekly" selected>' in html
     owner.send(f"{_HERE}/payouts", typed)
     assert brand.rows("select automatic_payout_enabled from organization where id = %s", brand.id) == [(True,)]
 
 
-def test_currency_and_parameters_are_changed(owner, brand):
-    assert owner.send(f"{_HERE}/currency", {"homeCurrency": "EUR"}).status_code == 303
-    assert owner.send(f"{_HERE}/attribution", {"custom": "partner_code"}).status_code == 303
-    assert owner.send(f"{_HERE}/attribution", {"custom": "no spaces here"}).status_code == 400
-    html = owner.open(_HERE).text
+def test_currency_and_parameters_are_changed(owner):
+    assert owner.send(f"{_HERE}/payouts/currency", {"homeCurrency": "EUR"}).status_code == 303
+    assert '<option value="EUR" selected>' in owner.open(f"{_HERE}/payouts").text
 
-    assert '<option value="EUR" selected>' in html
-    assert 'value="partner_code"' in html
+    assert owner.send(f"{_HERE}/tracking", {"custom": "partner_code"}).status_code == 303
+    assert 'value="partner_code"' in owner.open(f"{_HERE}/tracking").text
+    refused = owner.send(f"{_HERE}/tracking", {"custom": "no spaces here"})
+    assert (refused.status_code, 'value="no spaces here"' in refused.text) == (400, True)
+
+
+def test_refused_currency_keeps_the_payout_settings(owner, brand):
+    brand.set(payoutGraceDays="21")
+    refused = owner.send(f"{_HERE}/payouts/currency", {"homeCurrency": "XXX"})
+
+    assert refused.status_code == 400
+    assert 'id="currency-homeCurrency-error"' in refused.text
+    assert re.search('name="payoutGraceDays" type="text" value="21"', refused.text)
 
 
 def test_logo_is_stored_and_removed(owner):
     picture = {"logo": (io.BytesIO(png(64, 32)), "logo.png")}
     headers = {"Sec-Fetch-Site": "same-origin"}
-    assert owner.client.post(f"{_HERE}/logo", data=picture, headers=headers).status_code == 303
-    assert '<img class="logo" src="/' in owner.open(_HERE).text
-    assert owner.send(f"{_HERE}/logo/delete").status_code == 303
-    assert '<img class="logo"' not in owner.open(_HERE).text
+    page = f"{_HERE}/brand"
+    assert owner.client.post(f"{page}/logo", data=picture, headers=headers).status_code == 303
+    assert '<img class="logo" src="/' in owner.open(page).text
+    assert owner.send(f"{page}/logo/delete").status_code == 303
+    assert '<img class="logo"' not in owner.open(page).text
 
     wrong = {"logo": (io.BytesIO(b"no image"), "logo.png")}
-    assert owner.client.post(f"{_HERE}/logo", data=wrong, headers=headers).status_code == 400
-    assert owner.send(f"{_HERE}/logo").status_code == 422
+    assert owner.client.post(f"{page}/logo", data=wrong, headers=headers).status_code == 400
+    assert owner.send(f"{page}/logo").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("form", "color"),
+    [
+        ({"stored": "", "primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
+        ({"stored": "", "primaryBrandColor": "", "picked": "#aa0000"}, "#aa0000"),
+        ({"stored": "", "primaryBrandColor": "", "picked": "#0a6847"}, None),
+        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#aa0000"}, "#aa0000"),
+        ({"stored": "#123456", "primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
+        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#123456"}, "#123456"),
+        ({"stored": "#123456", "primaryBrandColor": "", "picked": "#123456"}, None),
+    ],
+)
+def test_typed_color_precedes_the_picked_one(owner, brand, form, color):
+    brand.rows(
+        "update organization set primary_brand_color = %s where id = %s returning 1", form["stored"] or None, brand.id
+    )
+    answer = owner.send(f"{_HERE}/brand", form)
+
+    assert answer.status_code == 303
+    assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(color,)]
+
+
+def test_preview_shows_an_unsaved_color_as_it_is_shown_to_affiliates(owner, brand):
+    query = "primaryBrandColor=%23ffd400&picked=%230a6847&stored="
+    for path in (f"{_HERE}/brand", f"{_HERE}/brand/preview"):
+        html = owner.open(f"{path}?{query}").text
+
+        assert "#ffd400 has a contrast of 1.4 to 1 on white" in html
+        assert 'fill="#ffd400"' in html  # readable on the dark theme as it is
+        assert "Light theme: shown as" in html
+        assert "Dark theme: shown as" not in html
+    assert owner.open(f"{_HERE}/brand?{query}").text.count('value="#ffd400"') == 2
+    assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(None,)]
+
+
+def test_wrong_color_is_named_and_not_saved(owner, brand):
+    form = {"primaryBrandColor": "yellow", "picked": "#0a6847", "stored": ""}
+    assert "This is not a color" in owner.open(f"{_HERE}/brand/preview?primaryBrandColor=yellow&picked=&stored=").text
+    refused = owner.send(f"{_HERE}/brand", form)
+
+    assert refused.status_code == 400
+    assert 'value="yellow"' in refused.text
+    assert 'id="primaryBrandColor-error"' in refused.text
+    assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(None,)]
+
+
+def test_developers_page_names_the_ways_in_for_programs(owner):
+    html = owner.open(f"{_HERE}/developers").text.partition("<main")[2]
+
+    for address in ("/dashboard/api-keys", "/dashboard/webhooks", "/dashboard/embed", "/dashboard/audit-log", "/docs"):
+        assert f'href="{address}"' in html
+    assert 'value="http://127.0.0.1:8000/mcp"' in html
 
 
 def test_owner_ends_a_members_sessions(app, owner, links, brand):
@@ -111,23 +185,29 @@ def test_owner_ends_a_members_sessions(app, owner, links, brand):
 
 
 def test_viewer_reads_settings_without_forms(people):
-    answer = people("Viewer").open(_HERE)
+    visitor = people("Viewer")
+    for page in ("", "/profile", "/brand", "/tracking", "/payouts", "/developers"):
+        answer = visitor.open(_HERE + page)
 
-    assert answer.status_code == 200
-    assert "Save" not in answer.text
-    assert "Sign out everywhere" in answer.text
-    assert '<h2 id="team">' not in answer.text
+        assert answer.status_code == 200
+        assert "Save" not in answer.text
+    assert "Sign out everywhere" in visitor.open(_HERE).text
+    assert '<h2 id="team">' not in visitor.open(_HERE).text
 
 
 def test_viewers_form_changes_nothing(people, brand):
     visitor = people("Viewer")
     forms = {
         "profile": _PROFILE,
-        "currency": {"homeCurrency": "EUR"},
-        "attribution": {"custom": "x_y"},
-        "logo/delete": {},
+        "brand": {"primaryBrandColor": "#aa0000"},
+        "payouts": _PAYOUTS | {"payoutGraceDays": "3"},
+        "payouts/currency": {"homeCurrency": "EUR"},
+        "tracking": {"custom": "x_y"},
+        "brand/logo/delete": {},
     }
 
     for card, form in forms.items():
-        assert visitor.send(f"{_HERE}/{card}", form | {"name": "Mine"}).status_code == 403
-    assert brand.rows("select name, home_currency from organization where id = %s", brand.id) == [("Brand", "USD")]
+        assert visitor.send(f"{_HERE}/{card}", form | {"name": "Mine"}).status_code == 403, card
+    assert brand.rows("select name, home_currency, primary_brand_color from organization where id = %s", brand.id) == [
+        ("Brand", "USD", None)
+    ]

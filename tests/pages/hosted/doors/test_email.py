@@ -43,7 +43,7 @@ def test_door_page_asks_for_the_email_with_the_purpose(brand, slug):
     assert '<label for="email">' in answer.text
     assert 'aria-describedby="consent"' in answer.text
     assert '<html lang="en">' in answer.text
-    assert re.search(r"you agree that .* notes your email address", answer.text)
+    assert re.search(r"you agree that .* stores your email address", answer.text)
     assert [click.slug for click in list_stream_clicks()] == [slug]
     assert list_door_visits(brand) == []
 
@@ -143,7 +143,7 @@ def test_form_without_page_token_is_shown_again(brand, slug, token):
 
     assert answer.status_code == 400
     assert f'value="{_ADA}"' in answer.text
-    assert "not sure that you are a person" in answer.text
+    assert "confirm that you are human" in answer.text
     assert list_door_visits(brand) == []
 
 

@@ -33,7 +33,7 @@ def test_application_gets_the_same_answer_for_everyone(shop):
     for answer in (first, again):
         assert (answer.status_code, answer.headers["Location"]) == (303, f"{shop.path}?applied=1#apply")
     thanks = shop.open(f"{shop.path}?applied=1").text
-    assert "Your application was received." in thanks
+    assert "We received your application." in thanks
     assert 'method="post"' not in thanks
     assert _affiliates(shop, "email, full_name, application_data, source") == [
         (
@@ -53,7 +53,7 @@ def test_double_click_applies_once_and_gets_the_same_answer(shop):
 
     assert (first.status_code, first.headers["Location"]) == (second.status_code, second.headers["Location"])
     assert other.status_code == 409
-    assert "sent before with other answers" in other.text
+    assert "already sent with different answers" in other.text
     assert 'value="eve@example.com"' in other.text
     assert _affiliates(shop) == [("ada@example.com",)]
     assert shop.brand.rows("select count(*) from audit_entry where action = 'affiliate.applied_again'") == [(0,)]
@@ -107,7 +107,7 @@ def test_answers_of_5000_characters_are_stored_and_longer_ones_return_413(shop):
     far_too_long = shop.send({"email": "eve@example.com", "audience": "x" * 900_000})
 
     assert (too_long.status_code, far_too_long.status_code) == (413, 413)
-    assert "more than the form takes" in too_long.text
+    assert "Your answers are too long" in too_long.text
     assert far_too_long.mimetype == "text/html"
     assert _affiliates(shop) == [("ada@example.com",)]
 
@@ -137,7 +137,7 @@ def test_rate_limited_applicant_keeps_the_form(shop, monkeypatch):
     answers = [shop.apply(email=f"ada{number}@example.com", fullName="Ada") for number in range(6)]
 
     assert [answer.status_code for answer in answers] == [303] * 5 + [429]
-    assert "Wait a minute" in answers[-1].text
+    assert "Please wait a minute" in answers[-1].text
     assert 'value="Ada"' in answers[-1].text
     assert len(_affiliates(shop)) == 5
 

@@ -1,0 +1,81 @@
+"""How the columns and words of another service's file become ours.
+
+A mapping names a column of the file for each of our fields, and one of our words for each word of theirs. Columns that
+it does not name are ignored, since an export has many that are not imported.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from domain import statuses
+
+#: The word for rows that are not imported.
+LEAVE_OUT: Final = "leave_out"
+#: Our words for the state of a sale; the column is `paid`.
+PAID, UNPAID = "paid", "unpaid"
+SALE_WORDS: Final = (PAID, UNPAID, LEAVE_OUT)
+PERSON_WORDS: Final = (*(status.value for status in statuses.AffiliateStatus), LEAVE_OUT)
+#: The parts of a name, which become `fullName`.
+NAME_PARTS: Final = ("firstName", "lastName")
+
+# A sign or a code of a currency around an amount: $49.00, 49.00 EUR.
+_SIGN = r"(?:[A-Za-z]{3}|[$\u20ac\u00a3\u00a5\u20b9])?"
+_SIGNED_AMOUNT = re.compile(rf"{_SIGN} ?([0-9][0-9.,]*) ?{_SIGN}")
+
+
+class LeftOut(Exception):
+    """The row has a word whose rows are not imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """Columns of a file by our fields, our words by theirs (in lower case), and the currency of rows without one."""
+
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    currency: str | None = None
+
+    def find_positions(self, header: Sequence[str]) -> dict[str, int]:
+        """Return the position of each field in a header. Raises ValueError with the message for the user."""
+        by_heading = {name.casefold(): position for position, name in reversed(list(enumerate(header)))}
+        missing = [heading for heading in self.columns.values() if heading.strip().casefold() not in by_heading]
+        if missing:
+            raise ValueError(f"The file has no column {missing[0][:40]!r}.")
+        return {name: by_heading[heading.strip().casefold()] for name, heading in self.columns.items()}
+
+    def to_person(self, cells: Mapping[str, str]) -> dict[str, str]:
+        """Return an affiliate's cells with our words. Raises LeftOut."""
+        row = {name: cell for name, cell in cells.items() if name not in NAME_PARTS}
+        parts = [cells[name] for name in NAME_PARTS if name in cells]
+        if parts and "fullName" not in row:
+            row["fullName"] = " ".join(parts)
+        if "status" in row:
+            row["status"] = self._translate(row["status"])
+        return row
+
+    def to_sale(self, cells: Mapping[str, str]) -> dict[str, str]:
+        """Return a sale's cells with our words, amounts without signs, and a currency. Raises LeftOut.
+
+        A file without a column of sale amounts, as some services export commissions, has amounts of 0.
+        """
+        row = dict(cells)
+        for name in ("amount", "commission", "amountCents", "commissionCents"):
+            if match := _SIGNED_AMOUNT.fullmatch(row.get(name, "")):
+                row[name] = match[1]
+        if not {"amount", "amountCents"} & set(self.columns):
+            row["amountCents"] = "0"
+        if self.currency and "currency" not in row:
+            row["currency"] = self.currency
+        if "paid" in row:
+            word = self._translate(row["paid"])
+            row["paid"] = {PAID: "true", UNPAID: "false"}.get(word, word)
+        return row
+
+    def _translate(self, word: str) -> str:
+        ours = self.words.get(word.strip().casefold(), word)
+        if ours == LEAVE_OUT:
+            raise LeftOut
+        return ours

@@ -1,0 +1,1 @@
+"""Notifications of a brand's people: the kinds, whom each concerns, and the words of each."""

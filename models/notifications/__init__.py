@@ -1,0 +1,1 @@
+"""Notifications of a brand's people, and what each person has read and switched off."""

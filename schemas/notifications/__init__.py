@@ -1,0 +1,1 @@
+"""Notifications of a brand's people in the API."""

@@ -1,0 +1,1 @@
+"""Search over the records of a brand."""

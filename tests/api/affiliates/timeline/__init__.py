@@ -1,0 +1,1 @@
+"""What happened to an affiliate, through HTTP."""

@@ -1,0 +1,92 @@
+"""Lists in a real browser: two lines a row on a phone, and selection with and without scripts."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support import owed_totals
+from tests.support.pages.navigation import press
+from tests.support.rows.program_rows import insert_conversion
+
+_PHONE = {"width": 375, "height": 812}
+_MAX_HEIGHT = 4_500
+_ROW_HEIGHTS = "() => [...document.querySelectorAll('tbody tr')].map(row => row.getBoundingClientRect().height)"
+
+
+@pytest.fixture
+def shop(brand, link):
+    """Return a sign-in link of the Owner of a brand with fifty affiliates with long names and fifty conversions."""
+    url = link("owner")
+    ids = [
+        brand.affiliate(f"long-{number}", full_name=f"Bartholomew Featherstonehaugh-Cholmondeley {number}")
+        for number in range(50)
+    ]
+    for affiliate_id in ids:
+        insert_conversion(brand, affiliate_id, amount_cents=1_234_567, status="Approved")
+    owed_totals.fold_changes(brand)
+    owed_totals.compute_owed_days(brand)
+    return url
+
+
+@pytest.mark.parametrize("path", ["/dashboard/conversions", "/dashboard/affiliates?sort=-revenue"])
+def test_fifty_rows_are_two_lines_each_on_a_phone(window, shop, site, path):
+    page = window(viewport=_PHONE)
+    page.goto(shop)
+    page.goto(site + path)
+    heights = page.evaluate(_ROW_HEIGHTS)
+
+    assert len(heights) == 50
+    line = page.evaluate("parseFloat(getComputedStyle(document.body).lineHeight)")
+    assert max(heights) < 3.2 * line
+    assert page.evaluate("document.documentElement.scrollWidth") <= _PHONE["width"]
+    if path.startswith("/dashboard/conversions"):
+        assert page.evaluate("document.documentElement.scrollHeight") <= _MAX_HEIGHT
+
+
+def test_table_keeps_its_roles_and_labels_on_a_phone(window, shop, site):
+    page = window(viewport=_PHONE)
+    page.goto(shop)
+    page.goto(f"{site}/dashboard/affiliates")
+    table = page.get_by_role("table", name="Affiliates")
+
+    assert table.get_by_role("columnheader").count() == 8
+    assert table.get_by_role("rowheader").count() == 50
+    expect(table.get_by_role("row").nth(1).get_by_role("checkbox")).to_have_accessible_name(
+        "Select Bartholomew Featherstonehaugh-Cholmondeley 49"
+    )
+
+
+def test_all_rows_of_the_page_are_selected_at_once(window, shop, site, brand):
+    page = window()
+    page.goto(shop)
+    page.goto(f"{site}/dashboard/affiliates?status=Approved")
+    page.get_by_role("checkbox", name="Select all on this page").check()
+    page.get_by_role("textbox", name="Tag", exact=True).fill("autumn")
+    press(page.get_by_role("button", name="Add tag"))
+
+    expect(page.get_by_role("status").filter(has_text="Tag added: 50 affiliates.")).to_be_visible()
+    assert brand.rows("select count(*) from affiliate where 'autumn' = any(tags)") == [(50,)]
+    assert "status=Approved" in page.url
+
+
+def test_rows_are_selected_without_scripts(window, shop, site, brand):
+    page = window(java_script_enabled=False)
+    page.goto(shop)
+    page.goto(f"{site}/dashboard/affiliates?status=Approved")
+    assert page.get_by_role("checkbox", name="Select all on this page").count() == 0
+    for number in (1, 2):
+        page.get_by_role("table", name="Affiliates").get_by_role("row").nth(number).get_by_role("checkbox").check()
+    press(page.get_by_role("button", name="Pause", exact=True))
+
+    expect(page.get_by_text("Paused: 2 affiliates.")).to_be_visible()
+    assert brand.rows("select count(*) from affiliate where status = 'Paused' and email like 'long%%'") == [(2,)]
+
+
+def test_column_head_sorts_and_turns_the_order_round(window, shop, site):
+    page = window()
+    page.goto(shop)
+    page.goto(f"{site}/dashboard/affiliates")
+    press(page.get_by_role("columnheader", name="Revenue").get_by_role("link"))
+    assert page.url.endswith("?sort=-revenue")
+    assert page.get_by_role("columnheader", name="Revenue").get_attribute("aria-sort") == "descending"
+    press(page.get_by_role("columnheader", name="Revenue").get_by_role("link"))
+    assert page.url.endswith("?sort=revenue")
