@@ -253,6 +253,9 @@ def test_refund_needs_a_write_key_and_a_plan(app, shop):
 
     assert (reader.status_code, reader.json["error"]) == (403, "forbidden")
     assert "read_write" in reader.json["message"]
-    assert (free.status_code, sorted(free.json)) == (402, ["current", "error", "message", "required", "trialing"])
+    assert (free.status_code, sorted(free.json)) == (
+        402,
+        ["current", "doc_url", "error", "message", "required", "trialing"],
+    )
     assert (free.json["error"], free.json["required"]) == ("plan_tier_required", "Starter")
     assert trial.status_code == 404

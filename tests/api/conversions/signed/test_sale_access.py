@@ -26,7 +26,9 @@ def _is_bare_401(answer):
     return (answer.status_code, answer.data) == (401, b"") and headers == {
         "cache-control",
         "content-length",
+        "link",
         "vary",
+        "www-authenticate",
         "x-content-type-options",
         "x-request-id",
     }
