@@ -39,7 +39,7 @@ from api import (
     storefront,
     webhooks,
 )
-from api.access import limits
+from api.access import challenges, limits
 from api.access.client_address import ClientAddress
 from api.clicks import fast_path, visits
 from api.edge import compression, cors, errors, internal_requests, relay_waker, trace
@@ -150,6 +150,8 @@ def _end(response: Response) -> Response:
 
 
 def _add_default_headers(response: Response) -> Response:
+    if response.status_code == 401:
+        challenges.add_challenge(response)
     headers = response.headers
     present = {name.lower() for name, _ in headers}
     for name, value in _DEFAULT_HEADERS:

@@ -15,17 +15,19 @@ list_pages        lists of the API by the filter in the address
 template_filters  formats of money, numbers, times and states; tables that fold
 charts            charts as SVG
 static_files      style, icons and scripts
+docs              /docs: the documentation of the API
 sign_in           /sign-in, the one-time links, identity providers, /sign-out, /theme
 brand, portal, console   the areas, one module per screen
 
 A page shows data of the API, so `pages` lies above `api` and queries no table. Templates are in `templates/`:
-`hosted/` in `page.html`, `screens/` in `screens/base.html`.
+`hosted/` in `page.html`, `docs/` in `docs/frame.html`, `screens/` in `screens/base.html`.
 """
 
-from pages import brand, console, hosted, portal, sign_in, static_files
+from pages import brand, console, docs, hosted, portal, sign_in, static_files
 
 BLUEPRINTS = (
     *hosted.BLUEPRINTS,
+    *docs.BLUEPRINTS,
     static_files.blueprint,
     *sign_in.BLUEPRINTS,
     *brand.BLUEPRINTS,

@@ -1,6 +1,6 @@
-"""The chapters of /docs: signing, events, limits. All numbers in them come from the code.
+"""The guides of /docs: quick start, authentication, webhooks and others. All numbers in them come from the code.
 
-They are CommonMark (`templates/guide`): the manifest has their text, the page their HTML.
+They are CommonMark (`templates/guide`): the manifest has their text, the pages their HTML.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,11 +20,17 @@ from api.edge import idempotency, paging
 from domain.money import currencies, money
 from domain.webhooks import delivery, events, signing
 
-CHAPTERS: Mapping[str, str] = {
-    "keys": "guide/1-keys.md",
-    "signing": "guide/2-signing.md",
-    "webhook-events": "guide/3-events.md",
-    "limits": "guide/4-limits.md",
+#: The chapters by their names in addresses: heading and template.
+CHAPTERS: Mapping[str, tuple[str, str]] = {
+    "quick-start": ("Quick start", "guide/1-quick-start.md"),
+    "authentication": ("Authentication", "guide/2-authentication.md"),
+    "test-mode": ("Test mode", "guide/3-test-mode.md"),
+    "signed-sales": ("Signed sales", "guide/4-signed-sales.md"),
+    "idempotency": ("Idempotency", "guide/5-idempotency.md"),
+    "paging": ("Paging", "guide/6-paging.md"),
+    "receiving-webhooks": ("Webhooks", "guide/7-receiving-webhooks.md"),
+    "rate-limits": ("Rate limits", "guide/8-rate-limits.md"),
+    "agents": ("MCP for agents", "guide/9-agents.md"),
 }
 
 #: The values of the test vectors. They are public: never sign anything else with these secrets.
@@ -64,9 +70,9 @@ class Vector:
 
 
 def render_chapters(routes: Iterable[Route]) -> dict[str, str]:
-    """Return the chapters as CommonMark, by their names on the page."""
+    """Return the chapters as CommonMark, by their names in addresses."""
     facts = _template_values(list(routes))
-    return {name: render_template(template, **facts) for name, template in CHAPTERS.items()}
+    return {name: render_template(template, **facts) for name, (_, template) in CHAPTERS.items()}
 
 
 def render_html(text: str) -> Markup:
@@ -94,6 +100,7 @@ def outbound_vector() -> Vector:
 def _template_values(routes: list[Route]) -> dict[str, Any]:
     config = settings.current()
     return {
+        "base_url": config.web.url,
         "inbound": inbound_vector(),
         "outbound": outbound_vector(),
         "tolerance_s": signing.TOLERANCE_S,

@@ -1,31 +1,17 @@
-"""The operations for the page and the manifest: groups with rows of fields, a curl command, refusals.
+"""The operations for the pages and the manifest: groups with rows of fields, example requests, refusals.
 
 Built from the OpenAPI document alone, so that they cannot differ from it.
 """
 
 import json
-import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+
+from api.description import client_calls, commands
 
 _REF = "#/components/schemas/"
 _MAX_DEPTH = 3
-_BEARERS = {
-    "brand": "$KEY",
-    "signed": "$KEY",
-    "integration": "$KEY",
-    "dashboard": "$OWNER_TOKEN",
-    "affiliate": "$AFFILIATE_TOKEN",
-    "operator": "$OPERATOR_TOKEN",
-}
-_SIGN = (
-    "t=$(date +%s)",
-    """sig=$(printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET" | sed 's/.* //')""",
-)
-_NEXT = " \\\n  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +35,25 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class OperationEntry:
-    """An operation. `labels` name its callers and limits; `refusals` are statuses with their codes."""
+    """An operation. `access` says who may call it and how often, `labels` say so in short; `refusals` are statuses with
+    their codes. `python` and `javascript` are the same example request as `command`.
+    """
 
     id: str
     method: str
     path: str
     summary: str
     more: str
+    access: str
+    callers: str
     labels: tuple[str, ...]
     parameters: Mapping[str, tuple[FieldRow, ...]]
     body: Body | None
     answers: tuple[Body, ...]
     refusals: tuple[tuple[str, tuple[str, ...]], ...]
     command: str
+    python: str
+    javascript: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +95,15 @@ def _entry(method: str, path: str, described: Mapping[str, Any], document: Mappi
     more, _, access = described["description"].rpartition("\n\n")
     assert access  # the description always ends with the callers
     places = ("path", "query", "header")
+    base_url = document["servers"][0]["url"]
     return OperationEntry(
         id=described["operationId"],
         method=method,
         path=path,
         summary=described["summary"],
         more=more,
+        access=access,
+        callers=described["x-callers"],
         labels=tuple(_labels(described)),
         parameters={place: tuple(_parameters(described, place)) for place in places},
         body=_body(described, document),
@@ -118,7 +113,9 @@ def _entry(method: str, path: str, described: Mapping[str, Any], document: Mappi
             for status, answer in described["responses"].items()
             if "x-codes" in answer
         ),
-        command=_curl_command(described, method, path, base_url=document["servers"][0]["url"]),
+        command=commands.curl_command(described, method, path, base_url=base_url),
+        python=client_calls.python_call(described, method, path, base_url=base_url),
+        javascript=client_calls.javascript_call(described, method, path, base_url=base_url),
     )
 
 
@@ -240,54 +237,3 @@ def _resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[
         return schema
     component: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
     return component
-
-
-def _curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
-    """Return the curl command of one operation, with the required inputs only; `method` in capitals.
-
-    `$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are shell
-    variables.
-    """
-    callers = operation["x-callers"]
-    example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
-    parts = [f'{_start(method, example is not None)} "{base_url}{_fill_path(path)}{_query(operation)}"']
-    if callers in _BEARERS:
-        parts.append(f'-H "Authorization: Bearer {_BEARERS[callers]}"')
-    lines: list[str] = []
-    if callers == "signed":
-        lines += [f"body={_quote(example)}", *_SIGN]
-        parts.append('-H "X-Service-Signature: t=$t,sig=$sig"')
-    if example is not None:
-        parts.append("-H 'Content-Type: application/json'")
-        parts.append('-d "$body"' if callers == "signed" else f"-d {_quote(example)}")
-    return "\n".join([*lines, _NEXT.join(parts)])
-
-
-def _shell_variable(name: str) -> str:
-    """Return the shell variable of a path parameter: programId is $PROGRAM_ID."""
-    return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
-
-
-def _start(method: str, has_body: bool) -> str:
-    # curl sends GET by default, and POST if there is a body.
-    is_default = method == "GET" or (method == "POST" and has_body)
-    return "curl -s" if is_default else f"curl -s -X {method}"
-
-
-def _fill_path(path: str) -> str:
-    return re.sub(r"\{([^}]*)\}", lambda match: _shell_variable(match[1]), path)
-
-
-def _query(operation: Mapping[str, Any]) -> str:
-    query = dict(_required_query(operation))
-    return f"?{urlencode(query)}" if query else ""
-
-
-def _required_query(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for parameter in operation["parameters"]:
-        if parameter["in"] == "query" and parameter["required"]:
-            yield parameter["name"], parameter["schema"]["examples"][0]
-
-
-def _quote(example: Any) -> str:
-    return shlex.quote(json.dumps(example, ensure_ascii=False, separators=(",", ":")))

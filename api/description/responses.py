@@ -34,29 +34,48 @@ NAMES = {
     429: "TooManyRequests",
     503: "Unavailable",
 }
-#: Codes that any operation may answer; no operation declares them.
+#: Codes that any operation may answer; no operation declares them. The responses of 401 and 429 have no body: for these
+#: statuses the code only names the paragraph of /docs/errors.
 EDGE_CODES: Mapping[int, tuple[str, ...]] = {
-    400: ("bad_request", "idempotency_key_invalid"),
+    400: ("bad_request", "idempotency_key_invalid", "invalid_request", "malformed_request"),
+    401: ("unauthorized",),
     402: ("plan_tier_required", "paid_plan_required"),
     403: ("forbidden", "email_verification_required"),
     404: ("not_found",),
     405: ("method_not_allowed",),
+    408: ("request_timeout",),
     409: ("idempotency_conflict",),
     413: ("payload_too_large",),
+    414: ("address_too_long",),
+    417: ("expectation_failed",),
+    429: ("rate_limited",),
+    431: ("headers_too_large",),
     500: ("server_error",),
+    501: ("unsupported_transfer_coding",),
     503: ("temporarily_unavailable", "request_deadline_exceeded"),
 }
+#: Codes that only a tool call of an agent has.
+TOOL_CODES = ("confirm_token_invalid", "declined_by_user", "unknown_argument", "unknown_tool")
 
+_DOC_URL: Described = {
+    "type": "string",
+    "description": "The page that says what happened and what to do.",
+    "examples": ["https://affiliates.example/docs/errors#not_found"],
+}
 _LOCATION: Described = {
     "description": "The address to go to.",
     "schema": {"type": "string", "examples": ["https://acme.example/knives?via=robin-vale"]},
+}
+_CHALLENGE: Described = {
+    "description": "The kind of credential; with `error` if one was sent and refused.",
+    "schema": {"type": "string", "examples": ['Bearer realm="finderfee", error="invalid_token"']},
 }
 
 SCHEMAS: Mapping[str, Described] = {
     "Refusal": {
         "type": "object",
         "description": "The reason for a refusal.",
-        "required": ["error", "message"],
+        "required": ["error", "message", "doc_url"],
         "properties": {
             "error": {"type": "string", "description": "The code to branch on.", "examples": ["not_found"]},
             "message": {
@@ -65,12 +84,13 @@ SCHEMAS: Mapping[str, Described] = {
                 "examples": ["There is no program in this organization."],
             },
             "field": {"type": "string", "description": "The invalid input.", "examples": ["amountCents"]},
+            "doc_url": _DOC_URL,
         },
     },
     "Problem": {
         "type": "object",
         "description": "A malformed request, described field by field (problem details, RFC 9457).",
-        "required": ["type", "title", "status", "errorCount", "errors"],
+        "required": ["type", "title", "status", "errorCount", "errors", "doc_url"],
         "properties": {
             "type": {"type": "string", "description": "Always `about:blank`.", "examples": ["about:blank"]},
             "title": {
@@ -86,6 +106,7 @@ SCHEMAS: Mapping[str, Described] = {
                 "description": "The first 20 errors, by field.",
                 "examples": [{"name": ["Missing data for required field."]}],
             },
+            "doc_url": _DOC_URL | {"examples": ["https://affiliates.example/docs/errors#invalid_request"]},
         },
     },
 }
@@ -182,12 +203,19 @@ def _raw_with_sample(about: Operation, kind: str) -> Described:
 
 def _describe_refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
     described: Described = {"description": REASONS[status]}
-    if status in (401, 429):
+    if status == 401:
+        return described | {"headers": {"WWW-Authenticate": _CHALLENGE}}
+    if status == 429:
         return described
     if "" in codes:  # some have a body and some have none, which JSON Schema cannot express
         return described | {"description": f"{REASONS[status]} The body may be missing."}
     code = next(iter(sorted(codes) or EDGE_CODES.get(status, ("bad_request",))))
-    example = {"error": code.replace("{gateway}", "stripe"), "message": refusals.sentences().get(code, "")}
+    code_example = code.replace("{gateway}", "stripe")
+    example = {
+        "error": code_example,
+        "message": refusals.sentences().get(code, ""),
+        "doc_url": f"https://affiliates.example/docs/errors#{code_example}",
+    }
     content: Described = {"application/json": {"schema": reference("Refusal"), "example": example}}
     if is_page:
         content["text/html"] = {"schema": {"type": "string"}}

@@ -2,7 +2,8 @@
 
 Source: core spec, section 7 "Errors": the envelope `{error, message, field?}`, problem details for malformed requests,
 empty bodies for 401 and 429. An answer stays small for any request: it has at most MAX_ERRORS errors of a body and only
-short quotes of the caller's text.
+short quotes of the caller's text. Each answer names the paragraph of its code at /docs/errors: in the field `doc_url`,
+or without a body in a Link header (decision 82).
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from flask import Flask, Response, jsonify
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 
+import settings
 from domain.deadline import ClientLeft, DeadlineExceeded
 from domain.refusals import Refused
 from models import db
@@ -21,6 +23,10 @@ _log = structlog.get_logger(__name__)
 
 #: How many errors of a body an answer lists.
 MAX_ERRORS = 20
+#: The code under which /docs/errors describes a refusal without a body.
+BODILESS_CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 429: "rate_limited"}
+#: The code under which /docs/errors describes problem details.
+PROBLEM_CODE = "invalid_request"
 
 _RETRY_AFTER_S = "2"
 # A key may be invented by the caller, and a message may quote the request.
@@ -50,17 +56,24 @@ def refusal_response(refusal: Refused) -> Response:
 
 
 def empty_response(status: int) -> Response:
-    """Return an answer without a body and content type."""
+    """Return an answer without a body and content type. A Link header leads to the meaning of a refusal."""
     answer = Response(status=status)
     del answer.headers["Content-Type"]
+    if status in BODILESS_CODES:
+        answer.headers["Link"] = f'<{doc_url(BODILESS_CODES[status])}>; rel="help"'
     return answer
+
+
+def doc_url(code: str) -> str:
+    """Return the address of the paragraph on an error code."""
+    return f"{settings.current().web.url}/docs/errors#{code}"
 
 
 def envelope(refusal: Refused) -> dict[str, object]:
     """Return the body of a refusal that has a code."""
     field = {"field": _shorten(refusal.field, _MAX_KEY_CHARACTERS)} if refusal.field else {}
     message = _shorten(refusal.message, _MAX_MESSAGE_CHARACTERS)
-    return {"error": refusal.code, "message": message, **field, **refusal.more}
+    return {"error": refusal.code, "message": message, **field, **refusal.more, "doc_url": doc_url(refusal.code)}
 
 
 def validation_response(error: ValidationError) -> Response:
@@ -75,6 +88,7 @@ def validation_response(error: ValidationError) -> Response:
             "status": 400,
             "errorCount": count,
             "errors": first,
+            "doc_url": doc_url(PROBLEM_CODE),
         },
     )
     answer.content_type = "application/problem+json"

@@ -232,7 +232,10 @@ ALL: tuple[Resource, ...] = (
         ),
     ),
     Resource(
-        "service", "Service", "The process itself, and its description.", ("front_page", "health", "tls", "description")
+        "service",
+        "Service",
+        "The process itself, and its description.",
+        ("front_page", "health", "tls", "description", "docs"),
     ),
 )
 

@@ -80,7 +80,7 @@ def get_connection(connection_id: str) -> Mapping[str, object]:
     object_of(_NEW),
     status=201,
     takes=ConnectionBody(),
-    refuses=(*_ASKS_GATEWAY, "400 invalid_request", "409 gateway_already_connected"),
+    refuses=(*_ASKS_GATEWAY, "400 invalid_request", "400 unknown_gateway", "409 gateway_already_connected"),
     shows_secret=True,
 )
 def connect_gateway() -> Response:

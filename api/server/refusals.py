@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import orjson
 from gunicorn.http import errors
 
+from api.edge.errors import doc_url
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -17,7 +19,7 @@ class Refusal:
 
     def answer(self) -> bytes:
         """Return the bytes of the answer, in the envelope of every other error."""
-        body = orjson.dumps({"error": self.code, "message": self.message})
+        body = orjson.dumps({"error": self.code, "message": self.message, "doc_url": doc_url(self.code)})
         head = (
             f"HTTP/1.1 {self.status} {self.reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
             f"Cache-Control: no-store\r\nContent-Length: {len(body)}\r\n\r\n"

@@ -219,8 +219,14 @@ def test_exactly_the_error_codes_have_sentences(document, operations):
         for code in answer.get("x-codes", [])
     }
     all_codes = declared | {code for codes in error_codes.EDGE_CODES.values() for code in codes}
+    all_codes |= set(error_codes.TOOL_CODES)
 
     assert all_codes == set(refusals.sentences()), "schemas/error_codes.txt"
+
+
+def test_exactly_the_error_codes_have_remedies():
+    assert set(refusals.sentences()) == set(refusals.remedies()), "schemas/error_remedies.txt"
+    assert [code for code, remedy in refusals.remedies().items() if not re.fullmatch(r".{15,}\.", remedy)] == []
 
 
 def test_description_names_server_license_and_contact(document):

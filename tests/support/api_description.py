@@ -12,6 +12,8 @@ from typing import Any
 import jsonschema_rs
 from flask import Flask, Response, request
 
+from schemas import refusals
+
 _JSON = ("application/json", "application/problem+json")
 # Statuses with which the HTTP layer may answer any request; the description does not list them.
 _UNDESCRIBED_STATUSES = {304, 405, 500}
@@ -68,10 +70,25 @@ class ApiDescriptionChecker:
             answer = self.document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
         if answer.get("content") and not response.get_data():
             self.violations.append(f"{place} has no body")
+        self._check_doc_url(place, response)
         content = answer.get("content", {}).get(response.mimetype, {})
-        if response.mimetype in _JSON and content.get("schema"):
+        if response.mimetype in _JSON and content.get("schema") and "Content-Encoding" not in response.headers:
             self._compare(f"{place} {response.mimetype}", content["schema"], response.get_json())
         return response
+
+    def _check_doc_url(self, place: str, response: Response) -> None:
+        """Check that a refusal links a paragraph that exists."""
+        if response.status_code < 400 or response.mimetype != "application/json" or not response.get_data():
+            return
+        refusal = response.get_json()
+        code = refusal.get("error")
+        if isinstance(code, dict):  # an error of JSON-RPC, which has codes of its own
+            return
+        code = str(code)
+        if re.sub(r"^[a-z]+(?=_connect_active$)", "{gateway}", code) not in refusals.sentences():
+            self.violations.append(f"{place}: the error code {code} is not in schemas/error_codes.txt")
+        if not str(refusal.get("doc_url")).endswith(f"/docs/errors#{code}"):
+            self.violations.append(f"{place}: {code} has no doc_url")
 
     def _compare(self, place: str, schema: dict[str, Any], value: Any) -> None:
         cache_key = json.dumps(schema)  # most responses share their schema with others

@@ -106,10 +106,10 @@ def answer_from_response(answer: Response) -> ToolAnswer:
         return ToolAnswer(False, _as_object(data), len(text))
     if not isinstance(data, dict):
         code, message = _BODILESS_REFUSALS.get(answer.status_code, _FAULT)
-        return ToolAnswer(True, {"error": code, "message": message})
+        return ToolAnswer(True, {"error": code, "message": message, "doc_url": errors.doc_url(code)})
     if "errors" in data:
         problem = {"error": "invalid_request", "message": data["title"]}
-        problem |= {name: data[name] for name in ("errorCount", "errors")}
+        problem |= {name: data[name] for name in ("errorCount", "errors", "doc_url")}
         return ToolAnswer(True, problem | {"field": next(iter(data["errors"]), "body")})
     return ToolAnswer(True, data)
 

@@ -12,7 +12,7 @@ from api.mcp.operation_calls import arguments, client, results
 from api.mcp.operation_calls.arguments import PlacedArguments
 from api.mcp.operation_calls.client import OperationClient, ToolAnswer
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain.refusals import not_found
+from domain.refusals import Refused, not_found
 from domain.text import one_line
 
 _MAX_ROWS = 10
@@ -88,7 +88,7 @@ def _error_of_operation(tool: str, argument: str, nothing: PreviewUnavailable) -
     if error is None or nothing.answer.data.get("error") != "not_found":
         return nothing
     code, message = error
-    return PreviewUnavailable(ToolAnswer(True, {"error": code, "message": message, "field": argument}))
+    return PreviewUnavailable(client.answer_from_refusal(Refused(400, code, message, field=argument)))
 
 
 class PreviewReader:

@@ -46,7 +46,7 @@ def test_plan_gates_apply_to_keys_but_not_to_members(brand):
     assert brand.person("Manager").post("/api/v1/programs", PROGRAM).status_code == 201
     refused = brand.post("/api/v1/programs", PROGRAM)
     assert refused.status_code == 402
-    assert set(refused.json) == {"error", "message", "required", "current", "trialing"}
+    assert set(refused.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
 
 
 def test_owner_only_route_returns_empty_403_to_admin(brand):

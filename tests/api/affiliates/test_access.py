@@ -54,7 +54,7 @@ def test_key_needs_the_starter_plan(app, method, path):
     answer = _call(free, method, path)
 
     assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
-    assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert (answer.json["required"], answer.json["current"]) == ("Starter", "Free")
 
 

@@ -210,7 +210,8 @@ def test_read_key_viewer_and_free_plan_are_refused(app, brand, action):
     assert (refused.status_code, "read_write" in refused.json["message"]) == (403, True)
     assert post_action(viewer, action, uuid4()).status_code == 403
     answer = post_action(free, action, uuid4())
-    assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
+    assert answer.status_code == 402
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert post_action(free.person("Manager"), action, uuid4()).status_code == 404
 
 

@@ -199,5 +199,5 @@ def test_caller_and_plan_are_checked(app):
     assert (refused.status_code, refused.json["error"], refused.json["required"]) == (
         402, "plan_tier_required", "Starter",
     )  # fmt: skip
-    assert set(refused.json) == {"error", "required", "current", "trialing", "message"}
+    assert set(refused.json) == {"error", "required", "current", "trialing", "message", "doc_url"}
     assert free.person().get(url).status_code == 404

@@ -181,5 +181,5 @@ def test_read_key_can_export_but_free_plan_cannot(app, brand):
     assert brand.person("Viewer").get(URL).status_code == 200
     answer = free.get(URL)
     assert answer.status_code == 402
-    assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert free.person("Viewer").get(URL).status_code == 200

@@ -329,4 +329,5 @@ def test_creation_needs_a_manager_or_a_write_key_and_a_plan(app, campaign):
     assert campaign.person("Manager").post(URL, body).status_code == 201
     assert campaign.post(URL, body).status_code == 201
     answer = free.post(URL, body)
-    assert (answer.status_code, set(answer.json)) == (402, {"error", "message", "required", "current", "trialing"})
+    assert answer.status_code == 402
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}

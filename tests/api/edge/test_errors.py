@@ -6,6 +6,8 @@ import pytest
 
 from models import db
 
+BASE_URL = "http://127.0.0.1:8000"
+
 
 @pytest.fixture
 def client(app):
@@ -41,6 +43,7 @@ def test_unexpected_error_returns_500_without_details(failing_brand):
     assert answer.json == {
         "error": "server_error",
         "message": "Something went wrong on our side. If it happens again, report the X-Request-Id.",
+        "doc_url": f"{BASE_URL}/docs/errors#server_error",
     }
     assert len(answer.headers["X-Request-Id"]) == 32
     assert b"hunter2" not in answer.data
@@ -112,7 +115,11 @@ def test_unknown_path_returns_404(client, path):
     answer = client.get(path)
 
     assert answer.status_code == 404
-    assert answer.json == {"error": "not_found", "message": "There is no such address."}
+    assert answer.json == {
+        "error": "not_found",
+        "message": "There is no such address.",
+        "doc_url": f"{BASE_URL}/docs/errors#not_found",
+    }
 
 
 @pytest.mark.parametrize("path", ["/api//v1/programs", "//api/v1/programs", "/api/p//by-handle/x", "//evil.test/.."])
@@ -182,3 +189,21 @@ def test_malformed_field_is_named_in_the_errors(brand):
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
     assert "name" in answer.json["errors"]
+
+
+def test_refusal_links_the_paragraph_of_its_code(brand, client):
+    refused = brand.get("/api/v1/programs/01a2240a-0000-7000-8000-000000000000")
+    malformed = brand.post("/api/v1/programs", {"name": 1})
+    unauthorized = client.get("/api/v1/programs")
+
+    assert refused.json["doc_url"] == f"{BASE_URL}/docs/errors#not_found"
+    assert malformed.json["doc_url"] == f"{BASE_URL}/docs/errors#invalid_request"
+    assert unauthorized.headers["Link"] == f'<{BASE_URL}/docs/errors#unauthorized>; rel="help"'
+    page = client.get("/docs/errors").text
+    assert all(f'id="{code}"' in page for code in ("not_found", "invalid_request", "unauthorized", "rate_limited"))
+
+
+def test_successful_answer_has_no_help_link(brand):
+    answer = brand.get("/api/v1/programs")
+
+    assert (answer.status_code, "Link" in answer.headers) == (200, False)

@@ -37,7 +37,7 @@ def test_body_without_a_plain_object_returns_problem_details(brand, raw):
 
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
-    assert set(answer.json) == {"type", "title", "status", "errorCount", "errors"}
+    assert set(answer.json) == {"type", "title", "status", "errorCount", "errors", "doc_url"}
     assert brand.rows("select count(*) from program") == [(0,)]
 
 

@@ -135,7 +135,7 @@ def test_key_with_an_unstorable_path_is_refused_as_without_a_key(brand, part):
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_retryable_error_is_not_stored(brand, monkeypatch, status):
     def refuse(**_):
-        raise Refused(status, "later", "Not now.")
+        raise Refused(status, "temporarily_unavailable", "Not now.")
 
     with monkeypatch.context() as patched:
         patched.setattr("api.programs.programs.lifecycle.create", refuse)

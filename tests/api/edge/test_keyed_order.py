@@ -62,12 +62,13 @@ def test_plan_is_checked_before_the_body(app):
     [("Free", "Active", False), ("Pro", "Canceled", False), ("Free", "Trialing", True)],
 )
 @pytest.mark.parametrize("path", [URL, "/api/v1/affiliates", "/api/v1/conversions"])
-def test_insufficient_plan_returns_402_with_five_fields(app, path, plan, status, trialing):
+def test_insufficient_plan_returns_402_with_its_fields(app, path, plan, status, trialing):
     answer = Brand.create(app, plan=plan, status=status).get(path)
 
     assert (answer.status_code, answer.content_type) == (402, "application/json")
     assert answer.json == {
         "error": "plan_tier_required",
+        "doc_url": "http://127.0.0.1:8000/docs/errors#plan_tier_required",
         "message": answer.json["message"],
         "required": "Starter",
         "current": "Free",
@@ -76,12 +77,12 @@ def test_insufficient_plan_returns_402_with_five_fields(app, path, plan, status,
     assert "Starter" in answer.json["message"]
 
 
-def test_expired_trial_returns_402_with_five_fields(app):
+def test_expired_trial_returns_402_with_its_fields(app):
     brand = Brand.create(app, plan="Pro", status="Trialing")
     brand.set(trialEndsAt=(datetime.now(UTC) - timedelta(seconds=1)).isoformat())
 
     answer = brand.post("/api/v1/webhooks", {"url": "https://localhost/x", "events": ["*"]})
 
     assert answer.status_code == 402
-    assert sorted(answer.json) == ["current", "error", "message", "required", "trialing"]
+    assert sorted(answer.json) == ["current", "doc_url", "error", "message", "required", "trialing"]
     assert (answer.json["current"], answer.json["trialing"]) == ("Free", False)

@@ -137,4 +137,4 @@ def test_free_plan_lists_every_tool(app):
     assert free.call("get_billing_state")["planTier"] == "Free"
     refusal = free.request_result("tools/call", name="list_programs")
     assert refusal["isError"]
-    assert set(refusal["structuredContent"]) == {"error", "message", "required", "current", "trialing"}
+    assert set(refusal["structuredContent"]) == {"error", "message", "required", "current", "trialing", "doc_url"}

@@ -195,7 +195,7 @@ def test_key_needs_the_pro_plan(brand, plan):
     answer = brand.get(URL)
 
     assert answer.status_code == 402
-    assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+    assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert (answer.json["error"], answer.json["required"]) == ("plan_tier_required", "Pro")
     assert brand.person("Owner", is_email_verified=False).get(URL).status_code == 200
 

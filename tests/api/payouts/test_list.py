@@ -243,5 +243,5 @@ def test_key_needs_the_starter_plan_and_a_person_does_not(payroll):
     for path in (URL, f"{URL}/{UNKNOWN_ID}", f"{URL}/funding/status"):
         answer = payroll.brand.get(path)
         assert (answer.status_code, answer.json["error"]) == (402, "plan_tier_required")
-        assert set(answer.json) == {"error", "message", "required", "current", "trialing"}
+        assert set(answer.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert payroll.brand.person("Viewer").get(URL).status_code == 200

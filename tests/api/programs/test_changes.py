@@ -287,7 +287,7 @@ def test_patch_needs_a_write_key_with_a_plan_or_a_manager(app, brand):
     assert (with_read_key.status_code, with_read_key.json["error"]) == (403, "forbidden")
     assert "read_write" in with_read_key.json["message"]
     assert (on_free_plan.status_code, on_free_plan.json["error"]) == (402, "plan_tier_required")
-    assert set(on_free_plan.json) == {"error", "message", "required", "current", "trialing"}
+    assert set(on_free_plan.json) == {"error", "message", "required", "current", "trialing", "doc_url"}
     assert _change(free.person("Manager"), free_program_id, leadBountyCents=50).json["leadBountyCents"] == 50
     assert _change(brand.person("Manager", is_email_verified=False), program_id, name="y").status_code == 200
     assert _change(brand.person("Viewer"), program_id, name="z").status_code == 403

@@ -41,7 +41,7 @@ def test_size_is_checked_before_the_key(app, url):
     answer = app.test_client().post(url, data=LARGE)
 
     assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
 
 
 def test_size_is_checked_before_the_rate_limit(app, limit_of_one):
@@ -127,7 +127,7 @@ def test_connected_gateway_refuses_signed_sales(brand, drain, name):
     accepted = brand.sale(externalEventId="order-a")
 
     assert refused.status_code == 409
-    assert sorted(refused.json) == ["error", "message"]
+    assert sorted(refused.json) == ["doc_url", "error", "message"]
     assert refused.json["error"] == f"{name}_connect_active"
     assert name in refused.json["message"]
     assert "conversionId" in accepted.json

@@ -75,7 +75,7 @@ def test_body_over_4096_bytes_returns_413(shop):
     for url in (URL, ALIAS):
         answer = shop.post_signed(url, raw + b" ")
         assert (answer.status_code, answer.json["error"]) == (413, "payload_too_large")
-        assert sorted(answer.json) == ["error", "message"]
+        assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert _list_refunds(shop) == [(10_000, 10_000, True)]
 
 
@@ -100,7 +100,7 @@ def test_missing_external_event_id_returns_422(shop, body):
     answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (422, "external_event_id_required")
-    assert sorted(answer.json) == ["error", "field", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "field", "message"]
 
 
 @pytest.mark.parametrize("event", ["order-b", "ORDER-A", "order-a ", "order-a:override:" + "0" * 32, "%", "☕"])
@@ -108,7 +108,7 @@ def test_unknown_sale_returns_404(shop, event):
     answer = post_refund(shop, event)
 
     assert (answer.status_code, answer.json["error"]) == (404, "conversion_not_found")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
 
 
 def test_other_tenants_sale_returns_the_same_404(shop, rival):
@@ -150,7 +150,7 @@ def test_out_of_range_amount_is_refused_and_not_clamped(shop, amount, code):
     answer = _refund(shop, amount)
 
     assert (answer.status_code, answer.json["error"]) == (422, code)
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert _list_refunds(shop) == []
 
 
@@ -169,7 +169,7 @@ def test_refund_of_a_fully_refunded_sale_is_refused(shop, amount):
     for _ in range(2):
         answer = post_refund(shop, "order-a", amount)
         assert (answer.status_code, answer.json["error"]) == (422, "already_fully_refunded")
-        assert sorted(answer.json) == ["error", "message"]
+        assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert shop.rows("select sum(amount_cents) from ledger_entry") == [(0,)]
     assert _list_refunds(shop) == [(10_000, 10_000, True)]
 
@@ -198,7 +198,7 @@ def test_non_object_body_returns_invalid_body(shop, body):
     answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
 
 
 @pytest.mark.parametrize("url", [URL, ALIAS])
@@ -253,6 +253,9 @@ def test_refund_needs_a_write_key_and_a_plan(app, shop):
 
     assert (reader.status_code, reader.json["error"]) == (403, "forbidden")
     assert "read_write" in reader.json["message"]
-    assert (free.status_code, sorted(free.json)) == (402, ["current", "error", "message", "required", "trialing"])
+    assert (free.status_code, sorted(free.json)) == (
+        402,
+        ["current", "doc_url", "error", "message", "required", "trialing"],
+    )
     assert (free.json["error"], free.json["required"]) == ("plan_tier_required", "Starter")
     assert trial.status_code == 404

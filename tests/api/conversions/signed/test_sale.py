@@ -91,7 +91,7 @@ def test_invalid_field_is_refused_with_its_code(shop, fields, code, field):
     answer = shop.sale(**fields)
 
     assert answer.status_code == 400
-    assert sorted(answer.json) == ["error", "field", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "field", "message"]
     assert (answer.json["error"], answer.json["field"]) == (code, field)
     assert _list_sales(shop) == []
 
@@ -122,7 +122,7 @@ def test_non_integer_amount_returns_400_and_is_not_coerced(shop, amount):
     answer = shop.post_signed(URL, _build_raw_sale(amount))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert sorted(answer.json) == ["errorCount", "errors", "status", "title", "type"]
+    assert sorted(answer.json) == ["doc_url", "errorCount", "errors", "status", "title", "type"]
     assert list(answer.json["errors"]) == ["amountCents"]
     assert _list_sales(shop) == []
 
@@ -161,7 +161,7 @@ def test_non_object_body_returns_invalid_body(shop, body):
     answer = shop.post_signed(URL, body)
 
     assert (answer.status_code, answer.json["error"]) == (400, "invalid_body")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert _list_sales(shop) == []
 
 
@@ -223,7 +223,7 @@ def test_unsupported_currency_is_refused_and_returned(shop, currency):
     answer = shop.sale(currency=currency)
 
     assert answer.status_code == 400
-    assert sorted(answer.json) == ["currency", "error", "field", "message"]
+    assert sorted(answer.json) == ["currency", "doc_url", "error", "field", "message"]
     assert (answer.json["error"], answer.json["currency"]) == ("unsupported_currency", currency)
     assert _list_sales(shop) == []
 

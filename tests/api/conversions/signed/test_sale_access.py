@@ -26,7 +26,9 @@ def _is_bare_401(answer):
     return (answer.status_code, answer.data) == (401, b"") and headers == {
         "cache-control",
         "content-length",
+        "link",
         "vary",
+        "www-authenticate",
         "x-content-type-options",
         "x-request-id",
     }
@@ -91,7 +93,7 @@ def test_read_key_is_refused_with_the_missing_scope(shop):
     answer = shop.other_key(scope="read").sale()
 
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert "read_write" in answer.json["message"]
 
 
@@ -223,6 +225,7 @@ def test_free_or_canceled_plan_returns_402_with_the_required_plan(app, plan, sta
     assert answer.status_code == 402
     assert answer.json == {
         "error": "plan_tier_required",
+        "doc_url": "http://127.0.0.1:8000/docs/errors#plan_tier_required",
         "required": "Starter",
         "current": "Free",
         "trialing": False,

@@ -44,7 +44,7 @@ def test_closed_campaign_refuses_a_sale(brand, columns):
     answer = brand.sale()
 
     assert (answer.status_code, answer.json["error"]) == (400, "no_active_program")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert _list_sales(brand) == []
 
 
@@ -60,7 +60,7 @@ def test_click_or_lead_campaign_accepts_a_sale_only_with_a_sale_leg(brand, drain
     drain()
 
     assert (refused.status_code, refused.json["error"]) == (400, "not_a_sale_campaign")
-    assert sorted(refused.json) == ["error", "message"]
+    assert sorted(refused.json) == ["doc_url", "error", "message"]
     assert accepted.status_code == 200
     assert brand.rows("select commission_cents from conversion") == [(500,)]
 
@@ -81,7 +81,7 @@ def test_sale_of_an_unapproved_affiliate_leaves_one_uncredited_row(brand, drain,
     first, repeated = (brand.sale(externalEventId="order-a", currency="JPY", amountCents=900) for _ in range(2))
 
     assert (first.status_code, first.json["error"]) == (400, "affiliate_not_active")
-    assert sorted(first.json) == ["error", "field", "message"]
+    assert sorted(first.json) == ["doc_url", "error", "field", "message"]
     assert (repeated.status_code, repeated.json) == (400, first.json)
     assert drain() == 0
     assert _list_sales(brand) == []

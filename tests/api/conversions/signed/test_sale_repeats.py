@@ -140,7 +140,7 @@ def test_idempotency_key_with_another_body_returns_409(shop):
     answer = _post_with_key(shop, "key-1", _build_body("order-b"))
 
     assert (answer.status_code, answer.json["error"]) == (409, "idempotency_conflict")
-    assert sorted(answer.json) == ["error", "message"]
+    assert sorted(answer.json) == ["doc_url", "error", "message"]
     assert "Idempotency-Replayed" not in answer.headers
     assert shop.rows("select external_event_id from sale") == [("order-a",)]
     assert _post_with_key(shop, "key-1").headers["Idempotency-Replayed"] == "true"

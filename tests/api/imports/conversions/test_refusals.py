@@ -22,6 +22,7 @@ def test_invalid_row_of_a_thousand_is_named_and_nothing_is_written(campaign):
         "error": "invalid_rows",
         "message": "1 of 1000 rows cannot be imported; nothing was written.",
         "rows": [{"index": 777, "error": "amount_out_of_range"}],
+        "doc_url": "http://127.0.0.1:8000/docs/errors#invalid_rows",
     }
     assert campaign.rows("select count(*) from conversion") == [(0,)]
     assert campaign.rows("select count(*) from import_job") == [(0,)]

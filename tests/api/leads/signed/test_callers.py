@@ -39,7 +39,7 @@ def test_lead_below_starter_returns_402(shop):
     answer = post_signed_lead(shop)
 
     assert answer.status_code == 402
-    assert sorted(answer.json) == ["current", "error", "message", "required", "trialing"]
+    assert sorted(answer.json) == ["current", "doc_url", "error", "message", "required", "trialing"]
     assert (answer.json["error"], answer.json["required"]) == ("plan_tier_required", "Starter")
 
 
