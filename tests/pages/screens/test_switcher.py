@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from models import db
-from tests.pages.screens.test_member_links import add_member
+from tests.pages.sign_in.test_member_links import add_member
 from tests.support.outside.visitor import Visitor
 
 
@@ -44,7 +44,8 @@ def test_person_of_many_organizations_sees_twenty_with_the_present_one(member, b
             row[0]
             for row in db.db.run(
                 "insert into organization (id, name, slug, plan_tier, subscription_status)"
-                " select gen_random_uuid(), 'Many', gen_random_uuid()::text, 'Free', 'Active' from generate_series(1, 30)"
+                " select gen_random_uuid(), 'Many', gen_random_uuid()::text, 'Free', 'Active'"
+                " from generate_series(1, 30)"
                 " returning id"
             )
         ]
