@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from models import db
-from tests.pages.screens.test_member_links import add_member
+from tests.pages.sign_in.test_member_links import add_member
 from tests.support.outside.visitor import Visitor
 
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from models import db
-from tests.pages.screens.test_member_links import add_member
+from tests.pages.sign_in.test_member_links import add_member
 from tests.support.outside.openid_provider import sign_in_with_provider
 from tests.support.outside.visitor import Visitor
 from tests.support.settings_overrides import override_settings
@@ -189,4 +189,6 @@ def _invite_row(brand, email):
 
 def _make_refresh_due(email):
     with db.any_org_work():
-        db.db.run("update web_session set refresh_from = now() where email = %s returning 1", (email,))
+        db.db.run(
+            "update web_session set refresh_from = now() - interval '1 minute' where email = %s returning 1", (email,)
+        )

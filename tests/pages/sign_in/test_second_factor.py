@@ -9,7 +9,7 @@ import pytest
 from adapters import clock
 from domain.organization import totp
 from models import db
-from tests.pages.screens.test_member_links import add_member, request_link, sign_in
+from tests.pages.sign_in.test_member_links import add_member, request_link, sign_in
 from tests.support.outside.visitor import Visitor
 
 PAGE = "/dashboard/settings/security/two-factor"

@@ -8,7 +8,7 @@ import pytest
 
 from models import db
 from pipelines import mail
-from tests.pages.screens.test_member_links import add_member, request_link, sign_in
+from tests.pages.sign_in.test_member_links import add_member, request_link, sign_in
 from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 
