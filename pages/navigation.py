@@ -204,7 +204,7 @@ _CONSOLE = Area(
 AREAS: Mapping[PersonKind, Area] = MappingProxyType({"member": _DASHBOARD, "account": _PORTAL, "operator": _CONSOLE})
 
 #: The address of a chapter of the docs.
-CHAPTER_ADDRESS = "/docs#{}"
+CHAPTER_ADDRESS = "/docs/{}"
 #: The chapter for a screen and the screens below it; `*` is any id. The most specific one counts.
 CHAPTERS: Mapping[str, str] = MappingProxyType(
     {

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain import jobs
 from domain.money.valuation import Factors
-from models.affiliates import totals
+from models.affiliates.listing import totals
 from models.programs.owed_totals import daily
 from pipelines import work
 from pipelines.programs.home_rate import read_home_factors

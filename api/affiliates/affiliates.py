@@ -19,8 +19,8 @@ from domain.affiliates import orders
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
-from models.affiliates import lists
 from models.affiliates.affiliates import Affiliate
+from models.affiliates.listing import lists
 from pipelines.affiliates import enrollment, management
 from schemas.affiliates.affiliate import (
     RATE_REFUSALS,

@@ -14,8 +14,8 @@ from api.edge.operations import operation, text
 from api.edge.replica import csv_files
 from domain.organization import plans
 from models import db
-from models.affiliates import exports
-from models.affiliates.exports import ExportedAffiliate
+from models.affiliates.listing import exports
+from models.affiliates.listing.exports import ExportedAffiliate
 from schemas.affiliates.export import AffiliatesExportQuery
 
 blueprint = Blueprint("affiliate_export", __name__)

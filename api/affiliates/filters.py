@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from adapters import clock
-from models.affiliates.lists import AffiliateFilters
+from models.affiliates.listing.lists import AffiliateFilters
 
 
 def from_query(query: Mapping[str, Any]) -> AffiliateFilters:

@@ -13,9 +13,10 @@ import orjson
 import settings
 from api.access import guards
 from api.edge import audit
-from models.affiliates import totals, tracking_links
+from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.lists import RenderedAffiliate, Shape
+from models.affiliates.listing import totals
+from models.affiliates.listing.lists import RenderedAffiliate, Shape
 from models.affiliates.tracking_links import LinkView
 from models.ledger import balances
 from schemas.affiliates.affiliate import DASHBOARD_WIRE, KEY_WIRE, LINK_WIRE, affiliate_records, link_records

@@ -13,7 +13,7 @@ from api.edge.operations import array, operation
 from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from models import db
-from models.affiliates import lists as affiliate_lists
+from models.affiliates.listing import lists as affiliate_lists
 from models.conversions import lists as conversion_lists
 from models.payouts import lists as payout_lists
 from models.programs import programs

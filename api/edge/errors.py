@@ -3,7 +3,7 @@
 Source: core spec, section 7 "Errors": the envelope `{error, message, field?}`, problem details for malformed requests,
 empty bodies for 401 and 429. An answer stays small for any request: it has at most MAX_ERRORS errors of a body and only
 short quotes of the caller's text. Each answer names the paragraph of its code at /docs/errors: in the field `doc_url`,
-or without a body in a Link header (decision 82).
+or without a body in a Link header (decision 81).
 """
 
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ import pytest
 
 from domain.affiliates import orders
 from models import db
-from models.affiliates.lists import AffiliateFilters, Selection, Shape
+from models.affiliates.listing.lists import AffiliateFilters, Selection, Shape
 from schemas.affiliates.affiliate import KEY_WIRE, LINK_WIRE
 from tests.support import databases
 from tests.support.rows.brands import Brand

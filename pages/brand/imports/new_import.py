@@ -217,12 +217,11 @@ def _render_form(
     )
 
 
-@blueprint.get("/dashboard/imports/template/<kind>.csv")
+@blueprint.get("/dashboard/imports/template/affiliates.csv", defaults={"kind": "affiliates"})
+@blueprint.get("/dashboard/imports/template/conversions.csv", defaults={"kind": "conversions"})
 @screen("member")
 def show_template(kind: str) -> Response:
     """Return a file with our columns and an example row."""
-    if kind not in _TEMPLATES:
-        raise Refused(404, "not_found", "There is no such template.")
     headers = {
         **documents.page_headers(),
         "Content-Type": "text/csv; charset=utf-8",

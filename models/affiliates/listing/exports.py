@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from models.affiliates import lists
-from models.affiliates.lists import AffiliateFilters
-from models.affiliates.totals import NEVER
+from models.affiliates.listing import lists
+from models.affiliates.listing.lists import AffiliateFilters
+from models.affiliates.listing.totals import NEVER
 from models.listing import NumberPosition, Position
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from domain.affiliates import orders
-from models.affiliates.total_orders import TotalOrder
+from models.affiliates.listing.total_orders import TotalOrder
 from models.listing import (
     Listing,
     NumberPosition,
