@@ -16,7 +16,7 @@ from tests.support.rows.fraud_rows import record_blocked_click
 
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Path parameters that are no row ids: entries of a catalogue, and a number within the row whose id precedes it.
-NO_ROWS = {"seq", "gateway", "platform", "event"}
+NO_ROWS = {"kind", "seq", "gateway", "platform", "event"}
 # The row name of a query or tool field whose own name is a different one.
 _ROW_BY_FIELD = {
     "campaignCouponId": "coupon_id",
