@@ -234,10 +234,10 @@ def test_affiliate_copies_and_adds_a_link_and_signs_in(scene):
     scene.frame.get_by_role("button", name="Copy Your link ann").click()
     scene.wait_for("copied")
     alias = f"ann-{scene.brand.id.hex[:12]}"
-    scene.frame.get_by_label("One more link").fill("ann")
+    scene.frame.get_by_label("New link").fill("ann")
     scene.frame.get_by_role("button", name="Add link").click()
     scene.frame.get_by_role("alert").wait_for()
-    scene.frame.get_by_label("One more link").fill(alias)
+    scene.frame.get_by_label("New link").fill(alias)
     scene.page.keyboard.press("Enter")
     scene.frame.get_by_label(f"Your link {alias}").wait_for()
     with scene.context.expect_page() as sign_in_page:

@@ -39,7 +39,7 @@ def test_two_step_application_is_completed(payroll, site, email, enter, window):
     stranger.get_by_role("heading", name="Thank you").wait_for()
 
     owner.goto(f"{site}/dashboard/affiliates/applications")
-    owner.get_by_text("Read").click()
+    owner.get_by_role("table", name="Applications").get_by_text("View", exact=False).first.click()
     applications = owner.get_by_role("table", name="Applications")
     expect(applications).to_contain_text("Who are you?", use_inner_text=True)
     expect(applications).to_contain_text("Ada & Ben", use_inner_text=True)

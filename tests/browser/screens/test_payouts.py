@@ -136,7 +136,7 @@ def test_double_click_creates_one_run(page, payroll):
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm the payout run")
     expect(page.get_by_role("button", name=re.compile("^Pay "))).to_have_count(0)
-    expect(page.get_by_text("Nothing is due")).to_be_visible()
+    expect(page.get_by_text("Nothing to pay")).to_be_visible()
 
 
 def test_sign_in_after_an_hour_restores_the_form(page, payroll, sign_in, site):

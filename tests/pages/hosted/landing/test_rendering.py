@@ -30,7 +30,7 @@ def test_every_visitor_gets_an_own_key_in_the_cached_page(shop):
         ("program", "name = 'Coffee'", ">Coffee</h1>"),
         ("program", "description = 'Sell our coffee.'", "Sell our coffee."),
         ("program", "default_commission_value = 33", "33 % of each payment"),
-        ("program", "cookie_window_days = 77", "within 77 days"),
+        ("program", "cookie_window_days = 77", "77-day cookie"),
         ("program", "auto_approve = not auto_approve", "Your application is approved immediately."),
         ("program", "terms_url = 'https://acme.example/new'", "https://acme.example/new"),
         ("program", "is_publicly_discoverable = not is_publicly_discoverable", 'rel="canonical"'),
