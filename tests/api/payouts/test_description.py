@@ -66,6 +66,6 @@ def test_openapi_document_states_the_callers_of_a_run(payroll):
     assert "confirm_total_mismatch" in operation["responses"]["409"]["x-codes"]
 
 
-@pytest.mark.parametrize("address", ["/docs", "/llms/api.txt"])
+@pytest.mark.parametrize("address", ["/docs/payouts", "/llms/api.txt"])
 def test_docs_name_the_interactive_session(payroll, address):
     assert "interactive session" in payroll.brand.app.test_client().get(address).text
