@@ -1,7 +1,6 @@
 """Kinds of rows that grow with traffic and expire: which rows belong to a kind, which are due, and how they end.
 
-Every kind finds its oldest rows by an index and skips rows locked by others. `docs/decisions` explains for each table
-why its rows expire, or why not.
+Every kind finds its oldest rows by an index and skips locked ones. `docs/decisions` explains why each table expires.
 """
 
 import functools

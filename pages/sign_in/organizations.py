@@ -6,11 +6,18 @@ from flask import Blueprint, Response, request
 
 from api import sessions
 from domain.refusals import Refused
-from pages import navigation, session
+from pages import navigation, screens, session
 from pages.screens import screen
 from pages.sign_in import redirects
 
 blueprint = Blueprint("switch_organization", __name__)
+
+
+@blueprint.get("/switch-organization")
+@screen("member")
+def choose_organization() -> Response:
+    """Show the organizations of the person. Budget: no round trip but the session's."""
+    return screens.render("switch_organization.html")
 
 
 @blueprint.post("/switch-organization")

@@ -23,7 +23,7 @@ _MACHINE_WORDS = re.compile(r"\b(None|null|undefined|NaN)\b|[{][{%]|&lt;built-in
 _SHARED_ADDRESSES = ("<gateway>", "<platform>")
 # Programs listed in the network are visible to the affiliates of every brand.
 _LISTED_PROGRAM = "<listed_id>"
-_FRAME_FORMS = {"/sign-out", "/switch-organization", "/theme"}
+_FRAME_FORMS = {"/sign-out", "/theme"}
 # A Viewer may ask the co-pilot, where the operations behind a proposed action check the permission, and has a second
 # factor of their own.
 _OPEN_TO_VIEWERS = {"/dashboard/co-pilot", "/dashboard/settings/security/two-factor/start"}

@@ -274,6 +274,7 @@ _ONCE = {
         deals.milestones._OF_DEAL payouts.lists._LINES payouts.lists._FIRST_LINES payouts.lists._NEXT_LINES
         payouts.receipts._OF_PERSON payouts.receipts._OF_AFFILIATE payouts.receipts._LINES
         payouts.run_lists._PAGE payouts.run_lists._NEXT_PAGE
+        search._SEARCH
         programs.own_numbers._BY_DAY programs.own_numbers._BY_CHANNEL programs.own_numbers._OF_AFFILIATE""",
     "a pointer of a job that is done: a job that is not comes again after its deadline": """
         jobs.batches._LOCK jobs.rows._LOCK""",

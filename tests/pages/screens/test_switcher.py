@@ -26,11 +26,12 @@ def test_member_of_several_organizations_can_switch(member, brand, rival, email)
     add_member(rival, "Viewer", email)
     brand.rows("update organization set name = 'Acme <b>' returning 1")
     rival.rows("update organization set name = 'Other brand' returning 1")
-    html = member.open("/dashboard").text
+    assert "<b>Acme &lt;b&gt;</b>" in member.open("/dashboard").text
+    html = member.open("/switch-organization").text
     form = html.partition('<form method="post" action="/switch-organization"')[2].partition("</form>")[0]
 
-    assert f'<button name="organizationId" value="{brand.id}" aria-current="true"><b>Acme &lt;b&gt;</b>' in form
-    assert f'<button name="organizationId" value="{rival.id}"><b>Other brand</b>' in form
+    assert f'name="organizationId" value="{brand.id}" aria-current="true"><b>Acme &lt;b&gt;</b>' in form
+    assert f'<button class="organization" name="organizationId" value="{rival.id}"><b>Other brand</b>' in form
     assert 'name="_key"' in form
 
 
@@ -53,7 +54,7 @@ def test_person_of_many_organizations_sees_twenty_with_the_present_one(member, b
             " select gen_random_uuid(), id, %s, 'Viewer' from unnest(%s::uuid[]) id returning 1",
             (email, ids),
         )
-    html = member.open("/dashboard").text
+    html = member.open("/switch-organization").text
 
     assert html.count('name="organizationId"') == 20
     assert f'value="{brand.id}" aria-current="true"' in html

@@ -312,7 +312,7 @@ def test_viewer_reads_and_changes_nothing(brand, people, ben):
     for path in (f"{ben}{page}" for page in pages):
         html = visitor.open(path).text
         forms = set(re.findall(r'<form method="post" action="([^"]+)"', html))
-        assert forms <= {"/theme", "/sign-out", "/switch-organization"}, path
+        assert forms <= {"/theme", "/sign-out"}, path
     for path in ("notes", "settings/profile", "settings/rate", "links", "settings/bonus", "ban"):
         assert visitor.send(f"{ben}/{path}", {"_key": "k", "currency": "USD"}).status_code == 403, path
 
