@@ -113,7 +113,8 @@ class Reference:
     def list_payers(self) -> list[Person]:
         """Return the customers who have paid, each once, under whatever names."""
         by_email_alone = [person for person in self.inboxes.values() if person.customer is None]
-        return [person for person in (*self.people, *by_email_alone) if person.payments]
+        known = dict.fromkeys((*self.people, *by_email_alone, *self.subscribers.values()))
+        return [person for person in known if person.payments]
 
     def _find_affiliate(self, payment: Payment) -> str | None:
         for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
@@ -183,6 +184,9 @@ class Reference:
         person.gateway, person.email = person.gateway or payment.gateway, payment.inbox or person.email
         if by_email and by_email.customer is None:
             person.merge(by_email)
+            for subscription, subscriber in self.subscribers.items():
+                if subscriber is by_email:
+                    self.subscribers[subscription] = person
         if payment.inbox and (by_email is None or by_email.customer is None):
             self.inboxes[payment.inbox] = person
         return person
