@@ -72,7 +72,7 @@ def sign_member_in(
 
 def find_session_member(*, organization_id: UUID, subject: str, role: Role, now: datetime) -> MemberWithPlan | None:
     """Return the active member of a session, with their organization's permissions; None if they were removed."""
-    member = _find_member(organization_id, subject, kinds.list_visible(role), now)
+    member = _find_member(organization_id, subject, kinds.list_counted(role), now)
     return None if member is None or member.id is None or member.removed_at is not None else member
 
 

@@ -214,7 +214,7 @@ class Settings(Reads):
     costs = {
         "/dashboard/settings": 3,
         "/dashboard/settings/brand": 1,
-        "/dashboard/settings/brand/preview?primaryBrandColor=%23ffd400": 1,
+        "/dashboard/settings/brand?primaryBrandColor=%23ffd400": 1,
         "/dashboard/settings/developers": 0,
         "/dashboard/settings/payouts": 2,
         "/dashboard/settings/profile": 1,

@@ -24,9 +24,13 @@ _SHARED_ADDRESSES = ("<gateway>", "<platform>")
 # Programs listed in the network are visible to the affiliates of every brand.
 _LISTED_PROGRAM = "<listed_id>"
 _FRAME_FORMS = {"/sign-out", "/theme"}
-# A Viewer may ask the co-pilot, where the operations behind a proposed action check the permission, and has a second
-# factor of their own.
-_OPEN_TO_VIEWERS = {"/dashboard/co-pilot", "/dashboard/settings/security/two-factor/start"}
+# A Viewer may ask the co-pilot, where the operations behind a proposed action check the permission, has a second factor
+# of their own, and goes to another of their organizations.
+_OPEN_TO_VIEWERS = {
+    "/dashboard/co-pilot",
+    "/dashboard/settings/security/two-factor/start",
+    "/switch-organization",
+}
 
 
 @pytest.fixture(scope="module", autouse=True)

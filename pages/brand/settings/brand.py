@@ -18,7 +18,6 @@ from pages import api_client, forms, screens, static_files
 from pages.brand.settings import changes
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("brand_page", __name__)
 
@@ -86,14 +85,6 @@ def show_brand(form: FormState | None) -> Response:
         color=color_form,
         **_build_preview(requested, organization),
     )
-
-
-@blueprint.get(f"{_HERE}/preview")
-@screen("member", uses=(get_organization,))
-def show_preview() -> Response:
-    """Show the preview of a color alone. Budget: 1 round trip."""
-    preview = _build_preview(_read_color(), api_client.require(get_organization))
-    return screens.render("brand/settings/_preview.html", **preview)
 
 
 def _build_preview(color: str | None, organization: Mapping[str, Any]) -> dict[str, Any]:

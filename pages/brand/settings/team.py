@@ -43,6 +43,14 @@ def _remove(entry_id: str) -> Response | FormState:
     return screens.redirect(f"{_HERE}?done=removed")
 
 
+def _end_sessions(entry_id: str) -> Response | FormState:
+    """End all sessions of a member."""
+    answer = send(revoke_member_sessions, path={"member_id": entry_id})
+    if answer.refusal is not None:
+        return forms.form_with_alert(answer)
+    return screens.redirect(f"{_HERE}?done=sessions")
+
+
 _LIST_FORMS = (
     Form("", create_team_invite, _read_invite, id="invite-", done="invited", shows_all=True),
     Form("/<entry_id>/resend", resend_team_invite, to=_HERE, done="resent"),
@@ -50,7 +58,7 @@ _LIST_FORMS = (
 _MEMBER_FORMS = (
     Form("/role", change_member_role, _read_role, to=_HERE, id="role-", done="role"),
     CustomForm("/remove", _remove, (delete_team_entry,)),
-    Form("/sessions", revoke_member_sessions, to=_HERE, done="sessions"),
+    CustomForm("/sessions", _end_sessions, (revoke_member_sessions,)),
 )
 
 

@@ -20,7 +20,7 @@ def _shown_letters(html_text):
 def test_dead_letter_shows_its_details(operator, brand):
     letter = stage_failed_job(brand)
     html = operator.open("/console/dead").text
-    (details,) = re.findall(r"<details.*?</details>", html, re.DOTALL)
+    (details,) = re.findall(r"<details.*?</details>", html.partition("<main")[2], re.DOTALL)
 
     assert re.search(rf"<summary><b[^>]*>{letter}</b> sale.settle", details)
     assert "LookupError: no &lt;such&gt; sale" in details

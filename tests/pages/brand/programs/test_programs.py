@@ -116,7 +116,7 @@ def test_recent_history_of_another_service_says_that_it_is_never_paid(brand, peo
     html = people("Viewer").open(f"{_HERE}/{program}").text
 
     assert "locked history, never paid" in html
-    assert "nothing came yet" in html
+    assert "Nothing seen yet" in html
 
 
 def test_new_program_is_created_once_and_shown(brand, people):
