@@ -113,8 +113,8 @@ class Reference:
     def list_payers(self) -> list[Person]:
         """Return the customers who have paid, each once, under whatever names."""
         by_email_alone = [person for person in self.inboxes.values() if person.customer is None]
-        known = dict.fromkeys((*self.people, *by_email_alone, *self.subscribers.values()))
-        return [person for person in known if person.payments]
+        payers = dict.fromkeys((*self.people, *by_email_alone, *self.subscribers.values()))
+        return [person for person in payers if person.payments]
 
     def _find_affiliate(self, payment: Payment) -> str | None:
         for is_same in (self._is_same_subscription, self._is_same_customer, self._is_same_inbox):
