@@ -136,7 +136,7 @@ def test_codes_are_listed_and_revoked(rita):
 
 
 def test_affiliate_without_mintable_coupons_sees_a_message(rita):
-    assert "None of your programs lets affiliates create codes." in rita.open_page("/portal/coupons")
+    assert "Your programs don't let affiliates create codes." in rita.open_page("/portal/coupons")
     answer = rita.send("/portal/coupons", campaignCouponId=str(uuid4()))
     assert (answer.status_code, 'role="alert"' in answer.text) == (404, True)
 
