@@ -1,4 +1,4 @@
-"""The way in of an organization's first Owner: a link by email, or printed for the operator if there is no mail server."""
+"""The sign-in link of an organization's first Owner: emailed, or printed for the operator without a mail server."""
 
 from datetime import datetime
 from uuid import UUID

@@ -20,10 +20,17 @@ list_own_deals list_own_payouts list_own_programs list_payout_lines list_payout_
 list_programs list_recent_events list_recruits list_sub_affiliates list_uncredited_conversions list_webhook_deliveries
 search_affiliates search_campaigns search_payouts search_records summarize_performance summarize_uncredited_conversions
 """
-_MAY_LAG_IN_PIECES = ["export_conversions", "export_own_conversions", "list_audit_log"]
+_MAY_LAG_IN_PIECES = [
+    "export_affiliates",
+    "export_conversions",
+    "export_own_conversions",
+    "export_payouts",
+    "list_audit_log",
+]
 # GET operations that write: audited reads, sales settled before they are returned, visits.
 _WRITING_GETS = """
-check_gateway_address count_click_by_query export_affiliates export_conversions export_payouts follow_link follow_link_of_program get_conversion
+check_gateway_address count_click_by_query export_affiliates export_conversions export_payouts follow_link
+follow_link_of_program get_conversion
 get_conversion_attribution get_pixel get_tax_form list_audit_log list_payouts_to_pay open_door open_letter
 search_conversions
 """
