@@ -1,4 +1,4 @@
-"""Compression of pages. A page of a signed-in person is compressed only if no other site can have chosen its address."""
+"""Compression of pages: a signed-in person's page is compressed only if no other site can have chosen its address."""
 
 import gzip
 

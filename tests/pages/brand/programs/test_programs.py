@@ -143,13 +143,14 @@ def test_links_of_a_new_program_open_its_destination_url(brand, people):
 
 
 def test_program_without_destination_url_says_that_its_links_lead_nowhere(brand, people):
-    program = brand.program()
+    program, slug = brand.program(), f"zoe-{uuid4().hex}"
+    brand.affiliate(slug)
     pages = {role: people(role).open(f"{_HERE}/{program}").text for role in ("Manager", "Viewer")}
 
     assert "links lead nowhere yet." in pages["Manager"]
     assert f'href="{_HERE}/{program}/change#referralDestinationUrl"' in pages["Manager"]
     assert "lead nowhere yet" not in pages["Viewer"]  # who cannot change it
-    assert brand.app.test_client().get(f"/r/{brand.affiliate('zoe').slug}").status_code == 404
+    assert brand.app.test_client().get(f"/r/{slug}").status_code == 404
 
 
 @pytest.mark.parametrize(
