@@ -30,7 +30,7 @@ def emails():
 def _read_link(office, email):
     """Return the path of the first link in the newest email to an address."""
     drain()
-    texts = [sent.text for sent in office.sink.messages if sent.recipients == [email]]
+    texts = [message.text for message in office.sink.messages if message.recipients == [email]]
     return "/" + re.search(r"http\S+", texts[-1])[0].split("/", 3)[3]
 
 

@@ -35,8 +35,8 @@ def _create_roles(left_out: str = "nothing") -> Iterator[_Urls]:
     assert len(statements) == len(lines) - (1 if left_out == "nothing" else 2)
     try:
         for statement in statements:
-            named = re.sub(r"\bfinderfee(?=_login|\b)(?!_app)", name, statement)
-            databases.run_as_owner(superuser, re.sub(r":'\w+_password'", f"'{_PASSWORD}'", named))
+            renamed = re.sub(r"\bfinderfee(?=_login|\b)(?!_app)", name, statement)
+            databases.run_as_owner(superuser, re.sub(r":'\w+_password'", f"'{_PASSWORD}'", renamed))
         yield _Urls(_log_in(superuser, name, name), _log_in(superuser, f"{name}_login", name))
     finally:
         databases.run_as_owner(superuser, f"drop database if exists {name} with (force)")

@@ -22,8 +22,8 @@ def submit(visitor: Any, page: str, button: str, **typed: Any) -> Any:
     fields = _read_fields(form)
     missing = {name for name in typed if f'name="{name}"' not in form}
     assert not missing, (page, missing)
-    sent = {name: value for name, value in (fields | pressed | typed).items() if value is not None}
-    result = visitor.send(html.unescape(action[1]) if action else page, sent)
+    body = {name: value for name, value in (fields | pressed | typed).items() if value is not None}
+    result = visitor.send(html.unescape(action[1]) if action else page, body)
     assert result.status_code in (200, 303), (page, button, result.status_code, result.text)
     return visitor.open(result.headers["Location"]) if result.status_code == 303 else result
 
