@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from psycopg2 import errors
+
 from models.db import db
 from models.schema import owners, steps
 
@@ -24,6 +26,10 @@ _LOCK_RETRY_S = 0.2
 _NO_UPGRADE = (
     "This database was created before the first release and cannot be upgraded: start again with an empty database or, "
     "if DATABASE_URL is not set, stop Finderfee and delete the data folder (DATA_DIR, by default .data)."
+)
+_PRIVILEGES = (
+    "create the database and its roles by deploy/roles.sql, as a superuser of PostgreSQL (docs/deploy/systemd.md);"
+    " DATABASE_OWNER_URL is the role that owns the database."
 )
 
 
@@ -40,8 +46,16 @@ def up(owner_url: str, report: steps.Reporter = lambda line: None) -> list[str]:
     """Apply the missing migrations in order and return their names. Any number of processes may call this at once.
 
     `report` receives a line about each wait and each slow statement. Raises steps.MigrationHalted if an applied file
-    was changed or removed, or if other sessions keep a table locked.
+    was changed or removed, if other sessions keep a table locked, or if the owner lacks a privilege.
     """
+    try:
+        return _apply_missing(owner_url, report)
+    except errors.InsufficientPrivilege as error:
+        hint = error.diag.message_hint or _PRIVILEGES
+        raise steps.MigrationHalted(f"{error.diag.message_primary}. Next: {hint}") from error
+
+
+def _apply_missing(owner_url: str, report: steps.Reporter) -> list[str]:
     applied = []
     with owners.connect(owner_url) as connection, connection.cursor() as cursor:
         _wait_for_lock(cursor, report)

@@ -23,6 +23,7 @@ _REWORDED_MESSAGES = MappingProxyType(
         "Field may not be null.": _FILL_IN,
         "It must not be blank.": _FILL_IN,
         "Missing data for required field.": _FILL_IN,
+        "The URL must be absolute ASCII of at most 2048 characters.": "Enter a full URL, such as https://www.example.com/.",
         "Not a valid email address.": "Enter a valid email address.",
         "Not a valid integer.": "Enter a whole number.",
         "Not a valid number.": "Enter a number.",

@@ -1,7 +1,8 @@
-"""Compression of long answers for clients that accept gzip: JSON, scripts, styles and icons.
+"""Compression of long answers for clients that accept gzip: pages, JSON, scripts, styles and icons.
 
 An answer with a secret (`Operation.shows_secret`) is never compressed: an attacker who chooses a part of it and sees
-its length could infer the rest. Streams and CSV are not compressed.
+its length could infer the rest. A page of a signed-in person is compressed only if another page of the service or the
+person requested it, so that no other site chooses a part of it. Streams and CSV are not compressed.
 """
 
 import gzip
@@ -11,7 +12,8 @@ from flask import Response, g, request
 #: Shorter answers are not compressed.
 MIN_BYTES = 1024
 _LEVEL = 5
-_TYPES = ("application/json", "application/problem+json", "text/javascript", "text/css", "image/svg+xml")
+_PAGE = "text/html"
+_TYPES = (_PAGE, "application/json", "application/problem+json", "text/javascript", "text/css", "image/svg+xml")
 
 
 def compress(answer: Response) -> Response:
@@ -61,4 +63,16 @@ def _is_worth_it(answer: Response) -> bool:
         return False
     if (answer.calculate_content_length() or 0) < MIN_BYTES or "Content-Encoding" in answer.headers:
         return False
+    if answer.mimetype == _PAGE and _is_requested_by_another_site():
+        return False
     return not ("operation" in g and g.operation.shows_secret)
+
+
+def _is_requested_by_another_site() -> bool:
+    """Return whether another site may have caused this request of a person, which the cookie's SameSite allows.
+
+    `none` is an address that was typed or bookmarked. Subdomains of brands count as other sites. Old browsers send no
+    Sec-Fetch-Site, and none of them sends it over plain http.
+    """
+    has_cookie = "HTTP_COOKIE" in request.environ
+    return has_cookie and request.environ.get("HTTP_SEC_FETCH_SITE") not in ("same-origin", "none")

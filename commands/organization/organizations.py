@@ -20,8 +20,11 @@ group = AppGroup("org", help="Organizations (tenants).")
 @click.option("--status", type=click.Choice(list(plans.SubscriptionStatus)), default="Active", show_default=True)
 @click.option("--currency", default="USD", show_default=True, help="Home currency.")
 @click.option("--owner-email", required=True, help="Who signs in first, as its Owner, and gets its emails.")
+@click.option("--verified", is_flag=True, help="It may pay out without the limit and the hold of unverified brands.")
 @output.json_option
-def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
+def create(
+    *, name: str, plan: str, status: str, currency: str, owner_email: str, verified: bool, as_json: bool
+) -> None:
     """Create an organization, and email its first Owner a link to sign in (without SMTP_URL it is printed)."""
     from commands.organization import first_owner, people  # slow to import, and needed by this command only
 
@@ -31,20 +34,23 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
         organization_id = tenancy.create(
             name=name, plan=plan, status=status, currency=currency, owner_email=owner, now=now
         )
+        if verified:
+            tenancy.change(organization_id=organization_id, assignments={"verified": "on"}, now=now)
         audit_trail.record(
             "organization.created",
-            {"name": name, "plan": plan, "status": status},
+            {"name": name, "plan": plan, "status": status, "verified": verified},
             about=organization_id,
             organization_id=organization_id,
         )
         sign_in_url = first_owner.issue_link(organization_id=organization_id, name=name, email=owner, now=now)
     document = {"id": str(organization_id), "name": name, "signInUrl": sign_in_url}
-    next_step = first_owner.describe_sign_in(owner, sign_in_url)
+    sign_in = first_owner.describe_sign_in(owner, sign_in_url)
     output.show(
         document,
         as_json=as_json,
         print_text=lambda: click.echo(
-            f"{organization_id}  {name}\n{next_step}\nNext: flask key create --org {organization_id}"
+            f"{organization_id}  {name}\n{sign_in}\nNext: sign in. The overview lists the next steps, and no further"
+            " command is needed."
         ),
     )
 

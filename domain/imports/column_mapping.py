@@ -44,6 +44,9 @@ class ColumnMapping:
         missing = [heading for heading in self.columns.values() if heading.strip().casefold() not in by_heading]
         if missing:
             raise ValueError(f"The file has no column {missing[0][:40]!r}.")
+        headings = [name.casefold() for name in header]
+        if repeated := [name for name in self.columns.values() if headings.count(name.strip().casefold()) > 1]:
+            raise ValueError(f"The file has several columns {repeated[0][:40]!r}. Rename or delete all but one.")
         return {name: by_heading[heading.strip().casefold()] for name, heading in self.columns.items()}
 
     def to_person(self, cells: Mapping[str, str]) -> dict[str, str]:

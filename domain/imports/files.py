@@ -32,6 +32,7 @@ SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
 MAX_ROWS = 1000
 
 _MAX_COLUMNS = 100
+_MAX_NAME_CHARACTERS = 255
 # Empty lines between rows; those after the last row are cut off first.
 _MAX_EMPTY_LINES = 10_000
 _MAX_LEFT_OUT = 10_000
@@ -151,7 +152,7 @@ def parse_sales(text: str, mapping: ColumnMapping | None = None) -> ImportFile:
     """Parse a file of conversions, at most MAX_ROWS + 1 rows; `mapping` names its columns. Raises UnreadableFile."""
     form = _detect_form(text, SALE_FIELDS, mapping)
     if double := [name for name in _MAJOR if {name, _MAJOR[name]} <= set(form.columns)]:
-        raise UnreadableFile(f"It has both {double[0]} and {_MAJOR[double[0]]}. Leave one of the two columns out.")
+        raise UnreadableFile(f"The file has both {double[0]} and {_MAJOR[double[0]]}. Delete one of the two columns.")
     if mapping is None:
         return _parse_rows(text, form, lambda cells: _parse_sale(cells, form))
     return _parse_rows(text, form, lambda cells: _parse_sale(mapping.to_sale(cells), form))
@@ -175,18 +176,20 @@ def _parse_header(text: str) -> _Header:
         separator = next(mark for mark in SEPARATORS if mark == match[1])
     header = line.rstrip(f"{separator} \t")
     if not header.strip('"'):
-        raise UnreadableFile("Its first line must name the columns.")
+        raise UnreadableFile("The first line of the file must name the columns.")
     if header.count(separator) >= _MAX_COLUMNS:
-        raise UnreadableFile(f"It has more than {_MAX_COLUMNS} columns. Leave out those that are not imported.")
+        raise UnreadableFile(f"The file has more than {_MAX_COLUMNS} columns. Delete those that are not imported.")
     try:
         cells = next(csv.reader([header], delimiter=separator))
     except csv.Error as error:
-        raise UnreadableFile(f"Its first line cannot be read: {error}.") from error
+        raise UnreadableFile(f"The first line of the file cannot be read: {error}.") from error
     names = [name.strip().strip('"').strip() for name in cells]
     while names and not names[-1]:
         names.pop()
+    if any(len(name) > _MAX_NAME_CHARACTERS for name in names):
+        raise UnreadableFile(f"A column name has more than {_MAX_NAME_CHARACTERS} characters. Shorten or delete it.")
     if not names:
-        raise UnreadableFile("Its first line must name the columns.")
+        raise UnreadableFile("The first line of the file must name the columns.")
     return _Header(tuple(names), separator, has_separator_line=match is not None, has_line_above=above is not None)
 
 
@@ -216,7 +219,7 @@ def _find_positions(header: _Header, fields: Sequence[str]) -> dict[str, int]:
         raise UnreadableFile(f"Unknown column: {quoted}. The columns can be: {', '.join(fields)}.")
     columns = tuple(by_lower[name.lower()] for name in header.names)
     if repeated := sorted({name for name in columns if columns.count(name) > 1}):
-        raise UnreadableFile(f"It has the column {repeated[0]} twice. Leave one out.")
+        raise UnreadableFile(f"The file has the column {repeated[0]} twice. Delete one of them.")
     return {name: position for position, name in enumerate(columns)}
 
 
@@ -249,7 +252,7 @@ def _parse_rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], M
         except LeftOut:
             left_out += 1
             if left_out > _MAX_LEFT_OUT:
-                raise UnreadableFile(f"More than {_MAX_LEFT_OUT} of its rows are left out. Delete them.") from None
+                raise UnreadableFile(f"More than {_MAX_LEFT_OUT} rows of the file are left out. Delete them.") from None
     return ImportFile(replace(form, left_out=left_out), rows)
 
 
@@ -267,7 +270,7 @@ def _split_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str]
             else:
                 empty += 1
                 if empty > _MAX_EMPTY_LINES:
-                    raise UnreadableFile(f"It has more than {_MAX_EMPTY_LINES} empty lines. Delete them.")
+                    raise UnreadableFile(f"The file has more than {_MAX_EMPTY_LINES} empty lines. Delete them.")
             line = records.line_num + 1
     except csv.Error as error:
         raise UnreadableFile(f"Row {line} cannot be read: {error}.") from error

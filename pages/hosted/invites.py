@@ -48,7 +48,9 @@ def _render_accepted(acceptance: Acceptance) -> Response:
     """Show the new affiliate's whole link, which one click selects, so that it can be copied without scripts."""
     base_url = settings.current().web.url
     url = link_records([acceptance.link], base_url=base_url)[0]["url"] if acceptance.link else None
-    return documents.render_page("hosted/accepted.html", standing=acceptance, url=url)
+    return documents.render_page(
+        "hosted/accepted.html", standing=acceptance, url=url, sign_in_url=f"{base_url}/sign-in"
+    )
 
 
 def _render_refusal(refusal: Refused) -> Response:

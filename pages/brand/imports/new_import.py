@@ -39,10 +39,11 @@ _NAMES = {"programId": "program"}
 # The source of conversions without one in the form.
 _DEFAULT_SOURCE = "file"
 _WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
+_NO_CSV = "This is not a CSV file in UTF-8. In your spreadsheet program, save it as “CSV UTF-8”, and choose that file."
 # The largest file, and the largest form with one, packed or not.
 _MAX_FILE_BYTES = 2 * 1024 * 1024
 _MAX_FORM_BYTES = 2 * _MAX_FILE_BYTES
-_UNPROCESSABLE = 422
+_UNPROCESSABLE, _TOO_MANY = 422, 429
 _TEMPLATES = {
     "affiliates": "email,fullName,status,walletEmail,slug\r\nada@example.com,Ada Ek,Approved,ada@example.com,ada\r\n",
     "conversions": (
@@ -85,11 +86,18 @@ def _unpack(field: str) -> bytes:
 
 def _decode(raw: bytes) -> str:
     if len(raw) > _MAX_FILE_BYTES:
-        raise UnusableUpload(f"It is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Divide it.")
+        raise UnusableUpload(
+            f"The file is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Split it into smaller ones."
+        )
+    if not raw.strip():
+        raise UnusableUpload("The file is empty.")
     try:
-        return raw.decode()
+        text = raw.decode()
     except UnicodeDecodeError as error:
-        raise UnusableUpload("It is no text in UTF-8. Save it as “CSV UTF-8” and choose it again.") from error
+        raise UnusableUpload(_NO_CSV) from error
+    if "\0" in text:
+        raise UnusableUpload(_NO_CSV)
+    return text
 
 
 def _handle_file() -> Response | FormState:
@@ -107,7 +115,7 @@ def _handle_file() -> Response | FormState:
     is_import = request.form.get("do") == "import"
     answer = _import(kind, text, mapping) if is_import else _preview(kind, text, mapping)
     if answer.refusal is not None:
-        again = _hidden_fields(text) if is_import or match else None
+        again = _hidden_fields(text) if is_import or match or answer.status == _TOO_MANY else None
         return _render_form(_form_from_refusal(answer), again=again, match=match if not is_import else None)
     if is_import:
         return screens.redirect(f"/dashboard/imports/{answer.data['jobId']}")
@@ -180,7 +188,7 @@ def _form_from_refusal(answer: ApiResult) -> FormState:
     assert answer.refusal is not None
     errors = {_NAMES.get(name, name): message for name, message in answer.refusal.fields.items()}
     at_fields = {name: message for name, message in errors.items() if name in ("program", "file", "source")}
-    alert = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
+    alert = _WAIT if answer.status == _TOO_MANY else answer.refusal.message or " ".join(errors.values())
     return FormState(forms.form_from_request().values, at_fields, None if at_fields else alert, status=answer.status)
 
 

@@ -16,6 +16,7 @@ def _read_program() -> Body:
     return {
         "name": fields.get("name", ""),
         "slug": fields.get("slug", "").strip() or None,
+        "referralDestinationUrl": fields.get("referralDestinationUrl", "").strip() or None,
         "defaultCommissionType": fields.get("defaultCommissionType", ""),
         "defaultCommissionValue": form_values.parse_number(fields.get("defaultCommissionValue", "")),
         "recurringMonths": 0 if fields.get("recurring") == "first" else None,

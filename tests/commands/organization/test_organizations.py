@@ -38,8 +38,8 @@ def test_created_organization_is_printed_with_a_link_and_the_next_step(app, flas
 
     assert code == 0
     lines = output.splitlines()
-    (organization_id,) = re.fullmatch(rf"({_UUID})  Acme & Söhne", lines[0]).groups()
-    assert lines[2] == f"Next: flask key create --org {organization_id}"
+    assert re.fullmatch(rf"{_UUID}  Acme & Söhne", lines[0])
+    assert lines[2] == "Next: sign in. The overview lists the next steps, and no further command is needed."
     browser = Visitor(app)
     assert browser.open(re.search(r"http\S+", lines[1])[0]).headers["Location"] == "/dashboard"
     assert "Acme &amp; Söhne" in browser.open("/dashboard/settings").text
@@ -87,6 +87,19 @@ def test_organization_is_created_as_requested_and_audited(flask):
     assert [(action, entity_id) for action, _, entity_id, *_ in _list_audit_entries(created["id"])] == [
         ("organization.created", created["id"])
     ]
+
+
+def test_organization_created_as_verified_pays_without_hold_and_limit(flask):
+    arguments = ("org", "create", "--name", "Acme", "--owner-email", "ada@acme.example")
+    verified, other = flask.json(*arguments, "--verified"), flask.json(*arguments)
+
+    with db.any_org_work():
+        stored = db.db.run(
+            "select verification_state from organization where id in (%s, %s) order by created_at, id",
+            (verified["id"], other["id"]),
+        )
+    assert stored == [("verified",), ("unverified",)]
+    assert [after["verified"] for *_, after in _list_audit_entries(verified["id"])] == [True]
 
 
 def test_list_prints_organization_names_without_markup(flask, brand):

@@ -104,6 +104,15 @@ def test_invite_with_manual_approval_shows_that_the_brand_decides(campaign):
     assert "Clicks and sales count once the brand has approved you." in page
 
 
+def test_accepted_invite_leads_to_the_sign_in_of_affiliates(campaign):
+    token = token_from_invite(invite(campaign))
+
+    page = _press(campaign, token).text
+
+    assert '<a href="http://127.0.0.1:8000/sign-in">Sign in</a>' in page
+    assert campaign.app.test_client().get("/sign-in").status_code == 200
+
+
 def test_changed_slug_of_an_accepted_invite_is_explained(campaign):
     slug = unique_slug()
     token = token_from_invite(invite(campaign, slug=slug))

@@ -20,7 +20,7 @@ _ALERTS = [rule for group in yaml.safe_load((_DEPLOY / "monitoring/alerts.yaml")
            for rule in group["rules"]]  # fmt: skip
 _COMPOSE = yaml.safe_load((_DEPLOY / "compose/compose.yaml").read_text())["services"]
 _OTHER_SERVICES = {"postgres", "valkey", "migrate", "follow"}
-#: Variables of PostgreSQL's image and client, of pip, and of Python and its tools.
+#: Variables of PostgreSQL's image and client, of pip, of deploy/manage, and of Python and its tools.
 _FOREIGN_VARIABLES = {
     "COMPOSE_PROFILES",
     "FINDERFEE_BACKUP_IMAGE",
@@ -36,6 +36,7 @@ _FOREIGN_VARIABLES = {
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONUNBUFFERED",
     "SERVICE_PASSWORD",
+    "SETTINGS_FILE",
 }
 
 

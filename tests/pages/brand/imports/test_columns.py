@@ -64,6 +64,17 @@ def test_unknown_columns_are_matched_by_hand(campaign, owner):
     ]
 
 
+def test_column_that_is_in_the_file_twice_cannot_be_chosen(campaign, owner):
+    matching = upload_file(owner, campaign, "Mail,Mail,Name\nada@example.com,eve@example.com,Ada\n")
+
+    by_hand = match_fields(matching) | {"kind": "Affiliates", "col-email": "Mail", "col-fullName": "Name"}
+    refused = owner.send(NEW, by_hand)
+    without_it = owner.send(NEW, by_hand | {"col-email": "Name"})
+
+    assert (refused.status_code, "The file has several columns" in refused.text) == (400, True)
+    assert "1 wrong" in without_it.text  # a name is no email address
+
+
 def test_names_in_two_columns_become_one(campaign, owner):
     text = "first_name,last_name,email,paypal_email,wise_email,token\nAda,Ek,ada@example.com,pay@example.com,,ada-e\n"
 

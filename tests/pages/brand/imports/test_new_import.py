@@ -127,11 +127,18 @@ def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "Its first line must name the columns."),
+        (b"", "The file is empty."),
+        (b" \r\n\r\n", "The file is empty."),
+        (b",,,\r\n1,2,3,4\r\n", "The first line of the file must name the columns."),
         (f"{_HEADER}\n".encode(), "The file has a header and no rows."),
-        (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
-        (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
-        (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "It is larger than 2 MiB."),
+        (_GOOD.encode("utf-16"), "This is not a CSV file in UTF-8."),
+        ("email,fullName\na@x.test,Åsa\n".encode("latin-1"), "This is not a CSV file in UTF-8."),
+        (b"PK\x03\x04" + b"\0\1\2" * 500, "This is not a CSV file in UTF-8."),  # a workbook
+        (b"email\n\x00@x.test\n", "This is not a CSV file in UTF-8."),
+        (b"x" * 256 + b",email\n1,a@x.test\n", "A column name has more than 255 characters."),
+        (b",".join(b"c%d" % number for number in range(5000)) + b"\n1\n", "The file has more than 100 columns."),
+        (b"email,email,fullName\na@x.test,b@x.test,Ada\n", "The file has the column email twice."),
+        (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "The file is larger than 2 MiB."),
         (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import can have at most 1000 rows"),
     ],
 )
@@ -153,7 +160,7 @@ def test_missing_or_broken_file_imports_nothing(campaign, owner):
 
     assert [answer.status_code for answer in (missing, broken, bomb)] == [422] * 3
     assert "Choose a file." in missing.text
-    assert "It is larger than 2 MiB." in bomb.text
+    assert "The file is larger than 2 MiB." in bomb.text
 
 
 def _bomb():
@@ -309,3 +316,15 @@ def test_malformed_source_is_refused_at_its_field(campaign, owner):
 
     assert answer.status_code == 400
     assert "1 to 40 of a-z, 0-9 and hyphen" in answer.text
+
+
+def test_preview_over_the_limit_keeps_its_file(app, campaign, owner, monkeypatch):
+    limiter = app.extensions["limiter"]
+    with monkeypatch.context() as limited:
+        limited.setattr(limiter, "allows", lambda bucket, caller: bucket != "import")
+        refused = upload_file(owner, campaign, _GOOD)
+    preview = owner.send(NEW, _preview_fields(refused))
+
+    assert (refused.status_code, "Try again" in _buttons(refused)) == (429, True)
+    assert "2 new" in preview.text
+    assert campaign.rows("select count(*) from import_job") == [(0,)]

@@ -134,6 +134,25 @@ def test_new_program_is_created_once_and_shown(brand, people):
     assert "first payment" in visitor.open(first.headers["Location"]).text
 
 
+def test_links_of_a_new_program_open_its_destination_url(brand, people):
+    visitor = people("Manager")
+    to = visitor.send(f"{_HERE}/new", {**_NEW, "referralDestinationUrl": " https://www.acme.example/start "})
+
+    assert brand.rows("select referral_destination_url from program") == [("https://www.acme.example/start",)]
+    assert "lead nowhere yet" not in visitor.open(to.headers["Location"]).text
+
+
+def test_program_without_destination_url_says_that_its_links_lead_nowhere(brand, people):
+    program, slug = brand.program(), f"zoe-{uuid4().hex}"
+    brand.affiliate(slug)
+    pages = {role: people(role).open(f"{_HERE}/{program}").text for role in ("Manager", "Viewer")}
+
+    assert "links lead nowhere yet." in pages["Manager"]
+    assert f'href="{_HERE}/{program}/change#referralDestinationUrl"' in pages["Manager"]
+    assert "lead nowhere yet" not in pages["Viewer"]  # who cannot change it
+    assert brand.app.test_client().get(f"/r/{slug}").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [
@@ -141,6 +160,7 @@ def test_new_program_is_created_once_and_shown(brand, people):
         ({"name": "x" * 201}, "name"),
         ({"name": "a\0b"}, "name"),
         ({"slug": "A B"}, "slug"),
+        ({"referralDestinationUrl": "javascript:alert(1)"}, "referralDestinationUrl"),
         ({"defaultCommissionType": "Half"}, "defaultCommissionType"),
         ({"defaultCommissionValue": ""}, "defaultCommissionValue"),
         ({"defaultCommissionValue": "much"}, "defaultCommissionValue"),
