@@ -35,6 +35,7 @@ class QueuedMessage:
 
     id: UUID
     organization_id: UUID
+    kind: str
     recipient: str
     subject: str
     body_sealed: bytes

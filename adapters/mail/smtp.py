@@ -39,11 +39,11 @@ class _OutgoingPolicy(EmailPolicy):
 
     def fold(self, name: str, value: str) -> str:
         """Return the lines of a header."""
-        return f"{name}: {value}{self.linesep}" if name == _UNSUBSCRIBE else super().fold(name, value)
+        return f"{name}: {value}{self.linesep}" if _is_link(name, value) else super().fold(name, value)
 
     def fold_binary(self, name: str, value: str) -> bytes:
         """Return the lines of a header as bytes."""
-        return self.fold(name, value).encode("ascii") if name == _UNSUBSCRIBE else super().fold_binary(name, value)
+        return self.fold(name, value).encode() if _is_link(name, value) else super().fold_binary(name, value)
 
 
 _POLICY = _OutgoingPolicy(linesep="\r\n", cte_type="7bit")  # a server need not accept 8-bit bodies
@@ -182,6 +182,10 @@ def parse_mailbox(to: str) -> str:
 def extract_address(sender: str) -> str:
     """Return the address of `Name <address>`."""
     return parseaddr(sender)[1]
+
+
+def _is_link(name: str, value: str) -> bool:
+    return name == _UNSUBSCRIBE and value.isascii()
 
 
 def _mail_options(recipient: str, connection: smtplib.SMTP) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def _send_to(recipient: Recipient, content: EmailContent, *, organization_id: UU
             unsubscribe_url=unsubscribe_url,
             settings_url=settings_url,
         ),
-        kind=f"notification.{content.kind.value}",
+        kind=kinds.to_mail_kind(content.kind),
         at=now,
         unsubscribe_url=unsubscribe_url,
     )
