@@ -7,6 +7,7 @@ from models import db
 from pipelines import work
 from tests.journeys.notifications.feed import end_digests, list_emails, list_notifications, list_titles
 from tests.support.api.applications import apply
+from tests.support.api.invite_requests import accept_invite, invite, token_from_invite
 
 
 @pytest.fixture
@@ -54,6 +55,31 @@ def test_repeated_application_counts_once(office, campaign, drain):
 
     (item,) = list_notifications(campaign.person("Owner"))["items"]
     assert item["eventCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "titles"),
+    [
+        ({"autoApprove": False}, ["New application: Rita Moss"]),
+        ({"autoApprove": True}, []),
+    ],
+)
+def test_accepted_invite_that_waits_for_approval_is_notified(office, campaign, drain, fields, titles):
+    token = token_from_invite(invite(campaign, email="rita@example.com", fullName="Rita Moss", **fields))
+    for _ in range(2):
+        assert accept_invite(campaign, token).status_code == 200
+    drain()
+
+    assert list_titles(campaign.person("Owner")) == titles
+
+
+def test_accepted_test_invite_notifies_no_one(office, campaign, drain):
+    tester = campaign.other_key(is_test=True)
+    tester.programs.extend(campaign.programs)
+    assert accept_invite(campaign, token_from_invite(invite(tester, autoApprove=False))).json["status"] == "Pending"
+    drain()
+
+    assert list_notifications(campaign.person("Owner"))["items"] == []
 
 
 def test_automatically_approved_applicant_notifies_no_one(office, brand, drain):
