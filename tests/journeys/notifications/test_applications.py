@@ -8,6 +8,7 @@ from pipelines import work
 from tests.journeys.notifications.feed import end_digests, list_emails, list_notifications, list_titles
 from tests.support.api.applications import apply
 from tests.support.api.invite_requests import accept_invite, invite, token_from_invite
+from tests.support.databases import run_for_all_tenants
 
 
 @pytest.fixture
@@ -111,3 +112,16 @@ def test_application_after_the_digest_opens_another_notification(office, campaig
 
     assert list_titles(owner) == ["New application: Kim Lee", "New application: Rita Moss"]
     assert len(list_emails(campaign)) == 2
+
+
+def test_application_after_a_digest_that_lost_its_email_opens_another_notification(office, campaign, drain):
+    owner = campaign.person("Owner")
+    apply(campaign, email="rita@example.com", fullName="Rita Moss")
+    drain()
+    run_for_all_tenants("delete from job where name = 'notification.email'")
+    run_for_all_tenants("update notification set first_at = first_at - interval '4 hours'")
+    apply(campaign, email="kim@example.com", fullName="Kim Lee")
+    end_digests(drain)
+
+    assert list_titles(owner) == ["New application: Kim Lee", "New application: Rita Moss"]
+    assert [subject for _, _, subject in list_emails(campaign)] == ["New application: Kim Lee"]
