@@ -71,6 +71,41 @@ def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
     ]
 
 
+def test_minimum_of_a_former_home_currency_stays_until_another_is_typed(owner, brand):
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"minPayoutCents": "25"})
+    owner.send(f"{_HERE}/payouts/currency", {"homeCurrency": "JPY"})
+    html = owner.open(f"{_HERE}/payouts").text
+    assert "Minimum payout (JPY)" in html
+    assert "The minimum is 25.00 USD. Leave empty to keep it." in html
+    stored = "select payout_grace_days, min_payout_cents, min_payout_currency from organization where id = %s"
+
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"payoutGraceDays": "14"})
+    assert brand.rows(stored, brand.id) == [(14, 2_500, "USD")]
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"minPayoutCents": "2500"})
+    assert brand.rows(stored, brand.id) == [(30, 2_500, "JPY")]
+    assert 'value="2500"' in owner.open(f"{_HERE}/payouts").text
+
+
+@pytest.mark.parametrize(
+    ("page", "values", "message"),
+    [
+        ("payouts", _PAYOUTS | {"minPayoutCents": "lots"}, "Enter an amount, such as 25.00."),
+        ("payouts", _PAYOUTS | {"minPayoutCents": "1.234"}, "Enter an amount, such as 25.00."),
+        ("payouts", _PAYOUTS | {"payoutGraceDays": "91"}, "It must be from 0 to 90 days."),
+        ("payouts", _PAYOUTS | {"payoutGraceDays": "soon"}, "Enter a whole number."),
+        ("payouts/currency", {"homeCurrency": "XXX"}, "It must be a supported ISO 4217 code."),
+        ("notifications/large-sales", {"largeSaleCents": "lots"}, "Enter an amount, such as 25.00."),
+        ("brand", {"primaryBrandColor": "red"}, "It must be a colour such as #1a2b3c."),
+    ],
+)
+def test_error_at_a_field_is_worded_for_people(owner, page, values, message):
+    answer = owner.send(f"{_HERE}/{page}", values)
+
+    assert answer.status_code == 400
+    assert message in answer.text
+    assert f">{message}" in re.search(r'id="[^"]+-error"[^>]*>[^<]*', answer.text)[0]
+
+
 def test_automatic_payouts_need_a_fresh_login_and_keep_the_form(owner, brand, links):
     _age_login()
     typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly"}
