@@ -2,6 +2,7 @@
 
 import io
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -154,42 +155,55 @@ def test_logo_is_stored_and_removed(owner):
 
 
 @pytest.mark.parametrize(
-    ("form", "color"),
+    ("stored", "typed", "color"),
     [
-        ({"stored": "", "primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
-        ({"stored": "", "primaryBrandColor": "", "picked": "#aa0000"}, "#aa0000"),
-        ({"stored": "", "primaryBrandColor": "", "picked": "#0a6847"}, None),
-        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#aa0000"}, "#aa0000"),
-        ({"stored": "#123456", "primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
-        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#123456"}, "#123456"),
-        ({"stored": "#123456", "primaryBrandColor": "", "picked": "#123456"}, None),
+        (None, {"primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
+        (None, {"picked": "#aa0000"}, "#aa0000"),
+        (None, {}, None),
+        ("#123456", {"picked": "#aa0000"}, "#aa0000"),
+        ("#123456", {"primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
+        ("#123456", {}, "#123456"),
+        ("#123456", {"primaryBrandColor": ""}, None),
     ],
 )
-def test_typed_color_precedes_the_picked_one(owner, brand, form, color):
-    brand.rows(
-        "update organization set primary_brand_color = %s where id = %s returning 1", form["stored"] or None, brand.id
-    )
-    answer = owner.send(f"{_HERE}/brand", form)
+def test_typed_color_precedes_the_picked_one(owner, brand, stored, typed, color):
+    brand.rows("update organization set primary_brand_color = %s where id = %s returning 1", stored, brand.id)
+    answer = owner.send(f"{_HERE}/brand", _read_color_form(owner.open(f"{_HERE}/brand").text) | typed)
 
     assert answer.status_code == 303
     assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(color,)]
 
 
+def test_color_picked_after_a_preview_counts(owner, brand):
+    form = _read_color_form(owner.open(f"{_HERE}/brand").text) | {"picked": "#aa0000"}
+    form = _read_color_form(owner.open(f"{_HERE}/brand?{urlencode(form)}").text)
+    assert (form["picked"], form["primaryBrandColor"]) == ("#aa0000", "#aa0000")
+    owner.send(f"{_HERE}/brand", form | {"picked": "#00aa00"})
+
+    assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [("#00aa00",)]
+
+
+def _read_color_form(html):
+    names = ("primaryBrandColor", "picked", "shownText", "shownColor")
+    return {name: re.search(f'name="{name}"[^>]* value="([^"]*)"', html)[1] for name in names}
+
+
 def test_preview_shows_an_unsaved_color_as_it_is_shown_to_affiliates(owner, brand):
-    query = "primaryBrandColor=%23ffd400&picked=%230a6847&stored="
+    query = "primaryBrandColor=%23ffd400&picked=%230a6847"
     html = owner.open(f"{_HERE}/brand?{query}").text
 
     assert "#ffd400 has a contrast of 1.4 to 1 on white" in html
     assert 'fill="#ffd400"' in html  # readable on the dark theme as it is
     assert "Light theme: shown as" in html
     assert "Dark theme: shown as" not in html
-    assert html.count('value="#ffd400"') == 2
+    form = _read_color_form(html)
+    assert (form["picked"], form["primaryBrandColor"]) == ("#ffd400", "#ffd400")
     assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(None,)]
 
 
 def test_wrong_color_is_named_and_not_saved(owner, brand):
-    form = {"primaryBrandColor": "yellow", "picked": "#0a6847", "stored": ""}
-    assert "This is not a color" in owner.open(f"{_HERE}/brand?primaryBrandColor=yellow&picked=&stored=").text
+    form = {"primaryBrandColor": "yellow", "picked": "#0a6847"}
+    assert "This is not a color" in owner.open(f"{_HERE}/brand?primaryBrandColor=yellow&picked=").text
     refused = owner.send(f"{_HERE}/brand", form)
 
     assert refused.status_code == 400
