@@ -43,6 +43,14 @@ def test_pending_work_links_to_its_pages(brand, people):
     }
 
 
+def test_count_of_a_cut_list_says_that_there_are_more(brand, people):
+    brand.program()
+    for number in range(51):
+        brand.affiliate(f"new-{number}", status="Pending", approved_at=None)
+
+    assert '<b class="num">50+</b> pending applications' in people().open("/dashboard").text
+
+
 def test_every_link_of_the_overview_works(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     brand.affiliate("new", status="Pending", approved_at=None)
