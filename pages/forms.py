@@ -16,15 +16,16 @@ from pages.api_client import ApiResult
 #: The hidden field of every POST form: the Idempotency-Key of its operation.
 KEY_FIELD = "_key"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-_FILL_IN = "This field is required."
+#: The error of a required field that is empty.
+FILL_IN = "This field is required."
 _NOT_INTEGER, _AMOUNT = "Not a valid integer.", "Cents"
 _TYPE_AMOUNT = "Enter an amount, such as 25.00."
 # Messages of the API that are worded for callers of an API, in words for people.
 _REWORDED_MESSAGES = MappingProxyType(
     {
-        "Field may not be null.": _FILL_IN,
-        "It must not be blank.": _FILL_IN,
-        "Missing data for required field.": _FILL_IN,
+        "Field may not be null.": FILL_IN,
+        "It must not be blank.": FILL_IN,
+        "Missing data for required field.": FILL_IN,
         "Not a valid email address.": "Enter a valid email address.",
         _NOT_INTEGER: "Enter a whole number.",
         "Not a valid number.": "Enter a number.",

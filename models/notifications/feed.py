@@ -216,10 +216,12 @@ def list_applicant_lines(*, organization_id: UUID, affiliate_ids: Sequence[UUID]
 
 
 _HAS_PENDING = """
-select exists (select from affiliate where organization_id = %s and status = 'Pending' and deleted_at is null)
+select exists (select from affiliate where organization_id = %(org)s and status = 'Pending' and deleted_at is null
+  and (%(ids)s::uuid[] is null or id = any(%(ids)s::uuid[])))
 """
 
 
-def has_pending_applications(organization_id: UUID) -> bool:
-    """Return whether any application waits for a decision."""
-    return bool(db.run(_HAS_PENDING, (organization_id,))[0][0])
+def has_pending_applications(organization_id: UUID, affiliate_ids: Sequence[UUID] | None) -> bool:
+    """Return whether any of these applications waits for a decision; None: any of the organization's."""
+    params = {"org": organization_id, "ids": None if affiliate_ids is None else list(affiliate_ids)}
+    return bool(db.run(_HAS_PENDING, params)[0][0])

@@ -58,9 +58,7 @@ def send(*, organization_id: UUID, notification_id: UUID, now: datetime) -> None
     recipients = readers.list_recipients(
         organization_id=organization_id, kind=kind.value, roles=kinds.list_email_roles(kind)
     )
-    if not recipients or (
-        kind == NotificationKind.NewApplication and not feed.has_pending_applications(organization_id)
-    ):
+    if not recipients or (kind == NotificationKind.NewApplication and not _has_pending(notification, organization_id)):
         return
     brand = one_line.format_line(organization.name, max_length=_MAX_BRAND)
     content = _build_content(notification, kind, organization_id, brand)
@@ -113,6 +111,12 @@ def _build_body(notification: NotificationView, kind: NotificationKind, organiza
         f"{count:,} people applied to become affiliates of {brand} and wait for your decision:\n\n"
         f"{wording.list_events(lines, count)}"
     )
+
+
+def _has_pending(notification: NotificationView, organization_id: UUID) -> bool:
+    """Return whether an application of a notification waits for a decision; with more than are stored, whether any does."""
+    is_complete = notification.event_count == len(notification.subject_ids)
+    return feed.has_pending_applications(organization_id, notification.subject_ids if is_complete else None)
 
 
 def _first_event(notification: NotificationView) -> EventFacts:

@@ -93,9 +93,10 @@ def test_automatically_approved_applicant_notifies_no_one(office, brand, drain):
 
 def test_digest_is_not_emailed_once_every_application_is_decided(office, campaign, drain):
     owner = campaign.person("Owner")
+    campaign.affiliate("older", status="Pending", approved_at=None)  # of another hour
     apply(campaign, email="rita@example.com", fullName="Rita Moss")
     drain()
-    ((affiliate_id,),) = campaign.rows("select id from affiliate")
+    ((affiliate_id,),) = campaign.rows("select id from affiliate where email = 'rita@example.com'")
     assert owner.post(f"/api/v1/affiliates/{affiliate_id}/approve").status_code == 200
     end_digests(drain)
 
