@@ -114,9 +114,7 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
         mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
     if not _is_wanted(message):
-        mail.stage_final_status(
-            organization_id=organization_id, message_id=message_id, status=_FAILED, error=_UNWANTED
-        )
+        mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_FAILED, error=_UNWANTED)
         return None
     wait_until = _reserve_slot(message)
     if wait_until is None:
@@ -187,7 +185,7 @@ def any_org_open(message_id: UUID) -> OpenedMail:
 
 
 def _is_wanted(message: mail.QueuedMessage) -> bool:
-    """Return whether the recipient of a notification still gets its kind; True for other emails. Budget: 1 statement."""
+    """Return whether the recipient of a notification still gets its kind; True for other emails."""
     kind = kinds.kind_from_mail_kind(message.kind)
     return kind is None or bool(
         readers.list_recipients(

@@ -56,6 +56,7 @@ RULES: dict[NotificationKind, KindRules] = {
     NotificationKind.PayoutDue: KindRules(6, Role.Admin, Role.Owner),
 }
 
+
 def to_mail_kind(kind: NotificationKind) -> str:
     """Return the kind of the emails of a notification, as operators see it."""
     return f"{_MAIL_PREFIX}{kind.value}"

@@ -76,7 +76,8 @@ def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) ->
     """Store the result of a check and return the updated connection. `checked` is the connection as it was checked.
 
     Accepted credentials make a Broken connection Active. Credentials refused for an hour make it Broken, and its brand
-    is notified, unless it is a test connection. Nothing changes where the connection has ended or its credentials were replaced since.
+    is notified, unless it is a test connection. Nothing changes where the connection has ended or its credentials were
+    replaced since.
     """
     connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
     assert connection is not None  # connections are never deleted

@@ -114,7 +114,7 @@ def _build_body(notification: NotificationView, kind: NotificationKind, organiza
 
 
 def _has_pending(notification: NotificationView, organization_id: UUID) -> bool:
-    """Return whether an application of a notification waits for a decision; with more than are stored, whether any does."""
+    """Return whether an application of a notification waits for a decision; if not all are stored, whether any does."""
     is_complete = notification.event_count == len(notification.subject_ids)
     return feed.has_pending_applications(organization_id, notification.subject_ids if is_complete else None)
 

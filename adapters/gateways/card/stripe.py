@@ -25,7 +25,9 @@ _EVENTS_KEPT = timedelta(days=29)
 _PAGE = 100
 # A restricted key may lack the permission to read its account, which not every account can give it; the refusal names
 # the account.
-_NAMED_ACCOUNT = re.compile(r"does not have the required permissions for this endpoint on account '(acct_[A-Za-z0-9]+)'")
+_NAMED_ACCOUNT = re.compile(
+    r"does not have the required permissions for this endpoint on account '(acct_[A-Za-z0-9]+)'"
+)
 
 
 class Stripe(OneWebhookAdapter):
@@ -98,10 +100,10 @@ def _find_account_id(api: GatewayApi) -> str:
     try:
         return shapes.require(api.get("/v1/account"), "id")
     except CredentialsRefused as refused:
-        named = _NAMED_ACCOUNT.search(str(refused))
-        if named is None:
+        account = _NAMED_ACCOUNT.search(str(refused))
+        if account is None:
             raise
-        return named[1]
+        return account[1]
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:

@@ -31,7 +31,9 @@ _CHARGEBEE = Guide(
     key_url="https://app.chargebee.com/login",
     steps=(
         GuideStep("Enter the name of your site: acme for acme.chargebee.com.", ("site",)),
-        GuideStep("Open Settings, Configure Chargebee, API Keys and Webhooks, and add a key of the type below.", ("apiKey",)),
+        GuideStep(
+            "Open Settings, Configure Chargebee, API Keys and Webhooks, and add a key of the type below.", ("apiKey",)
+        ),
         GuideStep(
             "Leave the webhook's user and password empty, and we make them. Enter those of a webhook that you have.",
             ("webhookUser", "webhookPassword"),

@@ -52,8 +52,8 @@ _BRAINTREE = Guide(
     steps=(
         GuideStep("Sign in to the Control Panel and open the gear icon, API, Keys.", ("merchantId",)),
         GuideStep(
-            "Generate a new API key, or choose an existing one. It has the rights of its user; the role of that user needs"
-            " those below.",
+            "Generate a new API key, or choose an existing one. It has the rights of its user, whose role needs those"
+            " below.",
             ("publicKey",),
         ),
         GuideStep("Choose View next to the key to see its private key.", ("privateKey",)),

@@ -86,7 +86,7 @@ def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _find_missing(offer: Mapping[str, Any]) -> FormState | None:
-    """Return the form with an error at each required credential without a text; None if there is none."""
+    """Return the form with an error at each required credential without a text; None if all have one."""
     typed = read_credentials(offer)
     missing = [field["name"] for field in offer["fields"] if field["required"] and field["name"] not in typed]
     return forms.form_with_errors(dict.fromkeys(missing, forms.FILL_IN)) if missing else None

@@ -42,7 +42,7 @@ class ThemePreview:
 
 
 def _read_color() -> str | None:
-    """Return the typed color, or the picked one if only that differs from what the form showed; None for an empty field."""
+    """Return the typed color, or the picked one if the form showed another and the text did not change."""
     names = ("primaryBrandColor", "shownText", "picked", "shownColor")
     typed, shown_text, picked, shown_color = (request.values.get(name, "").strip().lower() for name in names)
     return (picked if picked and picked != shown_color and typed == shown_text else typed) or None

@@ -150,9 +150,9 @@ def test_email_that_waits_is_dropped_once_its_recipient_may_not_get_it(office, b
     drain()
 
     assert _recipients(office) == ["owner@example.com"]
-    assert brand.rows("select status, body_sealed is null from mail_message where recipient = 'manager@example.com'") == [
-        ("Failed", False)
-    ]
+    assert brand.rows(
+        "select status, body_sealed is null from mail_message where recipient = 'manager@example.com'"
+    ) == [("Failed", False)]
 
 
 def test_viewer_gets_no_email(office, brand, drain):

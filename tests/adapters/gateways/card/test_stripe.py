@@ -118,8 +118,8 @@ def _refuse_account(stage, status, message):
 def test_restricted_key_that_may_not_read_its_account_is_accepted(stage):
     _refuse_account(stage, 403, _NOT_PERMITTED)
 
-    known = GATEWAY.check(build_account(stage))
-    assert (known.account, known.identity) == ("acct_1", ("acct_1",))
+    check = GATEWAY.check(build_account(stage))
+    assert (check.account, check.identity) == ("acct_1", ("acct_1",))
 
 
 @pytest.mark.parametrize(
