@@ -115,6 +115,17 @@ def stage_final_status(*, organization_id: UUID, message_id: UUID, status: str, 
     db.stage(_STAGE_SETTLED, (status, error, organization_id, message_id))
 
 
+_STAGE_DROPPED = """
+update mail_message set status = 'Failed', last_error = %s, slot_at = null, body_sealed = null
+where organization_id = %s and id = %s and status = 'Queued'
+"""
+
+
+def stage_dropped(*, organization_id: UUID, message_id: UUID, reason: str) -> None:
+    """Stage that a Queued message will never be sent; its body is deleted, so that it cannot be retried."""
+    db.stage(_STAGE_DROPPED, (reason, organization_id, message_id))
+
+
 _STAGE_ERROR = """
 update mail_message set last_error = %s where organization_id = %s and id = %s and status = 'Queued'
 """

@@ -103,8 +103,8 @@ def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str,
 def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     """Count an attempt, or reserve a slot to wait for; return None if there is nothing to send (any more).
 
-    Without a mail server the message becomes Kept. A notification whose recipient may not get it any more becomes
-    Failed: it may have waited for days.
+    Without a mail server the message becomes Kept. A notification whose recipient may not get it any more is
+    dropped: it may have waited for days.
     """
     message = mail.lock_queued(organization_id=organization_id, message_id=message_id)
     if message is None:
@@ -114,7 +114,7 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
         mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
     if not _is_wanted(message):
-        mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_FAILED, error=_UNWANTED)
+        mail.stage_dropped(organization_id=organization_id, message_id=message_id, reason=_UNWANTED)
         return None
     wait_until = _reserve_slot(message)
     if wait_until is None:

@@ -152,7 +152,7 @@ def test_email_that_waits_is_dropped_once_its_recipient_may_not_get_it(office, b
     assert _recipients(office) == ["owner@example.com"]
     assert brand.rows(
         "select status, body_sealed is null from mail_message where recipient = 'manager@example.com'"
-    ) == [("Failed", False)]
+    ) == [("Failed", True)]
 
 
 def test_viewer_gets_no_email(office, brand, drain):
