@@ -103,9 +103,8 @@ def stage(stage):
 
 # What Stripe answers for its account to a restricted key without that permission.
 _NOT_PERMITTED = (
-    "The provided key 'rk_live_*********************************************************************************abcdef'"
-    " does not have the required permissions for this endpoint on account 'acct_1'. Having the"
-    " 'rak_accounts_kyc_basic_read' permission would allow this request to continue."
+    f"The provided key 'rk_live_{'*' * 90}abcdef' does not have the required permissions for this endpoint on account"
+    " 'acct_1'. Having the 'rak_accounts_kyc_basic_read' permission would allow this request to continue."
 )
 
 
