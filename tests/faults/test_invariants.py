@@ -57,6 +57,15 @@ _DAMAGE = {
     "delete from day_change; delete from day_to_reckon;"
     " insert into owed_day (organization_id, program_id, day, currency, cents)"
     " select organization_id, id, now()::date, 'USD', 1 from program": "the owed total of a day",
+    "insert into affiliate_day (organization_id, program_id, affiliate_id, day, clicks, leads, sales, refunds,"
+    " revenue_cents, refunded_cents, commission_cents, override_cents, is_counted, counted_clicks)"
+    " select organization_id, program_id, id, '2020-01-01', 1, 0, 0, 0, 0, 0, 0, 0, true, 2 from affiliate":
+        "an affiliate's day is counted",
+    "update affiliate_total set clicks = clicks + 1": "an affiliate's totals are the sums",
+    "insert into affiliate_unconverted select organization_id, id, 'WST', 1, 1 from affiliate":
+        "an affiliate's amounts without a rate",
+    "update affiliate_day set is_counted = true; update affiliate_total set last_sale_on = '2020-01-01'":
+        "an affiliate's last sale is",
     "update program_customer set payments = 1": "a customer has as many payments",
     "insert into job (organization_id, queue, name, fair_key, max_attempts) select id, '', '', '', 1 from organization":
         "no job is left",
