@@ -35,6 +35,7 @@ class QueuedMessage:
 
     id: UUID
     organization_id: UUID
+    kind: str
     recipient: str
     subject: str
     body_sealed: bytes
@@ -112,6 +113,17 @@ where organization_id = %s and id = %s and status = 'Queued'
 def stage_final_status(*, organization_id: UUID, message_id: UUID, status: str, error: str | None) -> None:
     """Stage that a Queued message is Kept or Failed; its body stays for 14 days."""
     db.stage(_STAGE_SETTLED, (status, error, organization_id, message_id))
+
+
+_STAGE_DROPPED = """
+update mail_message set status = 'Failed', last_error = %s, slot_at = null, body_sealed = null
+where organization_id = %s and id = %s and status = 'Queued'
+"""
+
+
+def stage_dropped(*, organization_id: UUID, message_id: UUID, reason: str) -> None:
+    """Stage that a Queued message will never be sent; its body is deleted, so that it cannot be retried."""
+    db.stage(_STAGE_DROPPED, (reason, organization_id, message_id))
 
 
 _STAGE_ERROR = """

@@ -27,13 +27,13 @@ def parse_number(text: str) -> int | float | str | None:
 def parse_amount(text: str, currency: str) -> int | str | None:
     """Return a typed amount in minor units; None for an empty field.
 
-    An amount with more decimals than the currency has is returned as typed.
+    An amount with more decimals than the currency has, or of an unknown currency, is returned as typed.
     """
     text = text.strip()
     if not text:
         return None
     value = _parse_decimal(text)
-    if value is None:
+    if value is None or currency not in currencies.EXPONENTS:
         return text
     amount = value.scaleb(currencies.exponent(currency))
     return int(amount) if amount == amount.to_integral_value() else text

@@ -16,16 +16,19 @@ from pages.api_client import ApiResult
 #: The hidden field of every POST form: the Idempotency-Key of its operation.
 KEY_FIELD = "_key"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-_FILL_IN = "This field is required."
+#: The error of a required field that is empty.
+FILL_IN = "This field is required."
+_NOT_INTEGER, _AMOUNT = "Not a valid integer.", "Cents"
+_TYPE_AMOUNT = "Enter an amount, such as 25.00."
 # Messages of the API that are worded for callers of an API, in words for people.
 _REWORDED_MESSAGES = MappingProxyType(
     {
-        "Field may not be null.": _FILL_IN,
-        "It must not be blank.": _FILL_IN,
-        "Missing data for required field.": _FILL_IN,
+        "Field may not be null.": FILL_IN,
+        "It must not be blank.": FILL_IN,
+        "Missing data for required field.": FILL_IN,
         "The URL must be absolute ASCII of at most 2048 characters.": "Enter a full URL, such as https://www.example.com/.",
         "Not a valid email address.": "Enter a valid email address.",
-        "Not a valid integer.": "Enter a whole number.",
+        _NOT_INTEGER: "Enter a whole number.",
         "Not a valid number.": "Enter a number.",
     }
 )
@@ -95,7 +98,7 @@ def form_from_refusal(answer: ApiResult, names: Mapping[str, str] = _NO_NAMES, f
     typed = form_from_request().values
     errors, rest = {}, []
     for field_name, message in answer.refusal.fields.items():
-        name, words = names.get(field_name, field_name), _reword(message)
+        name, words = names.get(field_name, field_name), _reword(message, field_name)
         if name in typed:
             errors[name] = words
         else:
@@ -139,9 +142,14 @@ def new_key() -> str:
     return secrets.token_urlsafe(18)
 
 
-def _reword(message: str) -> str:
-    """Return an error message of the API in words for people, for whom a null field is an empty one."""
-    return _REWORDED_MESSAGES.get(message, message)
+def _reword(message: str, field_name: str) -> str:
+    """Return an error message of the API in words for people, for whom a null field is an empty one.
+
+    They type an amount in major units, and do not know the API's name of a field.
+    """
+    if message == _NOT_INTEGER and field_name.endswith(_AMOUNT):
+        return _TYPE_AMOUNT
+    return _REWORDED_MESSAGES.get(message, message.replace(f"{field_name} must", "It must", 1))
 
 
 def _to_input(answer: object) -> object:

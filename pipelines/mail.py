@@ -16,14 +16,17 @@ from adapters import sealing
 from adapters.mail import smtp
 from domain import jobs
 from domain.mail import pace, smtp_address
+from domain.notifications import kinds
 from domain.refusals import Refused
 from models import ids, mail
+from models.notifications import readers
 from models.organization import members
 from pipelines import work
 
 _KEPT = "Kept"
 _FAILED = "Failed"
 _OWNER_FOOTER = "You get this email because you are an Owner of the organization."
+_UNWANTED = "The recipient left the team, lost the role for it, or switched these emails off."
 _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 
 
@@ -100,7 +103,8 @@ def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str,
 def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     """Count an attempt, or reserve a slot to wait for; return None if there is nothing to send (any more).
 
-    Without a mail server the message becomes Kept.
+    Without a mail server the message becomes Kept. A notification whose recipient may not get it any more is
+    dropped: it may have waited for days.
     """
     message = mail.lock_queued(organization_id=organization_id, message_id=message_id)
     if message is None:
@@ -108,6 +112,9 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     server = settings.current().mail.smtp
     if server is None:
         mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
+        return None
+    if not _is_wanted(message):
+        mail.stage_dropped(organization_id=organization_id, message_id=message_id, reason=_UNWANTED)
         return None
     wait_until = _reserve_slot(message)
     if wait_until is None:
@@ -175,6 +182,19 @@ def any_org_open(message_id: UUID) -> OpenedMail:
         except sealing.CannotUnseal as error:
             raise Refused(409, "cannot_open", str(error)) from error
     return OpenedMail(message, _headers(message, body["unsubscribe_url"]), body["text"], body["html"])
+
+
+def _is_wanted(message: mail.QueuedMessage) -> bool:
+    """Return whether the recipient of a notification still gets its kind; True for other emails."""
+    kind = kinds.kind_from_mail_kind(message.kind)
+    return kind is None or bool(
+        readers.list_recipients(
+            organization_id=message.organization_id,
+            kind=kind.value,
+            roles=kinds.list_email_roles(kind),
+            email=message.recipient,
+        )
+    )
 
 
 def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:

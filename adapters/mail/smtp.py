@@ -11,7 +11,7 @@ import ssl
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8
+from email.policy import EmailPolicy
 from email.utils import format_datetime, parseaddr
 from typing import Protocol
 from uuid import UUID
@@ -27,7 +27,26 @@ _REASON_CHARACTERS = 500
 
 # A mailbox of plain characters needs no conversion, with any domain (also an intranet's).
 _PLAIN_MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
+_UNSUBSCRIBE = "List-Unsubscribe"
 _LINE_AND_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+class _OutgoingPolicy(EmailPolicy):
+    """SMTP's rules, with the link of List-Unsubscribe as it is.
+
+    A long link in another header would be encoded in parts (RFC 2047), which mail programs do not decode in this one.
+    """
+
+    def fold(self, name: str, value: str) -> str:
+        """Return the lines of a header."""
+        return f"{name}: {value}{self.linesep}" if _is_link(name, value) else super().fold(name, value)
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        """Return the lines of a header as bytes."""
+        return self.fold(name, value).encode() if _is_link(name, value) else super().fold_binary(name, value)
+
+
+_POLICY = _OutgoingPolicy(linesep="\r\n", cte_type="7bit")  # a server need not accept 8-bit bodies
 
 
 class MailRejected(Exception):
@@ -124,8 +143,7 @@ def advise(error: MailRejected | MailUnreachable) -> str:
 
 def build_message(email: OutgoingEmail, *, sender: str, recipient: str) -> EmailMessage:
     """Return the MIME message: headers, text, and the HTML as its alternative."""
-    policy = SMTP if recipient.isascii() else SMTPUTF8
-    message = EmailMessage(policy=policy.clone(cte_type="7bit"))  # a server need not accept 8-bit bodies
+    message = EmailMessage(policy=_POLICY if recipient.isascii() else _POLICY.clone(utf8=True))
     for name, value in build_headers(email, sender=sender, recipient=recipient).items():
         message[name] = value
     message.set_content(email.text)
@@ -145,7 +163,7 @@ def build_headers(email: OutgoingEmail, *, sender: str, recipient: str) -> dict[
         "Auto-Submitted": "auto-generated",
     }
     if email.unsubscribe_url is not None:
-        headers["List-Unsubscribe"] = f"<{email.unsubscribe_url}>"
+        headers[_UNSUBSCRIBE] = f"<{email.unsubscribe_url}>"
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     return headers
 
@@ -164,6 +182,10 @@ def parse_mailbox(to: str) -> str:
 def extract_address(sender: str) -> str:
     """Return the address of `Name <address>`."""
     return parseaddr(sender)[1]
+
+
+def _is_link(name: str, value: str) -> bool:
+    return name == _UNSUBSCRIBE and value.isascii()
 
 
 def _mail_options(recipient: str, connection: smtplib.SMTP) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ DIGEST_AFTER = timedelta(hours=1)
 #: Unread notifications are counted up to this number.
 MAX_UNREAD = 100
 _AT_ONCE = timedelta(0)
+_MAIL_PREFIX = "notification."
 
 
 class NotificationKind(StrEnum):
@@ -54,6 +55,17 @@ RULES: dict[NotificationKind, KindRules] = {
     NotificationKind.ConnectionBroken: KindRules(5, Role.Viewer, Role.Admin),
     NotificationKind.PayoutDue: KindRules(6, Role.Admin, Role.Owner),
 }
+
+
+def to_mail_kind(kind: NotificationKind) -> str:
+    """Return the kind of the emails of a notification, as operators see it."""
+    return f"{_MAIL_PREFIX}{kind.value}"
+
+
+def kind_from_mail_kind(mail_kind: str) -> NotificationKind | None:
+    """Return the kind of notification that an email is about; None for other emails."""
+    return next((kind for kind in NotificationKind if to_mail_kind(kind) == mail_kind), None)
+
 
 _BY_CODE = {rules.code: kind for kind, rules in RULES.items()}
 

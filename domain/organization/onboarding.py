@@ -23,8 +23,9 @@ class StepKey(StrEnum):
 class OnboardingFacts:
     """The facts of an organization; a missing one is None.
 
-    The program is the newest one, the gateway that of the oldest live connection. The sale is the latest that tracking
-    or a connection recorded, the times of clicks and of the tag are the latest.
+    The program is the newest one, the gateway that of the oldest live connection. The last sale is the latest that
+    tracking or a connection recorded, of recent conversions; `first_sale_at` is that of the first one that was no test.
+    The times of clicks and of the tag are the latest.
     """
 
     name: str
@@ -37,6 +38,7 @@ class OnboardingFacts:
     last_click_at: datetime | None
     last_sale_at: datetime | None
     is_last_sale_test: bool | None
+    first_sale_at: datetime | None
     tag_seen_at: datetime | None
     tag_origin: str | None
     affiliate_at: datetime | None
@@ -55,10 +57,15 @@ class SetupStep:
 
 def build_steps(facts: OnboardingFacts, *, may_pay: bool) -> Sequence[SetupStep]:
     """Return the steps in order; `may_pay` if the organization could make a payout run."""
-    sales_at = facts.connected_at or facts.last_sale_at
+    sales_at = facts.connected_at or facts.last_sale_at or facts.first_sale_at
     install = f"/dashboard/programs/{facts.program_id}/install" if facts.program_id else "/dashboard/programs/new"
     return [
-        SetupStep(StepKey.Profile, bool(facts.name and facts.home_currency), facts.created_at, "/dashboard/settings"),
+        SetupStep(
+            StepKey.Profile,
+            bool(facts.name and facts.home_currency),
+            facts.created_at,
+            "/dashboard/settings/profile",
+        ),
         _step(StepKey.Program, facts.program_at, "/dashboard/programs/new"),
         _step(StepKey.Sales, sales_at, "/dashboard/connections"),
         SetupStep(StepKey.Tag, facts.tag_seen_at is not None, None, install),

@@ -47,7 +47,7 @@ with collected as (
       else n.subject_ids end
   from notification_counter c
   where c.organization_id = %(organization_id)s and n.organization_id = %(organization_id)s and n.kind = %(kind)s
-    and n.emailed_at is null and %(collects)s
+    and n.emailed_at is null and n.first_at > %(collected_since)s
   returning n.id
 ), opened as (
   insert into notification (id, organization_id, number, kind, event_count, subject_ids, title, detail, path,
@@ -61,10 +61,10 @@ select exists (select from opened)
 """
 
 
-def add(event: NewNotice, *, notification_id: UUID, collects: bool, at: datetime) -> bool:
+def add(event: NewNotice, *, notification_id: UUID, collected_since: datetime | None, at: datetime) -> bool:
     """Write an event under the number that was taken; return whether it opened a notification of this id.
 
-    With `collects` it counts in the open notification of its kind, if there is one.
+    Otherwise it counts in the open notification of its kind whose first event was after `collected_since`.
     """
     params = {
         "id": notification_id,
@@ -74,7 +74,7 @@ def add(event: NewNotice, *, notification_id: UUID, collects: bool, at: datetime
         "title": event.title,
         "detail": event.detail,
         "path": event.path,
-        "collects": collects,
+        "collected_since": collected_since,
         "at": at,
     }
     row = db.row(_ADD, params)
@@ -216,10 +216,12 @@ def list_applicant_lines(*, organization_id: UUID, affiliate_ids: Sequence[UUID]
 
 
 _HAS_PENDING = """
-select exists (select from affiliate where organization_id = %s and status = 'Pending' and deleted_at is null)
+select exists (select from affiliate where organization_id = %(org)s and status = 'Pending' and deleted_at is null
+  and (%(ids)s::uuid[] is null or id = any(%(ids)s::uuid[])))
 """
 
 
-def has_pending_applications(organization_id: UUID) -> bool:
-    """Return whether any application waits for a decision."""
-    return bool(db.run(_HAS_PENDING, (organization_id,))[0][0])
+def has_pending_applications(organization_id: UUID, affiliate_ids: Sequence[UUID] | None) -> bool:
+    """Return whether any of these applications waits for a decision; None: any of the organization's."""
+    params = {"org": organization_id, "ids": None if affiliate_ids is None else list(affiliate_ids)}
+    return bool(db.run(_HAS_PENDING, params)[0][0])

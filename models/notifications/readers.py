@@ -136,15 +136,27 @@ select (array_agg(m.id order by m.created_at, m.id))[1], lower(m.email),
   (array_agg(m.role order by m.created_at, m.id))[1]
 from member m left join notification_reader r on r.organization_id = m.organization_id and r.member_id = m.id
 where m.organization_id = %(organization_id)s and m.role = any(%(roles)s) and m.is_email_verified and m.email <> ''
-  and m.removed_at is null
+  and m.removed_at is null and (%(email)s::text is null or lower(m.email) = lower(%(email)s))
 group by lower(m.email)
 having not bool_or(%(kind)s = any(coalesce(r.emails_off, '{}')))
 order by min(m.created_at), 2 limit %(limit)s
 """
 
 
-def list_recipients(*, organization_id: UUID, kind: str, roles: Sequence[str]) -> list[Recipient]:
-    """Return the members with one of these roles who get emails of a kind at a verified address, oldest first."""
+def list_recipients(
+    *, organization_id: UUID, kind: str, roles: Sequence[str], email: str | None = None
+) -> list[Recipient]:
+    """Return the members with one of these roles who get emails of a kind at a verified address, oldest first.
+
+    With `email` only those with this address.
+    """
     return _RECIPIENTS.all(
-        _LIST, {"organization_id": organization_id, "kind": kind, "roles": list(roles), "limit": _MAX_RECIPIENTS}
+        _LIST,
+        {
+            "organization_id": organization_id,
+            "kind": kind,
+            "roles": list(roles),
+            "email": email,
+            "limit": _MAX_RECIPIENTS,
+        },
     )

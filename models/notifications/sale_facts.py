@@ -98,12 +98,15 @@ _SALE = columns(
 )
 _FIND = f"""
 select {_SALE} from conversion c join organization o on o.id = c.organization_id {_EARLIER}
-where c.organization_id = %s and c.id = %s
+where c.organization_id = %s and c.id = %s and c.status <> 'Denied'
 """
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> SaleToCheck | None:
-    """Return a sale with the terms; None if it was deleted. Searches a bounded number of earlier conversions."""
+    """Return a sale with the terms; None if it was deleted or denied since.
+
+    Searches a bounded number of earlier conversions.
+    """
     return _SALES.first(_FIND, (organization_id, conversion_id))
 
 

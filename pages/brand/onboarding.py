@@ -21,7 +21,13 @@ def read_values() -> dict[str, Any]:
     onboarding = api_client.require(get_onboarding)
     for step in onboarding["steps"]:
         step["path"] = urlsplit(step["url"]).path
-    return {"onboarding": onboarding, "may_set_up": api_client.is_allowed(create_program)}
+    open_keys = [step["key"] for step in onboarding["steps"] if not step["isDone"]]
+    return {
+        "onboarding": onboarding,
+        # The list is folded once only the webhook is left, which a brand may never need.
+        "is_folded": open_keys == ["webhook"],
+        "may_set_up": api_client.is_allowed(create_program),
+    }
 
 
 @blueprint.get("/dashboard/onboarding")

@@ -23,16 +23,23 @@ from pages.times import date_ranges
 
 blueprint = Blueprint("overview_page", __name__)
 
+# How many the API lists at most.
+_MAX_APPLICATIONS, _MAX_EVENTS = 50, 500
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingWork:
-    """A count of waiting items with the words for `one` and for `many`, and their address; `about` are amounts."""
+    """A count of waiting items with the words for `one` and for `many`, and their address; `about` are amounts.
+
+    With `is_capped` there may be more.
+    """
 
     count: int
     one: str
     many: str
     path: str
     about: Sequence[str] = ()
+    is_capped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,8 @@ def _list_waiting_work(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWo
         yield WaitingWork(1, singular, singular, f"/dashboard/programs/{stats[0]['programId']}/install")
     if applications := api_client.require(list_applications):
         path = "/dashboard/affiliates/applications"
-        yield WaitingWork(len(applications), "pending application", "pending applications", path)
+        is_capped = len(applications) == _MAX_APPLICATIONS
+        yield WaitingWork(len(applications), "pending application", "pending applications", path, is_capped=is_capped)
     yield from _list_review_work()
     if api_client.is_allowed(list_payout_drafts):
         for draft in api_client.require(list_payout_drafts):
@@ -105,7 +113,7 @@ def _list_waiting_work(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWo
 def _list_review_work() -> Iterator[WaitingWork]:
     if events := api_client.require(list_fraud_events):
         singular, plural = "click or lead flagged as fraud", "clicks and leads flagged as fraud"
-        yield WaitingWork(len(events), singular, plural, "/dashboard/review")
+        yield WaitingWork(len(events), singular, plural, "/dashboard/review", is_capped=len(events) == _MAX_EVENTS)
     uncredited = api_client.require(summarize_uncredited_conversions)
     if uncredited["openCount"]:
         amounts = [wording.format_money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]

@@ -76,7 +76,8 @@ def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) ->
     """Store the result of a check and return the updated connection. `checked` is the connection as it was checked.
 
     Accepted credentials make a Broken connection Active. Credentials refused for an hour make it Broken, and its brand
-    is notified. Nothing changes where the connection has ended or its credentials were replaced since.
+    is notified, unless it is a test connection. Nothing changes where the connection has ended or its credentials were
+    replaced since.
     """
     connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
     assert connection is not None  # connections are never deleted
@@ -93,7 +94,7 @@ def record(checked: GatewayConnection, refusal: str | None, *, now: datetime) ->
     }
     after = connections.update(organization_id=connection.organization_id, connection_id=connection.id, changes=changes)
     assert after is not None  # it is locked
-    if is_broken and connection.status != ConnectionStatus.Broken:
+    if is_broken and connection.status != ConnectionStatus.Broken and after.mode == "live":
         _notify_broken(after)
     if refusal is None and connection.refused_at is not None:
         inbox.stage_resume(organization_id=after.organization_id, connection_id=after.id)
@@ -109,7 +110,7 @@ def _notify_broken(connection: GatewayConnection) -> None:
     label = registry.get(connection.gateway).label
     detail = (
         f"{label} has refused the credentials of {organization.name} for at least an hour.\n\n"
-        f"  account: {connection.account}, in {connection.mode} mode\n"
+        f"  account: {connection.account}\n"
         f"  {label} says: {connection.last_error}\n\n"
         f"Events that {label} sends are still received. Events that need a look-up there wait, and missed events are"
         f" not fetched.\n\nCreate new credentials at {label} and enter them on the connection's page. Waiting events"

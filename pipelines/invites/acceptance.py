@@ -10,16 +10,19 @@ from uuid import UUID
 
 from domain import slugs, statuses
 from domain.invites import InviteState, state_at
+from domain.notifications.kinds import NotificationKind
 from domain.refusals import Refused
 from models import advisory_locks, invites
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.invites import InviteWithProgram
+from models.notifications.feed import NewNotice
 from models.organization import organizations
 from models.programs import programs
 from pipelines.affiliates import enrollment
 from pipelines.invites import invitations
 from pipelines.invites.invite_email import InviteContext
+from pipelines.notifications import notices
 
 _SLUG_UNAVAILABLE = "slug_unavailable"
 
@@ -124,8 +127,10 @@ def _enroll(invite: InviteWithProgram, program: programs.Program, now: datetime)
     if existing is not None:
         return existing.id, _promised_slug(existing, invite)
     kept_slug = _reserve_slug(invite)
-    enrolled = enrollment.join(_columns(invite), alias=kept_slug, now=now)
-    return enrolled.affiliate.id, kept_slug
+    affiliate = enrollment.join(_columns(invite), alias=kept_slug, now=now).affiliate
+    if affiliate.status == statuses.AffiliateStatus.Pending and not invite.is_test:
+        notices.stage(NewNotice(organization_id, NotificationKind.NewApplication.value, affiliate.id))
+    return affiliate.id, kept_slug
 
 
 def _promised_slug(affiliate: Affiliate, invite: InviteWithProgram) -> str | None:

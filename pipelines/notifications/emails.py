@@ -58,9 +58,7 @@ def send(*, organization_id: UUID, notification_id: UUID, now: datetime) -> None
     recipients = readers.list_recipients(
         organization_id=organization_id, kind=kind.value, roles=kinds.list_email_roles(kind)
     )
-    if not recipients or (
-        kind == NotificationKind.NewApplication and not feed.has_pending_applications(organization_id)
-    ):
+    if not recipients or (kind == NotificationKind.NewApplication and not _has_pending(notification, organization_id)):
         return
     brand = one_line.format_line(organization.name, max_length=_MAX_BRAND)
     content = _build_content(notification, kind, organization_id, brand)
@@ -115,6 +113,12 @@ def _build_body(notification: NotificationView, kind: NotificationKind, organiza
     )
 
 
+def _has_pending(notification: NotificationView, organization_id: UUID) -> bool:
+    """Return whether an application of a notification waits for a decision; if not all are stored, whether any does."""
+    is_complete = notification.event_count == len(notification.subject_ids)
+    return feed.has_pending_applications(organization_id, notification.subject_ids if is_complete else None)
+
+
 def _first_event(notification: NotificationView) -> EventFacts:
     return EventFacts(notification.affiliate_name, notification.amount_cents, notification.currency)
 
@@ -144,7 +148,7 @@ def _send_to(recipient: Recipient, content: EmailContent, *, organization_id: UU
             unsubscribe_url=unsubscribe_url,
             settings_url=settings_url,
         ),
-        kind=f"notification.{content.kind.value}",
+        kind=kinds.to_mail_kind(content.kind),
         at=now,
         unsubscribe_url=unsubscribe_url,
     )

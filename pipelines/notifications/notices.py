@@ -15,6 +15,9 @@ from models.notifications import feed
 from models.notifications.feed import NewNotice
 from pipelines import work
 
+# How many times the delay of its emails a notification collects events at most.
+_MAX_EMAIL_DELAY = 3
+
 
 def stage(event: NewNotice) -> None:
     """Stage the job that writes an event, in the transaction of the event."""
@@ -27,11 +30,17 @@ def stage(event: NewNotice) -> None:
 def add(event: NewNotice, *, now: datetime) -> None:
     """Write an event as a notification of its own, or into the open one of its kind; stage the job of its emails.
 
+    One that is still open long after its emails were due lost their job, and collects no more.
     Budget: 1 round trip; the rest travels with the commit.
     """
     rules, notification_id = RULES[NotificationKind(event.kind)], ids.new_id()
     feed.stage_next_number(event.organization_id)
-    is_new = feed.add(event, notification_id=notification_id, collects=rules.is_collected, at=now)
+    is_new = feed.add(
+        event,
+        notification_id=notification_id,
+        collected_since=now - _MAX_EMAIL_DELAY * rules.email_after if rules.is_collected else None,
+        at=now,
+    )
     if is_new:
         work.enqueue(
             jobs.NOTIFICATION_EMAIL,

@@ -54,7 +54,7 @@ def set_home_currency(organization: Organization, code: str, now: datetime) -> O
     """
     currency = currencies.normalize(code)
     if currency is None:
-        message = "homeCurrency must be a supported ISO 4217 code."
+        message = "It must be a supported ISO 4217 code."
         raise Refused(400, "unsupported_currency", message, field="homeCurrency")
     if currency == organization.home_currency:
         return organization
@@ -79,7 +79,7 @@ def _check_grace_days(organization: Organization, changes: Mapping[str, object])
         raise Refused(
             400,
             "payout_grace_days_out_of_range",
-            f"payoutGraceDays must be from 0 to {organization.payout_grace_days_max}.",
+            f"It must be from 0 to {organization.payout_grace_days_max} days.",
             field="payoutGraceDays",
         )
 

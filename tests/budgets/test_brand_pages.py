@@ -27,7 +27,7 @@ class Home(Reads):
         "/dashboard/onboarding": 1,
         "/dashboard/notifications": 2,
         "/dashboard/notifications/list": 2,
-        "/dashboard/settings/notifications": 2,
+        "/dashboard/settings/notifications": 3,
     }
 
     def grow(self, number):

@@ -1,5 +1,6 @@
 """stripe: invoices of subscriptions, one-off payments of its checkout, charges that are refunded or disputed."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,7 +8,14 @@ from typing import Any
 from adapters import clock
 from adapters.gateways import paging, proofs, shapes
 from adapters.gateways.adapter import OneWebhookAdapter, make_listed
-from adapters.gateways.base import Capabilities, CredentialField, GatewayAccount, GatewayDelivery, Known
+from adapters.gateways.base import (
+    Capabilities,
+    CredentialField,
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayDelivery,
+    Known,
+)
 from adapters.gateways.card import stripe_facts
 from adapters.gateways.wire import GatewayApi, Params, bearer
 from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
@@ -15,6 +23,11 @@ from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, Unr
 _VERSION = "2025-09-30.clover"
 _EVENTS_KEPT = timedelta(days=29)
 _PAGE = 100
+# A restricted key may lack the permission to read its account, which not every account can give it; the refusal names
+# the account.
+_NAMED_ACCOUNT = re.compile(
+    r"does not have the required permissions for this endpoint on account '(acct_[A-Za-z0-9]+)'"
+)
 
 
 class Stripe(OneWebhookAdapter):
@@ -49,7 +62,7 @@ class Stripe(OneWebhookAdapter):
         return GatewayApi("stripe", "https://api.stripe.com", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        account_id = shapes.require(self.api(account).get("/v1/account"), "id")
+        account_id = _find_account_id(self.api(account))
         modes = {"sk_live": True, "rk_live": True, "sk_test": False, "rk_test": False}
         return Known(account_id, modes.get(account.credentials.get("apiKey", "")[:7]), (account_id,))
 
@@ -80,6 +93,17 @@ class Stripe(OneWebhookAdapter):
 
 
 GATEWAY = Stripe()
+
+
+def _find_account_id(api: GatewayApi) -> str:
+    """Return the id of the key's account. Raises CredentialsRefused for a key that is not valid."""
+    try:
+        return shapes.require(api.get("/v1/account"), "id")
+    except CredentialsRefused as refused:
+        account = _NAMED_ACCOUNT.search(str(refused))
+        if account is None:
+            raise
+        return account[1]
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:

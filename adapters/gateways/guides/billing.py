@@ -15,10 +15,11 @@ _PADDLE = Guide(
     ),
     permissions=(
         Permission("Notification settings: Write", "creates the notification destination", ("/notification-settings",)),
-        Permission("Transactions: Read", "finds missed payments", ("/events",)),
-        Permission("Adjustments: Read", "finds missed refunds", ("/events",)),
+        Permission("Notifications: Read", "lists the events of missed payments and refunds", ("/events",)),
+        Permission("Transactions: Read", "reads missed payments"),
+        Permission("Adjustments: Read", "reads missed refunds"),
         Permission("Customers: Read", "reads the email and the custom data of a customer", ("/customers",)),
-        Permission("Subscriptions: Read", "reads the custom data of a subscription", ("/subscriptions", "/events")),
+        Permission("Subscriptions: Read", "reads the custom data of a subscription", ("/subscriptions",)),
         Permission("Discounts: Write", "reads codes, and creates those of your affiliates", ("/discounts",)),
     ),
     writes=("one notification destination", "discounts that you or your affiliates create here"),
@@ -30,7 +31,9 @@ _CHARGEBEE = Guide(
     key_url="https://app.chargebee.com/login",
     steps=(
         GuideStep("Enter the name of your site: acme for acme.chargebee.com.", ("site",)),
-        GuideStep("Open Settings, Configure Chargebee, API keys, and add a key with the access below.", ("apiKey",)),
+        GuideStep(
+            "Open Settings, Configure Chargebee, API Keys and Webhooks, and add a key of the type below.", ("apiKey",)
+        ),
         GuideStep(
             "Leave the webhook's user and password empty, and we make them. Enter those of a webhook that you have.",
             ("webhookUser", "webhookPassword"),

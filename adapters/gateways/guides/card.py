@@ -31,7 +31,7 @@ _STRIPE = Guide(
         ),
     ),
     permissions=(
-        Permission("Connect, Accounts: Read", "identifies your account", ("/account",)),
+        Permission("Connect, Accounts: Read", "identifies your account (optional)", ("/account",)),
         Permission("Webhook Endpoints: Write", "creates the webhook, and deletes it again", ("/webhook_endpoints",)),
         Permission("Events: Read", "finds missed events", ("/events",)),
         Permission("Invoices: Read", "reads payments of subscriptions", ("/invoices",)),
@@ -51,13 +51,20 @@ _BRAINTREE = Guide(
     key_url="https://www.braintreegateway.com/login",
     steps=(
         GuideStep("Sign in to the Control Panel and open the gear icon, API, Keys.", ("merchantId",)),
-        GuideStep("Generate a new API key, or choose an existing one.", ("publicKey",)),
+        GuideStep(
+            "Generate a new API key, or choose an existing one. It has the rights of its user, whose role needs those"
+            " below.",
+            ("publicKey",),
+        ),
         GuideStep("Choose View next to the key to see its private key.", ("privateKey",)),
     ),
     permissions=(
-        Permission("View transactions", "reads payments and refunds", ("/transactions",)),
-        Permission("View customers", "reads custom fields of a customer", ("/customers",)),
-        Permission("View plans", "checks the keys", ("/plans",)),
+        Permission(
+            "Download Transactions with Masked Payment Data", "finds one-off payments and refunds", ("/transactions",)
+        ),
+        Permission("View Transactions", "reads a payment that was refunded or disputed"),
+        Permission("View Customers", "reads custom fields of a customer", ("/customers",)),
+        Permission("View Subscription Plans", "checks the keys", ("/plans",)),
     ),
     outcome="You add the webhook yourself; the next page shows its address. One-off payments and refunds are read every"
     " 15 minutes.",

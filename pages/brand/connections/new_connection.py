@@ -22,6 +22,8 @@ _NEW = "/dashboard/connections/new"
 def _connect_gateway(gateway: str) -> Response | FormState:
     """Connect a gateway and show the remaining steps there, once."""
     offer = find_offer(list_gateways, gateway)
+    if (incomplete := _find_missing(offer)) is not None:
+        return incomplete
     body = {"gateway": offer["name"], "mode": request.form.get("mode", "live"), "credentials": read_credentials(offer)}
     answer = send(connect_gateway, body=body)
     if answer.refusal:
@@ -48,6 +50,8 @@ def ask_for_gateway(form: FormState | None, gateway: str) -> Response:
 def _connect_platform(platform: str) -> Response | FormState:
     """Connect a platform, which credits sales from then on."""
     offer = find_offer(list_platforms, platform)
+    if (incomplete := _find_missing(offer)) is not None:
+        return incomplete
     slug_field = request.form.get("slugField") or None
     body = {"platform": offer["name"], "credentials": read_credentials(offer), "slugField": slug_field}
     answer = send(connect_platform, body=body)
@@ -79,6 +83,13 @@ def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
     """Return the typed credentials of a gateway or a platform; empty ones are left out."""
     typed = {field["name"]: request.form.get(field["name"], "").strip() for field in offer["fields"]}
     return {name: text for name, text in typed.items() if text}
+
+
+def _find_missing(offer: Mapping[str, Any]) -> FormState | None:
+    """Return the form with an error at each required credential without a text; None if all have one."""
+    typed = read_credentials(offer)
+    missing = [field["name"] for field in offer["fields"] if field["required"] and field["name"] not in typed]
+    return forms.form_with_errors(dict.fromkeys(missing, forms.FILL_IN)) if missing else None
 
 
 def form_from_refusal(answer: ApiResult, offer: Mapping[str, Any], form_id: str = "") -> FormState:

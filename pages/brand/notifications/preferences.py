@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.notifications.preferences import get_notification_preferences, put_notification_preferences
-from api.organization.organization import change_organization
+from api.organization.organization import change_organization, get_organization
 from domain.notifications.kinds import NotificationKind
 from domain.notifications.wording import LABELS
 from pages import api_client, form_values, forms, screens
@@ -31,8 +31,8 @@ def _read_switches() -> Body:
 
 
 def _read_amount() -> Body:
-    currency = request.form.get("currency", "")
-    return {"largeSaleCents": form_values.parse_amount(request.form.get("largeSaleCents", ""), currency)}
+    home = api_client.require(get_organization)["homeCurrency"]
+    return {"largeSaleCents": form_values.parse_amount(request.form.get("largeSaleCents", ""), home)}
 
 
 _FORMS = (
@@ -41,10 +41,11 @@ _FORMS = (
 )
 
 
-@form_page(blueprint, "member", _HERE, *_FORMS, uses=(get_notification_preferences,))
+@form_page(blueprint, "member", _HERE, *_FORMS, uses=(get_notification_preferences, get_organization))
 def show_notification_settings(form: FormState | None) -> Response:
-    """Show what the person is notified of. Budget: 2 round trips."""
-    preferences = api_client.require(get_notification_preferences)
+    """Show what the person is notified of. Budget: 3 round trips."""
+    preferences, home = api_client.require(get_notification_preferences), api_client.require(get_organization)
+    is_foreign = preferences["largeSaleCurrency"] != home["homeCurrency"]  # it was set in an earlier home currency
     amount = form_values.format_amount(preferences["largeSaleCents"], preferences["largeSaleCurrency"])
     is_sales = form is not None and form.id == "sales-"
     return screens.render(
@@ -53,7 +54,8 @@ def show_notification_settings(form: FormState | None) -> Response:
         preferences=preferences,
         labels={kind.value: LABELS[kind] for kind in NotificationKind},
         switches=form if form is not None and not is_sales else _fill_switches(preferences),
-        sales=form if is_sales else forms.prefill("sales-", largeSaleCents=amount),
+        sales=form if is_sales else forms.prefill("sales-", largeSaleCents=None if is_foreign else amount),
+        home_currency=home["homeCurrency"],
     )
 
 

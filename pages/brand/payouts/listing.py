@@ -7,7 +7,7 @@ from api.payouts.drafts import dismiss_payout_draft, list_payout_drafts
 from api.payouts.export import export_payouts
 from api.payouts.payouts import get_funding_status, list_payouts
 from api.payouts.run_history import list_payout_runs
-from api.payouts.runs import run_payouts
+from api.payouts.runs import preview_payouts, run_payouts
 from api.programs.programs import list_programs
 from domain.payouts.states import PayoutStatus
 from pages import api_client, screens
@@ -38,7 +38,7 @@ _PAYOUTS = RowList(
     views=_VIEWS,
 )
 _READS = (get_funding_status, list_payout_drafts, list_payout_runs, list_payouts, list_programs)
-_OFFERS = (retry_payout, run_payouts, void_payout)
+_OFFERS = (preview_payouts, retry_payout, run_payouts, void_payout)
 
 
 def _dismiss_draft() -> Response | FormState:

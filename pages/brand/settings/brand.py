@@ -42,11 +42,10 @@ class ThemePreview:
 
 
 def _read_color() -> str | None:
-    """Return the typed color, or the picked one if only that was changed; None for an empty field."""
-    values = request.values
-    typed, picked, stored = (values.get(name, "").strip() for name in ("primaryBrandColor", "picked", "stored"))
-    is_picked = typed.lower() == stored.lower() and picked.lower() not in ("", (stored or _DEFAULT_COLOR).lower())
-    return (picked if is_picked else typed) or None
+    """Return the typed color, or the picked one if the form showed another and the text did not change."""
+    names = ("primaryBrandColor", "shownText", "picked", "shownColor")
+    typed, shown_text, picked, shown_color = (request.values.get(name, "").strip().lower() for name in names)
+    return (picked if picked and picked != shown_color and typed == shown_text else typed) or None
 
 
 def _change_color() -> Response | FormState:

@@ -21,16 +21,19 @@ _CURRENCY_FORM = "currency-"
 
 def _change_payouts() -> Response | FormState:
     """Change when commissions are payable, and the automatic payouts."""
-    home = api_client.require(get_organization)["homeCurrency"]
+    organization = api_client.require(get_organization)
+    typed, is_foreign = request.form.get("minPayoutCents", "").strip(), _has_foreign_minimum(organization)
+    minimum = form_values.parse_amount(typed, organization["homeCurrency"])
     values = {
         "payoutGraceDays": form_values.parse_number(request.form.get("payoutGraceDays", "")),
-        "minPayoutCents": form_values.parse_amount(request.form.get("minPayoutCents", ""), home),
+        "minPayoutCents": organization["minPayoutCents"] if is_foreign and not typed else minimum,
         "automaticPayoutCadence": request.form.get("automaticPayoutCadence", ""),
         "automaticPayoutEnabled": "automaticPayoutEnabled" in request.form,
         "commissionBasis": request.form.get("commissionBasis", ""),
         "selfReferrals": request.form.get("selfReferrals", ""),
     }
-    return changes.send_changes(values, to=f"{_HERE}?done=saved")
+    always = ("minPayoutCents",) if is_foreign and typed else ()
+    return changes.send_changes(values, to=f"{_HERE}?done=saved", always=always)
 
 
 _FORMS = (
@@ -55,10 +58,16 @@ def show_payout_settings(form: FormState | None) -> Response:
     )
 
 
+def _has_foreign_minimum(organization: Mapping[str, Any]) -> bool:
+    """Return whether the minimum payout is of an earlier home currency, which it keeps until another one is typed."""
+    return organization["minPayoutCurrency"] not in (None, organization["homeCurrency"])
+
+
 def _prefill_payouts(organization: Mapping[str, Any]) -> FormState:
-    """Return the form with the stored values."""
+    """Return the form with the stored values; a minimum in another currency is not typed into the field."""
+    minimum = form_values.format_amount(organization["minPayoutCents"], organization["minPayoutCurrency"])
     return forms.prefill(
         **{name: organization[name] for name in _CHOICES},
-        minPayoutCents=form_values.format_amount(organization["minPayoutCents"], organization["minPayoutCurrency"]),
+        minPayoutCents=None if _has_foreign_minimum(organization) else minimum,
         automaticPayoutEnabled="on" if organization["automaticPayoutEnabled"] else None,
     )

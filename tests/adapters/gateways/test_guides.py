@@ -18,6 +18,26 @@ _SHOPIFY_SCOPE = re.compile(
 _NOT_A_RESOURCE = {"/", "/query", "/delete", "/codes", "/offer_codes", "/graphql.json"}
 _VERSION = re.compile(r"^/v[0-9]+(?=/)|^/wp-json/wc/v3|^/wc/v3")
 
+# The permission that the gateways' documentation names for a call, where keys have permissions.
+_DOCUMENTED = [
+    ("stripe", "/webhook_endpoints", "Webhook Endpoints: Write"),
+    ("stripe", "/events", "Events: Read"),
+    ("stripe", "/refunds", "Charges and Refunds: Read"),
+    ("stripe", "/promotion_codes", "Promotion Codes: Write"),
+    ("paddle", "/events", "Notifications: Read"),
+    ("paddle", "/notification-settings", "Notification settings: Write"),
+    ("paddle", "/discounts", "Discounts: Write"),
+    ("braintree", "/transactions", "Download Transactions with Masked Payment Data"),
+    ("braintree", "/customers", "View Customers"),
+    ("braintree", "/plans", "View Subscription Plans"),
+    ("paypal", "/reporting/transactions", "Transaction search"),
+    ("gumroad", "/resource_subscriptions", "view_sales"),
+    ("gumroad", "/products", "edit_products"),
+    ("bigcommerce", "/carts", "Carts: read-only"),
+    ("bigcommerce", "/promotions", "Marketing: modify"),
+    ("bigcommerce", "/store", "Information & settings: read-only"),
+]
+
 
 @pytest.fixture(params=[name.value for name in Gateway])
 def gateway(request):
@@ -70,6 +90,11 @@ def test_every_call_of_the_adapter_has_a_permission(gateway):
 
     assert paths
     assert [path for path in sorted(paths) if not path.startswith(allowed)] == ([] if allowed else sorted(paths))
+
+
+@pytest.mark.parametrize(("name", "call", "permission"), _DOCUMENTED)
+def test_call_has_the_permission_that_the_gateway_documents(name, call, permission):
+    assert permission in {row.name for row in registry.get(name).guide.permissions if call in row.calls}
 
 
 def test_every_declared_call_is_one_of_the_adapter(gateway):

@@ -69,6 +69,17 @@ def test_email_arrives_with_its_headers_and_text(sink):
     assert sink.commands[-1].upper() == "QUIT"
 
 
+@pytest.mark.parametrize("to", ["ben@example.com", "bén@example.com"])
+def test_unsubscribe_link_of_any_length_is_sent_as_it_is(sink, to):
+    link = f"https://partners.acme.example/unsubscribe/{'Aa-_' * 40}"
+
+    _send(sink.port, _email(to=to, unsubscribe_url=link))
+    lines = sink.messages[0].raw.splitlines()
+
+    assert f"List-Unsubscribe: <{link}>".encode() in lines
+    assert b"List-Unsubscribe-Post: List-Unsubscribe=One-Click" in lines
+
+
 def test_html_is_the_alternative_to_the_text(sink):
     _send(sink.port, _email(text="Grüße ✓\n.\nend", html="<p>Grüße ✓</p>"))
     message = sink.messages[0].message

@@ -10,7 +10,7 @@ from models import db
 from models.notifications.feed import NewNotice
 from pipelines.notifications import notices
 from tests.support.databases import run_for_all_tenants
-from tests.support.outside.post_office import PostOffice
+from tests.support.outside.post_office import PostOffice, make_jobs_due
 
 URL = "/api/v1/notification-preferences"
 
@@ -127,6 +127,32 @@ def test_person_who_was_removed_before_the_email_gets_none(office, brand, drain)
     drain()
 
     assert _recipients(office) == ["owner@example.com"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update member set removed_at = now() where role = 'Manager'",
+        "update member set role = 'Viewer' where role = 'Manager'",
+        "delete from member where role = 'Manager'",
+        "insert into notification_reader (organization_id, member_id, emails_off)"
+        " select organization_id, id, '{webhook_failing}' from member where role = 'Manager'",
+    ],
+    ids=["removed", "demoted", "deleted", "switched off"],
+)
+def test_email_that_waits_is_dropped_once_its_recipient_may_not_get_it(office, brand, drain, change):
+    brand.person("Manager").get(URL)
+    _stage(brand)
+    with office.take_offline():
+        drain()
+        run_for_all_tenants(change)
+    make_jobs_due()
+    drain()
+
+    assert _recipients(office) == ["owner@example.com"]
+    assert brand.rows(
+        "select status, body_sealed is null from mail_message where recipient = 'manager@example.com'"
+    ) == [("Failed", True)]
 
 
 def test_viewer_gets_no_email(office, brand, drain):

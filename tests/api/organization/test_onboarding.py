@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.gateways.gateway_connections import connect_gateway, play_gateway
-from tests.support.rows.program_rows import insert_click
+from tests.support.rows.program_rows import insert_click, insert_conversion, time_ago
 
 URL = "/api/v1/onboarding"
 _KEYS = ["profile", "program", "sales", "tag", "affiliate", "payouts", "webhook"]
@@ -81,6 +81,20 @@ def test_test_sale_counts_as_a_way_for_sales(brand, drain):
     answer = _read(brand)
     assert "sales" in {step["key"] for step in answer["steps"] if step["isDone"]}
     assert answer["facts"]["isLastSaleTest"] is True
+
+
+def test_first_sale_counts_however_much_was_imported_since(brand, drain):
+    brand.program()
+    ben = brand.affiliate("ben")
+    brand.sale()
+    drain()
+    for number in range(60):
+        insert_conversion(
+            brand, ben, source="import", external_event_id=f"imported-{number}", created_at=time_ago(seconds=-60)
+        )
+
+    assert _read(brand)["facts"]["lastSaleAt"] is None
+    assert "sales" in _list_done(brand)
 
 
 def test_connection_counts_as_a_way_for_sales(brand):

@@ -84,6 +84,20 @@ def test_denied_self_referral_notifies_no_one(office, shop, drain):
     assert list_titles(owner) == []
 
 
+def test_sale_that_was_denied_before_its_notification_notifies_no_one(office, shop, drain):
+    owner = shop.person("Owner")
+    shop.sale(amountCents=4_900)
+    drain("sales")
+    ((conversion_id,),) = shop.rows("select id from conversion")
+    assert owner.post(f"/api/conversions/{conversion_id}/deny").status_code == 200
+    drain()
+    assert list_titles(owner) == []
+    shop.sale(amountCents=5_000)
+    drain()
+
+    assert list_titles(owner) == ["First sale: 50.00 USD via Ben Osei"]
+
+
 @pytest.mark.parametrize(("cents", "is_large"), [(99_999, False), (100_000, True)])
 def test_default_amount_of_a_large_sale_is_1000_usd(office, shop, drain, cents, is_large):
     shop.skip_first_sale()

@@ -90,6 +90,19 @@ def test_credentials_refused_by_the_gateway_show_an_error_and_are_not_stored(bra
     assert brand.rows("select count(*) from gateway_connection") == [(0,)]
 
 
+def test_every_form_shows_an_error_at_each_missing_key(brand, people):
+    visitor = people()
+    offers = [("gateway", offer) for offer in brand.get("/api/v1/connections/gateways").json]
+    offers += [("platform", offer) for offer in brand.get("/api/v1/platforms/catalogue").json]
+    for kind, offer in offers:
+        typed = {field["name"]: "  " for field in offer["fields"]}
+        refused = visitor.send(f"{_HERE}/new/{kind}/{offer['name']}", typed | {"mode": "live"})
+        assert refused.status_code == 422
+        wrong = re.findall(r'id="([^"]+)-error"[^>]*>This field is required.', refused.text)
+        assert wrong == [field["name"] for field in offer["fields"] if field["required"]]
+        assert wrong
+
+
 def test_second_connection_of_a_gateway_is_refused(people, shop):
     answer = people().send(f"{_HERE}/new/gateway/stripe", _STRIPE)
 

@@ -43,6 +43,14 @@ def test_pending_work_links_to_its_pages(brand, people):
     }
 
 
+def test_count_of_a_cut_list_says_that_there_are_more(brand, people):
+    brand.program()
+    for number in range(51):
+        brand.affiliate(f"new-{number}", status="Pending", approved_at=None)
+
+    assert '<b class="num">50+</b> pending applications' in people().open("/dashboard").text
+
+
 def test_every_link_of_the_overview_works(brand, people):
     ada = brand.affiliate("ada", program_id=brand.program())
     brand.affiliate("new", status="Pending", approved_at=None)
@@ -94,6 +102,23 @@ def test_steps_disappear_once_all_are_done(people, brand, drain):
 
     assert "Get started" not in owner.open("/dashboard").text
     assert "Get started" not in owner.open("/dashboard/onboarding").text
+
+
+def test_steps_are_folded_once_only_the_webhook_is_left(people, brand, drain):
+    owner = people()
+    program_id = brand.program()
+    brand.affiliate("ben")
+    brand.app.test_client().get(f"/api/v1/r/c.gif?programId={program_id}")
+    html = owner.open("/dashboard").text
+    assert "5 of 7 done" in html
+    assert '<details class="folded">' not in html
+    brand.sale()
+    drain("sales")
+
+    html = owner.open("/dashboard").text
+    assert re.search(r'<details class="folded"><summary><h2 id="get-started-title">Get started</h2>', html)
+    assert "6 of 7 done" in html
+    assert _list_step_links(html) == ["/dashboard/webhooks"]
 
 
 def test_part_shows_the_first_sale_as_it_comes(people, brand, drain):

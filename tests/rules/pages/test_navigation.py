@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pages import navigation
+from tests.support import trees
 from tests.support.pages import screens
 
 _GROUPS = {
@@ -60,6 +61,21 @@ def test_help_of_every_screen_leads_to_an_existing_chapter(app):
     assert missing == []
     assert len(addresses) > 15
     assert navigation.find_help("/sign-in") == "/docs"
+
+
+def test_links_of_templates_to_the_docs_lead_to_their_paragraph(app):
+    sources = [path.read_text() for path in (trees.ROOT / "pages" / "templates").rglob("*.html")]
+    links = {link for source in sources for link in re.findall(r'href="(/docs[^"{]*)"', source)}
+    broken = []
+    for link in sorted(links):
+        path, _, paragraph = link.partition("#")
+        answer = app.test_client().get(path)
+        # The index has only links to paragraphs of other pages.
+        if answer.status_code != 200 or (paragraph and (path == "/docs" or f' id="{paragraph}"' not in answer.text)):
+            broken.append(link)
+
+    assert broken == []
+    assert "/docs/sales#recordSale" in links
 
 
 def test_chapters_are_declared_for_existing_screens(app):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.gateways.base import GatewayAccount, Inbound, NotProved
+from adapters.gateways.base import CredentialsRefused, GatewayAccount, Inbound, NotProved
 from adapters.gateways.card.stripe import GATEWAY
 from domain.gateways.facts import (
     AliasFact,
@@ -99,6 +99,41 @@ def stage(stage):
     stage.objects["/v1/subscriptions/sub_A7"] = {**TRIAL, "discounts": [discount]}
     stage.objects["/v1/promotion_codes/promo_A1"] = {"id": "promo_A1", "code": "JANE10"}
     return stage
+
+
+# What Stripe answers for its account to a restricted key without that permission.
+_NOT_PERMITTED = (
+    f"The provided key 'rk_live_{'*' * 90}abcdef' does not have the required permissions for this endpoint on account"
+    " 'acct_1'. Having the 'rak_accounts_kyc_basic_read' permission would allow this request to continue."
+)
+
+
+def _refuse_account(stage, status, message):
+    answer = stage.answer
+    error = {"error": {"message": message, "type": "invalid_request_error"}}
+    stage.answer = lambda call: (status, error) if call.path == "/v1/account" else answer(call)
+
+
+def test_restricted_key_that_may_not_read_its_account_is_accepted(stage):
+    _refuse_account(stage, 403, _NOT_PERMITTED)
+
+    check = GATEWAY.check(build_account(stage))
+    assert (check.account, check.identity) == ("acct_1", ("acct_1",))
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, "Invalid API Key provided: rk_live_****"),
+        (401, "Expired API Key provided: rk_live_****"),
+        (403, "The provided key 'rk_live_****' does not have access to account 'acct_1'"),
+    ],
+)
+def test_key_that_is_refused_for_another_reason_stays_refused(stage, status, message):
+    _refuse_account(stage, status, message)
+
+    with pytest.raises(CredentialsRefused):
+        GATEWAY.check(build_account(stage))
 
 
 def _read_event(stage, kind, data, created=_CREATED, event_id="evt_A1"):

@@ -48,6 +48,17 @@ def test_refusals_an_hour_apart_break_a_connection_and_email_owners_once(shop, p
     assert _list_emails(shop) == [("owner@example.com", "Connection broken: Stripe refuses your credentials")]
 
 
+def test_broken_test_connection_emails_no_one(shop, path, drain):
+    shop.change("update gateway_connection set mode = 'test'")
+    _refuse_credentials(shop)
+    shop.brand.person("Owner").post(f"{path}/check")
+    _check_an_hour_later(shop, drain)
+
+    assert shop.brand.get(path).json["status"] == "Broken"
+    assert _list_emails(shop) == []
+    assert shop.brand.person("Owner").get("/api/v1/notifications").json["items"] == []
+
+
 def test_broken_connection_accepts_events_and_blocks_signed_sales(shop, path, drain):
     _refuse_credentials(shop)
     shop.brand.person("Owner").post(f"{path}/check")

@@ -11,6 +11,8 @@ def test_picked_color_is_previewed_before_it_is_saved(window, link):
     page = window()
     page.goto(link("owner"))
     page.goto(_HERE)
+    page.get_by_label("Pick a color").fill("#aa0000")
+    press(page.get_by_role("button", name="Preview"))
     page.get_by_label("Pick a color").fill("#ffd400")
     press(page.get_by_role("button", name="Preview"))
     expect(page.get_by_role("main")).to_contain_text("#ffd400 has a contrast of 1.4 to 1 on white")

@@ -126,14 +126,25 @@ def test_switches_are_saved_and_shown(owner, brand):
 
 def test_owner_sets_the_amount_of_a_large_sale(owner, brand):
     assert 'value="1000.00"' in owner.open(_SETTINGS).text
-    owner.send(f"{_SETTINGS}/large-sales", {"currency": "USD", "largeSaleCents": "250"})
+    owner.send(f"{_SETTINGS}/large-sales", {"largeSaleCents": "250"})
     assert brand.rows("select large_sale_cents, large_sale_currency from organization") == [(25_000, "USD")]
-    refused = owner.send(f"{_SETTINGS}/large-sales", {"currency": "USD", "largeSaleCents": "lots"})
+    refused = owner.send(f"{_SETTINGS}/large-sales", {"largeSaleCents": "lots"})
     assert refused.status_code == 400
     assert 'value="lots"' in refused.text
-    owner.send(f"{_SETTINGS}/large-sales", {"currency": "USD", "largeSaleCents": ""})
+    owner.send(f"{_SETTINGS}/large-sales", {"largeSaleCents": ""})
 
     assert brand.rows("select large_sale_cents, large_sale_currency from organization") == [(None, None)]
+
+
+def test_amount_is_typed_in_the_home_currency(owner, brand):
+    owner.send(f"{_SETTINGS}/large-sales", {"largeSaleCents": "250"})
+    owner.send("/dashboard/settings/payouts/currency", {"homeCurrency": "JPY"})
+    html = owner.open(_SETTINGS).text
+    assert "Amount in JPY" in html
+    assert "It is 250.00 USD now." in html
+    owner.send(f"{_SETTINGS}/large-sales", {"currency": "USD", "largeSaleCents": "30000"})
+
+    assert brand.rows("select large_sale_cents, large_sale_currency from organization") == [(30_000, "JPY")]
 
 
 def test_viewer_sees_notifications_and_no_form(visitor, links, brand, drain):

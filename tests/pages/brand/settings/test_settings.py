@@ -2,6 +2,7 @@
 
 import io
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -71,6 +72,41 @@ def test_holds_and_minimum_payout_need_no_fresh_login(owner, brand):
     ]
 
 
+def test_minimum_of_a_former_home_currency_stays_until_another_is_typed(owner, brand):
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"minPayoutCents": "25"})
+    owner.send(f"{_HERE}/payouts/currency", {"homeCurrency": "JPY"})
+    html = owner.open(f"{_HERE}/payouts").text
+    assert "Minimum payout (JPY)" in html
+    assert "The minimum is 25.00 USD. Leave empty to keep it." in html
+    stored = "select payout_grace_days, min_payout_cents, min_payout_currency from organization where id = %s"
+
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"payoutGraceDays": "14"})
+    assert brand.rows(stored, brand.id) == [(14, 2_500, "USD")]
+    owner.send(f"{_HERE}/payouts", _PAYOUTS | {"minPayoutCents": "2500"})
+    assert brand.rows(stored, brand.id) == [(30, 2_500, "JPY")]
+    assert 'value="2500"' in owner.open(f"{_HERE}/payouts").text
+
+
+@pytest.mark.parametrize(
+    ("page", "values", "message"),
+    [
+        ("payouts", _PAYOUTS | {"minPayoutCents": "lots"}, "Enter an amount, such as 25.00."),
+        ("payouts", _PAYOUTS | {"minPayoutCents": "1.234"}, "Enter an amount, such as 25.00."),
+        ("payouts", _PAYOUTS | {"payoutGraceDays": "91"}, "It must be from 0 to 90 days."),
+        ("payouts", _PAYOUTS | {"payoutGraceDays": "soon"}, "Enter a whole number."),
+        ("payouts/currency", {"homeCurrency": "XXX"}, "It must be a supported ISO 4217 code."),
+        ("notifications/large-sales", {"largeSaleCents": "lots"}, "Enter an amount, such as 25.00."),
+        ("brand", {"primaryBrandColor": "red"}, "It must be a colour such as #1a2b3c."),
+    ],
+)
+def test_error_at_a_field_is_worded_for_people(owner, page, values, message):
+    answer = owner.send(f"{_HERE}/{page}", values)
+
+    assert answer.status_code == 400
+    assert message in answer.text
+    assert f">{message}" in re.search(r'id="[^"]+-error"[^>]*>[^<]*', answer.text)[0]
+
+
 def test_automatic_payouts_need_a_fresh_login_and_keep_the_form(owner, brand, links):
     _age_login()
     typed = _PAYOUTS | {"automaticPayoutEnabled": "on", "automaticPayoutCadence": "Weekly"}
@@ -119,42 +155,55 @@ def test_logo_is_stored_and_removed(owner):
 
 
 @pytest.mark.parametrize(
-    ("form", "color"),
+    ("stored", "typed", "color"),
     [
-        ({"stored": "", "primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
-        ({"stored": "", "primaryBrandColor": "", "picked": "#aa0000"}, "#aa0000"),
-        ({"stored": "", "primaryBrandColor": "", "picked": "#0a6847"}, None),
-        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#aa0000"}, "#aa0000"),
-        ({"stored": "#123456", "primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
-        ({"stored": "#123456", "primaryBrandColor": "#123456", "picked": "#123456"}, "#123456"),
-        ({"stored": "#123456", "primaryBrandColor": "", "picked": "#123456"}, None),
+        (None, {"primaryBrandColor": "#FFD400", "picked": "#0a6847"}, "#ffd400"),
+        (None, {"picked": "#aa0000"}, "#aa0000"),
+        (None, {}, None),
+        ("#123456", {"picked": "#aa0000"}, "#aa0000"),
+        ("#123456", {"primaryBrandColor": "#00aa00", "picked": "#aa0000"}, "#00aa00"),
+        ("#123456", {}, "#123456"),
+        ("#123456", {"primaryBrandColor": ""}, None),
     ],
 )
-def test_typed_color_precedes_the_picked_one(owner, brand, form, color):
-    brand.rows(
-        "update organization set primary_brand_color = %s where id = %s returning 1", form["stored"] or None, brand.id
-    )
-    answer = owner.send(f"{_HERE}/brand", form)
+def test_typed_color_precedes_the_picked_one(owner, brand, stored, typed, color):
+    brand.rows("update organization set primary_brand_color = %s where id = %s returning 1", stored, brand.id)
+    answer = owner.send(f"{_HERE}/brand", _read_color_form(owner.open(f"{_HERE}/brand").text) | typed)
 
     assert answer.status_code == 303
     assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(color,)]
 
 
+def test_color_picked_after_a_preview_counts(owner, brand):
+    form = _read_color_form(owner.open(f"{_HERE}/brand").text) | {"picked": "#aa0000"}
+    form = _read_color_form(owner.open(f"{_HERE}/brand?{urlencode(form)}").text)
+    assert (form["picked"], form["primaryBrandColor"]) == ("#aa0000", "#aa0000")
+    owner.send(f"{_HERE}/brand", form | {"picked": "#00aa00"})
+
+    assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [("#00aa00",)]
+
+
+def _read_color_form(html):
+    names = ("primaryBrandColor", "picked", "shownText", "shownColor")
+    return {name: re.search(f'name="{name}"[^>]* value="([^"]*)"', html)[1] for name in names}
+
+
 def test_preview_shows_an_unsaved_color_as_it_is_shown_to_affiliates(owner, brand):
-    query = "primaryBrandColor=%23ffd400&picked=%230a6847&stored="
+    query = "primaryBrandColor=%23ffd400&picked=%230a6847"
     html = owner.open(f"{_HERE}/brand?{query}").text
 
     assert "#ffd400 has a contrast of 1.4 to 1 on white" in html
     assert 'fill="#ffd400"' in html  # readable on the dark theme as it is
     assert "Light theme: shown as" in html
     assert "Dark theme: shown as" not in html
-    assert html.count('value="#ffd400"') == 2
+    form = _read_color_form(html)
+    assert (form["picked"], form["primaryBrandColor"]) == ("#ffd400", "#ffd400")
     assert brand.rows("select primary_brand_color from organization where id = %s", brand.id) == [(None,)]
 
 
 def test_wrong_color_is_named_and_not_saved(owner, brand):
-    form = {"primaryBrandColor": "yellow", "picked": "#0a6847", "stored": ""}
-    assert "This is not a color" in owner.open(f"{_HERE}/brand?primaryBrandColor=yellow&picked=&stored=").text
+    form = {"primaryBrandColor": "yellow", "picked": "#0a6847"}
+    assert "This is not a color" in owner.open(f"{_HERE}/brand?primaryBrandColor=yellow&picked=").text
     refused = owner.send(f"{_HERE}/brand", form)
 
     assert refused.status_code == 400
