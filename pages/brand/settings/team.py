@@ -72,6 +72,7 @@ def show_team(form: FormState | None) -> Response:
         members=[entry for entry in entries if entry["status"] == "Active"],
         invites=[entry for entry in entries if entry["status"] != "Active"],
         roles=_grantable_roles(),
+        may_change=lambda role: access.at_least(_own_role(), role),
     )
 
 

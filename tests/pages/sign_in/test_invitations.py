@@ -143,8 +143,18 @@ def test_removed_member_who_is_invited_again_has_the_new_role(app, brand, email)
 
 @pytest.mark.parametrize("token", ["x", "%00", "é" * 300, "a" * 5000])
 def test_unknown_invitation_returns_410(visitor, token):
-    assert visitor.open(f"/sign-in/invite/{token}").status_code == 410
-    assert visitor.send(f"/sign-in/invite/{token}").status_code == 410
+    for page in (visitor.open(f"/sign-in/invite/{token}"), visitor.send(f"/sign-in/invite/{token}")):
+        assert page.status_code == 410
+        assert "<h1>This invitation is no longer valid</h1>" in page.text
+        assert "ask the person who invited you" in page.text
+
+
+def test_invited_person_with_an_unverified_row_joins(visitor, brand, email):
+    brand.person("Viewer", email=email, is_email_verified=False).get("/api/v1/programs")
+    answer = _accept(visitor, invite(brand, email))
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard")
+    assert "Manager" in visitor.open("/dashboard").text
 
 
 def test_joining_is_audited(visitor, brand, email):
