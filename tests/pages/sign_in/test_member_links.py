@@ -123,6 +123,26 @@ def test_removed_member_is_signed_out_and_their_token_is_refused(app, brand, ada
     assert token.get("/api/v1/programs").status_code == 401
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "delete from web_session where email = %s returning 1",
+        "update web_session set role = 'Viewer' where email = %s returning 1",
+        "update member set removed_at = now() where email = %s returning 1",
+    ],
+)
+def test_form_sent_after_a_change_in_another_process_changes_nothing(app, brand, monkeypatch, statement):
+    """Processes cache sessions for seconds; a form is not accepted from the cache."""
+    override_settings(monkeypatch, web={"key_cache_s": 60})
+    email = add_member(brand, "Admin")
+    browser = sign_in(app, email)
+    assert browser.send("/dashboard/api-keys", {"name": "before", "scope": "read"}).status_code == 200
+    brand.rows(statement, email)
+
+    assert browser.send("/dashboard/api-keys", {"name": "after", "scope": "read"}).status_code in (303, 403)
+    assert brand.rows("select name from api_key where name in ('before', 'after')") == [("before",)]
+
+
 def test_removal_during_sign_in_leaves_no_session(app, brand, ada):
     visitor = Visitor(app)
     link, start = request_link(visitor, ada), threading.Barrier(2)
