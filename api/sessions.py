@@ -65,6 +65,11 @@ def gives_links(kind: str) -> bool:
     return True
 
 
+def manages_team() -> bool:
+    """Return whether roles are those of the team list, not those that an identity provider's tokens carry."""
+    return changes.is_managed_here()
+
+
 def takes_roles_from_members() -> bool:
     """Return whether members sign in at an identity provider, and their roles are those of the team list."""
     return changes.takes_roles_from_members()
