@@ -8,6 +8,7 @@ import pytest
 
 from models import db
 from pipelines import mail
+from tests.support.api.agents import Agent
 from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
@@ -67,6 +68,15 @@ def test_case_and_spaces_of_the_address_do_not_matter(visitor, ada):
 def test_unverified_address_of_a_provider_signs_no_one_in(visitor, brand):
     email = f"eve-{uuid.uuid4().hex}@example.com"
     brand.person("Owner", email=email, is_email_verified=False).get("/api/v1/programs")
+
+    assert request_link(visitor, email) is None
+
+
+def test_address_of_a_program_signs_no_one_in(app, visitor, brand, flask):
+    """A program's token names an address; no one has proved it, and no one was invited."""
+    email = f"bot-{uuid.uuid4().hex}@example.com"
+    token = flask.json("token", "mcp", "--org", str(brand.id), "--scope", "read", "--email", email)["token"]
+    assert Agent(Brand(app, brand.id, token, "")).list_tools()
 
     assert request_link(visitor, email) is None
 
