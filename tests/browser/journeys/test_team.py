@@ -155,7 +155,7 @@ def test_invited_manager_signs_in_with_a_code_and_is_removed(owner, open_window,
         check(page, "Sign in")
 
 
-def test_person_of_two_organizations_chooses_and_switches(owner, open_window, check, payroll, rival, email):
+def test_person_of_two_organizations_chooses_and_switches(open_window, check, payroll, rival, email):
     with db.any_org_work():
         db.db.run(
             "insert into member (id, organization_id, email, role)"

@@ -214,7 +214,7 @@ def test_signed_in_person_gets_further_links_every_ten_minutes(visitor, owner):
 
 
 def _pass_time(duration):
-    """Let the counts of emails expire as if this time had passed."""
+    """Move the ends of the counts of emails back, as if this time had passed."""
     with db.any_org_work():
         db.db.run("update sign_in_letter set expires_at = expires_at - %s::interval returning 1", (duration,))
 

@@ -15,6 +15,6 @@ def read_newest_link(email: str, kind: str = "sign_in.link") -> str:
             "select id from mail_message where recipient = %s and kind = %s order by created_at desc, id desc limit 1",
             (email, kind),
         )
-        found = re.search(r"http\S+", mail.any_org_open(rows[0][0]).text)
-    assert found is not None
-    return found[0]
+        link = re.search(r"http\S+", mail.any_org_open(rows[0][0]).text)
+    assert link is not None
+    return link[0]
