@@ -152,6 +152,8 @@ def find_cached(
     holder, lasts_s = find(credential)
     if holder is not None:
         _remember(name, holder, lasts_s)
+    else:
+        forget(credential, kind)
     return holder
 
 
