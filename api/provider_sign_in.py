@@ -33,8 +33,6 @@ LIFETIME = timedelta(minutes=10)
 _USE = "sign-in at a provider"
 # Raised for a cookie whose fields are missing or different, as of another release.
 _MALFORMED = (ValueError, TypeError, KeyError)
-# Browsers keep a cookie of 4,096 bytes, and a request has several.
-_MAX_RETURN_TO_LENGTH = 1_000
 
 _log = structlog.get_logger(__name__)
 
@@ -92,8 +90,7 @@ def start(provider: str, *, return_to: str | None, needs_new_login: bool) -> Pro
     except OidcUnavailable as error:
         _log.warning("sign_in.provider_away", issuer=client.issuer, why=str(error))
         raise SignInFailed("away", return_to=return_to) from error
-    kept_return_to = return_to if return_to and len(return_to) <= _MAX_RETURN_TO_LENGTH else None
-    return ProviderRedirect(address, sign_in.state, _seal(_PendingSignIn(provider, kept_return_to, sign_in)))
+    return ProviderRedirect(address, sign_in.state, _seal(_PendingSignIn(provider, return_to, sign_in)))
 
 
 def finish(sealed: str | None, params: Mapping[str, str], *, cookie: str | None) -> tuple[NewSession, str | None]:

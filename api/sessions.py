@@ -9,7 +9,7 @@ from flask import g, request
 
 from adapters import clock
 from adapters.identity import tokens
-from api.access import persons
+from api.access import persons, unknown_senders
 from api.access.persons import Person, PersonKind
 from api.edge.relay_waker import wake_relay
 from models import db
@@ -39,13 +39,20 @@ class NewSession:
     organization_id: UUID | None
 
 
-def request_link(*, email: str, request_cookie: str, back: str | None) -> None:
+def request_link(*, email: str, request_cookie: str, back: str | None, person: Person | None) -> None:
     """Email a sign-in link if the address may sign in here; the caller does not learn whether it may.
 
-    `request_cookie` is the cookie of the requesting browser, `back` the page that it wants to see.
+    `request_cookie` is the cookie of the requesting browser, `back` the page that it wants to see, `person` who is
+    signed in there.
     """
     with db.any_org_work():
-        sign_in_emails.any_org_stage_request(email=email, browser_secret=request_cookie, back=back)
+        sign_in_emails.any_org_stage_request(
+            email=email,
+            browser_secret=request_cookie,
+            back=back,
+            network=unknown_senders.sender_network(),
+            is_signed_in=person is not None and person.name == email,
+        )
     wake_relay()
 
 
@@ -56,6 +63,11 @@ def gives_links(kind: str) -> bool:
     except tokens.NotLocal:
         return False
     return True
+
+
+def manages_team() -> bool:
+    """Return whether roles are those of the team list, not those that an identity provider's tokens carry."""
+    return changes.is_managed_here()
 
 
 def takes_roles_from_members() -> bool:

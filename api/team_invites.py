@@ -66,7 +66,7 @@ def accept_in_session(token: str, cookie: str, person: Person) -> NewSession | N
     now = clock.now()
     with db.any_org_work():
         invite = member_invites.any_org_find_by_token(sessions.secret_hash(token), now=now)
-        if invite is None or invite.email != person.name:
+        if invite is None or not _is_invited(person, invite.email):
             return None
         if invitations.any_org_accept(invite, now=now) is None:
             return None
@@ -76,6 +76,11 @@ def accept_in_session(token: str, cookie: str, person: Person) -> NewSession | N
     persons.forget(cookie)
     callers.clear_cache()
     return session
+
+
+def _is_invited(person: Person, email: str) -> bool:
+    """Return whether a member is the invited person: the provider's subject is no email, even if it looks like one."""
+    return person.member is not None and person.member.is_email_verified and person.email == email
 
 
 def _record(invite: ListedInvite, by: str) -> None:

@@ -18,10 +18,13 @@ def read_cookie() -> str | None:
 
 
 def find_person() -> Person | None:
-    """Return the signed-in person; None without a session. Loaded once a request."""
+    """Return the signed-in person; None without a session. Loaded once a request.
+
+    A form is not accepted from the cache: the session may have ended, or the role changed, in another process.
+    """
     signed_in: Person | None = g.get("person", _NOT_LOADED)
     if signed_in is _NOT_LOADED:
-        signed_in = g.person = persons.find_by_cookie(read_cookie())
+        signed_in = g.person = persons.find_by_cookie(read_cookie(), is_current=request.method not in ("GET", "HEAD"))
     return signed_in
 
 

@@ -132,20 +132,28 @@ def unseal_signing_secret(holder: Caller) -> bytes:
     return sealing.unseal(holder.signing_secret_sealed, belongs_to=str(holder.id)).encode()
 
 
-def find_cached(credential: str | None, kind: str, find: Callable[[str], tuple[Holder | None, float]]) -> Holder | None:
+def find_cached(
+    credential: str | None,
+    kind: str,
+    find: Callable[[str], tuple[Holder | None, float]],
+    *,
+    is_current: bool = False,
+) -> Holder | None:
     """Return the holder of a credential from the cache, else from `find`, which also says how long it lasts.
 
-    Credentials without a holder are not cached.
+    If it has to be the current one, `find` decides. Credentials without a holder are not cached.
     """
     if not credential:
         return None
     name, _ = _cache_key(credential, kind)
     cached = _cached.get(name)
-    if cached is not None and cached[0] > time.monotonic():
+    if cached is not None and cached[0] > time.monotonic() and not is_current:
         return cached[1]  # type: ignore[return-value]  # the cache key includes the kind of its value
     holder, lasts_s = find(credential)
     if holder is not None:
         _remember(name, holder, lasts_s)
+    else:
+        forget(credential, kind)
     return holder
 
 

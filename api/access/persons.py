@@ -79,14 +79,15 @@ def internal_environ(environ: Mapping[str, Any]) -> Mapping[str, object]:
     return {ENVIRON_KEY: person} if person is not None else {}
 
 
-def find_by_cookie(cookie: str | None) -> Person | None:
+def find_by_cookie(cookie: str | None, *, is_current: bool = False) -> Person | None:
     """Return the person who is signed in with a cookie, or None.
 
-    People are cached like keys: a session that ended elsewhere and a changed role take effect within KEY_CACHE_S, a
-    change at the provider when it is asked again. Budget: 2 statements, none within KEY_CACHE_S after the last; when
-    the provider is asked, once in 15 minutes, 4 more round trips and the call.
+    People are cached like keys: a session that ended elsewhere and a changed role take effect within KEY_CACHE_S, and
+    at once for a request that needs the current state; a change at the provider when it is asked again. Budget: 2
+    statements, none within KEY_CACHE_S after the last; when the provider is asked, once in 15 minutes, 4 more round
+    trips and the call.
     """
-    return callers.find_cached(cookie, _CACHE, _find)
+    return callers.find_cached(cookie, _CACHE, _find, is_current=is_current)
 
 
 def forget(cookie: str) -> None:

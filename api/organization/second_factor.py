@@ -7,10 +7,10 @@ signs people in, it is that provider's.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from adapters import clock
-from api.access import callers, guards
+from api.access import callers, guards, persons
 from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body, errors, idempotency
 from api.edge.operations import object_of, operation
@@ -18,7 +18,7 @@ from domain.organization.access import Role
 from domain.refusals import Refused
 from models import db
 from models.organization import organizations, second_factors
-from pipelines.organization import second_factor
+from pipelines.organization import second_factor, sessions
 from pipelines.organization.second_factor import WAIT, CodeResult
 from pipelines.organization.team import changes
 from schemas.organization.second_factor import (
@@ -101,10 +101,17 @@ def _start() -> idempotency.Answer:
     shows_secret=True,
 )
 def confirm_second_factor() -> Response:
-    """Turn the second factor on with its first code. 200 with ten recovery codes, which are never shown again."""
+    """Turn the second factor on with its first code. 200 with ten recovery codes, which are never shown again.
+
+    All other sessions of the person end: they began without a code.
+    """
     answer = _run_with_code(
         "second_factor.enabled", lambda email, code: second_factor.enable(email, code, now=clock.now())
     )
+    if answer.status_code == 200:
+        person = persons.person_from_environ(request.environ)
+        with db.any_org_work():
+            sessions.any_org_end_others(guards.caller().label, kept=person.session if person else None)
     callers.clear_cache()
     return answer
 

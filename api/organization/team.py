@@ -153,19 +153,20 @@ def _remove(entry_id: UUID, *, revokes_keys: bool) -> idempotency.Answer:
     caller, now = guards.caller(), clock.now()
     entry = _find(entry_id)
     if entry is not None and entry.status != "Active":
-        invitations.revoke(organization_id=caller.organization_id, invite_id=entry_id)
+        invitations.revoke(organization_id=caller.organization_id, actor_id=caller.member_id, invite_id=entry_id)
         audit.record("team.invite_revoked", entry_id, before=_RECORD.dump(entry), now=now)
         return 204, None
-    member = changes.remove(
+    rows = changes.remove(
         organization_id=caller.organization_id, actor_id=caller.member_id, member_id=entry_id, now=now
     )
-    ids = (
-        api_keys.revoke_of_member(organization_id=caller.organization_id, member_id=entry_id, at=now)
-        if revokes_keys
-        else []
-    )
-    after = {"revokedApiKeys": [str(key_id) for key_id in ids]}
-    audit.record("team.removed", entry_id, before={"email": member.email, "role": member.role}, after=after, now=now)
+    key_ids = [
+        key_id
+        for row in (rows if revokes_keys else ())
+        for key_id in api_keys.revoke_of_member(organization_id=row.organization_id, member_id=row.id, at=now)
+    ]
+    before = {"email": rows[0].email, "role": rows[0].role}
+    after = {"revokedApiKeys": [str(key_id) for key_id in key_ids]}
+    audit.record("team.removed", entry_id, before=before, after=after, now=now)
     return 204, None
 
 

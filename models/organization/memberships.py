@@ -90,6 +90,23 @@ def lock(*, organization_id: UUID, member_ids: Sequence[UUID]) -> dict[UUID, Mem
     return {member.id: member for member in _TABLE.all(_LOCK, (organization_id, list(member_ids)))}
 
 
+_LOCK_PERSON = f"""
+select {_TABLE.columns} from member where organization_id = %(org)s and removed_at is null
+  and (id in (%(actor)s, %(id)s) or is_email_verified and email <> '' and email = (
+    select p.email from member p where p.organization_id = %(org)s and p.id = %(id)s and p.is_email_verified))
+order by id for no key update
+"""
+
+
+def lock_person(*, organization_id: UUID, member_id: UUID, actor_id: UUID) -> dict[UUID, Member]:
+    """Return the active rows of an actor, of a member, and of the same person, locked until the transaction ends.
+
+    A person has several rows, with one verified email, if an identity provider has given them another subject.
+    """
+    params = {"org": organization_id, "actor": actor_id, "id": member_id}
+    return {member.id: member for member in _TABLE.all(_LOCK_PERSON, params)}
+
+
 _BY_EMAIL = f"""
 select {_TABLE.columns} from member where organization_id = %s and email = %s and is_email_verified
 order by removed_at is not null, subject is null, created_at, id limit 1 for no key update
@@ -102,13 +119,13 @@ def lock_by_email(*, organization_id: UUID, email: str) -> Member | None:
 
 
 _OWNERS = """
-select count(*) from member where organization_id = %s and role = 'Owner' and removed_at is null and id <> %s
+select count(*) from member where organization_id = %s and role = 'Owner' and removed_at is null and id <> all(%s)
 """
 
 
-def count_other_owners(*, organization_id: UUID, member_id: UUID) -> int:
-    """Return how many active Owners there are without this member."""
-    row = db.row(_OWNERS, (organization_id, member_id))
+def count_other_owners(*, organization_id: UUID, member_ids: Sequence[UUID]) -> int:
+    """Return how many active Owners there are without these members."""
+    row = db.row(_OWNERS, (organization_id, list(member_ids)))
     assert row is not None
     return int(row[0])
 
@@ -187,8 +204,9 @@ def any_org_list_memberships(*, email: str, subject: str) -> list[Membership]:
     return sorted(rows, key=lambda row: (row.seen_at, row.organization_id), reverse=True)
 
 
+# Not null: another row of the same email may have none yet.
 _FREE_SUBJECT = """
-update member set subject = null where organization_id = %(org)s and subject = %(subject)s and id <> %(id)s
+update member set subject = 'former:' || id where organization_id = %(org)s and subject = %(subject)s and id <> %(id)s
 """
 _END_OLD_SESSIONS = """
 delete from web_session s using member m

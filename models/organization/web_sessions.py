@@ -149,6 +149,16 @@ def any_org_end_all(*, kind: str, subject: str) -> int:
     return len(db.run("delete from web_session where kind = %s and subject = %s returning 1", (kind, subject)))
 
 
+_END_OTHERS = """
+delete from web_session where kind in ('member', 'account') and subject = %s and id_hash is distinct from %s
+"""
+
+
+def any_org_stage_end_others(*, subject: str, kept: bytes | None) -> None:
+    """Stage the end of a person's sessions as a member and as an affiliate, except the `kept` one."""
+    db.stage(_END_OTHERS, (subject, kept))
+
+
 _END_OTHER_ROLES = """
 delete from web_session where kind = 'member' and subject = %s and organization_id = %s and role <> %s
 """

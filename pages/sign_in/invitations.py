@@ -7,7 +7,6 @@ from flask import Blueprint, Response, request
 
 from api import sessions, team_invites
 from api.team_invites import TeamInvitation
-from domain.refusals import Refused
 from pages import screens, session
 from pages.screens import open_page
 from pages.sign_in import redirects, request_cookie
@@ -26,7 +25,7 @@ def show_invitation(token: str) -> Response:
         person = session.find_person()
         if person is not None and person.kind == "member":
             return screens.redirect("/dashboard")
-        raise Refused(410, "gone", "This invitation has expired.")
+        return _render_invalid()
     return _render(invitation, token)
 
 
@@ -36,7 +35,7 @@ def accept_invitation(token: str) -> Response:
     """Make the invited person a member, and sign them in: with their code, if they have a second factor."""
     invitation = team_invites.find(token)
     if invitation is None:
-        raise Refused(410, "gone", "This invitation has expired.")
+        return _render_invalid()
     person = session.find_person()
     if person is not None and person.name != invitation.email:
         return _render(invitation, token, status=403)
@@ -44,17 +43,21 @@ def accept_invitation(token: str) -> Response:
     if person is not None and person.kind == "member" and cookie:
         switched = team_invites.accept_in_session(token, cookie, person)
         if switched is None:
-            raise Refused(410, "gone", "This invitation has expired.")
+            return _render_invalid()
         return redirects.start_session(switched, requested="/dashboard")
     if not sessions.gives_links("dashboard"):
         return _render(invitation, token, status=403)
     secret = request_cookie.create()
     link = team_invites.accept(token, request_cookie=secret)
     if link is None:
-        raise Refused(410, "gone", "This invitation has expired.")
+        return _render_invalid()
     answer = screens.redirect(f"/sign-in/link/{link}?next=%2Fdashboard")
     request_cookie.set_on(answer, secret)
     return answer
+
+
+def _render_invalid() -> Response:
+    return screens.render("sign_in_invite_invalid.html", status=410)
 
 
 def _render(invitation: TeamInvitation, token: str, *, status: int = 200) -> Response:

@@ -52,13 +52,18 @@ def show_sign_in() -> Response:
 @blueprint.post("/sign-in")
 @open_page(bucket="anonymous")
 def ask_for_link() -> Response:
-    """Send a link by email if the address is known. Budget: 2 round trips, known or not."""
+    """Send a link by email if the address is known. Budget: 2 round trips, known or not, and those of a session."""
     try:
         email = _EMAIL.deserialize(request.form.get("email", "").replace("\x00", ""))
     except ValidationError:
         return _show_form(forms.form_with_errors({"email": _WRONG_EMAIL}))
     secret = request_cookie.create()
-    sessions.request_link(email=email, request_cookie=secret, back=redirects.read_next_page(request.form))
+    sessions.request_link(
+        email=email,
+        request_cookie=secret,
+        back=redirects.read_next_page(request.form),
+        person=session.find_person(),
+    )
     answer = screens.redirect("/sign-in/asked")
     request_cookie.set_on(answer, secret)
     return answer

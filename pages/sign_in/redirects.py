@@ -9,6 +9,8 @@ from api.sessions import NewSession
 from pages import navigation, pending_forms, screens, session
 
 _INVITE_PAGE = re.compile(r"/sign-in/invite/[A-Za-z0-9_-]{1,100}")
+# It is part of the link in an email, and of a cookie: browsers keep one of 4,096 bytes.
+_MAX_PAGE_CHARS = 1_000
 _PURPOSE_HEADERS = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 _PREFETCH_PURPOSES = ("prefetch", "prerender", "preview")
 
@@ -28,6 +30,8 @@ def start_session(new_session: NewSession, *, requested: str | None) -> Response
 def read_next_page(params: Mapping[str, str]) -> str | None:
     """Return the own page in the parameter `next`, or the page of an invitation; None without one."""
     path = params.get("next", "")
+    if len(path) > _MAX_PAGE_CHARS:
+        return None
     return path if navigation.is_own_path(path) or _INVITE_PAGE.fullmatch(path) else None
 
 

@@ -94,6 +94,11 @@ def any_org_confirm(cookie: str, code: str, *, now: datetime) -> StartedSession 
     return _replace(session, cookie, None, now=now, signed_in_at=now, signed_in_by="code")
 
 
+def any_org_end_others(email: str, *, kept: bytes | None) -> None:
+    """End the sessions that links to an email address have started, except the one whose id has the `kept` hash."""
+    web_sessions.any_org_stage_end_others(subject=local_subject(email), kept=kept)
+
+
 def any_org_enter(organization_id: UUID, email: str, subject: str) -> tuple[UUID, str] | None:
     """Return the id and role of the member with a verified email, who signs in as `subject` from now on.
 

@@ -88,15 +88,16 @@ def sign_program_in(
     """Return the member who authorized a program, with their organization's permissions; None if it does not exist.
 
     The member's own role is not changed: a program may have been given a smaller one. A program of a member whom the
-    team removed is refused, and so is a token (`issued_at`) from before the team changed the role.
+    team removed is refused, and so is a token (`issued_at`) from before the team changed the role. Its email is not
+    verified: a new row signs no one in to the dashboard by email.
     """
     member = _find_member(organization_id, subject, (), now)
     if member is None or member.removed_at is not None or _is_outdated(member, issued_at):
         return None
     if member.id is not None:
         return member
-    person = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
-    members.insert({"id": ids.new_id(), **person, "created_at": now})
+    person: dict[str, Any] = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
+    members.insert({"id": ids.new_id(), **person, "is_email_verified": False, "created_at": now})
     return members.find_with_plan(organization_id=organization_id, subject=subject, kinds=())
 
 

@@ -6,8 +6,9 @@ job carries it sealed.
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -29,26 +30,39 @@ LIFETIME = timedelta(minutes=15)
 #: How long the link is valid that the first Owner of a new organization gets.
 FIRST_LIFETIME = timedelta(days=7)
 
+# An address gets three emails an hour from the requests of one network, and three in ten minutes from all networks: a
+# stranger who requests links keeps no one from signing in. A signed-in person gets three in ten minutes, which is how
+# long a login by email is fresh.
 _COUNTED_FOR = timedelta(hours=1)
+_COUNTED_TOGETHER_FOR = timedelta(minutes=10)
 _BELONGS_TO = "sign_in.letter"
 _KIND = "sign_in.link"
 
 
-def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) -> None:
+def any_org_stage_request(
+    *, email: str, browser_secret: str, back: str | None, network: str = "", is_signed_in: bool = False
+) -> None:
     """Stage the job for a requested link; `browser_secret` is a cookie of the browser, `back` one of our pages.
 
-    Does the same for every address. Budget: 1 round trip.
+    `network` is that of the browser, which may be signed in as this person already. Does the same for every address.
+    Budget: 1 round trip.
     """
     fair_key = f"sign-in {sessions.secret_hash(email).hex()}"
     request = orjson.dumps(
-        {"email": email, "asked_by": sessions.secret_hash(browser_secret).hex(), "back": back}
+        {
+            "email": email,
+            "asked_by": sessions.secret_hash(browser_secret).hex(),
+            "back": back,
+            "network": network,
+            "is_signed_in": is_signed_in,
+        }
     ).decode()
     sealed = base64.b64encode(sealing.seal(request, belongs_to=_BELONGS_TO)).decode()
     work.enqueue(jobs.SIGN_IN_LETTER, organization_id=None, fair_key=fair_key, sealed=sealed)
 
 
 def any_org_send(*, sealed: str, now: datetime) -> None:
-    """Stage the email with a link if the address may sign in here and got fewer than three within the hour."""
+    """Stage the email with a link if the address may sign in here, and no limit of emails is reached."""
     try:
         # Not through the cache of sealed secrets: each is opened once.
         request = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
@@ -58,12 +72,27 @@ def any_org_send(*, sealed: str, now: datetime) -> None:
     listed = destinations.any_org_list(email, subject=sessions.local_subject(email), now=now)
     if not listed:
         return
-    counted_as = sessions.secret_hash(f"letter to {email}")
-    if not web_sessions.any_org_count_email(counted_as, now=now, until=now + _COUNTED_FOR):
+    if not _any_org_count(request, now=now):
         return
     link = SignInLink("account", None, None, email, bytes.fromhex(request["asked_by"]), via="email")
     token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(LIFETIME.total_seconds()))
     _stage_email(listed, email, _link_url(token, request["back"]), now)
+
+
+def _any_org_count(request: Mapping[str, Any], *, now: datetime) -> bool:
+    """Count an email within its limits; False when one of them is reached.
+
+    A request that the former release staged names no network.
+    """
+    email, network = request["email"], request.get("network", "")
+    if request.get("is_signed_in"):
+        limits = [(f"letter to {email} from their own session", _COUNTED_TOGETHER_FOR)]
+    else:
+        limits = [(f"letter to {email} from {network}", _COUNTED_FOR), (f"letter to {email}", _COUNTED_TOGETHER_FOR)]
+    return all(
+        web_sessions.any_org_count_email(sessions.secret_hash(name), now=now, until=now + duration)
+        for name, duration in limits
+    )
 
 
 def any_org_issue_first_link(*, organization_id: UUID, name: str, email: str, now: datetime) -> str | None:

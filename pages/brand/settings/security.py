@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import segno
 from flask import Blueprint, Response, request
 
+from api import sessions
 from api.organization.organization import change_organization, get_organization
 from api.organization.second_factor import (
     confirm_second_factor,
@@ -47,6 +48,7 @@ def show_security(form: FormState | None) -> Response:
         form or forms.prefill(requireSecondFactor=is_required),
         organization=organization,
         factor=api_client.require(get_second_factor),
+        is_set_up_here=sessions.gives_links("dashboard"),
     )
 
 
@@ -100,6 +102,7 @@ def _render(
         "brand/settings/two_factor.html",
         form,
         factor=api_client.require(get_second_factor),
+        is_set_up_here=sessions.gives_links("dashboard"),
         new_secret=new_secret,
         qr=_draw_qr(new_secret["otpauthUri"]) if new_secret else None,
         new_codes=new_codes,

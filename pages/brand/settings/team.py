@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
+from api import sessions
 from api.organization.members import list_members, revoke_member_sessions
 from api.organization.team import (
     change_member_role,
@@ -72,6 +73,8 @@ def show_team(form: FormState | None) -> Response:
         members=[entry for entry in entries if entry["status"] == "Active"],
         invites=[entry for entry in entries if entry["status"] != "Active"],
         roles=_grantable_roles(),
+        may_change=lambda role: access.at_least(_own_role(), role),
+        is_managed_here=sessions.manages_team(),
     )
 
 
@@ -88,7 +91,8 @@ def show_team_member(form: FormState | None, entry_id: str) -> Response:
         entry=entry,
         address=f"{_HERE}/{entry_id}",
         roles=_grantable_roles(),
-        may_change=access.at_least(own_role, entry["role"]),
+        may_change=access.at_least(own_role, entry["role"]) and sessions.manages_team(),
+        is_managed_here=sessions.manages_team(),
         sessions=_list_sessions(entry_id),
         is_self=entry["email"] == session.require_person().email,
     )

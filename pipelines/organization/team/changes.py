@@ -1,7 +1,7 @@
 """The team of an organization: roles and removal, where this service and no identity provider manages them.
 
 Each change locks the caller's and the other member's rows, in the order of their ids, so that a person who loses their
-role at the same time cannot change anything with it.
+role at the same time cannot change anything with it. It applies to all rows of the other person.
 """
 
 from datetime import datetime
@@ -49,33 +49,40 @@ def check_managed_here() -> None:
 
 
 def change_role(*, organization_id: UUID, actor_id: UUID, member_id: UUID, role: Role, now: datetime) -> Member:
-    """Change the role of a member, and return the member as they were.
+    """Change the role of a person, and return the member as they were.
 
     Raises Refused: 403 forbidden for a role above the caller's; 404 not_found; 409 last_owner.
     """
-    actor, member = _lock(organization_id, actor_id, member_id)
-    check_not_above(actor.role, member.role, "change the role of")
+    actor, rows = _lock(organization_id, actor_id, member_id)
+    for row in rows:
+        check_not_above(actor.role, row.role, "change the role of")
     check_not_above(actor.role, role, "make someone")
-    if member.role != role:
-        _check_not_last_owner(member, is_owner=role == Role.Owner)
-        memberships.change_role(member, role=role, at=now)
-        _stage_revocations(member, keeps=role)
-    return member
+    if role != Role.Owner:
+        _check_not_last_owner(rows)
+    for row in rows:
+        if row.role != role:
+            memberships.change_role(row, role=role, at=now)
+            _stage_revocations(row, keeps=role)
+    return rows[0]
 
 
-def remove(*, organization_id: UUID, actor_id: UUID, member_id: UUID, now: datetime) -> Member:
-    """Remove a member; their sessions and sign-in links end with the transaction. Return them as they were.
+def remove(*, organization_id: UUID, actor_id: UUID, member_id: UUID, now: datetime) -> list[Member]:
+    """Remove a person; their sessions and sign-in links end with the transaction.
+
+    Return their rows as they were, that of the member first.
 
     Their API keys stay in force: they belong to the organization's servers. People may remove themselves.
     Raises Refused: 403 forbidden for a member above the caller; 404 not_found; 409 last_owner.
     """
-    actor, member = _lock(organization_id, actor_id, member_id)
-    check_not_above(actor.role, member.role, "remove")
-    _check_not_last_owner(member, is_owner=False)
-    memberships.remove(member, local_subject=sessions.local_subject(member.email), at=now)
-    member_invites.stage_delete_by_email(organization_id=organization_id, email=member.email)
-    _stage_revocations(member, keeps=None)
-    return member
+    actor, rows = _lock(organization_id, actor_id, member_id)
+    for row in rows:
+        check_not_above(actor.role, row.role, "remove")
+    _check_not_last_owner(rows)
+    for row in rows:
+        memberships.remove(row, local_subject=sessions.local_subject(row.email), at=now)
+        _stage_revocations(row, keeps=None)
+    member_invites.stage_delete_by_email(organization_id=organization_id, email=rows[0].email)
+    return rows
 
 
 def lock_actor(organization_id: UUID, actor_id: UUID) -> Member:
@@ -92,15 +99,22 @@ def check_not_above(own: str, other: str, act: str) -> None:
         raise Refused(403, "forbidden", f"Your role is {own}. To {act} {_ARTICLES[Role(other)]} {other}, ask an Owner.")
 
 
-def _lock(organization_id: UUID, actor_id: UUID, member_id: UUID) -> tuple[Member, Member]:
+def _lock(organization_id: UUID, actor_id: UUID, member_id: UUID) -> tuple[Member, list[Member]]:
+    """Return the actor and all rows of a person, that of the member first, locked."""
     # The organization first: two Owners who act on each other wait for each other here, and never deadlock.
     organizations.lock(organization_id)
-    locked = memberships.lock(organization_id=organization_id, member_ids=sorted({actor_id, member_id}))
+    locked = memberships.lock_person(organization_id=organization_id, member_id=member_id, actor_id=actor_id)
     if actor_id not in locked:
         raise _removed_refusal()
     if member_id not in locked:
         raise not_found("member", member_id)
-    return locked[actor_id], locked[member_id]
+    member = locked[member_id]
+    others = [row for row in locked.values() if row.id != member.id and _is_same_person(row, member)]
+    return locked[actor_id], [member, *others]
+
+
+def _is_same_person(one: Member, other: Member) -> bool:
+    return one.email != "" and one.email == other.email and one.is_email_verified and other.is_email_verified
 
 
 def _stage_revocations(member: Member, *, keeps: Role | None) -> None:
@@ -113,8 +127,9 @@ def _removed_refusal() -> Refused:
     return Refused(403, "forbidden", "You are no longer a member of this organization.")
 
 
-def _check_not_last_owner(member: Member, *, is_owner: bool) -> None:
-    if member.role != Role.Owner or is_owner:
+def _check_not_last_owner(rows: list[Member]) -> None:
+    if all(row.role != Role.Owner for row in rows):
         return
-    if not memberships.count_other_owners(organization_id=member.organization_id, member_id=member.id):
+    ids = [row.id for row in rows]
+    if not memberships.count_other_owners(organization_id=rows[0].organization_id, member_ids=ids):
         raise Refused(409, "last_owner", _LAST_OWNER)

@@ -84,12 +84,17 @@ def resend(*, organization_id: UUID, actor_id: UUID, invite_id: UUID, now: datet
     return _send(organization_id, invite_id, token, now)
 
 
-def revoke(*, organization_id: UUID, invite_id: UUID) -> ListedInvite:
-    """Delete an invitation; its link becomes invalid. Return it as it was. Raises Refused 404 not_found."""
+def revoke(*, organization_id: UUID, actor_id: UUID, invite_id: UUID) -> ListedInvite:
+    """Delete an invitation; its link becomes invalid. Return it as it was.
+
+    Raises Refused: 403 forbidden for a role above the caller's; 404 not_found.
+    """
+    actor = changes.lock_actor(organization_id, actor_id)
     invite = member_invites.find(organization_id=organization_id, invite_id=invite_id)
     locked = member_invites.lock(organization_id=organization_id, invite_id=invite_id)
     if invite is None or locked is None:
         raise not_found("invitation", invite_id)
+    changes.check_not_above(actor.role, locked.role, "revoke the invitation of")
     member_invites.stage_delete(organization_id=organization_id, invite_id=invite_id)
     return invite
 

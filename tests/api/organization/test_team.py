@@ -196,6 +196,44 @@ def test_revoked_invitation_is_invalid(app, brand, email):
     assert email not in _team_by_email(brand)
 
 
+def test_no_one_revokes_an_invitation_above_their_own_role(brand, email):
+    invite_id = _invite(brand.person("Owner"), email, "Owner").json["id"]
+    answer = brand.person("Admin").call("DELETE", f"{URL}/{invite_id}")
+
+    assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+    assert _team_by_email(brand)[email]["status"] == "Invited"
+
+
+def test_change_applies_to_all_rows_of_a_person(app, brand, email):
+    ids = _add_rows_of_two_providers(brand, "Admin", email)
+    owner = brand.person("Owner")
+    assert owner.call("PATCH", f"{URL}/{ids[0]}", {"role": "Viewer"}).status_code == 200
+    assert brand.rows("select distinct role from member where email = %s", email) == [("Viewer",)]
+
+    assert owner.call("DELETE", f"{URL}/{ids[1]}").status_code == 204
+    assert brand.rows("select 1 from member where email = %s and removed_at is null", email) == []
+
+
+@pytest.mark.parametrize("change", ["PATCH", "DELETE"])
+def test_two_rows_of_the_only_owner_are_one_owner(brand, email, change):
+    ids = _add_rows_of_two_providers(brand, "Owner", email)
+    brand.rows("update member set role = 'Admin' where email <> %s returning 1", email)
+    answer = brand.person("Owner", email=email).call(change, f"{URL}/{ids[1]}", {"role": "Viewer"})
+
+    assert (answer.status_code, answer.json["error"]) == (409, "last_owner")
+    owners = brand.rows("select id from member where role = 'Owner' and removed_at is null")
+    assert {(row_id,) for row_id in ids} <= set(owners)
+
+
+def _add_rows_of_two_providers(brand, role, email):
+    """Add the rows of one person to whom a second identity provider gave another subject, and return their ids."""
+    ids = []
+    for provider in ("old", "new"):
+        ids.append(_member(brand, role, email))
+        brand.rows("update member set subject = %s where id = %s returning 1", f"{provider}-{email}", ids[-1])
+    return ids
+
+
 def test_invitations_of_a_removed_admin_end(app, brand, email):
     admin_id = _member(brand, "Admin", "mallory@example.com")
     _invite(brand.person("Admin", email="mallory@example.com"), email, "Admin")

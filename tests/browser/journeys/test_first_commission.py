@@ -6,11 +6,10 @@ from datetime import datetime
 import pytest
 from playwright.sync_api import expect
 
-from models import db
-from pipelines import mail
 from tests.support.api.applications import apply
 from tests.support.job_queues import drain
 from tests.support.outside.shop_site import SHOP
+from tests.support.pages.mailed_links import read_newest_link
 from tests.support.pages.navigation import press, press_enter
 
 
@@ -20,14 +19,6 @@ def brand(payroll):
     payroll.execute("update organization set payout_grace_days = 30 where id = %s", payroll.brand.id)
     payroll.execute("update program set referral_destination_url = %s", f"{SHOP}/")
     return payroll.brand
-
-
-def _read_sign_in_link(email):
-    """Return the link in the newest sign-in email to an address."""
-    drain("mail")
-    with db.any_org_work():
-        ids = db.db.run("select id from mail_message where recipient = %s and kind = 'sign_in.link'", (email,))
-        return re.search(r"http\S+", mail.any_org_open(ids[-1][0]).text)[0]
 
 
 def _buy(browser, link, brand):
@@ -68,7 +59,7 @@ def test_new_affiliate_sees_when_the_commission_is_payable(browser, open_browser
     ada.get_by_role("textbox", name="Email").fill(approved_email)
     press(ada.get_by_role("button", name="Send me a link"))
     expect(ada.get_by_role("heading", level=1)).to_have_text("Check your email")
-    sign_in_link = _read_sign_in_link(approved_email)
+    sign_in_link = read_newest_link(approved_email)
     scanner = open_browser_window()
     for _ in range(2):
         scanner.goto(sign_in_link)

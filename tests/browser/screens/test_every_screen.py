@@ -4,24 +4,16 @@ Source: the pages' interface, "Every page"; WCAG 2.2 A and AA, as far as axe can
 """
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error
 
 from pages import documents
 from tests.support.operators import Operator
 from tests.support.pages import full_brands, screens
+from tests.support.pages.page_faults import list_faults, list_overflow_faults
 from tests.support.rows.brands import Brand
 
 # Each test opens many screens; a timeout in the middle would break the shared browser for the next tests.
 pytestmark = pytest.mark.timeout(900)
-_AXE = Axe()
-_LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_OPTIONS = {"runOnly": _LEVELS, "resultTypes": ["violations"]}
-# The only rules whose result another color scheme can change.
-_COLOR_OPTIONS = {
-    "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
-    "resultTypes": ["violations"],
-}
 LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
 # A member has more screens than the others together, so several processes share them.
 _PARTS = [
@@ -29,18 +21,6 @@ _PARTS = [
     *[pytest.param("operator", slice(first, None, 2), id=f"operator-{first}") for first in range(2)],
     pytest.param("account", slice(None), id="account"),
 ]
-_CUT_OFF = """
-() => [...document.querySelectorAll('h1, h2, p, dd, dt, a, button, label, .chip')]
-  .filter(element => element.offsetParent && getComputedStyle(element).display !== 'inline')
-  .filter(element => !element.closest('.unseen, .skip, .scroll'))
-  .filter(element => element.scrollWidth > element.clientWidth + 1)
-  .map(element => element.outerHTML.slice(0, 80))
-"""
-# On a narrow screen a table is folded, so that it does not scroll sideways.
-_UNFOLDED = """
-() => innerWidth > 640 ? [] : [...document.querySelectorAll('.scroll')]
-  .filter(element => element.scrollWidth > element.clientWidth + 1).map(element => element.getAttribute('aria-label'))
-"""
 _MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 
 
@@ -98,21 +78,6 @@ def _is_full_page(page):
     return page.locator("main").count() == 1  # otherwise it is a fragment
 
 
-def _find_faults(page, looks):
-    """Yield the faults of a page in each of these color schemes and widths."""
-    page.evaluate(_AXE.axe_script)
-    checked_widths = set()
-    for scheme, width in looks:
-        options = _COLOR_OPTIONS if width in checked_widths else _OPTIONS
-        checked_widths.add(width)
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 800})
-        for violation in page.evaluate("options => axe.run(document, options)", options)["violations"]:
-            yield f"{scheme} {width} {violation['id']}: {[node['html'][:120] for node in violation['nodes'][:3]]}"
-        for fault in _overflow_faults(page, width):
-            yield f"{scheme} {width} {fault}"
-
-
 def _count_bytes(request):
     """Return the size of a request and its response; 0 if the next page aborted it, as it does an icon's."""
     try:
@@ -137,15 +102,6 @@ def _sign_out_faults(page, path):
         yield f"{count} buttons to sign out"
 
 
-def _overflow_faults(page, width):
-    if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
-        yield f"{wide} px wide"
-    if cut_off := page.evaluate(_CUT_OFF):
-        yield f"cut off: {cut_off}"
-    if unfolded := page.evaluate(_UNFOLDED):
-        yield f"scrolls sideways: {unfolded}"
-
-
 @pytest.mark.parametrize(("kind", "part"), _PARTS)
 @pytest.mark.parametrize(("which", "looks"), [("full", LOOKS), ("empty", LOOKS[-1:])], ids=["full", "empty"])
 def test_every_screen_is_accessible_and_small(open_screens, kind, part, which, looks):
@@ -155,7 +111,7 @@ def test_every_screen_is_accessible_and_small(open_screens, kind, part, which, l
         if _is_full_page(page):
             page_count += 1
             faults += [f"status {response.status}"] if response.status != 200 else []
-            faults += [*_sign_out_faults(page, path), *_find_faults(page, looks)] if response.status == 200 else []
+            faults += [*_sign_out_faults(page, path), *list_faults(page, looks)] if response.status == 200 else []
         faults_by_path |= {path: faults} if faults else {}
 
     assert faults_by_path == {}
@@ -184,7 +140,7 @@ def test_every_screen_fits_longer_words(open_screens, kind):
     for path, _, page, _ in open_screens(kind, "full"):
         for width in (320, 1280) if _is_full_page(page) else ():
             page.set_viewport_size({"width": width, "height": 800})
-            if faults := list(_overflow_faults(page, width)):
+            if faults := list(list_overflow_faults(page, width)):
                 faults_by_path[f"{path} {width}"] = faults
 
     assert faults_by_path == {}

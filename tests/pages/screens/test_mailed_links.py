@@ -37,7 +37,8 @@ def _sign_in_emails(email):
         return [mail.any_org_open(message_id).text for (message_id,) in ids]
 
 
-def _submit_email(visitor, email, **fields):
+def _submit_email(visitor, email, *, address="127.0.0.1", **fields):
+    visitor.client.environ_base["REMOTE_ADDR"] = address
     return visitor.send("/sign-in", {"email": email, **fields})
 
 
@@ -174,6 +175,55 @@ def test_address_gets_three_emails_an_hour_silently(visitor, email):
     _submit_email(visitor, email)
     drain("mail")
     assert len(_sign_in_emails(email)) == 4
+
+
+def test_requests_of_a_stranger_keep_no_one_from_signing_in(app, visitor, email):
+    stranger = Visitor(app)
+    for _ in range(4):
+        _submit_email(stranger, email, address="203.0.113.7")
+        drain("mail")
+    _pass_time("11 minutes")
+    _submit_email(stranger, email, address="203.0.113.7")
+    drain("mail")
+    assert len(_sign_in_emails(email)) == 3
+    _submit_email(visitor, email)
+    drain("mail")
+
+    assert len(_sign_in_emails(email)) == 4
+
+
+def test_address_gets_three_emails_in_ten_minutes_from_all_networks(app, email):
+    for number in range(9):
+        _submit_email(Visitor(app), email, address=f"203.0.113.{number}")
+        drain("mail")
+
+    assert len(_sign_in_emails(email)) == 3
+
+
+def test_signed_in_person_gets_further_links_every_ten_minutes(visitor, owner):
+    """Actions on money need a login of the last ten minutes."""
+    visitor.open(_request_link(visitor, owner))
+    for _ in range(4):
+        _pass_time("11 minutes")
+        assert visitor.open(_request_link(visitor, owner)).status_code == 303
+    for _ in range(5):
+        _submit_email(visitor, owner)
+        drain("mail")
+
+    assert len(_sign_in_emails(owner)) == 1 + 4 + 2
+
+
+def _pass_time(duration):
+    """Move the ends of the counts of emails back, as if this time had passed."""
+    with db.any_org_work():
+        db.db.run("update sign_in_letter set expires_at = expires_at - %s::interval returning 1", (duration,))
+
+
+@pytest.mark.parametrize(("length", "is_kept"), [(1_000, True), (1_001, False)])
+def test_requested_page_has_a_maximum_length(visitor, email, length, is_kept):
+    page = "/portal?a=".ljust(length, "z")
+
+    assert ("next=" in _request_link(visitor, email, next=page)) is is_kept
 
 
 def test_repeated_job_sends_one_email(visitor, email):

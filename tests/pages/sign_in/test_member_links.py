@@ -8,6 +8,7 @@ import pytest
 
 from models import db
 from pipelines import mail
+from tests.support.api.agents import Agent
 from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
@@ -71,6 +72,15 @@ def test_unverified_address_of_a_provider_signs_no_one_in(visitor, brand):
     assert request_link(visitor, email) is None
 
 
+def test_address_of_a_program_signs_no_one_in(app, visitor, brand, flask):
+    """A program's token names an address; no one has proved it, and no one was invited."""
+    email = f"bot-{uuid.uuid4().hex}@example.com"
+    token = flask.json("token", "mcp", "--org", str(brand.id), "--scope", "read", "--email", email)["token"]
+    assert Agent(Brand(app, brand.id, token, "")).list_tools()
+
+    assert request_link(visitor, email) is None
+
+
 def test_person_of_two_organizations_chooses_one(app, visitor, brand, rival, ada):
     add_member(rival, "Viewer", ada)
     link = request_link(visitor, ada)
@@ -121,6 +131,27 @@ def test_removed_member_is_signed_out_and_their_token_is_refused(app, brand, ada
 
     assert browser.open("/dashboard").status_code == 303
     assert token.get("/api/v1/programs").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("statement", "status"),
+    [
+        ("delete from web_session where email = %s returning 1", 303),
+        ("update web_session set role = 'Viewer' where email = %s returning 1", 403),
+        ("update member set removed_at = now() where email = %s returning 1", 303),
+    ],
+)
+def test_form_sent_after_a_change_in_another_process_changes_nothing(app, brand, monkeypatch, statement, status):
+    """Processes cache sessions for seconds; a form is not accepted from the cache."""
+    override_settings(monkeypatch, web={"key_cache_s": 60})
+    email = add_member(brand, "Admin")
+    browser = sign_in(app, email)
+    assert browser.send("/dashboard/api-keys", {"name": "before", "scope": "read"}).status_code == 200
+    brand.rows(statement, email)
+
+    assert browser.send("/dashboard/api-keys", {"name": "after", "scope": "read"}).status_code == status
+    assert browser.open("/dashboard/api-keys").status_code == status  # the form has corrected the cache
+    assert brand.rows("select name from api_key where name in ('before', 'after')") == [("before",)]
 
 
 def test_removal_during_sign_in_leaves_no_session(app, brand, ada):

@@ -23,11 +23,16 @@ def ada(brand):
 
 def set_up(browser):
     """Set up a second factor, and return its secret and the recovery codes."""
-    secret = re.search(r'name="secret" value="(\w+)"', browser.send(f"{PAGE}/start").text)[1]
-    page = browser.send(f"{PAGE}/enable", {"code": code_of(secret), "secret": secret}).text
+    secret, page = _turn_on(browser)
     codes = re.findall(r"<code>([a-z0-9-]{19})</code>", page)
     assert len(codes) == 10
     return secret, codes
+
+
+def _turn_on(browser):
+    """Turn a second factor on, and return its secret and the page that follows."""
+    secret = re.search(r'name="secret" value="(\w+)"', browser.send(f"{PAGE}/start").text)[1]
+    return secret, browser.send(f"{PAGE}/enable", {"code": code_of(secret), "secret": secret}).text
 
 
 def code_of(secret, steps=0):
@@ -132,6 +137,23 @@ def test_secret_is_sealed_and_codes_are_hashed(app, ada):
         rows = db.db.run("select f::text || c::text from second_factor f join recovery_code c using (email)")
 
     assert not any(text in row for (row,) in rows for text in (secret, codes[0], codes[0].replace("-", "")))
+
+
+def test_turning_it_on_ends_all_other_sessions_of_the_person(app, brand, rival, ada):
+    add_member(rival, "Viewer", ada)
+    brand.program()
+    brand.affiliate("ada", email=ada)
+    places = (str(brand.id), str(rival.id), "account")
+    browsers = [Visitor(app) for _ in places]
+    for browser, place in zip(browsers, places, strict=True):
+        browser.send(request_link(browser, ada), {"destination": place})
+    pages = ("/dashboard", "/dashboard", "/portal")
+    assert [browser.open(page).status_code for browser, page in zip(browsers, pages, strict=True)] == [200] * 3
+    other = sign_in(app, add_member(brand, "Viewer"))
+    assert "Your other browsers are signed out" in _turn_on(browsers[0])[1]
+
+    assert [browser.open(page).status_code for browser, page in zip(browsers, pages, strict=True)] == [200, 303, 303]
+    assert other.open("/dashboard").status_code == 200
 
 
 def test_turning_off_and_new_codes_need_a_code(app, ada):

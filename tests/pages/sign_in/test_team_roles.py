@@ -1,5 +1,6 @@
 """Members who sign in at an identity provider without claims of our own: the team list has their roles."""
 
+import re
 import uuid
 
 import pytest
@@ -175,6 +176,40 @@ def test_claims_mode_lists_only_the_own_organization(app, brand, rival, monkeypa
         provider.sign_in(browser)
 
         assert browser.send("/switch-organization", {"organizationId": str(rival.id)}).status_code == 404
+
+
+def test_team_page_has_forms_where_the_team_list_has_the_roles(app, brand, google, email):
+    add_member(brand, "Owner", email)
+    browser = Visitor(app)
+    google.sign_in(browser)
+
+    assert 'action="/dashboard/settings/team"' in browser.open("/dashboard/settings/team").text
+
+
+def test_team_page_leads_to_the_provider_that_manages_the_roles(app, brand, monkeypatch):
+    """Forms that the API refuses are not shown."""
+    with sign_in_with_provider(brand, monkeypatch) as provider:
+        browser = Visitor(app)
+        provider.sign_in(browser)
+        page = browser.open("/dashboard/settings/team").text
+        member_id = re.search(r"/dashboard/settings/team/([0-9a-f-]{36})", page)[1]
+        for text in (page, browser.open(f"/dashboard/settings/team/{member_id}").text):
+            assert not re.search(r'action="/dashboard/settings/team(/[^"]+/(role|remove|resend))?"', text)
+            assert "managed at your identity provider" in text
+
+
+@pytest.mark.parametrize("roles", ["claims", "members"])
+def test_security_page_leads_to_the_provider_for_two_factor_authentication(app, brand, monkeypatch, roles):
+    with sign_in_with_provider(brand, monkeypatch) as provider:
+        override_settings(monkeypatch, identity={"dashboard_roles": roles})
+        add_member(brand, "Owner", provider.person["email"])
+        browser = Visitor(app)
+        provider.sign_in(browser)
+        for page in ("/dashboard/settings/security", "/dashboard/settings/security/two-factor"):
+            text = browser.open(page).text
+            assert "at your identity provider" in text
+            assert "Set up" not in text.partition("<main")[2]
+            assert 'action="/dashboard/settings/security' not in text
 
 
 def _invite_row(brand, email):
