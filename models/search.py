@@ -1,8 +1,8 @@
 """Search over a brand's affiliates, conversions, payouts and codes: by the beginning of a text, or a whole id.
 
-Every part reads a bounded number of index entries, whatever the number of rows: names and emails by their beginning,
-orders by their whole number, codes by their beginning, anything by its id, and conversions and payouts of the
-affiliates that were found.
+Every part reads a bounded number of index entries, whatever the number of rows: names, last names, emails and codes by
+their beginning, orders by their whole number, anything by its id, and conversions and payouts of the affiliates that
+were found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,8 @@ MAX_ROWS = 5
 _LAST = "\U0010ffff"
 
 _BEGINS = "{0} ~>=~ %(low)s and {0} ~<~ %(high)s"
+# Literally the expression of the index.
+_LAST_NAME = "substring(name_sought from '[^ ]+$')"
 _OURS = "organization_id = %(organization_id)s and deleted_at is null"
 _FOUND = f"""
 matched (id, rank) as materialized (
@@ -34,6 +36,9 @@ matched (id, rank) as materialized (
     union all
     (select id, 3 from affiliate where {_OURS} and {_BEGINS.format("name_sought")}
       order by name_sought using ~<~ limit %(limit)s)
+    union all
+    (select id, 4 from affiliate where {_OURS} and {_BEGINS.format(_LAST_NAME)}
+      order by {_LAST_NAME} using ~<~ limit %(limit)s)
   ) named group by id order by 2, 1 limit %(limit)s
 )"""
 _AFFILIATES = f"""

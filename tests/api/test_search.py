@@ -39,7 +39,15 @@ def test_affiliates_are_found_by_the_beginning_of_name_or_email(shop):
     assert _names(_search(shop, "ada@")) == ["Ada Lovelace"]
     assert set(_names(_search(shop, "  ada  "))) == {"Ada Lovelace", "Zoe 50%_off"}
     assert _names(_search(shop, "ada"))[0] == "Ada Lovelace"  # whose link is /ada
-    assert _names(_search(shop, "lovelace")) == []
+
+
+def test_affiliates_are_found_by_the_beginning_of_their_last_name(shop):
+    shop.affiliate("lou", full_name="Lou Andreas de Lovelock")
+
+    assert _names(_search(shop, "LOVELA")) == ["Ada Lovelace"]
+    assert set(_names(_search(shop, "love"))) == {"Ada Lovelace", "Lou Andreas de Lovelock"}
+    for text in ("ovelace", "andreas", "lovelace ada"):
+        assert _names(_search(shop, text)) == [], text
 
 
 def test_pattern_characters_are_literal(shop):

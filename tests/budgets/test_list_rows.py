@@ -202,6 +202,7 @@ def test_narrowed_page_of_payouts_reads_as_many_rows_of_a_large_brand(brands, fi
 _TEXTS = {
     "beginning of a name": "many",
     "whole name": "Many 17",
+    "last name": "1",
     "email": "many-17@example.com",
     "order number": "order-17@example.com2",
     "code": "code-many-1",
