@@ -32,6 +32,7 @@ _VIEWS = (
 )
 _AFFILIATES = RowList(list_affiliates, _FILTERS, ("sort",), {"totals": "true"}, views=_VIEWS)
 _ACTIONS = ("approve", "reject", "pause", "tag", "untag", "group")
+_EXPORT = "export"
 _UNPROCESSABLE = 422
 
 
@@ -69,7 +70,7 @@ def show_affiliates(form: FormState | None) -> Response:
         programs=programs,
         groups=_list_groups(programs) if api_client.is_allowed(change_affiliates) else (),
         waiting=len(api_client.require(list_applications)),
-        outcome_counts=bulk_changes.read_counts(_ACTIONS),
+        outcome_counts=bulk_changes.read_counts((*_ACTIONS, _EXPORT)),
         query=_AFFILIATES.filtered_address(""),
         file=_AFFILIATES.filtered_address(f"{_HERE}/export.csv"),
     )
@@ -80,6 +81,8 @@ def show_affiliates(form: FormState | None) -> Response:
 def show_affiliates_file() -> Response:
     """Stream the list, or the selected affiliates, as a file; a refused filter redirects to the list."""
     ids = request.args.getlist("ids")
+    if not ids and request.args.get("action") == _EXPORT:
+        return bulk_changes.redirect_with_counts(_HERE, BulkCounts(_EXPORT, 0))
     chosen = {"affiliateIds": ",".join(ids)} if ids else {}
     return _AFFILIATES.send_file(export_affiliates, back=_AFFILIATES.filtered_address(_HERE), **chosen)
 
