@@ -25,7 +25,8 @@ insert into affiliate (id, organization_id, program_id, email, email_normalized,
   from (select n, now() - make_interval(secs => n) as at from generate_series(1, %(number)s) n) numbered;
 insert into affiliate_total (organization_id, affiliate_id, program_id, status, last_name, clicks, sales, revenue_cents,
     commission_cents, last_sale_on)
-  select organization_id, id, program_id, status, substring(name_sought from '[^ ]+$'), hashtext(id::text) & 1023, sales, sales * 1000, sales * 100,
+  select organization_id, id, program_id, status, substring(name_sought from '[^ ]+$'), hashtext(id::text) & 1023,
+    sales, sales * 1000, sales * 100,
     case when sales = 0 then '0001-01-01' else date '2026-01-01' - sales end
   from (select *, greatest((hashtext(email) & 1023) - 700, 0) as sales from affiliate) a
   where organization_id = %(org)s;

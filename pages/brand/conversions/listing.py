@@ -55,11 +55,10 @@ def _decide_selected() -> Response | FormState:
 def show_conversions(form: FormState | None) -> Response:
     """Show conversions by the filter in the address, fifty a page. Budget: 2 round trips, however many there are."""
     page = _CONVERSIONS.read()
-    asked = forms.form_from_query()
     return screens.render(
         "brand/conversions/desk.html",
         **page.values(form),
-        filter_form=page.form or asked,
+        filter_form=page.form or forms.form_from_query(),
         acts_by_id={row["id"]: decisions.list_decisions(row) for row in page.rows},
         programs=choices.list_program_choices(),
         query=_CONVERSIONS.filtered_address(""),
