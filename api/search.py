@@ -22,7 +22,7 @@ _RESULTS = SearchResults()
 @blueprint.get("/api/v1/search")
 @operation(_READ, object_of(_RESULTS), asks=SearchQuery(), may_lag="answer")
 def search_records() -> Mapping[str, object]:
-    """Search by the beginning of a name, an email or a code, or by a whole id or order number.
+    """Search by the beginning of a name, a last name, an email or a code, or by a whole id or order number.
 
     Conversions and payouts of found affiliates are included. Codes are left out where the plan has none.
     """

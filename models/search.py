@@ -1,8 +1,8 @@
 """Search over a brand's affiliates, conversions, payouts and codes: by the beginning of a text, or a whole id.
 
-Every part reads a bounded number of index entries, whatever the number of rows: names and emails by their beginning,
-orders by their whole number, codes by their beginning, anything by its id, and conversions and payouts of the
-affiliates that were found.
+Every part reads a bounded number of index entries, whatever the number of rows: names, last names, emails and codes by
+their beginning, orders by their whole number, anything by its id, and conversions and payouts of the affiliates that
+were found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,8 @@ MAX_ROWS = 5
 _LAST = "\U0010ffff"
 
 _BEGINS = "{0} ~>=~ %(low)s and {0} ~<~ %(high)s"
+# Names are lowercased by the database, whose rules may differ from ours, for example for a final sigma.
+_NAME_BEGINS = "{0} ~>=~ lower(%(sought)s) and {0} ~<~ (lower(%(sought)s) || %(last)s)"
 _OURS = "organization_id = %(organization_id)s and deleted_at is null"
 _FOUND = f"""
 matched (id, rank) as materialized (
@@ -32,8 +34,11 @@ matched (id, rank) as materialized (
     (select id, 2 from affiliate where {_OURS} and {_BEGINS.format("email")}
       order by email using ~<~ limit %(limit)s)
     union all
-    (select id, 3 from affiliate where {_OURS} and {_BEGINS.format("name_sought")}
+    (select id, 3 from affiliate where {_OURS} and {_NAME_BEGINS.format("name_sought")}
       order by name_sought using ~<~ limit %(limit)s)
+    union all
+    (select affiliate_id, 4 from affiliate_total where organization_id = %(organization_id)s and not is_deleted
+      and {_NAME_BEGINS.format("last_name")} order by last_name using ~<~ limit %(limit)s)
   ) named group by id order by 2, 1 limit %(limit)s
 )"""
 _AFFILIATES = f"""
@@ -121,6 +126,7 @@ def find(*, organization_id: UUID, text: str) -> dict[str, SearchPart]:
         "sought": text,
         "low": low,
         "high": low + _LAST,
+        "last": _LAST,
         "code_low": text.upper(),
         "code_high": text.upper() + _LAST,
         "limit": MAX_ROWS + 1,

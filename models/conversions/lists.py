@@ -142,8 +142,10 @@ _CONDITIONS = {
     "sub_id": "c.sub_id = %(sub_id)s",
     "untagged": "c.sub_id is null",
 }
-# Additional literal conditions: rewards of leads and clicks have indexes of their own for the other filters.
+# Additional literal conditions: rewards of leads and clicks have indexes of their own for these filters. Without one of
+# them the condition would let the planner read and sort all rewards, in place of the first ones of the list.
 _REWARDS = {"lead": "c.type = 'LeadReward'", "click": "c.type = 'ClickReward'"}
+_REWARD_FILTERS = frozenset({"status", "program_id", "affiliate_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ class _List(Generic[Row]):
         filter_names = tuple(name for name in _CONDITIONS if values[name] is not None)
         before, before_id = after or (None, None)
         params = values | _search_params(filters.sought) | {"before": before, "before_id": before_id}
-        reward = filters.kind if filters.kind in _REWARDS else None
+        reward = filters.kind if filters.kind in _REWARDS and _REWARD_FILTERS.intersection(filter_names) else None
         statement = self._statement(filter_names, reward, _ORDERS[order], after is not None, filters.sought is not None)
         return statement, params | {"organization_id": organization_id}
 

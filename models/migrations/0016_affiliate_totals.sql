@@ -1,5 +1,5 @@
 -- The all-time totals of each affiliate, which lists sort by (decision 79). A row is created with its affiliate and has
--- those columns of it that lists filter by, so that every filter and order has an index. A job adds what changed in the
+-- those columns of it that lists and the search filter by, so that every filter and order has an index. A job adds what changed in the
 -- affiliate's days; sales and clicks never touch a row.
 --
 -- Money is in the organization's home currency, each day and currency converted at the rate of the day and rounded by
@@ -10,6 +10,9 @@ create table affiliate_total (
   program_id uuid not null,
   status text not null,
   is_deleted boolean not null default false,
+  -- The last word of the name, in lower case, for the search. It is a column, because the policy of tenants lets no index
+  -- on the result of a function be used.
+  last_name text,
   clicks bigint not null default 0,
   sales bigint not null default 0,
   revenue_cents numeric(40) not null default 0,
@@ -62,12 +65,15 @@ select isolate_tenant('affiliate_total_state');
 
 create function copy_to_affiliate_total() returns trigger language plpgsql as $$
 begin
-  insert into affiliate_total as kept (organization_id, affiliate_id, program_id, status, is_deleted)
-  values (new.organization_id, new.id, new.program_id, new.status, new.deleted_at is not null)
-  on conflict (organization_id, affiliate_id) do update set status = excluded.status, is_deleted = excluded.is_deleted;
+  insert into affiliate_total as kept (organization_id, affiliate_id, program_id, status, is_deleted, last_name)
+  values (new.organization_id, new.id, new.program_id, new.status, new.deleted_at is not null,
+    substring(new.name_sought from '[^ ]+$'))
+  on conflict (organization_id, affiliate_id) do update
+    set status = excluded.status, is_deleted = excluded.is_deleted, last_name = excluded.last_name;
   return null;
 end $$;
 create trigger affiliate_total_new after insert on affiliate for each row execute function copy_to_affiliate_total();
-create trigger affiliate_total_changed after update of status, deleted_at on affiliate for each row
-  when (old.status <> new.status or (old.deleted_at is null) <> (new.deleted_at is null))
+create trigger affiliate_total_changed after update of status, deleted_at, full_name on affiliate for each row
+  when (old.status <> new.status or (old.deleted_at is null) <> (new.deleted_at is null)
+    or old.full_name <> new.full_name)
   execute function copy_to_affiliate_total();

@@ -10,7 +10,7 @@ from schemas.base import Instant, Wire, one_of, text
 
 
 class SearchQuery(Wire):
-    """The text: the beginning of a name, an email or a code, or a whole id or order number."""
+    """The text: the beginning of a name, a last name, an email or a code, or a whole id or order number."""
 
     q = text(longest=200, required=True)
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.api.lists import count_round_trips
+from tests.support.rows.brands import Partner
 from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion
 
@@ -39,7 +40,32 @@ def test_affiliates_are_found_by_the_beginning_of_name_or_email(shop):
     assert _names(_search(shop, "ada@")) == ["Ada Lovelace"]
     assert set(_names(_search(shop, "  ada  "))) == {"Ada Lovelace", "Zoe 50%_off"}
     assert _names(_search(shop, "ada"))[0] == "Ada Lovelace"  # whose link is /ada
-    assert _names(_search(shop, "lovelace")) == []
+
+
+def test_affiliates_are_found_by_the_beginning_of_their_last_name(shop):
+    shop.affiliate("lou", full_name="Lou Andreas de Lovelock")
+
+    assert _names(_search(shop, "LOVELA")) == ["Ada Lovelace"]
+    assert set(_names(_search(shop, "love"))) == {"Ada Lovelace", "Lou Andreas de Lovelock"}
+    for text in ("ovelace", "andreas", "lovelace ada"):
+        assert _names(_search(shop, text)) == [], text
+
+
+def test_affiliate_is_found_by_a_changed_last_name(shop):
+    affiliate_id = _search(shop, "lovelace")["affiliates"][0]["id"]
+    assert shop.call("PATCH", f"/api/v1/affiliates/{affiliate_id}", {"fullName": "Ada King"}).status_code == 200
+
+    assert (_names(_search(shop, "king")), _names(_search(shop, "lovelace"))) == (["Ada King"], [])
+
+
+@pytest.mark.parametrize(
+    "name", ["ΝΙΚΟΣ", "Παύλος ΜΑΡΚΟΣ", "İpek Işık", "ÜMİT ÇELİK", "Straße", "Ǆ Ǆ", "ŁUKASZ Ćwik", "名前 太郎"]
+)
+def test_names_in_any_script_are_found_as_they_are_written(shop, name):
+    shop.affiliate("foreign", full_name=name)
+
+    assert _names(_search(shop, name)) == [name]
+    assert name in _names(_search(shop, name.split()[-1]))
 
 
 def test_pattern_characters_are_literal(shop):
@@ -126,6 +152,7 @@ def test_any_text_is_searched_safely(shop, text):
 def test_viewer_may_search_and_strangers_may_not(shop):
     assert shop.person("Viewer").get(f"{URL}?q=ada").status_code == 200
     assert shop.app.test_client().get(f"{URL}?q=ada").status_code == 401
+    assert Partner(shop.app, "ada@example.com").get(f"{URL}?q=ada").status_code == 401
 
 
 def test_search_is_one_round_trip(shop):

@@ -1,77 +1,47 @@
-"""Rows read by a page of a list: as many with ten times the affiliates and conversions."""
+"""Rows read by a page of a list and by a search: as many with ten times the affiliates, conversions and payouts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from domain.affiliates import orders
-from models import db
+from domain.conversions.orders import ConversionOrder
+from domain.payouts.orders import PayoutOrder
+from models import db, search
+from models.affiliates.listing import exports, totals
 from models.affiliates.listing.lists import AffiliateFilters, Selection, Shape
+from models.conversions import lists as conversion_lists
+from models.conversions.lists import ConversionFilters
+from models.payouts import lists as payout_lists
+from models.payouts.lists import PayoutFilters
 from schemas.affiliates.affiliate import KEY_WIRE, LINK_WIRE
-from tests.support import databases
+from schemas.conversions.conversion import ConversionRecord
+from tests.budgets.rows_read import LARGE, MAX_GROWTH, SMALL, brands_by_size, count_rows_read
 from tests.support.rows.brands import Brand
 
-_SMALL, _LARGE = 2_000, 20_000
-_MAX_GROWTH = 1.3
 _TAKE = 50
-# The rows of a brand as the jobs leave them: two statuses are rare, there are two programs, most have no sales.
-_FILL = """
-set session_replication_role = replica;
-insert into affiliate (id, organization_id, program_id, email, email_normalized, full_name, status, source,
-    applied_at, approved_at, created_at)
-  select uuidv7(at - now()), %(org)s, (array[%(first)s, %(second)s]::uuid[])[1 + n %% 2],
-    'many-' || n || '@example.com', 'many-' || n || '@example.com', 'Many ' || n,
-    case when n %% 100 = 1 then 'Pending' when n %% 100 = 2 then 'Paused' else 'Approved' end, 'Direct', at, at, at
-  from (select n, now() - make_interval(secs => n) as at from generate_series(1, %(number)s) n) numbered;
-insert into affiliate_total (organization_id, affiliate_id, program_id, status, clicks, sales, revenue_cents,
-    commission_cents, last_sale_on)
-  select organization_id, id, program_id, status, hashtext(id::text) & 1023, sales, sales * 1000, sales * 100,
-    case when sales = 0 then '0001-01-01' else date '2026-01-01' - sales end
-  from (select *, greatest((hashtext(email) & 1023) - 700, 0) as sales from affiliate) a
-  where organization_id = %(org)s;
-insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)
-  select uuidv7(), organization_id, program_id, id, 'link-' || id, true from affiliate where organization_id = %(org)s;
--- The server does the same by itself after a while.
-analyze affiliate;
-analyze affiliate_total;
-analyze tracking_link;
-"""
+_MINUTES = timedelta(minutes=10)
+_WIRE = ConversionRecord().wire
 
 
 @pytest.fixture(scope="module")
 def brands(app: Any) -> Iterator[dict[int, Brand]]:
     """Return brands by their number of affiliates."""
-    with databases.isolated_database() as url:
-        by_number = {number: Brand.create(app) for number in (_SMALL, _LARGE)}
-        for number, brand in by_number.items():
-            first, second = brand.program(), brand.program()
-            databases.run_as_owner(
-                url,
-                _FILL,
-                {"org": brand.id, "first": first, "second": second, "number": number},
-            )
-        yield by_number
+    with brands_by_size(app) as by_size:
+        yield by_size
 
 
-def _rows_read(node: dict[str, Any]) -> Iterator[float]:
-    """Yield the number of rows that each node of a plan read from a table, including rows that its filters removed."""
-    if "Relation Name" in node:
-        yield (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-    for child in node.get("Plans", ()):
-        yield from _rows_read(child)
+def _check_growth(brands: dict[int, Brand], read: Callable[[Brand], Callable[[], object]], *, least: int = 0) -> None:
+    """Check that a read touches about as many rows of the large brand; `least` is what a full page touches.
 
+    Few rows of a rare status do not fill a page of the small brand; then a full page is the measure.
+    """
+    rows = {size: count_rows_read(brand, read(brand)) for size, brand in brands.items()}
 
-def _count_rows(brand: Brand, statement: Any, params: dict[str, Any]) -> float:
-    with db.unit_of_work(brand.id):
-        values = statement.values(params)
-        db.db.run(statement.prepare.decode().replace(statement.name, "read_rows", 1))
-        row = db.db.row(
-            f"explain (analyze, format json) execute read_rows ({', '.join(['%s'] * len(values))})", tuple(values)
-        )
-        db.db.run("deallocate read_rows")
-    return sum(_rows_read(row[0][0]["Plan"]))
+    assert rows[LARGE] <= MAX_GROWTH * max(rows[SMALL], least), rows
 
 
 def _selection(brand: Brand, order: str, filters: AffiliateFilters, after: Any = None) -> Selection:
@@ -98,35 +68,163 @@ def _filters(brand: Brand) -> list[AffiliateFilters]:
 
 
 @pytest.mark.parametrize("order", orders.ALL)
-def test_page_of_affiliates_reads_as_many_rows_of_a_large_brand(brands, order):
-    for number in range(len(_filters(brands[_SMALL]))):
-        rows = {}
-        for size, brand in brands.items():
-            filters = _filters(brand)[number]
-            first = _selection(brand, order, filters)
-            with db.unit_of_work(brand.id):
-                page = first.page()
-            read = _count_rows(
-                brand, first._statement(as_page=True), first._params() | {"take": _TAKE, "limit": _TAKE + 1}
-            )
-            if page.last_id is not None:
-                later = _selection(brand, order, filters, (page.last_at, UUID(page.last_id)))
-                params = later._params() | {"take": _TAKE, "limit": _TAKE + 1}
-                read = max(read, _count_rows(brand, later._statement(as_page=True), params))
-            rows[size] = read
-        # Few paused affiliates of the small brand do not fill a page; then a full page is the measure.
-        assert rows[_LARGE] <= _MAX_GROWTH * max(rows[_SMALL], 6 * _TAKE), (order, number, rows)
-        assert rows[_LARGE] <= 12 * _TAKE, (order, number, rows)
+@pytest.mark.parametrize("number", range(5))
+def test_page_of_affiliates_reads_as_many_rows_of_a_large_brand(brands, order, number):
+    def read_first(brand):
+        return _selection(brand, order, _filters(brand)[number]).page
+
+    def read_later(brand):
+        filters = _filters(brand)[number]
+        with db.unit_of_work(brand.id):
+            page = _selection(brand, order, filters).page()
+        if page.last_id is None:
+            return _selection(brand, order, filters).page
+        return _selection(brand, order, filters, (page.last_at, UUID(page.last_id))).page
+
+    for read in (read_first, read_later):
+        _check_growth(brands, read, least=12 * _TAKE)
 
 
 def test_affiliates_without_recent_sales_are_read_from_their_index(brands):
-    rows = {}
-    for size, brand in brands.items():
+    def read(brand):
         with db.unit_of_work(brand.id):
             ((day,),) = db.db.run("select date '2025-12-01'")
-        selection = _selection(brand, "-lastSale", AffiliateFilters(status="Approved", sold_before=day))
-        rows[size] = _count_rows(
-            brand, selection._statement(as_page=True), selection._params() | {"take": _TAKE, "limit": _TAKE + 1}
+        return _selection(brand, "-lastSale", AffiliateFilters(status="Approved", sold_before=day)).page
+
+    _check_growth(brands, read)
+
+
+def _first_affiliate(brand: Brand) -> UUID:
+    ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at desc limit 1")
+    return UUID(str(affiliate_id))
+
+
+def _last_time(brand: Brand, table: str) -> datetime:
+    ((at,),) = brand.rows(f"select max(created_at) from {table}")
+    assert isinstance(at, datetime)
+    return at
+
+
+def test_totals_of_a_page_are_read_by_their_keys(brands):
+    def read(brand):
+        ids = [str(row_id) for (row_id,) in brand.rows("select id from affiliate order by created_at limit 50")]
+        return lambda: totals.list_totals(organization_id=brand.id, affiliate_ids=ids)
+
+    _check_growth(brands, read)
+
+
+@pytest.mark.parametrize("order", ["newest", "-revenue", "name"])
+def test_piece_of_a_file_of_affiliates_reads_as_many_rows_of_a_large_brand(brands, order):
+    def read(brand):
+        return lambda: exports.read_piece(
+            organization_id=brand.id, filters=AffiliateFilters(), order=order, after=None, limit=200
         )
 
-    assert rows[_LARGE] <= _MAX_GROWTH * rows[_SMALL]
+    _check_growth(brands, read)
+
+
+_CONVERSION_FILTERS: Mapping[str, Callable[[Brand], ConversionFilters]] = {
+    "none": lambda _: ConversionFilters(),
+    "pending": lambda _: ConversionFilters(status="Pending"),
+    "denied": lambda _: ConversionFilters(status="Denied"),
+    "program": lambda brand: ConversionFilters(program_id=brand.programs[0]),
+    "pending of a program": lambda brand: ConversionFilters(program_id=brand.programs[0], status="Pending"),
+    "affiliate": lambda brand: ConversionFilters(affiliate_id=_first_affiliate(brand)),
+    "approved of an affiliate": lambda brand: ConversionFilters(
+        affiliate_id=_first_affiliate(brand), status="Approved"
+    ),
+    "sales": lambda _: ConversionFilters(kind="sale"),
+    "leads": lambda _: ConversionFilters(kind="lead"),
+    "clicks": lambda _: ConversionFilters(kind="click"),
+    "minutes": lambda brand: ConversionFilters(since=_last_time(brand, "conversion") - _MINUTES),
+    "tag": lambda _: ConversionFilters(sub_id="news"),
+    "untagged": lambda _: ConversionFilters(untagged=True),
+    "pending leads": lambda _: ConversionFilters(kind="lead", status="Pending"),
+    "leads of a program": lambda brand: ConversionFilters(kind="lead", program_id=brand.programs[0]),
+    "leads of an affiliate": lambda brand: ConversionFilters(kind="lead", affiliate_id=_first_affiliate(brand)),
+}
+
+
+@pytest.mark.parametrize("name", _CONVERSION_FILTERS)
+@pytest.mark.parametrize("order", [ConversionOrder.newest, ConversionOrder.oldest])
+def test_page_of_conversions_reads_as_many_rows_of_a_large_brand(brands, name, order):
+    def read(brand):
+        filters = _CONVERSION_FILTERS[name](brand)
+        return lambda: conversion_lists.page(
+            organization_id=brand.id, wire=_WIRE, filters=filters, order=order, after=None, take=_TAKE
+        )
+
+    _check_growth(brands, read, least=10 * _TAKE)
+
+
+@pytest.mark.parametrize("program", [False, True], ids=["all programs", "one program"])
+def test_page_of_payable_conversions_reads_as_many_rows_of_a_large_brand(brands, program):
+    def read(brand):
+        filters = ConversionFilters(status="Pending", program_id=brand.programs[0] if program else None)
+        return lambda: conversion_lists.page(
+            organization_id=brand.id, wire=_WIRE, filters=filters, order=ConversionOrder.payable, after=None, take=_TAKE
+        )
+
+    _check_growth(brands, read)
+
+
+@pytest.mark.parametrize("order", PayoutOrder)
+@pytest.mark.parametrize("status", [None, "Paid", "Failed"])
+def test_page_of_payouts_reads_as_many_rows_of_a_large_brand(brands, order, status):
+    def read(brand):
+        return lambda: payout_lists.page(
+            organization_id=brand.id,
+            filters=PayoutFilters(status=status),
+            order=order,
+            after=None,
+            limit=_TAKE,
+            with_lines=False,
+        )
+
+    _check_growth(brands, read, least=4 * _TAKE)
+
+
+@pytest.mark.parametrize("filters", ["program", "affiliate", "minutes"])
+def test_narrowed_page_of_payouts_reads_as_many_rows_of_a_large_brand(brands, filters):
+    def read(brand):
+        by_name = {
+            "program": PayoutFilters(program_id=brand.programs[0]),
+            "affiliate": PayoutFilters(affiliate_id=_first_affiliate(brand)),
+            "minutes": PayoutFilters(since=_last_time(brand, "payout") - _MINUTES),
+        }
+        return lambda: payout_lists.page(
+            organization_id=brand.id, filters=by_name[filters], after=None, limit=_TAKE, with_lines=False
+        )
+
+    _check_growth(brands, read)
+
+
+_TEXTS = {
+    "beginning of a name": "many",
+    "whole name": "Many 17",
+    "last name": "1",
+    "email": "many-17@example.com",
+    "order number": "order-17@example.com2",
+    "code": "code-many-1",
+    "link": "link-",
+    "nothing": "zzz",
+    "id": "01a223f3-1f85-7070-905e-2e84b92cf91f",
+    "last character": "\U0010ffff",
+}
+
+
+@pytest.mark.parametrize("text", _TEXTS.values(), ids=_TEXTS)
+def test_search_reads_as_many_rows_of_a_large_brand(brands, text):
+    def read(brand):
+        return lambda: search.find(organization_id=brand.id, text=text)
+
+    _check_growth(brands, read, least=20)
+
+
+@pytest.mark.parametrize("table", ["affiliate", "conversion", "payout", "affiliate_coupon"])
+def test_search_by_id_reads_as_many_rows_of_a_large_brand(brands, table):
+    def read(brand):
+        ((row_id,),) = brand.rows(f"select id::text from {table} order by id desc limit 1")
+        return lambda: search.find(organization_id=brand.id, text=row_id)
+
+    _check_growth(brands, read)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
@@ -13,7 +12,8 @@ from api.affiliates.export import export_affiliates
 from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import list_programs
 from pages import api_client, forms, screens
-from pages.brand import choices
+from pages.brand import bulk_changes, choices
+from pages.brand.bulk_changes import BulkCounts
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.list_pages import ListView, RowList
@@ -32,6 +32,7 @@ _VIEWS = (
 )
 _AFFILIATES = RowList(list_affiliates, _FILTERS, ("sort",), {"totals": "true"}, views=_VIEWS)
 _ACTIONS = ("approve", "reject", "pause", "tag", "untag", "group")
+_EXPORT = "export"
 _UNPROCESSABLE = 422
 
 
@@ -49,14 +50,8 @@ def _change_selected() -> Response | FormState:
     if answer.refusal is not None:
         return _form_with_alert(" ".join(answer.refusal.fields.values()) or answer.refusal.message)
     reasons = Counter(row["reason"] for row in answer.data["skippedAffiliates"])
-    outcome = {
-        "done": "bulk",
-        "action": action,
-        "affected": answer.data["affected"],
-        "skipped": ",".join(f"{reason}:{count}" for reason, count in sorted(reasons.items())),
-    }
-    typed = {name: value for name in (*_FILTERS, "sort") if (value := request.args.get(name))}
-    return screens.redirect(f"{_HERE}?{urlencode(typed | outcome)}")
+    counts = BulkCounts(action, answer.data["affected"], sorted(reasons.items()))
+    return bulk_changes.redirect_with_counts(_AFFILIATES.filtered_address(_HERE), counts)
 
 
 @form_page(
@@ -75,7 +70,7 @@ def show_affiliates(form: FormState | None) -> Response:
         programs=programs,
         groups=_list_groups(programs) if api_client.is_allowed(change_affiliates) else (),
         waiting=len(api_client.require(list_applications)),
-        outcome_counts=_read_outcome(),
+        outcome_counts=bulk_changes.read_counts((*_ACTIONS, _EXPORT)),
         query=_AFFILIATES.filtered_address(""),
         file=_AFFILIATES.filtered_address(f"{_HERE}/export.csv"),
     )
@@ -86,6 +81,8 @@ def show_affiliates(form: FormState | None) -> Response:
 def show_affiliates_file() -> Response:
     """Stream the list, or the selected affiliates, as a file; a refused filter redirects to the list."""
     ids = request.args.getlist("ids")
+    if not ids and request.args.get("action") == _EXPORT:
+        return bulk_changes.redirect_with_counts(_HERE, BulkCounts(_EXPORT, 0))
     chosen = {"affiliateIds": ",".join(ids)} if ids else {}
     return _AFFILIATES.send_file(export_affiliates, back=_AFFILIATES.filtered_address(_HERE), **chosen)
 
@@ -101,20 +98,3 @@ def _list_groups(programs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _form_with_alert(alert: str) -> FormState:
     return FormState(forms.form_from_request().values, alert=alert, status=_UNPROCESSABLE)
-
-
-def _read_outcome() -> Mapping[str, Any] | None:
-    """Return the counts of the last bulk action from the address; None without one."""
-    action = request.args.get("action")
-    if request.args.get("done") != "bulk" or action not in _ACTIONS:
-        return None
-    skipped = [part.partition(":") for part in request.args.get("skipped", "").split(",") if part]
-    return {
-        "action": action,
-        "affected": _count(request.args.get("affected", "")),
-        "skipped": [(reason, _count(count)) for reason, _, count in skipped],
-    }
-
-
-def _count(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0

@@ -1,7 +1,8 @@
 """Conversions at the dashboard.
 
-listing              the list with its filters, and as a file
+listing              the list with its filters and decisions about selected rows, and as a file
 detail               one conversion: when it is payable, its attribution, and the decisions about it
+decisions            the decisions that a conversion allows
 corrections          corrections of its money: refunds, restored refunds, another commission
 attribution_steps    the six steps of attribution in words
 attribution_methods  the source of a conversion in words

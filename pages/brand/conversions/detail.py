@@ -1,34 +1,19 @@
 """One conversion: when it is payable, its attribution and rate, its history, and the decisions about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, request
 
 from api.conversions.attribution import get_conversion_attribution
 from api.conversions.conversions import get_conversion
-from api.conversions.decisions import approve_conversion, deny_conversion, invalidate_conversion, validate_conversion
 from api.payouts.payouts import get_payout
-from domain.statuses import ConversionStatus
 from pages import api_client, forms, screens
-from pages.brand.conversions import attribution_methods, attribution_steps, corrections
+from pages.brand.conversions import attribution_methods, attribution_steps, corrections, decisions
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 
 blueprint = Blueprint("conversion_page", __name__)
-
-_DECISIONS: Mapping[str, api_client.View] = {
-    "approve": approve_conversion,
-    "validate": validate_conversion,
-    "invalidate": invalidate_conversion,
-    "deny": deny_conversion,
-}
-# Possible decisions by status, the mildest first.
-_DECISIONS_BY_STATUS: Mapping[str, Sequence[str]] = {
-    ConversionStatus.Pending: ("approve", "invalidate", "deny"),
-    ConversionStatus.Approved: ("invalidate", "deny"),
-    ConversionStatus.Invalidated: ("validate",),
-}
 
 
 def _decide(conversion_id: str) -> Response | FormState:
@@ -38,17 +23,17 @@ def _decide(conversion_id: str) -> Response | FormState:
         return corrections.send_correction(
             action, conversion_id, api_client.require(get_conversion, path=path)["currency"]
         )
-    if action not in _DECISIONS:
+    if action not in decisions.OPERATIONS:
         return forms.form_with_errors({}, "Choose what to do.")
     body = {"reason": request.form.get("reason", "").strip() or None}
-    return send_form(_DECISIONS[action], path=path, body=body, to="/dashboard/conversions/{conversion_id}")
+    return send_form(decisions.OPERATIONS[action], path=path, body=body, to="/dashboard/conversions/{conversion_id}")
 
 
 @form_page(
     blueprint,
     "member",
     "/dashboard/conversions/<conversion_id>",
-    CustomForm("", _decide, (*_DECISIONS.values(), *corrections.ACTS.values())),
+    CustomForm("", _decide, (*decisions.OPERATIONS.values(), *corrections.ACTS.values())),
     uses=(get_conversion, get_conversion_attribution, get_payout),
 )
 def show_conversion(form: FormState | None, conversion_id: str) -> Response:
@@ -71,13 +56,8 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
         payout=_find_payout(conversion),
         sale=_find_parent_sale(conversion),
         corrections=corrections.find_corrections(conversion),
-        acts=[name for name in _DECISIONS_BY_STATUS.get(conversion["status"], ()) if _can_decide(name, conversion)],
+        acts=decisions.list_decisions(conversion),
     )
-
-
-def _can_decide(name: str, conversion: Mapping[str, Any]) -> bool:
-    """Return whether to offer a decision: locked history cannot be approved."""
-    return api_client.is_allowed(_DECISIONS[name]) and not (name == "approve" and conversion["locked"])
 
 
 def _find_parent_sale(conversion: Mapping[str, Any]) -> Any:

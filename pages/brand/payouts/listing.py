@@ -1,4 +1,4 @@
-"""Payouts at the dashboard: whether the brand may pay, drafts of the payout schedule, runs, and all payouts."""
+"""Payouts at the dashboard: whether the brand may pay, drafts of the schedule, runs, all payouts, and bulk retries."""
 
 from flask import Blueprint, Response, request
 
@@ -10,8 +10,8 @@ from api.payouts.run_history import list_payout_runs
 from api.payouts.runs import preview_payouts, run_payouts
 from api.programs.programs import list_programs
 from domain.payouts.states import PayoutStatus
-from pages import api_client, screens
-from pages.brand import choices
+from pages import api_client, forms, screens
+from pages.brand import bulk_changes, choices
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
@@ -49,12 +49,25 @@ def _dismiss_draft() -> Response | FormState:
     return FormState(alert="This run was paid or dismissed already.", status=answer.status)
 
 
+def _retry_selected() -> Response | FormState:
+    """Retry each selected failed payout, and redirect to the list in its filter with the counts."""
+    ids = request.form.getlist("ids")
+    if not 0 < len(ids) <= bulk_changes.MAX_ROWS:
+        return forms.form_with_errors({}, f"Select 1 to {bulk_changes.MAX_ROWS} failed payouts.")
+    counts = bulk_changes.decide_each("retry", retry_payout, ids, parameter="payout_id", body={})
+    if isinstance(counts, FormState):
+        return counts
+    return bulk_changes.redirect_with_counts(_PAYOUTS.filtered_address(_HERE), counts)
+
+
 @form_page(
     blueprint,
     "member",
     _HERE,
     CustomForm("/dismiss", _dismiss_draft, (dismiss_payout_draft,)),
+    CustomForm("/retry", _retry_selected, (retry_payout,)),
     uses=(*_READS, *_OFFERS),
+    restores=True,
 )
 def show_payouts(form: FormState | None) -> Response:
     """Show payouts by the filter in the address. Budget: 7 round trips, however many there are."""
@@ -68,6 +81,8 @@ def show_payouts(form: FormState | None) -> Response:
         payouts=[states.payout_view(payout) for payout in page.rows],
         next_cursor=page.next_cursor,
         views=page.views,
+        query=_PAYOUTS.filtered_address(""),
+        outcome_counts=bulk_changes.read_counts(("retry",)),
         statuses=states.STATUSES,
         programs=choices.list_program_choices(),
         file=_PAYOUTS.filtered_address(f"{_HERE}/export.csv"),

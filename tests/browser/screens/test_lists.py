@@ -81,6 +81,27 @@ def test_rows_are_selected_without_scripts(window, shop, site, brand):
     assert brand.rows("select count(*) from affiliate where status = 'Paused' and email like 'long%%'") == [(2,)]
 
 
+def test_selected_conversions_are_approved_from_the_lower_edge_of_a_phone(window, brand, link, site):
+    url = link("owner")
+    affiliate_id = brand.affiliate("ben")
+    for _ in range(50):
+        insert_conversion(brand, affiliate_id)
+    page = window(viewport=_PHONE)
+    page.goto(url)
+    page.goto(f"{site}/dashboard/conversions?status=Pending")
+    rows = page.get_by_role("table", name="Conversions").get_by_role("row")
+    for number in (1, 2):
+        rows.nth(number).get_by_role("checkbox").check()
+    button = page.get_by_role("button", name="Approve", exact=True)
+    box = button.bounding_box()
+    assert box["y"] + box["height"] <= _PHONE["height"]
+    press(button)
+
+    expect(page.get_by_role("status").filter(has_text="Approved: 2 conversions.")).to_be_visible()
+    assert brand.rows("select count(*) from conversion where status = 'Approved'") == [(2,)]
+    assert page.url.startswith(f"{site}/dashboard/conversions?status=Pending&done=bulk")
+
+
 def test_column_head_sorts_and_turns_the_order_round(window, shop, site):
     page = window()
     page.goto(shop)

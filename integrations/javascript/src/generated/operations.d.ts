@@ -925,7 +925,7 @@ export declare class Conversions {
 /** Search over affiliates, conversions, payouts and coupon codes. */
 export declare class Search {
   /**
-   * Search by the beginning of a name, an email or a code, or by a whole id or order number.
+   * Search by the beginning of a name, a last name, an email or a code, or by a whole id or order number.
    * Scope read. Plan Starter or higher.
    */
   searchRecords(options?: CallOptions & {

@@ -13,7 +13,8 @@ class Search:
         self._transport = transport
 
     def search_records(self, *, q: str | None = None) -> records.SearchResults:
-        """Search by the beginning of a name, an email or a code, or by a whole id or order number.
+        """Search by the beginning of a name, a last name, an email or a code, or by a whole id or
+        order number.
 
         Scope read. Plan Starter or higher.
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -125,6 +126,44 @@ class _Actions(RandomActions):
             fx_intake.store(RateFile([rate], []))
         drain("upkeep")
 
+    def refund_by_hand(self) -> None:
+        self._post_about_a_conversion("refund", {"reason": "mistake", "amountCents": self.dice.choice([None, 1])})
+
+    def restore_refund(self) -> None:
+        self._post_about_a_conversion("refund/restore", None)
+
+    def change_commission(self) -> None:
+        cents = self.dice.randint(0, 99_999)
+        self._post_about_a_conversion("adjust", {"reason": "mistake", "commissionCents": cents})
+
+    def change_rate(self) -> None:
+        body = {"customCommissionType": "Percentage", "customCommissionValue": self.dice.randint(0, 90)}
+        answer = self.brand.call("PATCH", f"/api/v1/affiliates/{self.recruits.ben}", body)
+        assert answer.status_code == 200, answer.data
+
+    def change_status(self) -> None:
+        action = self.dice.choice(["pause", "approve"])
+        body = {"action": action, "affiliateIds": [str(self.recruits.ben), str(self.recruits.ann)]}
+        assert self.manager.post("/api/v1/affiliates/bulk-action", body).status_code == 200
+        self.brand.rows("update affiliate set status = 'Approved' where status = 'Paused' returning 1")
+
+    def delete_affiliate_with_a_sale(self) -> None:
+        gone = self.brand.affiliate(f"gone-{uuid4().hex[:12]}")
+        self.brand.sale(affiliateSlug=self._slug_of(gone), amountCents=self.dice.randint(1, 9_999))
+        drain("sales")
+        body = {"action": "delete", "affiliateIds": [str(gone)]}
+        assert self.manager.post("/api/v1/affiliates/bulk-action", body).json["affected"] == 1
+
+    def _slug_of(self, affiliate_id: UUID) -> str:
+        ((slug,),) = self.brand.rows("select slug from tracking_link where affiliate_id = %s", affiliate_id)
+        return str(slug)
+
+    def _post_about_a_conversion(self, action: str, body: dict[str, Any] | None) -> None:
+        rows = self.brand.rows("select id from conversion order by id")
+        if rows:
+            answer = self.manager.post(f"/api/v1/conversions/{self.dice.choice(rows)[0]}/{action}", body)
+            assert answer.status_code < 500, answer.data
+
     def change_home_currency(self) -> None:
         currency = self.dice.choice(["USD", "CVE"])
         answer = self.brand.call("PUT", "/api/v1/settings/home-currency", {"homeCurrency": currency})
@@ -138,7 +177,7 @@ def test_totals_equal_the_rows_after_random_actions(brand):
     actions = _Actions(brand, dice)
     done = []
     seen_unconverted = False
-    for number in range(120):
+    for number in range(180):
         done.append(dice.choice(actions.names))
         getattr(actions, done[-1])()
         assert number % 10 or _violations(brand) == [], done

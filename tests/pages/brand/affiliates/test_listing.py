@@ -87,6 +87,19 @@ def test_every_view_has_an_address_and_is_marked(campaign, people):
     assert _names(visitor.open(views["No sales in 90 days"]).text) != []
 
 
+def test_affiliates_without_recent_sales_are_sorted_by_their_last_sale_alone(campaign, people):
+    visitor = people()
+    query = "status=Approved&noSalesForDays=90"
+    html = visitor.open(f"{_HERE}?{query}&sort=lastSale").text
+
+    heads = [link.replace("&amp;", "&") for link in re.findall(r'<a class="sort" href="([^"]+)"', html)]
+    options = re.findall(r'<select id="sort".*?</select>', html, re.DOTALL)[0]
+    assert heads == [f"{_HERE}?{query}&sort=-lastSale"]
+    assert re.findall(r'<option value="([^"]+)"', options) == ["-lastSale", "lastSale"]
+    for address in heads:
+        assert visitor.open(address).status_code == 200
+
+
 def _press(visitor, html, action, ids, **fields):
     """Send the bulk form of a page with these ids, as a browser does."""
     form = re.search(
@@ -156,6 +169,17 @@ def test_export_button_keeps_the_filter_and_selected_rows_are_exported(campaign,
     assert (paused.count("\r\n"), "ben@example.com" in paused) == (2, True)
     selected = visitor.open(f"{_HERE}/export.csv?ids={ann}&_key=x&tag=").text
     assert (selected.count("\r\n"), "ann@example.com" in selected) == (2, True)
+
+
+def test_export_of_no_selected_row_exports_nothing(campaign, people):
+    visitor = people("Manager")
+    assert 'name="action" value="export"' in visitor.open(_HERE).text
+
+    answer = visitor.open(f"{_HERE}/export.csv?_key=x&tag=&action=export")
+
+    assert (answer.status_code, answer.location.partition("?")[0]) == (303, _HERE)
+    assert "Nothing to export. Selected: 0 affiliates." in visitor.open(answer.location).text
+    assert campaign.rows("select count(*) from audit_entry where action = 'affiliates.exported'") == [(0,)]
 
 
 def test_older_link_keeps_the_filter(brand, people):
