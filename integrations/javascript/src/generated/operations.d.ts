@@ -375,11 +375,13 @@ export declare class Affiliates {
   }): AsyncGenerator<records.Affiliate, void, undefined>;
 
   /**
-   * Show one affiliate.
+   * Show one affiliate, with `totals` also what they brought in so far: one round trip more.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
-  getAffiliate(affiliateId: string, options?: CallOptions): Promise<records.Affiliate>;
+  getAffiliate(affiliateId: string, options?: CallOptions & {
+    totals?: boolean | null | undefined;
+  }): Promise<records.Affiliate>;
 
   /**
    * Change an affiliate; fields that are not sent stay as they are.

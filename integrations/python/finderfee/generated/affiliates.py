@@ -93,8 +93,13 @@ class Affiliates:
             if cursor is None:
                 return
 
-    def get_affiliate(self, affiliate_id: str) -> records.Affiliate:
-        """Show one affiliate.
+    def get_affiliate(
+        self,
+        affiliate_id: str,
+        *,
+        totals: bool | None = None,
+    ) -> records.Affiliate:
+        """Show one affiliate, with `totals` also what they brought in so far: one round trip more.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -104,6 +109,7 @@ class Affiliates:
             "GET",
             "/api/v1/affiliates/{affiliateId}",
             values={"affiliateId": affiliate_id},
+            query={"totals": totals},
         )
 
     def change_affiliate(

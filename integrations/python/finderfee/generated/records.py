@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, and with `balances` and `totals` in lists on request."""
+    """An affiliate with `links`, on request with `totals`, and in lists with `balances`."""
 
     id: str
     """Its id."""
@@ -1565,6 +1565,27 @@ class CommissionBody(TypedDict):
     """The new commission after refunds, in minor units of the conversion's currency: at most five
     times the part of the amount that is not refunded.
     """
+
+
+class Compared(TypedDict):
+    """The days that the changes compare: as many of the period before as are complete in the
+    period.
+    """
+
+    current: ComparedDays
+
+    previous: ComparedDays
+
+
+ComparedDays = TypedDict(
+    "ComparedDays",
+    {
+        "from": "str | None",
+        "to": "str | None",
+        "totals": "SummaryNumbers",
+    },
+)
+"""The complete days of a period with their totals; `from` and `to` are null if it has none."""
 
 
 class ConnectionStats(TypedDict):
@@ -6013,7 +6034,9 @@ class SubAffiliateConfig(TypedDict):
 
 
 class Summary(TypedDict):
-    """A period, the one that it is compared with, and the changes between them."""
+    """A period, the one before it, the days of both that are compared, and the changes between
+    these.
+    """
 
     currency: str
     """The home currency, in which all amounts are."""
@@ -6025,11 +6048,13 @@ class Summary(TypedDict):
 
     previous: SummaryPeriod
 
+    compared: Compared
+
     change: SummaryChange
 
 
 class SummaryChange(TypedDict):
-    """The changes of the totals in percent, to one decimal."""
+    """The changes of the totals of the compared days in percent, to one decimal."""
 
     clicks: float | None
     """The change of the clicks, in percent; null if the previous period has none."""
