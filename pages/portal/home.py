@@ -21,6 +21,7 @@ from pages import api_client, charts, screens, template_filters
 from pages.charts import Chart, ChartPoint
 from pages.portal import frame
 from pages.screens import screen
+from pages.times import day_words
 
 blueprint = Blueprint("portal_home_page", __name__)
 
@@ -78,7 +79,7 @@ def show_portal_home() -> Response:
         this_month=_sum_days(days, month, today),
         last_month=_sum_days(days, last_month, same_day),
         same_day=same_day,
-        charts=_create_charts(days[-_CHART_DAYS:]),
+        charts=_create_charts(days[-_CHART_DAYS:], today),
     )
 
 
@@ -99,25 +100,30 @@ def _sum_days(days: Sequence[Mapping[str, Any]], first: date, last: date) -> Per
     return PeriodNumbers(**{name: sum(day[name] for day in chosen) for name in _COUNTS}, earned=dict(earned))
 
 
-def _create_charts(days: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
+def _create_charts(days: Sequence[Mapping[str, Any]], today: date) -> Sequence[Chart]:
     """Return a chart of the clicks, one of the sales, and one of the commission in each of the first currencies."""
-    counts = [
-        charts.create_chart(
-            label,
-            [ChartPoint(day["day"], day[name], template_filters.format_number(day[name])) for day in days],
-            currency=None,
-        )
+    drawn = [
+        _create_chart(label, days, [day[name] for day in days], None, today)
         for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
     ]
     currencies = sorted({currency for day in days for currency in day["commissionCentsByCurrency"]})[:_MAX_CURRENCIES]
-    earned = [_create_earnings_chart(days, currency) for currency in currencies]
-    return [chart for chart in (*counts, *earned) if chart.has_anything]
+    for currency in currencies:
+        amounts = [day["commissionCentsByCurrency"].get(currency, 0) for day in days]
+        drawn.append(_create_chart(f"Commission in {currency}", days, amounts, currency, today))
+    return [chart for chart in drawn if chart.has_anything]
 
 
-def _create_earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
-    amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
-    points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
-    return charts.create_chart(f"Commission in {currency}", points, currency=currency)
+def _create_chart(
+    label: str, days: Sequence[Mapping[str, Any]], values: Sequence[int], currency: str | None, today: date
+) -> Chart:
+    def shown(value: int) -> str:
+        return wording.format_money(value, currency) if currency else template_filters.format_number(value)
+
+    points = []
+    for day, value in zip((date.fromisoformat(day["day"]) for day in days), values, strict=True):
+        words, short = day_words.describe_day(day), day_words.short_day(day)
+        points.append(ChartPoint(words, value, shown(value), short, is_running=day == today))
+    return charts.create_chart(label, points, currency=currency, total=shown(sum(values)))
 
 
 @blueprint.get("/portal/<path:rest>")

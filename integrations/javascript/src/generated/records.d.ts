@@ -1090,7 +1090,9 @@ export interface Compared {
 
 /** The complete days of a period with their totals; `from` and `to` are null if it has none. */
 export interface ComparedDays {
+  /** The first day, in UTC; null if no day of the period is over. */
   from: string | null;
+  /** The last day, in UTC; null if no day of the period is over. */
   to: string | null;
   totals: SummaryNumbers;
 }
@@ -4319,7 +4321,7 @@ export interface TimelineEvent {
   /** The event. */
   id: string;
   /** What happened. `changed` is a change of the fields in `changes`. */
-  type: "invited" | "applied" | "applied_again" | "application_completed" | "added" | "imported" | "joined" | "approved" | "rejected" | "paused" | "resumed" | "banned" | "reopened" | "changed" | "payout_account_changed" | "tax_form_submitted" | "tax_form_read" | "first_click" | "first_sale" | "payout_sent" | "payout_paid" | "payout_failed" | "payout_voided";
+  type: "invited" | "applied" | "applied_again" | "application_completed" | "added" | "imported" | "joined" | "approved" | "rejected" | "paused" | "resumed" | "banned" | "reopened" | "changed" | "payout_account_changed" | "tax_form_submitted" | "tax_form_read" | "first_click" | "first_sale" | "payout_sent" | "payout_paid" | "payout_failed" | "payout_voided" | "payout_retried" | "link_created" | "link_deleted" | "code_created" | "code_revoked" | "deal_offered" | "deal_accepted" | "deal_declined" | "deal_cancelled" | "deal_charged" | "deal_work_submitted" | "deal_work_approved" | "deal_changes_requested" | "deal_disputed" | "deal_settled" | "deal_refund_requested";
   /** When it happened. If only the day of the first click or sale is known, its start in UTC. */
   at: string;
   /** Who did it; null if no one is known: the service did it by itself, or only the time was recorded. */
@@ -4328,6 +4330,8 @@ export interface TimelineEvent {
   changes: TimelineChange[];
   /** Why an application was rejected or a payout failed; null for others. */
   reason: string | null;
+  /** The slug of a link, a coupon code, or the title of a deal; null for others. */
+  subject: string | null;
   /** The payout of the event; null for others. */
   payoutId: string | null;
   /** The first sale; null for others. */

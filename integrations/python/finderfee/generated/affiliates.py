@@ -104,6 +104,7 @@ class Affiliates:
         Scope read. Plan Starter or higher. Refused with not_found.
 
         affiliate_id: The affiliate's id.
+        totals: `true` adds the affiliate's all-time totals.
         """
         return self._transport.call(
             "GET",
@@ -315,7 +316,7 @@ class Affiliates:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.TimelineEventPage:
-        """List what happened to an affiliate, newest first: decisions, changes, the first click and
+        """List what happened to an affiliate, newest first: decisions, changes, links, deals, first
         sale, payouts.
 
         Scope read. Plan Starter or higher. Refused with not_found.

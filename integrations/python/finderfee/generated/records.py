@@ -6291,7 +6291,7 @@ class TimelineEvent(TypedDict):
     id: str
     """The event."""
 
-    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided"]
+    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided", "payout_retried", "link_created", "link_deleted", "code_created", "code_revoked", "deal_offered", "deal_accepted", "deal_declined", "deal_cancelled", "deal_charged", "deal_work_submitted", "deal_work_approved", "deal_changes_requested", "deal_disputed", "deal_settled", "deal_refund_requested"]
     """What happened. `changed` is a change of the fields in `changes`."""
 
     at: str
@@ -6307,6 +6307,9 @@ class TimelineEvent(TypedDict):
 
     reason: str | None
     """Why an application was rejected or a payout failed; null for others."""
+
+    subject: str | None
+    """The slug of a link, a coupon code, or the title of a deal; null for others."""
 
     payoutId: str | None
     """The payout of the event; null for others."""

@@ -6,6 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from domain.affiliates.timeline import EventKind
+from pages import documents
 from tests.support import owed_totals
 from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion, time_ago
@@ -155,6 +157,25 @@ def test_too_long_notes_show_an_error_at_the_field(brand, people, ben):
     assert answer.status_code == 400
     assert re.search(r'id="notes-notes"[^>]*aria-invalid="true"', answer.text)
     assert _row(brand, "notes") == ("Tall",)
+
+
+def test_every_kind_of_event_has_words_in_the_timeline():
+    template = "screens/brand/affiliates/_timeline.html"
+    source = documents.TEMPLATES.loader.get_source(documents.TEMPLATES, template)[0]
+    words = set(re.findall(r'"([a-z_]+)": _\(', source.partition("field_words")[0]))
+
+    assert set(map(str, EventKind)) - words == {"changed"}
+
+
+def test_links_and_codes_are_named_in_the_timeline(brand, people, ben):
+    visitor = people("Manager")
+    assert visitor.send(f"{ben}/links", {"_key": "k", "customAlias": "ben-video", "format": "Query"}).status_code == 303
+    (removal_path,) = re.findall(r'action="([^"]+/remove)"', visitor.open(ben).text)
+    assert visitor.send(removal_path, {"_key": "l"}).status_code == 303
+
+    text = " ".join(_visible_text(visitor.open(f"{ben}/timeline")).split())
+    assert "Link deleted ben-video" in text
+    assert "Link created ben-video" in text
 
 
 def test_timeline_is_paged_and_names_who_acted(brand, people, ben):
