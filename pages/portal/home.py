@@ -20,6 +20,7 @@ from domain.statuses import AffiliateStatus
 from pages import api_client, charts, screens, template_filters
 from pages.charts import Chart, ChartPoint
 from pages.portal import frame
+from pages.portal.next_payouts import list_next_payouts
 from pages.screens import screen
 from pages.times import day_words
 
@@ -68,8 +69,11 @@ def show_portal_home() -> Response:
     links = list(_list_links(api_client.require(list_own_links)))
     payouts = api_client.require(list_own_payouts, query={"take": 1})["items"]
     same_day = min(last_month + timedelta(days=today.day - 1), month - timedelta(days=1))
-    return frame.render(
+    brands = frame.read_brands()
+    return frame.render_for(
+        brands,
         "home.html",
+        next_payouts=list_next_payouts(brands, balance) if links or balance["balances"] else [],
         balances=balance["balances"],
         coming=balance["coming"][:_MAX_DAYS],
         more_days=max(0, len(balance["coming"]) - _MAX_DAYS),
@@ -116,14 +120,14 @@ def _create_charts(days: Sequence[Mapping[str, Any]], today: date) -> Sequence[C
 def _create_chart(
     label: str, days: Sequence[Mapping[str, Any]], values: Sequence[int], currency: str | None, today: date
 ) -> Chart:
-    def shown(value: int) -> str:
+    def format_value(value: int) -> str:
         return wording.format_money(value, currency) if currency else template_filters.format_number(value)
 
     points = []
     for day, value in zip((date.fromisoformat(day["day"]) for day in days), values, strict=True):
         words, short = day_words.describe_day(day), day_words.short_day(day)
-        points.append(ChartPoint(words, value, shown(value), short, is_running=day == today))
-    return charts.create_chart(label, points, currency=currency, total=shown(sum(values)))
+        points.append(ChartPoint(words, value, format_value(value), short, is_running=day == today))
+    return charts.create_chart(label, points, currency=currency, total=format_value(sum(values)))
 
 
 @blueprint.get("/portal/<path:rest>")

@@ -84,7 +84,7 @@ def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
     affiliate = api_client.require(get_affiliate, path=path, query={"totals": "true"})
     program = api_client.require(get_program, path={"program_id": affiliate["programId"]})
     chosen = date_ranges.read_range()
-    shown = performance.read_affiliate_performance(chosen, affiliate["id"])
+    figures = performance.read_affiliate_performance(chosen, affiliate["id"])
     payouts = api_client.require(list_payouts, query=of_affiliate | {"lineItems": "false", "take": _MAX_ROWS})
     return screens.render(
         "brand/affiliates/profile.html",
@@ -94,8 +94,8 @@ def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
         questions=choices.application_questions(program),
         chosen=chosen,
         ranges=date_ranges.LABELS,
-        shown=shown,
-        last_sale=_find_last_sale(affiliate, shown),
+        shown=figures,
+        last_sale=_find_last_sale(affiliate, figures),
         balances=api_client.require(get_affiliate_balance, path=path)["balances"],
         conversions=api_client.require(list_conversions, query=of_affiliate | {"take": _MAX_ROWS})["items"],
         payouts=[states.payout_view(payout) for payout in payouts["items"]],
@@ -125,9 +125,9 @@ def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping
     return filled | ({form.id.rstrip("-"): form} if form and form.id else {})
 
 
-def _find_last_sale(affiliate: Mapping[str, Any], shown: Performance) -> str | None:
+def _find_last_sale(affiliate: Mapping[str, Any], figures: Performance) -> str | None:
     """Return the day of the last sale: the stored one, or that of a newer sale that is not added up yet."""
-    days: list[str] = [day for day in (affiliate["totals"]["lastSaleOn"], shown.last_sale_on) if day]
+    days: list[str] = [day for day in (affiliate["totals"]["lastSaleOn"], figures.last_sale_on) if day]
     return max(days, default=None)
 
 
