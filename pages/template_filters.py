@@ -39,7 +39,7 @@ _STATES_BY_COLOUR = {
 }
 # Words for states whose code says too little to people.
 _STATE_WORDS = {
-    "Asking": "Needs your confirmation",
+    "Asking": "Needs confirmation",
     "Contradicts": "Contradiction",
     "Empty": "Nothing due",
     "Minting": "Creating",

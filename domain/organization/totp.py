@@ -3,19 +3,17 @@
 A code has six digits (HMAC-SHA-1 of the number of 30-second steps since 1970), as every authenticator app computes it.
 """
 
-import base64
 import hashlib
 import hmac
 import secrets
 from datetime import datetime
-from urllib.parse import quote, urlencode
+
+import pyotp
 
 STEP_S = 30
-DIGITS = 6
 #: How many recovery codes a person gets.
 RECOVERY_CODES = 10
 
-_SECRET_BYTES = 20  # as long as the hash, as RFC 4226 recommends
 # The clocks of phones differ by seconds: the step before and after the present one count too.
 _SKEW_STEPS = 1
 # Without letters and digits that look alike.
@@ -25,8 +23,8 @@ _GROUP = 4
 
 
 def create_secret() -> str:
-    """Return a new secret in base32, as authenticator apps take it."""
-    return base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    """Return a new secret of 160 bits in base32, as authenticator apps take it."""
+    return pyotp.random_base32()
 
 
 def step_at(now: datetime) -> int:
@@ -36,10 +34,7 @@ def step_at(now: datetime) -> int:
 
 def code_of(secret: str, step: int) -> str:
     """Return the code of a secret in a time step."""
-    digest = hmac.digest(base64.b32decode(secret), step.to_bytes(8, "big"), hashlib.sha1)
-    start = digest[-1] & 0x0F
-    number = int.from_bytes(digest[start : start + 4], "big") & 0x7FFF_FFFF
-    return str(number % 10**DIGITS).zfill(DIGITS)
+    return pyotp.HOTP(secret).at(step)
 
 
 def matching_step(secret: str, code: str, *, now: datetime, last_step: int) -> int | None:
@@ -53,9 +48,7 @@ def matching_step(secret: str, code: str, *, now: datetime, last_step: int) -> i
 
 def provisioning_uri(secret: str, *, account: str, issuer: str) -> str:
     """Return the address that an authenticator app reads from a QR code."""
-    label = quote(f"{issuer}:{account}", safe="@")
-    query = urlencode({"secret": secret, "issuer": issuer, "digits": DIGITS, "period": STEP_S}, quote_via=quote)
-    return f"otpauth://totp/{label}?{query}"
+    return pyotp.TOTP(secret, interval=STEP_S).provisioning_uri(name=account, issuer_name=issuer)
 
 
 def create_recovery_codes() -> list[str]:

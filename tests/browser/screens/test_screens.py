@@ -55,7 +55,7 @@ def test_every_control_is_reachable_by_keyboard_with_visible_focus(window, link,
     assert page.evaluate("document.activeElement.textContent") == "Skip to content"
 
     stops = []
-    for _ in range(20):
+    for _ in range(40):
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         stops.append(page.evaluate("document.activeElement.textContent.trim()"))
         assert outline == "solid", stops

@@ -59,7 +59,7 @@ def test_new_endpoint_shows_its_secret_and_replays_failures(window, link, brand,
     page.goto(page.url.partition("/deliveries/")[0])
 
     press(page.get_by_role("button", name="Redeliver all failed"))
-    expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
+    expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
     drain("webhooks")
 
     expect(page.get_by_role("table", name="Deliveries").locator(".chip", has_text="Delivered")).to_be_visible()

@@ -12,11 +12,12 @@ def test_picked_color_is_previewed_before_it_is_saved(window, link):
     page.goto(link("owner"))
     page.goto(_HERE)
     page.get_by_label("Pick a color").fill("#ffd400")
+    press(page.get_by_role("button", name="Preview"))
     expect(page.get_by_role("main")).to_contain_text("#ffd400 has a contrast of 1.4 to 1 on white")
     expect(page.get_by_role("img", name="Dark theme: #ffd400 with black text")).to_be_visible()
 
     page.get_by_label("Or enter its code").fill("#123456")
-    page.get_by_label("Or enter its code").press("Tab")
+    press(page.get_by_role("button", name="Preview"))
     expect(page.get_by_role("img", name="Light theme: #123456 with white text")).to_be_visible()
     press(page.get_by_role("button", name="Save color"))
 
