@@ -166,7 +166,7 @@ class ComparedDays:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedPeriods:
     """The compared days of a period, and as many of the period before."""
 
     current: ComparedDays
@@ -178,7 +178,7 @@ class Comparison:
         return compare(self.current.totals, self.previous.totals)
 
 
-def build_comparison(parts: Iterable[PeriodPart], days: tuple[DayRange, DayRange] | None) -> Comparison:
+def build_comparison(parts: Iterable[PeriodPart], days: tuple[DayRange, DayRange] | None) -> ComparedPeriods:
     """Return the totals of the compared days of both periods."""
     rows = [row for row in parts if row.is_compared]
     ranges = days or ((None, None), (None, None))
@@ -186,7 +186,7 @@ def build_comparison(parts: Iterable[PeriodPart], days: tuple[DayRange, DayRange
         ComparedDays(*day_range, _to_row(None, [row.part for row in rows if row.is_current is is_current]))
         for is_current, day_range in zip((True, False), ranges, strict=True)
     )
-    return Comparison(current, previous)
+    return ComparedPeriods(current, previous)
 
 
 @dataclass(frozen=True, slots=True)

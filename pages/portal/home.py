@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response
 
@@ -20,7 +21,6 @@ from domain.statuses import AffiliateStatus
 from pages import api_client, charts, screens, template_filters
 from pages.charts import Chart, ChartPoint
 from pages.portal import frame
-from pages.portal.next_payouts import list_next_payouts
 from pages.screens import screen
 from pages.times import day_words
 
@@ -56,6 +56,30 @@ class SharedLink:
     mail: str
 
 
+@dataclass(frozen=True, slots=True)
+class NextPayout:
+    """The next payout of a brand. `payable` are the amounts payable by then, by currency; None if they are not known.
+
+    They are not known without a day, and for an affiliate of several brands, whose balance is that of all.
+    """
+
+    brand: str
+    day: str | None
+    cadence: str
+    minimums: Sequence[Mapping[str, Any]]
+    payable: Mapping[str, int] | None
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the payable amount is below every minimum; unknown, and so no, if their currencies differ."""
+        if not self.payable or not self.minimums:
+            return False
+        return all(
+            set(self.payable) == {minimum["currency"]} and self.payable[minimum["currency"]] < minimum["amountCents"]
+            for minimum in self.minimums
+        )
+
+
 @blueprint.get("/portal")
 @screen("account", uses=_USES)
 def show_portal_home() -> Response:
@@ -73,7 +97,7 @@ def show_portal_home() -> Response:
     return frame.render_for(
         brands,
         "home.html",
-        next_payouts=list_next_payouts(brands, balance) if links or balance["balances"] else [],
+        next_payouts=_list_next_payouts(brands, balance) if links or balance["balances"] else [],
         balances=balance["balances"],
         coming=balance["coming"][:_MAX_DAYS],
         more_days=max(0, len(balance["coming"]) - _MAX_DAYS),
@@ -85,6 +109,31 @@ def show_portal_home() -> Response:
         same_day=same_day,
         charts=_create_charts(days[-_CHART_DAYS:], today),
     )
+
+
+def _list_next_payouts(brands: Sequence[Mapping[str, Any]], balance: Mapping[str, Any]) -> list[NextPayout]:
+    """Return the next payout of each brand."""
+    return [
+        NextPayout(
+            brand=brand["name"],
+            day=brand["nextPayoutOn"],
+            cadence=brand["payoutCadence"],
+            minimums=brand["minPayouts"],
+            payable=_sum_payable(brand, balance) if brand["nextPayoutOn"] and len(brands) == 1 else None,
+        )
+        for brand in brands
+    ]
+
+
+def _sum_payable(brand: Mapping[str, Any], balance: Mapping[str, Any]) -> dict[str, int]:
+    """Return what is payable when the brand's payout day begins, by currency."""
+    zone = ZoneInfo(brand["timezone"])
+    start = datetime.combine(date.fromisoformat(brand["nextPayoutOn"]), datetime.min.time(), zone)
+    sums = Counter({part["currency"]: part["payableCents"] for part in balance["balances"]})
+    for part in balance["coming"]:
+        if datetime.fromisoformat(part["payableAt"]) <= start:
+            sums[part["currency"]] += part["amountCents"]
+    return {currency: cents for currency, cents in sorted(sums.items()) if cents > 0}
 
 
 def _list_links(links: Sequence[Mapping[str, Any]]) -> Iterator[SharedLink]:

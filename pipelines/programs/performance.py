@@ -13,7 +13,7 @@ from domain.programs.days import DayRange, PeriodPair
 from domain.programs.metrics import (
     BoardEntry,
     BoardMetric,
-    Comparison,
+    ComparedPeriods,
     Metrics,
     MetricsGroup,
     PeriodMetrics,
@@ -54,7 +54,7 @@ class Summary:
     group: MetricsGroup
     current: PeriodMetrics
     previous: PeriodMetrics
-    compared: Comparison
+    compared: ComparedPeriods
 
 
 def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> MeasuredRange:
