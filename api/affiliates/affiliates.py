@@ -26,6 +26,7 @@ from schemas.affiliates.affiliate import (
     RATE_REFUSALS,
     AffiliateBody,
     AffiliateChanges,
+    AffiliateQuery,
     AffiliateRecord,
     AffiliatesQuery,
     ApplicationsQuery,
@@ -114,13 +115,15 @@ def list_applications() -> list[Any]:
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
-@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), asks=AffiliateQuery(), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
-    """Show one affiliate."""
-    affiliate_uuid = path.uuid(affiliate_id, "affiliate")
+    """Show one affiliate, with `totals` also what they brought in so far: one round trip more."""
+    affiliate_uuid, with_totals = path.uuid(affiliate_id, "affiliate"), body.query()["totals"]
     with db.unit_of_work(guards.organization_id()):
         affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
         (record,) = serializers.serialize_all([affiliate])
+        if with_totals:
+            record["totals"] = serializers.serialize_totals([record["id"]])[record["id"]]
     return record
 
 

@@ -186,16 +186,17 @@ def _run(requested: BulkRequest) -> BulkResult:
     return result
 
 
-def _audited_values(
-    requested: BulkRequest, row: ChangedAffiliate
-) -> tuple[Mapping[str, object] | None, Mapping[str, object]]:
+def _audited_values(requested: BulkRequest, row: ChangedAffiliate) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """Return the values of a changed affiliate before and after an action."""
     if requested.action in ("tag", "untag"):
-        return None, {requested.action: requested.tag}
+        return {"tags": row.tags_before}, {"tags": row.tags}
     if requested.action == "group":
         return {"partnerGroupId": row.partner_group_id_before}, {"partnerGroupId": requested.group_id}
-    after = {"status": _STATUS_AFTER[requested.action].value} if requested.action != "delete" else {"deleted": True}
-    return {"status": row.status_before}, after
+    before = {"status": row.status_before}
+    if requested.action == "delete":
+        return before, {"deleted": True}
+    after = {"status": _STATUS_AFTER[requested.action].value}
+    return before, after | {"rejectionReason": requested.reason} if requested.action == "reject" else after
 
 
 def _serialize(requested: BulkRequest, result: BulkResult) -> dict[str, Any]:

@@ -60,10 +60,15 @@ def serialize_rendered(
         for affiliate_id, balances in _serialize_balances(parts, balances_as_of).items():
             parts[affiliate_id].append(f'"balances":{orjson.dumps(balances).decode()}')
     if with_totals and parts:
-        by_id = totals.list_totals(organization_id=guards.organization_id(), affiliate_ids=list(parts))
-        for affiliate_id, row in by_id.items():
-            parts[affiliate_id].append(f'"totals":{orjson.dumps(_TOTALS.dump(row)).decode()}')
+        for affiliate_id, record in serialize_totals(list(parts)).items():
+            parts[affiliate_id].append(f'"totals":{orjson.dumps(record).decode()}')
     return [orjson.Fragment(",".join(part) + "}") for part in parts.values()]
+
+
+def serialize_totals(affiliate_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the JSON of the totals of affiliates by id, with one statement."""
+    rows = totals.list_totals(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
+    return {affiliate_id: _TOTALS.dump(row) for affiliate_id, row in rows.items()}
 
 
 def _serialize_long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

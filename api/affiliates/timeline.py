@@ -27,7 +27,7 @@ _RECORD = TimelineEventRecord()
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/timeline")
 @operation(_READ, page(_RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_events(affiliate_id: str) -> Mapping[str, object]:
-    """List what happened to an affiliate, newest first: decisions, changes, the first click and sale, payouts.
+    """List what happened to an affiliate, newest first: decisions, changes, links, deals, first sale, payouts.
 
     Who did it is known from the audit log. Budget: 1 statement, whatever the number of clicks and conversions.
     """
@@ -56,6 +56,7 @@ def _to_record(event: StoredEvent, *, is_for_key: bool) -> Mapping[str, object]:
         "actor": {"type": event.actor_type, "name": label} if event.actor_type else None,
         "changes": timeline.list_changes(event),
         "reason": timeline.find_reason(event),
+        "subject": event.subject,
         "payout_id": event.payout_id,
         "conversion_id": event.conversion_id,
         "amount_cents": event.amount_cents,

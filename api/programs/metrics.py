@@ -62,16 +62,17 @@ def summarize_performance() -> Mapping[str, object]:
 
     `compare` chooses the range before: as many days directly before (`period`), the same days a month before
     (`month`; a range to the end of a month ends with the end of the month before), or a year before (`year`). At most
-    two years. A sale and its refunds count on the day of the sale, in UTC.
+    two years. A sale and its refunds count on the day of the sale, in UTC. Today is not complete, so `change` leaves it
+    out: `compared` has as many days of both ranges, and their totals.
     """
     query, organization_id = body.query(), guards.organization_id()
-    day_range = _read_range(query)
-    range_before = days.range_before(day_range, PeriodComparison(query["compare"]))
-    if range_before is None:
+    day_range, today = _read_range(query), clock.now().date()
+    periods = days.pair_periods(day_range, PeriodComparison(query["compare"]), today=today)
+    if periods is None:
         raise ValidationError({"from": ["The range before it would begin before the calendar."]})
     subject = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
-        summary = performance.summarize(subject, day_range, range_before, MetricsGroup(query["group_by"]))
+        summary = performance.summarize(subject, periods, MetricsGroup(query["group_by"]))
     return _SUMMARY.dump(summary)
 
 

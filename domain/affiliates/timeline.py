@@ -37,6 +37,22 @@ class EventKind(StrEnum):
     payout_paid = "payout_paid"
     payout_failed = "payout_failed"
     payout_voided = "payout_voided"
+    payout_retried = "payout_retried"
+    link_created = "link_created"
+    link_deleted = "link_deleted"
+    code_created = "code_created"
+    code_revoked = "code_revoked"
+    deal_offered = "deal_offered"
+    deal_accepted = "deal_accepted"
+    deal_declined = "deal_declined"
+    deal_cancelled = "deal_cancelled"
+    deal_charged = "deal_charged"
+    deal_work_submitted = "deal_work_submitted"
+    deal_work_approved = "deal_work_approved"
+    deal_changes_requested = "deal_changes_requested"
+    deal_disputed = "deal_disputed"
+    deal_settled = "deal_settled"
+    deal_refund_requested = "deal_refund_requested"
 
 
 _BY_ACTION = {
@@ -44,6 +60,25 @@ _BY_ACTION = {
     "affiliate.application_completed": EventKind.application_completed,
     "payout_account.changed": EventKind.payout_account_changed,
     "tax_form.read": EventKind.tax_form_read,
+}
+#: The actions about an affiliate's links, codes, deals and payouts that are events of the affiliate.
+OWNED_ACTIONS = {
+    "tracking_link.created": EventKind.link_created,
+    "tracking_link.deleted": EventKind.link_deleted,
+    "affiliate_coupon.created": EventKind.code_created,
+    "affiliate_coupon.revoked": EventKind.code_revoked,
+    "deal.offered": EventKind.deal_offered,
+    "deal.accepted": EventKind.deal_accepted,
+    "deal.declined": EventKind.deal_declined,
+    "deal.cancelled": EventKind.deal_cancelled,
+    "deal.charged": EventKind.deal_charged,
+    "deal.milestone_submitted": EventKind.deal_work_submitted,
+    "deal.milestone_approved": EventKind.deal_work_approved,
+    "deal.changes_requested": EventKind.deal_changes_requested,
+    "deal.disputed": EventKind.deal_disputed,
+    "deal.settled": EventKind.deal_settled,
+    "deal.refund_asked": EventKind.deal_refund_requested,
+    "payout.retry": EventKind.payout_retried,
 }
 _BY_STATUS = {
     AffiliateStatus.Approved: EventKind.resumed,
@@ -71,6 +106,7 @@ class StoredEvent:
     """An event as it is stored: an audit entry (`kind` is its action), or a time of a row (`kind` is an EventKind).
 
     `group_before` and `group_after` are names of groups; a deleted group has none. `reason` is why a payout failed.
+    `subject` is the slug of a link, a code, or the title of a deal.
     """
 
     id: UUID
@@ -87,12 +123,14 @@ class StoredEvent:
     amount_cents: int | None
     currency: str | None
     reason: str | None
+    subject: str | None
 
 
 def find_kind(event: StoredEvent) -> EventKind:
     """Return the kind of a stored event: of an audit entry by its action and the change of the status."""
-    if event.kind in _BY_ACTION:
-        return _BY_ACTION[event.kind]
+    kind = _BY_ACTION.get(event.kind) or OWNED_ACTIONS.get(event.kind)
+    if kind:
+        return kind
     if "." not in event.kind:
         return EventKind(event.kind)
     before, after = (event.before or {}).get("status"), (event.after or {}).get("status")
@@ -111,6 +149,8 @@ def find_reason(event: StoredEvent) -> str | None:
 def list_changes(event: StoredEvent) -> list[FieldChange]:
     """Return the changed fields of an audit entry, without the status."""
     before, after = event.before or {}, event.after or {}
+    if event.kind in OWNED_ACTIONS:
+        return []
     if event.kind.startswith("payout_account."):
         values = before.get("method"), after.get("method")
         return [FieldChange("payoutMethod", *values)] if values[0] != values[1] else []

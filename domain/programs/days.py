@@ -39,12 +39,23 @@ class DayRange(NamedTuple):
         return (self.last - self.first).days + 1
 
 
+class PeriodPair(NamedTuple):
+    """A range, the range before it, and the days of both that are compared; None if the range has no complete day."""
+
+    days: DayRange
+    before: DayRange
+    compared: tuple[DayRange, DayRange] | None
+
+
 class PeriodComparison(StrEnum):
     """The days that a range is compared with: as many directly before it, or the same a month or a year before."""
 
     period = "period"
     month = "month"
     year = "year"
+
+
+_MONTHS = {PeriodComparison.month: 1, PeriodComparison.year: _MONTHS_OF_YEAR}
 
 
 def range_before(days: DayRange, comparison: PeriodComparison) -> DayRange | None:
@@ -56,10 +67,32 @@ def range_before(days: DayRange, comparison: PeriodComparison) -> DayRange | Non
     try:
         if comparison is PeriodComparison.period:
             return DayRange(days.first - _DAY * days.length, days.first - _DAY)
-        months = 1 if comparison is PeriodComparison.month else _MONTHS_OF_YEAR
+        months = _MONTHS[comparison]
         return DayRange(_shift(days.first, months), _shift(days.last, months, is_last=True))
     except (OverflowError, ValueError):
         return None
+
+
+def pair_periods(days: DayRange, comparison: PeriodComparison, *, today: date) -> PeriodPair | None:
+    """Return a range with the one before it. None: that one begins before the calendar.
+
+    Today and later days are not complete, so as many days of both ranges are compared as are complete in the first.
+    """
+    before = range_before(days, comparison)
+    return None if before is None else PeriodPair(days, before, _pair_complete_days(days, before, comparison, today))
+
+
+def _pair_complete_days(
+    days: DayRange, before: DayRange, comparison: PeriodComparison, today: date
+) -> tuple[DayRange, DayRange] | None:
+    if days.last < today:
+        return days, before
+    complete = DayRange(days.first, today - _DAY)
+    if complete.length < 1:
+        return None
+    if comparison is PeriodComparison.period:
+        return complete, DayRange(before.first, before.first + _DAY * (complete.length - 1))
+    return complete, DayRange(before.first, _shift(complete.last, _MONTHS[comparison]))
 
 
 def _shift(day: date, months: int, *, is_last: bool = False) -> date:

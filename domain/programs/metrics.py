@@ -131,9 +131,13 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class PeriodPart:
-    """The sums of one day, week or month and currency of a period, or of the period that it is compared with."""
+    """The sums of one day, week or month and currency of a period, or of the period that it is compared with.
+
+    `is_compared`: of those days that count in the changes; the others, such as today, have a part of their own.
+    """
 
     is_current: bool
+    is_compared: bool
     part: MetricsPart
 
 
@@ -150,6 +154,39 @@ def build_period(parts: Iterable[MetricsPart], days: DayRange, group: MetricsGro
     """Return the metrics of a period grouped by time; its totals are the sums of its rows' parts."""
     sums = list(parts)
     return PeriodMetrics(days, _to_row(None, sums), build_metrics(sums, days, group).rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedDays:
+    """The days of a period that count in the changes, with their totals; `first` and `last` are None if none does."""
+
+    first: date | None
+    last: date | None
+    totals: MetricsRow
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPeriods:
+    """The compared days of a period, and as many of the period before."""
+
+    current: ComparedDays
+    previous: ComparedDays
+
+    @property
+    def change(self) -> "Changes":
+        """The changes of the totals."""
+        return compare(self.current.totals, self.previous.totals)
+
+
+def build_comparison(parts: Iterable[PeriodPart], days: tuple[DayRange, DayRange] | None) -> ComparedPeriods:
+    """Return the totals of the compared days of both periods."""
+    rows = [row for row in parts if row.is_compared]
+    ranges = days or ((None, None), (None, None))
+    current, previous = (
+        ComparedDays(*day_range, _to_row(None, [row.part for row in rows if row.is_current is is_current]))
+        for is_current, day_range in zip((True, False), ranges, strict=True)
+    )
+    return ComparedPeriods(current, previous)
 
 
 @dataclass(frozen=True, slots=True)

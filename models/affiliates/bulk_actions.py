@@ -28,6 +28,8 @@ class ChangedAffiliate:
     approved_at_before: datetime | None
     application_data: Mapping[str, Any] | None
     partner_group_id_before: UUID | None
+    tags: Sequence[str]
+    tags_before: Sequence[str]
     is_first_rejection: bool
 
 
@@ -47,6 +49,7 @@ _BEFORE = {
     "status_before": "b.status",
     "approved_at_before": "b.approved_at",
     "partner_group_id_before": "b.partner_group_id",
+    "tags_before": "b.tags",
     "is_first_rejection": _IS_FIRST_REJECTION,
 }
 _RETURNING = f"returning {columns(ChangedAffiliate, 'a', **_BEFORE)}"

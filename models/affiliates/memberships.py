@@ -1,6 +1,6 @@
 """The programs in which a person is an affiliate, across brands, and what else these brands offer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,7 +17,8 @@ from models.table import Rows, columns
 class PersonsBrand:
     """A brand that a person is an affiliate of, with its public appearance and the cadence of its payouts.
 
-    `cadence_since` is None without a cadence, `last_proposed_on` before the first proposed run.
+    `cadence_since` is None without a cadence, `last_proposed_on` before the first proposed run. `min_payouts` are the
+    different minimum payouts of the programs that the person is in.
     """
 
     id: UUID
@@ -28,6 +29,7 @@ class PersonsBrand:
     payout_cadence: str
     cadence_since: date | None
     last_proposed_on: date | None
+    min_payouts: Sequence[Mapping[str, Any]]
 
 
 _BRANDS = Rows(PersonsBrand)
@@ -35,6 +37,15 @@ _CADENCE = {
     "payout_cadence": "o.automatic_payout_cadence",
     "cadence_since": "o.automatic_payout_since",
     "last_proposed_on": "(select max(p.due_on) from payout_proposal p where p.organization_id = o.id)",
+    "min_payouts": f"""coalesce((
+    select json_agg(json_build_object('amount_cents', cents, 'currency', currency) order by cents, currency) from (
+      select distinct coalesce(p.min_payout_cents, o.min_payout_cents) as cents,
+        coalesce(case when p.min_payout_cents is not null then p.min_payout_currency else o.min_payout_currency end,
+          o.home_currency) as currency
+      from affiliate m join program p on p.organization_id = m.organization_id and p.id = m.program_id
+      where m.organization_id = o.id and {OF_PERSON}
+    ) minimum where cents > 0
+  ), '[]')""",
 }
 _ANY_ORG_BRANDS = f"""
 select {columns(PersonsBrand, "o", **_CADENCE)} from organization o

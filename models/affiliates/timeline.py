@@ -1,9 +1,9 @@
-"""The timeline of an affiliate: audit entries about them, and the times that their rows have."""
+"""The timeline of an affiliate: audit entries about them and what they own, and the times that their rows have."""
 
 import dataclasses
 from uuid import UUID
 
-from domain.affiliates.timeline import StoredEvent
+from domain.affiliates.timeline import OWNED_ACTIONS, StoredEvent
 from models import conditions
 from models.listing import Position
 from models.prepared_statements import PreparedStatement
@@ -22,6 +22,7 @@ _EMPTY: dict[str, str] = {
     "amount_cents": "null::bigint",
     "currency": "null::text",
     "reason": "null::text",
+    "subject": "null::text",
 }
 _IS_BEFORE = "(%(before)s::timestamptz is null or ({at}, {id}) < (%(before)s, %(before_id)s::uuid))"
 # The affiliate's first conversions by creation: an affiliate may have a million leads before the first sale.
@@ -76,6 +77,13 @@ _ENTRY = columns(
         "group_after": _group_name("after"),
     },
 )
+_OWNED_ENTRY = columns(
+    StoredEvent,
+    "e",
+    **_EMPTY
+    | {"at": "e.created_at", "kind": "e.action", "actor_type": "e.actor_type", "actor_label": "e.actor_label"}
+    | {name: f"owned.{name}" for name in ("subject", "payout_id", "amount_cents", "currency")},
+)
 _NAMES = ", ".join(field.name for field in dataclasses.fields(StoredEvent))
 _JOINED_AS = """case when a.import_job_id is not null then 'imported' when a.source = 'Direct' then 'added'
     when a.source = 'Invite' then 'joined' else 'applied' end"""
@@ -97,9 +105,31 @@ with own as materialized (select a.* from affiliate a where {conditions.OF_AFFIL
 entry ({_NAMES}) as (
   select {_ENTRY} from audit_entry e
   where e.organization_id = %(org)s and e.entity_id = %(affiliate)s::text
-    and e.action not in ('affiliate.created', 'affiliate.applied')
+    and e.action not in ('affiliate.created', 'affiliate.applied', 'tax_form.kept')
     and {_IS_BEFORE.format(at="e.created_at", id="e.id")}
   order by e.created_at desc, e.id desc limit %(limit)s
+),
+owned (id, subject, payout_id, amount_cents, currency) as (
+  select l.id::text, l.slug, null::uuid, null::bigint, null::text from tracking_link l
+  where l.organization_id = %(org)s and l.affiliate_id = %(affiliate)s
+  union all
+  select c.id::text, c.code, null, null, null from affiliate_coupon c
+  where c.organization_id = %(org)s and c.affiliate_id = %(affiliate)s
+  union all
+  select d.id::text, d.title, null, null, null from deal d
+  where d.organization_id = %(org)s and d.affiliate_id = %(affiliate)s
+  union all
+  select p.id::text, null, p.id, p.amount_cents, p.currency from payout p
+  where p.organization_id = %(org)s and p.affiliate_id = %(affiliate)s
+),
+owned_entry ({_NAMES}) as (
+  select e.* from owned cross join lateral (
+    select {_OWNED_ENTRY} from audit_entry e
+    where e.organization_id = %(org)s and e.entity_id = owned.id
+      and {_IS_BEFORE.format(at="e.created_at", id="e.id")} offset 0
+  ) e ({_NAMES})
+  where e.kind = any(array[{", ".join(f"'{action}'" for action in OWNED_ACTIONS)}])
+  order by e.at desc, e.id desc limit %(limit)s
 ),
 joining as (
   select {_event_sql(_JOINED_AS, "a.applied_at", "a.id::text", **_BY_ACTOR)}
@@ -166,9 +196,9 @@ first_sale as (
   where day is not null
 )
 select * from (
-  select * from entry union all select * from joining union all select * from invitation
-  union all select * from approval union all select * from payment union all select * from form
-  union all select * from first_click union all select * from first_sale
+  select * from entry union all select * from owned_entry union all select * from joining
+  union all select * from invitation union all select * from approval union all select * from payment
+  union all select * from form union all select * from first_click union all select * from first_sale
 ) events
 where exists (select from own) and {_IS_BEFORE.format(at="at", id="id")}
 order by at desc, id desc limit %(limit)s

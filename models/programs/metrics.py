@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain.money.valuation import Factors
-from domain.programs.days import DayRange
+from domain.programs.days import DayRange, PeriodPair
 from domain.programs.metrics import MAX_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart, PeriodPart
 from models.db import allowing_table_scans
 from models.money import fx_sums
@@ -106,29 +106,32 @@ def list_parts(scope: MetricsScope, days: DayRange, group: MetricsGroup, factors
 
 _PERIOD_ROWS = Rows(PeriodPart)
 _PERIODS = f"""
-with period (is_current, first, last) as (
-  values (true, %(first)s::date, %(last)s::date), (false, %(first_before)s::date, %(last_before)s::date)
+with period (is_current, first, last, last_compared) as (
+  values (true, %(first)s::date, %(last)s::date, %(last_compared)s::date),
+    (false, %(first_before)s::date, %(last_before)s::date, %(last_compared_before)s::date)
 ), part as (
   {{parts}}
 ), cell as (
-  select is_current, key, currency, day, {", ".join(f"sum({name}) as {name}" for name in _COUNTED)},
+  select is_current, is_compared, key, currency, day, {", ".join(f"sum({name}) as {name}" for name in _COUNTED)},
     {", ".join(f"sum({name}_cents)::bigint as {name}_cents" for name in _MONEY)}
-  from part group by is_current, key, owner, day, currency
+  from part group by is_current, is_compared, key, owner, day, currency
 ), valued as (
-  select is_current, key, cell.currency, {", ".join(f"sum({name})::bigint as {name}" for name in _COUNTED)},
+  select is_current, is_compared, key, cell.currency,
+    {", ".join(f"sum({name})::bigint as {name}" for name in _COUNTED)},
     {", ".join(map(_value_sql, _MONEY))}
   from cell left join {fx_sums.TABLE} on r.currency = cell.currency and r.day = cell.day
-  group by is_current, key, cell.currency
+  group by is_current, is_compared, key, cell.currency
 )
-select is_current, false, key, null, currency, {_SHOWN} from valued
+select is_current, is_compared, false, key, null, currency, {_SHOWN} from valued
 """
-_PERIOD_PART = f"""select is_current, {{owner}} as owner, {{key}} as key, day, currency, {FIGURES}
+_PERIOD_PART = f"""select is_current, coalesce(day <= last_compared, false) as is_compared, {{owner}} as owner,
+    {{key}} as key, day, currency, {FIGURES}
   from period join {{table}} on organization_id = %(org)s and day between period.first and period.last
     and (%(program)s::uuid is null or program_id = %(program)s){{narrowed}}"""
 
 
 def list_period_parts(
-    scope: MetricsScope, days: DayRange, before: DayRange, group: MetricsGroup, factors: Factors
+    scope: MetricsScope, periods: PeriodPair, group: MetricsGroup, factors: Factors
 ) -> list[PeriodPart]:
     """Return the totals of two ranges by day, week or month and currency. A day may be in both.
 
@@ -136,7 +139,13 @@ def list_period_parts(
     """
     by_affiliate = scope.affiliate_id is not None
     sql = _PERIODS.format(parts=_cells_sql(_KEYS[group], by_affiliate=by_affiliate, part=_PERIOD_PART))
-    params = _params(scope, days, factors) | {"first_before": before.first, "last_before": before.last}
+    compared, compared_before = periods.compared or (None, None)
+    params = _params(scope, periods.days, factors) | {
+        "first_before": periods.before.first,
+        "last_before": periods.before.last,
+        "last_compared": compared and compared.last,
+        "last_compared_before": compared_before and compared_before.last,
+    }
     with allowing_table_scans():
         return _PERIOD_ROWS.all(sql, params)
 

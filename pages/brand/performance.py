@@ -15,8 +15,9 @@ from pages.charts import Chart, ChartPoint
 from pages.times import day_words
 from pages.times.date_ranges import DateRange
 
-#: Operations of `read_performance`.
+#: Operations of `read_performance`, and of `read_affiliate_performance`.
 USES = (summarize_performance, get_leaderboard)
+AFFILIATE_USES = (summarize_performance,)
 
 _MAX_PLACES = 5
 _WHOLE_PERCENT, _TENTH = Decimal(1), Decimal("0.1")
@@ -29,13 +30,15 @@ _EPC_TITLE = "Earnings per click: the commission divided by the number of clicks
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A figure of the period with its change; `before` is that of the period before.
+    """A figure of the period with its change between the compared days: from `before` to `compared`.
 
-    `change` is in percent, None if the period before has none. `tone` is `good`, `bad`, or empty for neither.
+    `compared` is empty if it is the figure itself. `change` is in percent, None if the period before has none. `tone`
+    is `good`, `bad`, or empty for neither.
     """
 
     label: str
     value: str
+    compared: str
     before: str
     change: Decimal | None
     tone: str
@@ -52,16 +55,22 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Performance:
-    """The figures of a range; `unconverted` are amounts without an exchange rate with their words."""
+    """The figures of a range; `unconverted` are amounts without an exchange rate with their words.
+
+    `compared` are the complete days of the range and those that they are compared with; None if it has none.
+    `last_sale_on` is known if the rows are days.
+    """
 
     currency: str
     days: str
     days_before: str
+    compared: tuple[str, str] | None
     headlines: Sequence[Headline]
     unconverted: Sequence[tuple[str, Mapping[str, int]]]
     charts: Sequence[Chart]
     columns: Sequence[str]
     rows: Sequence[TableRow]
+    last_sale_on: str | None
     best: Sequence[Mapping[str, Any]]
 
     @property
@@ -73,19 +82,32 @@ class Performance:
 def read_performance(chosen: DateRange, program_id: str | None = None) -> Performance:
     """Return the figures of one program, or of all programs, in the home currency."""
     scope = {} if program_id is None else {"programId": program_id}
-    days = {"from": chosen.days.first.isoformat(), "to": chosen.days.last.isoformat()}
-    query = {"compare": str(chosen.comparison), "groupBy": str(chosen.group), **days, **scope}
+    best = api_client.require(
+        get_leaderboard, query={"metric": "commission", "limit": _MAX_PLACES, **_days_query(chosen), **scope}
+    )
+    return _read_performance(chosen, scope, best)
+
+
+def read_affiliate_performance(chosen: DateRange, affiliate_id: str) -> Performance:
+    """Return the figures of one affiliate in the home currency."""
+    return _read_performance(chosen, {"affiliateId": affiliate_id}, ())
+
+
+def _days_query(chosen: DateRange) -> dict[str, str]:
+    return {"from": chosen.days.first.isoformat(), "to": chosen.days.last.isoformat()}
+
+
+def _read_performance(chosen: DateRange, scope: Mapping[str, str], best: Sequence[Mapping[str, Any]]) -> Performance:
+    query = {"compare": str(chosen.comparison), "groupBy": str(chosen.group), **_days_query(chosen), **scope}
     summary = api_client.require(summarize_performance, query=query)
     totals, currency = summary["current"]["totals"], summary["currency"]
     columns = _list_columns(currency)
     unconverted = [(words, totals[f"{name}UnconvertibleByCurrency"] or {}) for name, words in _UNCONVERTED]
-    places: Sequence[Mapping[str, Any]] = api_client.require(
-        get_leaderboard, query={"metric": "commission", "limit": _MAX_PLACES, **days, **scope}
-    )
     return Performance(
         currency=currency,
         days=day_words.describe_range(chosen.days),
         days_before=day_words.describe_range(_range_of(summary["previous"])),
+        compared=_describe_compared(summary["compared"]),
         headlines=[column.to_headline(summary) for column in columns],
         unconverted=[(words, amounts) for words, amounts in unconverted if amounts],
         charts=_create_charts(summary, columns, chosen),
@@ -94,8 +116,22 @@ def read_performance(chosen: DateRange, program_id: str | None = None) -> Perfor
             TableRow(_describe_row(row, summary["current"], chosen), [column.format(row) for column in columns])
             for row in summary["current"]["rows"]
         ],
-        best=places,
+        last_sale_on=_find_last_sale(summary),
+        best=best,
     )
+
+
+def _find_last_sale(summary: Mapping[str, Any]) -> str | None:
+    if summary["groupBy"] != MetricsGroup.day:
+        return None
+    return max((row["key"] for row in summary["current"]["rows"] if row["sales"]), default=None)
+
+
+def _describe_compared(compared: Mapping[str, Any]) -> tuple[str, str] | None:
+    if compared["current"]["from"] is None:
+        return None
+    current, previous = (day_words.describe_range(_range_of(compared[name])) for name in ("current", "previous"))
+    return current, previous
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +163,13 @@ class _Column:
         percent = summary["change"][self.change]
         change = None if percent is None else _round_percent(Decimal(str(percent)))
         direction = 0 if not change else (1 if change > 0 else -1) * self.better
+        value = self.format(summary["current"]["totals"])
+        compared, before = (self.format(summary["compared"][name]["totals"]) for name in ("current", "previous"))
         return Headline(
             label=self.label,
-            value=self.format(summary["current"]["totals"]),
-            before=self.format(summary["previous"]["totals"]),
+            value=value,
+            compared="" if compared == value else compared,
+            before=before,
             change=change,
             tone={1: "good", -1: "bad"}.get(direction, ""),
             title=self.title,

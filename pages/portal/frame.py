@@ -17,7 +17,19 @@ USES = (get_own_account,)
 
 def render(template: str, form: FormState | None = None, **values: Any) -> Response:
     """Return a template of the portal in its frame, like `screens.render`. Costs 2 round trips."""
-    brands = api_client.require(get_own_account)["brands"]
+    return render_for(read_brands(), template, form, **values)
+
+
+def read_brands() -> Sequence[Mapping[str, Any]]:
+    """Return the brands that the affiliate works for. Costs 2 round trips."""
+    brands: Sequence[Mapping[str, Any]] = api_client.require(get_own_account)["brands"]
+    return brands
+
+
+def render_for(
+    brands: Sequence[Mapping[str, Any]], template: str, form: FormState | None = None, **values: Any
+) -> Response:
+    """Return a template of the portal like `render`, for an affiliate of these brands."""
     zone.use_zone_of_brands([brand["timezone"] for brand in brands])
     return screens.render(f"portal/{template}", form, brand=_only_brand(brands), brands=brands, **values)
 

@@ -73,9 +73,9 @@ class _Unusable(Exception):
 
 
 def read_range() -> DateRange:
-    """Return the range that this request's address names, by default the last 30 days."""
+    """Return the range that this request's address names, by default the last 30 days. Days alone are a range, too."""
     today = current_time.now().date()
-    name = request.args.get("range", DEFAULT)
+    name = request.args.get("range", OWN if "from" in request.args or "to" in request.args else DEFAULT)
     values = {field: request.args.getlist(field) for field in ("range", "from", "to")}
     try:
         days, comparison = _choose(name, today)

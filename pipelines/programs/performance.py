@@ -9,17 +9,17 @@ from datetime import date
 from uuid import UUID
 
 from domain.money import valuation
-from domain.programs.days import DayRange
+from domain.programs.days import DayRange, PeriodPair
 from domain.programs.metrics import (
     BoardEntry,
     BoardMetric,
-    Changes,
+    ComparedPeriods,
     Metrics,
     MetricsGroup,
     PeriodMetrics,
+    build_comparison,
     build_metrics,
     build_period,
-    compare,
 )
 from domain.refusals import not_found
 from models.money import home_rates
@@ -48,17 +48,13 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The metrics of a period and of the one that it is compared with, in the home currency."""
+    """The metrics of a period and of the one before, in the home currency, and the days of both that are compared."""
 
     currency: str
     group: MetricsGroup
     current: PeriodMetrics
     previous: PeriodMetrics
-
-    @property
-    def change(self) -> Changes:
-        """The changes of the totals."""
-        return compare(self.current.totals, self.previous.totals)
+    compared: ComparedPeriods
 
 
 def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> MeasuredRange:
@@ -71,16 +67,16 @@ def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> Measure
     return MeasuredRange(days, group, factors.home, build_metrics(parts, days, group))
 
 
-def summarize(whose: MetricsScope, days: DayRange, before: DayRange, group: MetricsGroup) -> Summary:
+def summarize(whose: MetricsScope, periods: PeriodPair, group: MetricsGroup) -> Summary:
     """Return the metrics of two ranges and the changes between them. Raises Refused 404 not_found.
 
     Budget: 2 round trips (home currency and rates; days) and the commit, whatever the number of rows.
     """
-    factors = _read_factors(whose, min(days.first, before.first))
-    parts = metrics.list_period_parts(whose, days, before, group, factors)
-    current = build_period((row.part for row in parts if row.is_current), days, group)
-    previous = build_period((row.part for row in parts if not row.is_current), before, group)
-    return Summary(factors.home, group, current, previous)
+    factors = _read_factors(whose, min(periods.days.first, periods.before.first))
+    rows = metrics.list_period_parts(whose, periods, group, factors)
+    current = build_period((row.part for row in rows if row.is_current), periods.days, group)
+    previous = build_period((row.part for row in rows if not row.is_current), periods.before, group)
+    return Summary(factors.home, group, current, previous, build_comparison(rows, periods.compared))
 
 
 def rank(*, organization_id: UUID, program_id: UUID | None, metric: BoardMetric, days: DayRange, limit: int) -> Board:

@@ -165,7 +165,7 @@ class AffiliateLinkRecord(Wire):
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`, and with `balances` and `totals` in lists on request.
+    """An affiliate with `links`, on request with `totals`, and in lists with `balances`.
 
     People at the dashboard also see `applicationData`, API keys never do.
     """
@@ -190,6 +190,12 @@ class AffiliateRecord(Wire):
     balances = fields.List(fields.Nested(BalanceRecord), metadata=MAY_LACK)
     totals = fields.Nested(AffiliateTotalsRecord, metadata=MAY_LACK)
     links = fields.List(fields.Nested(AffiliateLinkRecord))
+
+
+class AffiliateQuery(Wire):
+    """One affiliate, on request with the totals."""
+
+    totals = QueryFlag(load_default=False)
 
 
 class AffiliateFilterQuery(Wire):

@@ -36,6 +36,7 @@ class TimelineEventRecord(Wire):
     actor = fields.Nested(TimelineActorRecord, allow_none=True)
     changes = fields.List(fields.Nested(TimelineChangeRecord))
     reason = fields.String(allow_none=True)
+    subject = fields.String(allow_none=True)
     payout_id = fields.UUID(allow_none=True)
     conversion_id = fields.UUID(allow_none=True)
     amount_cents = fields.Integer(allow_none=True)

@@ -16,6 +16,13 @@ from schemas.base import Amount, Instant, Wire, one_of
 from schemas.programs.application_form import ApplicationFormRecord
 
 
+class MinPayoutRecord(Wire):
+    """The amount from which a brand pays, in minor units of its currency."""
+
+    amount_cents = fields.Integer()
+    currency = fields.String()
+
+
 class OwnBrandRecord(Wire):
     """A brand that the affiliate works for, with its name, colour and logo, and when it pays next."""
 
@@ -26,6 +33,7 @@ class OwnBrandRecord(Wire):
     timezone = fields.String()
     payout_cadence = one_of(Cadence)
     next_payout_on = fields.Date(allow_none=True)
+    min_payouts = fields.List(fields.Nested(MinPayoutRecord))
 
 
 class OwnAccountRecord(Wire):

@@ -92,8 +92,23 @@ class SummaryPeriodRecord(Wire):
     rows = fields.List(fields.Nested(SummaryRowRecord))
 
 
+class ComparedDaysRecord(Wire):
+    """The complete days of a period with their totals; `from` and `to` are null if it has none."""
+
+    first = fields.Date(data_key="from", allow_none=True)
+    last = fields.Date(data_key="to", allow_none=True)
+    totals = fields.Nested(SummaryNumbers)
+
+
+class ComparedRecord(Wire):
+    """The days that the changes compare: as many of the period before as are complete in the period."""
+
+    current = fields.Nested(ComparedDaysRecord)
+    previous = fields.Nested(ComparedDaysRecord)
+
+
 class SummaryChangeRecord(Wire):
-    """The changes of the totals in percent, to one decimal."""
+    """The changes of the totals of the compared days in percent, to one decimal."""
 
     clicks = Amount(allow_none=True)
     leads = Amount(allow_none=True)
@@ -107,13 +122,14 @@ class SummaryChangeRecord(Wire):
 
 
 class SummaryRecord(Wire):
-    """A period, the one that it is compared with, and the changes between them."""
+    """A period, the one before it, the days of both that are compared, and the changes between these."""
 
     currency = fields.String()
     group_by = one_of(MetricsGroup, attribute="group")
     current = fields.Nested(SummaryPeriodRecord)
     previous = fields.Nested(SummaryPeriodRecord)
-    change = fields.Nested(SummaryChangeRecord)
+    compared = fields.Nested(ComparedRecord)
+    change = fields.Nested(SummaryChangeRecord, attribute="compared.change")
 
 
 class LeaderboardQuery(Wire):

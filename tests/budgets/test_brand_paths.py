@@ -6,7 +6,7 @@ import pytest
 
 from adapters import clock
 from domain.payouts.transfers import Paid
-from domain.programs.days import DayRange, PeriodComparison, range_before
+from domain.programs.days import DayRange, PeriodComparison, pair_periods
 from domain.programs.metrics import BoardMetric, MetricsGroup
 from models import db
 from models.deals import lists as deal_lists
@@ -79,14 +79,14 @@ def _metrics_of_program_and_affiliate(brand):
 
 def _summaries(brand):
     days = _year(clock.now().date())
-    before = range_before(days, PeriodComparison.year)
+    periods = pair_periods(days, PeriodComparison.year, today=days.last)
     for _ in _busy_programs(brand):
         for program_id in (None, brand.programs[0]):
             scope = MetricsScope(brand.id, program_id)
             for group in (MetricsGroup.day, MetricsGroup.month):
                 yield in_one_transaction(
                     brand,
-                    lambda scope=scope, group=group: performance.summarize(scope, days, before, group),
+                    lambda scope=scope, group=group: performance.summarize(scope, periods, group),
                 )
 
 

@@ -10,7 +10,13 @@ TOOLS = (
         "List affiliates with their links, newest first; filter by campaign, status or text, then page.",
         hides=("skip",),
     ),
-    Tool("get_affiliate", "affiliates.get_affiliate", ToolKind.Read, "Show one affiliate, their rate and links."),
+    Tool(
+        "get_affiliate",
+        "affiliates.get_affiliate",
+        ToolKind.Read,
+        "Show one affiliate, their rate and links.",
+        hides=("totals",),
+    ),
     Tool(
         "list_applications",
         "affiliates.list_applications",

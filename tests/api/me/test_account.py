@@ -23,8 +23,23 @@ def test_account_lists_its_brands(rita, stranger):
         "timezone": "UTC",
         "payoutCadence": "Manual",
         "nextPayoutOn": None,
+        "minPayouts": [],
     }
     assert stranger.get("/api/me").json["brands"] == []
+
+
+def test_brand_names_the_minimum_payouts_of_ones_programs(rita):
+    rita.first.execute("update organization set min_payout_cents = 5000, min_payout_currency = 'EUR'")
+
+    def read():
+        brands = {brand["organizationId"]: brand["minPayouts"] for brand in rita.get("/api/me")["brands"]}
+        return brands[str(rita.first.brand.id)]
+
+    assert read() == [{"amountCents": 5_000, "currency": "EUR"}]
+    rita.first.execute("update program set min_payout_cents = 700, min_payout_currency = 'USD'")
+    assert read() == [{"amountCents": 700, "currency": "USD"}]
+    rita.first.execute("update program set min_payout_cents = 0")
+    assert read() == []
 
 
 def test_program_shows_status_and_terms(rita):

@@ -42,9 +42,14 @@ def open_page(app, site, window, shop):
     return open_path
 
 
-@pytest.mark.parametrize("which", ["overview", "program"])
+@pytest.mark.parametrize("which", ["overview", "program", "affiliate"])
 def test_figures_of_every_range_are_accessible_in_both_themes_and_narrow(open_page, shop, which):
-    path = "/dashboard" if which == "overview" else f"/dashboard/programs/{shop.programs[0]}"
+    ((affiliate_id,),) = shop.rows("select id from affiliate")
+    path = {
+        "overview": "/dashboard",
+        "program": f"/dashboard/programs/{shop.programs[0]}",
+        "affiliate": f"/dashboard/affiliates/{affiliate_id}",
+    }[which]
     page, faults = open_page(path), []
     for query in _RANGES:
         page.goto(path + query)

@@ -104,6 +104,46 @@ def test_next_payout_names_the_day_of_a_schedule_or_says_that_there_is_none(rita
     assert "weekly" in page
 
 
+def _read_next_payout(rita):
+    page = rita.open_page(_HOME)
+    return _read_text(page.partition('id="next-payout"')[2].partition("</section>")[0])
+
+
+def _set_hold(rita, days):
+    rita.payroll.execute("update organization set payout_grace_days = %s where id = %s", days, rita.payroll.brand.id)
+
+
+def test_next_payout_says_what_is_payable_by_then(rita):
+    owner = rita.payroll.brand.person("Owner")
+    assert owner.call("PATCH", "/api/organizations/me", {"automaticPayoutCadence": "Weekly"}).status_code == 200
+    assert "Nothing is payable by then." in _read_next_payout(rita)
+
+    _set_hold(rita, 30)  # becomes payable after the next payout day
+    rita.payroll.sell("rita", 100_000)
+    assert "Nothing is payable by then." in _read_next_payout(rita)
+    _set_hold(rita, 2)  # before it
+    rita.payroll.sell("rita", 4_900)
+    _set_hold(rita, 0)
+    rita.payroll.sell("rita", 10_000)
+    text = _read_next_payout(rita)
+    assert "Payable by then: 29.80 USD" in text
+    assert "inimum payout" not in text
+
+
+def test_next_payout_says_that_the_minimum_is_not_reached(rita):
+    owner = rita.payroll.brand.person("Owner")
+    assert owner.call("PATCH", "/api/organizations/me", {"automaticPayoutCadence": "Monthly"}).status_code == 200
+    rita.payroll.execute("update program set min_payout_cents = 5000, min_payout_currency = 'USD'")
+    _set_hold(rita, 0)
+    rita.payroll.sell("rita", 24_995)
+    assert "Payable by then: 49.99 USD This is below the minimum payout (50.00 USD)." in _read_next_payout(rita)
+
+    rita.payroll.sell("rita", 5)
+    text = _read_next_payout(rita)
+    assert "Payable by then: 50.00 USD Minimum payout: 50.00 USD." in text
+    assert "below" not in text
+
+
 def test_held_commission_names_when_it_becomes_payable(rita):
     rita.payroll.sell("rita", 4_900)
     ((hold_until,),) = rita.payroll.brand.rows("select hold_until from conversion")

@@ -36,6 +36,7 @@ def read_range(app, monkeypatch):
         ("range=own&from=2026-07-01&to=2026-11-28", "1 Jul – 28 Nov 2026", "period", "week"),
         ("range=own&from=2026-11-27&to=2027-11-27", "27–28 Nov 2026", "period", "day"),
         ("range=7d&from=x&to=y", "22–28 Nov 2026", "period", "day"),
+        ("from=2026-11-20&to=2026-11-21", "20–21 Nov 2026", "period", "day"),
     ],
 )
 def test_address_names_the_days_up_to_today_in_utc(read_range, query, words, comparison, group):
@@ -55,6 +56,8 @@ def test_address_names_the_days_up_to_today_in_utc(read_range, query, words, com
         ("range=", "range", "does not exist"),
         ("range=own", "from", "start and an end date"),
         ("range=own&from=2026-11-01", "to", "start and an end date"),
+        ("from=2026-11-01", "to", "start and an end date"),
+        ("to=", "from", "start and an end date"),
         ("range=own&from=2026-11-02&to=2026-11-01", "from", "after the end date"),
         ("range=own&from=2026-11-29&to=2026-12-01", "from", "future"),
         ("range=own&from=2024-11-27&to=2026-11-28", "from", "at most 731 days"),

@@ -375,11 +375,14 @@ export declare class Affiliates {
   }): AsyncGenerator<records.Affiliate, void, undefined>;
 
   /**
-   * Show one affiliate.
+   * Show one affiliate, with `totals` also what they brought in so far: one round trip more.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
-  getAffiliate(affiliateId: string, options?: CallOptions): Promise<records.Affiliate>;
+  getAffiliate(affiliateId: string, options?: CallOptions & {
+    /** `true` adds the affiliate's all-time totals. */
+    totals?: boolean | null | undefined;
+  }): Promise<records.Affiliate>;
 
   /**
    * Change an affiliate; fields that are not sent stay as they are.
@@ -470,7 +473,7 @@ export declare class Affiliates {
   getAffiliateBalance(affiliateId: string, options?: CallOptions): Promise<records.AffiliateBalance>;
 
   /**
-   * List what happened to an affiliate, newest first: decisions, changes, the first click and sale, payouts.
+   * List what happened to an affiliate, newest first: decisions, changes, links, deals, first sale, payouts.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */

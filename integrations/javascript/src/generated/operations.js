@@ -189,7 +189,7 @@ export class Affiliates {
   }
 
   getAffiliate(affiliateId, options = {}) {
-    return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}", values: { affiliateId }, options });
+    return this.#call({ method: "GET", path: "/api/v1/affiliates/{affiliateId}", values: { affiliateId }, query: ["totals"], options });
   }
 
   changeAffiliate(affiliateId, body = {}, options = {}) {

@@ -93,17 +93,24 @@ class Affiliates:
             if cursor is None:
                 return
 
-    def get_affiliate(self, affiliate_id: str) -> records.Affiliate:
-        """Show one affiliate.
+    def get_affiliate(
+        self,
+        affiliate_id: str,
+        *,
+        totals: bool | None = None,
+    ) -> records.Affiliate:
+        """Show one affiliate, with `totals` also what they brought in so far: one round trip more.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
         affiliate_id: The affiliate's id.
+        totals: `true` adds the affiliate's all-time totals.
         """
         return self._transport.call(
             "GET",
             "/api/v1/affiliates/{affiliateId}",
             values={"affiliateId": affiliate_id},
+            query={"totals": totals},
         )
 
     def change_affiliate(
@@ -309,7 +316,7 @@ class Affiliates:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.TimelineEventPage:
-        """List what happened to an affiliate, newest first: decisions, changes, the first click and
+        """List what happened to an affiliate, newest first: decisions, changes, links, deals, first
         sale, payouts.
 
         Scope read. Plan Starter or higher. Refused with not_found.

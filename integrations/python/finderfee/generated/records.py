@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, and with `balances` and `totals` in lists on request."""
+    """An affiliate with `links`, on request with `totals`, and in lists with `balances`."""
 
     id: str
     """Its id."""
@@ -1565,6 +1565,27 @@ class CommissionBody(TypedDict):
     """The new commission after refunds, in minor units of the conversion's currency: at most five
     times the part of the amount that is not refunded.
     """
+
+
+class Compared(TypedDict):
+    """The days that the changes compare: as many of the period before as are complete in the
+    period.
+    """
+
+    current: ComparedDays
+
+    previous: ComparedDays
+
+
+ComparedDays = TypedDict(
+    "ComparedDays",
+    {
+        "from": "str | None",
+        "to": "str | None",
+        "totals": "SummaryNumbers",
+    },
+)
+"""The complete days of a period with their totals; `from` and `to` are null if it has none."""
 
 
 class ConnectionStats(TypedDict):
@@ -6013,7 +6034,9 @@ class SubAffiliateConfig(TypedDict):
 
 
 class Summary(TypedDict):
-    """A period, the one that it is compared with, and the changes between them."""
+    """A period, the one before it, the days of both that are compared, and the changes between
+    these.
+    """
 
     currency: str
     """The home currency, in which all amounts are."""
@@ -6025,11 +6048,13 @@ class Summary(TypedDict):
 
     previous: SummaryPeriod
 
+    compared: Compared
+
     change: SummaryChange
 
 
 class SummaryChange(TypedDict):
-    """The changes of the totals in percent, to one decimal."""
+    """The changes of the totals of the compared days in percent, to one decimal."""
 
     clicks: float | None
     """The change of the clicks, in percent; null if the previous period has none."""
@@ -6266,7 +6291,7 @@ class TimelineEvent(TypedDict):
     id: str
     """The event."""
 
-    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided"]
+    type: Literal["invited", "applied", "applied_again", "application_completed", "added", "imported", "joined", "approved", "rejected", "paused", "resumed", "banned", "reopened", "changed", "payout_account_changed", "tax_form_submitted", "tax_form_read", "first_click", "first_sale", "payout_sent", "payout_paid", "payout_failed", "payout_voided", "payout_retried", "link_created", "link_deleted", "code_created", "code_revoked", "deal_offered", "deal_accepted", "deal_declined", "deal_cancelled", "deal_charged", "deal_work_submitted", "deal_work_approved", "deal_changes_requested", "deal_disputed", "deal_settled", "deal_refund_requested"]
     """What happened. `changed` is a change of the fields in `changes`."""
 
     at: str
@@ -6282,6 +6307,9 @@ class TimelineEvent(TypedDict):
 
     reason: str | None
     """Why an application was rejected or a payout failed; null for others."""
+
+    subject: str | None
+    """The slug of a link, a coupon code, or the title of a deal; null for others."""
 
     payoutId: str | None
     """The payout of the event; null for others."""

@@ -108,17 +108,17 @@ def test_every_change_is_audited(campaign, ids, change):
         ("tag", {"tag": "vip"}),
         ("group", {"partnerGroupId": group_id}),
         ("untag", {"tag": "vip"}),
-        ("reject", {}),
+        ("reject", {"reason": "No website"}),
     ):
         assert change(action, [ids["ann"]], **values).json["affected"] == 1, action
 
     assert campaign.rows(
         "select action, before, after from audit_entry where action like 'affiliate.bulk%%' order by id"
     ) == [
-        ("affiliate.bulk_tagged", None, {"tag": "vip"}),
+        ("affiliate.bulk_tagged", {"tags": []}, {"tags": ["vip"]}),
         ("affiliate.bulk_grouped", {"partnerGroupId": None}, {"partnerGroupId": group_id}),
-        ("affiliate.bulk_untagged", None, {"untag": "vip"}),
-        ("affiliate.bulk_rejected", {"status": "Pending"}, {"status": "Rejected"}),
+        ("affiliate.bulk_untagged", {"tags": ["vip"]}, {"tags": []}),
+        ("affiliate.bulk_rejected", {"status": "Pending"}, {"status": "Rejected", "rejectionReason": "No website"}),
     ]
 
 

@@ -88,8 +88,11 @@ def _read_totals(brand: Brand) -> dict[str, dict[str, Any]]:
     answer = brand.get("/api/v1/affiliates?totals=true&take=200")
     assert answer.status_code == 200, answer.data
     rows = {row["id"]: row["totals"] for row in answer.json["items"]}
-    for totals in rows.values():
-        assert totals.pop("asOf") is not None
+    for affiliate_id, totals in rows.items():
+        alone = brand.get(f"/api/v1/affiliates/{affiliate_id}?totals=true").json["totals"]
+        for record in (alone, totals):
+            assert record.pop("asOf") is not None
+        assert alone == totals
     return rows
 
 

@@ -97,6 +97,49 @@ def test_changes_name_the_field_with_both_values(payroll, manager):
     ]
 
 
+def test_bulk_actions_name_the_tags_the_group_and_the_reason(payroll, manager):
+    ben, ina = payroll.affiliate("ben"), _create_applicant(payroll, "ina")
+    path = f"/api/v1/programs/{payroll.brand.programs[-1]}/partner-groups"
+    group = manager.post(path, {"name": "Gold", "commissionType": "Percentage", "commissionValue": 30}).json
+    for affiliate_id, action in (
+        (ben, {"action": "tag", "tag": "vip"}),
+        (ben, {"action": "untag", "tag": "vip"}),
+        (ben, {"action": "group", "partnerGroupId": group["id"]}),
+        (ina, {"action": "reject", "reason": "No website"}),
+    ):
+        answer = manager.post("/api/affiliates/bulk", {"affiliateIds": [str(affiliate_id)], **action})
+        assert (answer.status_code, answer.json["affected"]) == (200, 1), answer.text
+
+    assert [event["changes"] for event in _read(manager, ben)["items"][:3]] == [
+        [{"field": "partnerGroup", "before": None, "after": "Gold"}],
+        [{"field": "tags", "before": "vip", "after": None}],
+        [{"field": "tags", "before": None, "after": "vip"}],
+    ]
+    newest = _read(manager, ina)["items"][0]
+    assert (newest["type"], newest["reason"]) == ("rejected", "No website")
+
+
+def test_owned_things_are_named(payroll, manager):
+    ben = payroll.affiliate("ben")
+    link = manager.post(f"{URL}/{ben}/links", {"customAlias": "ben-video"}).json
+    assert manager.call("DELETE", f"{URL}/{ben}/links/{link['id']}").status_code == 204
+    payroll.brand.set(sandboxRail="fail")
+    payroll.sell("ben")
+    payroll.run()
+    payroll.pay()
+    ((payout_id,),) = payroll.brand.rows("select id from payout")
+    payroll.brand.set(sandboxRail="ok")
+    owner = payroll.brand.person("Owner", email="olga@example.com")
+    assert owner.post(f"/api/v1/payouts/{payout_id}/retry").status_code == 200
+    payroll.pay()
+
+    events = {event["type"]: event for event in _read(manager, ben)["items"]}
+    assert events["payout_retried"]["actor"]["name"] == "olga@example.com"
+    assert events["payout_retried"]["payoutId"] == events["payout_paid"]["payoutId"] == str(payout_id)
+    assert [events[kind]["subject"] for kind in ("link_created", "link_deleted")] == ["ben-video"] * 2
+    assert {event["subject"] for kind, event in events.items() if not kind.startswith("link")} == {None}
+
+
 def test_added_affiliate_names_the_key_that_added_them(payroll):
     created = payroll.brand.post(URL, {"programId": str(payroll.brand.programs[-1]), "email": "ben@example.com"}).json
 

@@ -13,6 +13,7 @@ from tests.support import databases, owed_totals
 from tests.support.api.lists import count_round_trips
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import insert_click, insert_conversion, store_rate
+from tests.support.running.hours import start_of_test
 from tests.support.running.trips import record_round_trips
 
 URL = "/api/v1/stats/summary"
@@ -67,6 +68,38 @@ def test_both_periods_have_their_figures_and_the_changes_between_them(brand, ben
         ("2026-03-10", 2, 6_000), ("2026-03-11", 0, 6_000), ("2026-03-12", 1, 0)
     ]  # fmt: skip
     assert [row["key"] for row in previous["rows"]] == ["2026-03-07", "2026-03-08", "2026-03-09"]
+
+
+def test_today_is_shown_and_left_out_of_the_changes(brand, ben):
+    now = start_of_test().replace(hour=0, minute=0, second=0, microsecond=0)
+    for days, number in ((0, 4), (1, 3), (6, 3), (7, 2), (8, 2), (12, 1)):
+        for _ in range(number):
+            insert_conversion(brand, ben, occurred_at=now - timedelta(days=days))
+            insert_click(brand, ben, occurred_at=now - timedelta(days=days))
+    days = [(now - timedelta(days=age)).date() for age in range(14)]
+
+    for group in ("day", "week", "month"):
+        summary = _read_summary(brand, f"from={days[6]}&to={days[0]}&groupBy={group}")
+        assert [summary[name]["totals"]["sales"] for name in ("current", "previous")] == [10, 5]
+        compared = [summary["compared"][name] for name in ("current", "previous")]
+        assert [(part["from"], part["to"]) for part in compared] == [
+            (str(days[6]), str(days[1])), (str(days[13]), str(days[8]))
+        ]  # fmt: skip
+        assert [part["totals"]["sales"] for part in compared] == [6, 3]
+        assert [part["totals"]["netRevenueCents"] for part in compared] == [60_000, 30_000]
+        changes = {name: value for name, value in summary["change"].items() if value is not None}
+        assert changes == {
+            "clicks": 100, "sales": 100, "conversionRate": 0, "netRevenue": 100, "commission": 100, "epc": 0
+        }  # fmt: skip
+
+    today = _read_summary(brand, f"from={days[0]}&to={days[0]}")
+    assert today["current"]["totals"]["sales"] == 4
+    assert [today["compared"][name]["from"] for name in ("current", "previous")] == [None, None]
+    assert set(today["change"].values()) == {None}
+    yesterday = _read_summary(brand, f"from={days[1]}&to={days[1]}")
+    assert [yesterday["compared"][name]["totals"] for name in ("current", "previous")] == [
+        yesterday[name]["totals"] for name in ("current", "previous")
+    ]
 
 
 def test_days_of_both_periods_count_in_both(brand, ben):
