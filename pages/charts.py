@@ -6,12 +6,14 @@ label describes the values, their range and trend. The macro `chart` adds what i
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 
 from markupsafe import Markup
 
 from domain.money import currencies
 from domain.money.wording import MINUS
+from pages.times import day_words
 
 _NO_PICTURE = Markup("")
 _MAX_STEPS = 4
@@ -52,6 +54,12 @@ class Chart:
         """Whether any value, of the period before too, or any held amount is not 0."""
         values = _list_values(self.points)
         return any(values) or any(self.held.values())
+
+
+def create_day_point(day: str, value: int, shown: str) -> ChartPoint:
+    """Return the point of a day that the API gives as `2026-11-28`."""
+    parsed = date.fromisoformat(day)
+    return ChartPoint(day_words.describe_day(parsed), value, shown, day_words.short_day(parsed))
 
 
 def create_chart(

@@ -18,7 +18,7 @@ from api.payouts.account import get_payout_account
 from domain.money import wording
 from domain.statuses import AffiliateStatus
 from pages import api_client, charts, screens, template_filters
-from pages.charts import Chart, ChartPoint
+from pages.charts import Chart
 from pages.portal import frame
 from pages.screens import screen
 
@@ -104,7 +104,7 @@ def _create_charts(days: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
     counts = [
         charts.create_chart(
             label,
-            [ChartPoint(day["day"], day[name], template_filters.format_number(day[name])) for day in days],
+            [charts.create_day_point(day["day"], day[name], template_filters.format_number(day[name])) for day in days],
             currency=None,
         )
         for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
@@ -116,7 +116,7 @@ def _create_charts(days: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
 
 def _create_earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
-    points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
+    points = [charts.create_day_point(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
     return charts.create_chart(f"Commission in {currency}", points, currency=currency)
 
 

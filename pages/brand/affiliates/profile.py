@@ -25,7 +25,7 @@ from pages import api_client, charts, documents, forms, screens, template_filter
 from pages.api_client import View
 from pages.brand import choices
 from pages.brand.payouts import states
-from pages.charts import Chart, ChartPoint
+from pages.charts import Chart
 from pages.form_pages import Body, CustomForm, Form, form_page, send_form
 from pages.forms import FormState
 from pages.screens import screen
@@ -190,7 +190,7 @@ def _create_charts(metrics: Mapping[str, Any]) -> Sequence[Chart]:
     counts = [
         charts.create_chart(
             label,
-            [ChartPoint(day["key"], day[name], template_filters.format_number(day[name])) for day in days],
+            [charts.create_day_point(day["key"], day[name], template_filters.format_number(day[name])) for day in days],
             currency=None,
         )
         for label, name in (("Clicks", "clicks"), ("Sales", "sales"))
@@ -198,7 +198,7 @@ def _create_charts(metrics: Mapping[str, Any]) -> Sequence[Chart]:
     amounts = [
         charts.create_chart(
             label,
-            [ChartPoint(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days],
+            [charts.create_day_point(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days],
             currency=currency,
         )
         for label, cents in (("Revenue", _net_revenue), ("Commission", lambda day: int(day["commissionCents"])))

@@ -38,7 +38,7 @@ _MAX_NAMED_ROWS = 100
 _NAMES = {"programId": "program"}
 # The source of conversions without one in the form.
 _DEFAULT_SOURCE = "file"
-_WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
+_WAIT = "Too many imports in the last minute. Wait a minute, then press the button again."
 # The largest file, and the largest form with one, packed or not.
 _MAX_FILE_BYTES = 2 * 1024 * 1024
 _MAX_FORM_BYTES = 2 * _MAX_FILE_BYTES
@@ -80,16 +80,16 @@ def _unpack(field: str) -> bytes:
     try:
         return zlib.decompressobj().decompress(base64.b64decode(field, validate=True), _MAX_FILE_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error) as error:
-        raise UnusableUpload("The file did not come through. Choose it again.") from error
+        raise UnusableUpload("The file was not uploaded. Choose it again.") from error
 
 
 def _decode(raw: bytes) -> str:
     if len(raw) > _MAX_FILE_BYTES:
-        raise UnusableUpload(f"It is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Divide it.")
+        raise UnusableUpload(f"The file is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Split it into smaller ones.")
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise UnusableUpload("It is no text in UTF-8. Save it as “CSV UTF-8” and choose it again.") from error
+        raise UnusableUpload("The file is not UTF-8 text. Save it as “CSV UTF-8”, then choose it again.") from error
 
 
 def _handle_file() -> Response | FormState:

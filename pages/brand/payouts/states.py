@@ -13,7 +13,7 @@ from pages import template_filters
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
 #: Labels of methods with unclear names.
-METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "Manual"}
+METHODS = {"ProcessorConnect": "Connected account", "GlobalPayouts": "Bank or card", "Manual": "Manual"}
 
 
 def read_filters() -> dict[str, str | None]:
@@ -49,7 +49,7 @@ def _describe_state(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         code = payout["failureCode"]
         return f"{payout['failureReason']}{f' ({code})' if code else ''}"
     if payout["status"] == PayoutStatus.Processing:
-        return "Sent to the payment provider; waiting for its response."
+        return "Sent to the payout provider; waiting for its response."
     if payout["status"] == PayoutStatus.Paid:
         return ""
     if payout["needsManualReview"]:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 import segno
 
+from pages.times import day_words
 from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.deal_scene import URLS, DealScene
@@ -44,9 +45,9 @@ def test_daily_earnings_have_a_chart_for_each_currency(rita):
         table = re.search(rf'<table aria-label="Commission in {currency}" role="table">(.*?)</table>', html, re.DOTALL)[
             1
         ]
-        days = re.findall(r'rowheader">([\d-]+)</th><td class="num"[^>]*>([^<]+)</td>', table)
+        days = re.findall(r'rowheader">(\d+ \w+ \d+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
-        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(time_ago(days=1).date().isoformat(), amount)]
+        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(day_words.describe_day(time_ago(days=1).date()), amount)]
 
 
 def test_affiliate_without_programs_sees_the_next_step(app, flask):

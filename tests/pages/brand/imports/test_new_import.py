@@ -111,7 +111,7 @@ def test_amounts_in_major_units_are_labelled(campaign, owner):
 
     preview = upload_file(owner, campaign, text)
 
-    assert "Amounts are in major units." in preview.text
+    assert "Amounts are read as 49.00." in preview.text
     assert "9.80 EUR" in preview.text
 
 
@@ -129,9 +129,9 @@ def test_file_of_known_rows_has_nothing_to_import(campaign, owner):
     [
         (b"", "Its first line must name the columns."),
         (f"{_HEADER}\n".encode(), "The file has a header and no rows."),
-        (_GOOD.encode("utf-16"), "It is no text in UTF-8."),
+        (_GOOD.encode("utf-16"), "The file is not UTF-8 text."),
         (b"email\n\x00@x.test\n", "A NUL character is not allowed."),
-        (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "It is larger than 2 MiB."),
+        (f"{_HEADER}\n{'ben,1,1,USD,2024-01-31' * 100_000}".encode(), "The file is larger than 2 MiB."),
         (_HEADER.encode() + b"\nben,1,1,USD,2024-01-31" * 1_001, "One import can have at most 1000 rows"),
     ],
 )
@@ -153,7 +153,7 @@ def test_missing_or_broken_file_imports_nothing(campaign, owner):
 
     assert [answer.status_code for answer in (missing, broken, bomb)] == [422] * 3
     assert "Choose a file." in missing.text
-    assert "It is larger than 2 MiB." in bomb.text
+    assert "The file is larger than 2 MiB." in bomb.text
 
 
 def _bomb():
