@@ -9,9 +9,21 @@ embed           the page that a brand's own site embeds, and its script
 invites         the page of an invite's link
 answers         additional questions for applicants
 unsubscribe     the page of an unsubscribe link
+unknown_address the page of an address that does not exist
 """
 
-from pages.hosted import answers, checkout_door, clicks, embed, front_page, invites, landing, leads, unsubscribe
+from pages.hosted import (
+    answers,
+    checkout_door,
+    clicks,
+    embed,
+    front_page,
+    invites,
+    landing,
+    leads,
+    unknown_address,
+    unsubscribe,
+)
 
 BLUEPRINTS = (
     front_page.blueprint,
@@ -23,4 +35,5 @@ BLUEPRINTS = (
     answers.blueprint,
     unsubscribe.blueprint,
     embed.blueprint,
+    unknown_address.blueprint,
 )

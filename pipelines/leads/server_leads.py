@@ -46,7 +46,9 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
 
 def _check_creditable(referral: LeadReferral | None) -> LeadReferral:
     if referral is None:
-        message = "There is no tracking link with this affiliateSlug in the organization, or in the program of programId."
+        message = (
+            "There is no tracking link with this affiliateSlug in the organization, or in the program of programId."
+        )
         raise Refused(400, "affiliate_not_found", message, field="affiliateSlug")
     if not referral.is_program_open:
         raise Refused(400, "no_active_program", "The affiliate's program is inactive, archived or suspended.")

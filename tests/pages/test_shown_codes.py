@@ -14,9 +14,7 @@ _isolated_database, full_brand, operator = test_sweeps._isolated_database, test_
 # Texts to copy, and pictures.
 _COPIED = re.compile(r"<(script|style|svg|pre|textarea|code|samp|title)\b.*?</\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
-_CODE = re.compile(
-    r"\b(?:[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f]{40,})\b"
-)
+_CODE = re.compile(r"\b(?:[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z]+)+|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f]{40,})\b")
 # Ids of other services, which people compare with what they see there.
 _FOREIGN_ID = re.compile(r"(?:acct|co|evt|sandbox)_")
 # On the pages of webhooks: the type of an event, which the receiving program compares.

@@ -198,7 +198,10 @@ def _create_charts(metrics: Mapping[str, Any]) -> Sequence[Chart]:
     amounts = [
         charts.create_chart(
             label,
-            [charts.create_day_point(day["key"], cents(day), wording.format_money(cents(day), currency)) for day in days],
+            [
+                charts.create_day_point(day["key"], cents(day), wording.format_money(cents(day), currency))
+                for day in days
+            ],
             currency=currency,
         )
         for label, cents in (("Revenue", _net_revenue), ("Commission", lambda day: int(day["commissionCents"])))

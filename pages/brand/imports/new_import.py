@@ -85,7 +85,9 @@ def _unpack(field: str) -> bytes:
 
 def _decode(raw: bytes) -> str:
     if len(raw) > _MAX_FILE_BYTES:
-        raise UnusableUpload(f"The file is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Split it into smaller ones.")
+        raise UnusableUpload(
+            f"The file is larger than {_MAX_FILE_BYTES // 1024 // 1024} MiB. Split it into smaller ones."
+        )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:

@@ -76,8 +76,8 @@ def show_audit_file() -> Response:
 
 def _describe_actor(entry: Mapping[str, Any]) -> str:
     """Return who made a change: the name in the entry, or the kind of caller."""
-    label = entry["actorLabel"] or entry["actorType"]
-    return _ACTORS.get(label, label)
+    label = str(entry["actorLabel"] or entry["actorType"])
+    return _ACTORS.get("api_key" if label.startswith("API key ") else label, label)
 
 
 def _read_page_number() -> int:

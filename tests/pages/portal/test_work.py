@@ -47,7 +47,9 @@ def test_daily_earnings_have_a_chart_for_each_currency(rita):
         ]
         days = re.findall(r'rowheader">(\d+ \w+ \d+)</th><td class="num"[^>]*>([^<]+)</td>', table)
         assert len(days) == 30
-        assert [day for day in days if day[1] != f"0.00 {currency}"] == [(day_words.describe_day(time_ago(days=1).date()), amount)]
+        assert [day for day in days if day[1] != f"0.00 {currency}"] == [
+            (day_words.describe_day(time_ago(days=1).date()), amount)
+        ]
 
 
 def test_affiliate_without_programs_sees_the_next_step(app, flask):
