@@ -9,8 +9,7 @@ from adapters import clock
 from commands import audit_trail, output
 from domain.organization import plans
 from models.organization import organizations
-from pipelines.organization import operator_settings, sign_in_emails, tenancy
-from pipelines.organization.team import changes
+from pipelines.organization import operator_settings, tenancy
 
 group = AppGroup("org", help="Organizations (tenants).")
 
@@ -24,10 +23,9 @@ group = AppGroup("org", help="Organizations (tenants).")
 @output.json_option
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
     """Create an organization, and email its first Owner a link to sign in (without SMTP_URL it is printed)."""
-    from commands.organization import people  # slow to import, and only this command parses an address
+    from commands.organization import first_owner, people  # slow to import, and needed by this command only
 
     owner = people.parse_address(owner_email)
-    sign_in_url = None
     with output.operator_transaction():
         now = clock.now()
         organization_id = tenancy.create(
@@ -39,12 +37,9 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
             about=organization_id,
             organization_id=organization_id,
         )
-        if changes.signs_in_by_email():
-            sign_in_url = sign_in_emails.any_org_issue_first_link(
-                organization_id=organization_id, name=name, email=owner, now=now
-            )
+        sign_in_url = first_owner.issue_link(organization_id=organization_id, name=name, email=owner, now=now)
     document = {"id": str(organization_id), "name": name, "signInUrl": sign_in_url}
-    next_step = _describe_sign_in(owner, sign_in_url)
+    next_step = first_owner.describe_sign_in(owner, sign_in_url)
     output.show(
         document,
         as_json=as_json,
@@ -122,16 +117,6 @@ def list_organizations(as_json: bool) -> None:
             empty="There is no organization yet: flask org create --name NAME --owner-email EMAIL",
         ),
     )
-
-
-def _describe_sign_in(owner: str, sign_in_url: str | None) -> str:
-    if not changes.signs_in_by_email():
-        return f"{owner} signs in at your identity provider."
-    if sign_in_url is None:
-        return (
-            f"A link to sign in was sent to {owner}; it works once, within {sign_in_emails.FIRST_LIFETIME.days} days."
-        )
-    return f"There is no mail server (SMTP_URL). {owner} signs in with this link, once: {sign_in_url}"
 
 
 def _parse_assignment(assignment: str) -> tuple[str, str]:

@@ -134,6 +134,10 @@ def _lost_click() -> Loss:
     )
 
 
+def _lost_notification() -> Loss:
+    return Loss("a notification that the brand's people do not get", "Look at the dashboard's overview.", is_kept=False)
+
+
 LOSSES: Mapping[Job, Loss] = {
     jobs.SALE_SETTLE: Loss(
         "an accepted sale that credits no one",
@@ -212,6 +216,11 @@ LOSSES: Mapping[Job, Loss] = {
     jobs.COPILOT_ASK: Loss("a question to the co-pilot without an answer", "The person can ask again.", is_kept=False),
     jobs.APPLICATION_LETTER: Loss(
         "an email that asks an applicant for more details", "The applicant can apply again.", is_kept=False
+    ),
+    jobs.NOTIFICATION_SALE: _lost_notification(),
+    jobs.NOTIFICATION_ADD: _lost_notification(),
+    jobs.NOTIFICATION_EMAIL: Loss(
+        "emails about a notification that are not sent", "Look at the dashboard's notifications.", is_kept=False
     ),
     jobs.IMPORT_NOTIFY: Loss(
         "emails to imported affiliates that are not written", "Write to them yourself.", is_kept=False

@@ -212,7 +212,7 @@ class Programs(Reads):
 
 class Settings(Reads):
     costs = {
-        "/dashboard/settings": 3,
+        "/dashboard/settings": 1,
         "/dashboard/settings/brand": 1,
         "/dashboard/settings/brand?primaryBrandColor=%23ffd400": 1,
         "/dashboard/settings/developers": 0,

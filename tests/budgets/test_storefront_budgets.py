@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from api.storefront.network_presence import presence
 from models import db
 from pipelines.storefront import applications, lookup
 from tests.budgets.counting import SEPARATOR
@@ -76,6 +77,8 @@ def test_landing_page_costs_one_statement_and_two_on_a_host_of_its_brand(shop, c
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', client.get(f"/p/{handle}/tea").text)
     assert count_statements(f"/p/{handle}/tea") == count_statements(f"/p/{handle}") == (200, 1)
     assert count_statements("/", domain) == count_statements("/tea", domain) == (200, 2)
+    presence.forget()
+    assert count_statements("/") == (200, 1)  # Whether there is a network, for the next minute.
     assert count_statements("/") == count_statements("/", "10.0.0.1") == count_statements("/", "localhost") == (200, 0)
     assert count_statements("/", f"www.{domain}") == (200, 1)
     assert count_statements(style) == count_statements("/robots.txt") == (200, 0)

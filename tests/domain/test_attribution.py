@@ -298,7 +298,7 @@ _PARENT, _SELLER = UUID(int=70), UUID(int=71)
         ("cpc_aggregation", None, "click", "clicks_counted", "link"),
         ("lead_signup", None, "lead", "lead_signed_up", "signed up"),
         ("lead_form", None, "lead", "lead_form_sent", "lead form"),
-        ("checkout_door", None, "carried_referral", "named_by_source", "checkout_door"),
+        ("checkout_door", None, "carried_referral", "named_by_source", "source of the conversion"),
     ],
 )
 def test_conversion_without_a_payment_has_one_log_line(method, recorded_by, step, code, text):

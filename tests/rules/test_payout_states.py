@@ -45,18 +45,27 @@ def _list_imports(tree: ast.Module) -> set[str]:
 def _find_literal_states(path: Path) -> list[str]:
     """Return every literal of a file that equals a state.
 
-    The states of attempts are everyday words, so they count in payout modules only.
+    The states of attempts are everyday words, so they count in payout modules only. The text of a state for people,
+    in a dict by the state, may equal it.
     """
     tree = trees.parse_file(path)
     is_payout_module = _is_payout_module(path)
     if not is_payout_module and not any(".payouts" in name for name in _list_imports(tree)):
         return []
+    texts = {
+        id(value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Attribute)
+    }
     kinds = [kind for kind in _COLUMNS.values() if is_payout_module or kind is not AttemptState]
     return [
         f"{trees.relative_name(path)}:{node.lineno}: write {' or '.join(members)} (domain.payouts.states)"
         f" instead of {node.value!r}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
+        and id(node) not in texts
         and (members := [f"{kind.__name__}.{node.value}" for kind in kinds if node.value in list(kind)])
     ]
 
@@ -75,6 +84,7 @@ def test_literal_state_is_found(tmp_path, monkeypatch):
     module.write_text(
         "from models.payouts import payouts\n\n_SQL = \"select from payout where status = 'Paid'\"\n\n\n"
         'def is_over(payout):\n    match payout.status:\n        case "Paid":\n            return "paid"\n'
+        '_TEXTS = {states.PayoutStatus.Paid: "Paid"}\n'
     )
 
     assert _find_literal_states(module) == [

@@ -140,6 +140,7 @@ def test_replayed_dead_letter_is_written_once_fixed(flask, click_brand, drain):
     (letter,) = flask.json("jobs", "dead")
     click_brand.affiliate("ben")
     click_brand.rows("delete from tracking_link returning id")
+    click_brand.rows("delete from affiliate_total returning affiliate_id")
     click_brand.rows("update affiliate set id = %s returning id", affiliate_id)
 
     flask.json("jobs", "replay", str(letter["id"]))

@@ -47,7 +47,7 @@ TOOLS = (
         "bulk_update_affiliates",
         "affiliate_actions.run_bulk_action",
         ToolKind.Destructive,
-        "Approve, pause or delete up to 200 affiliates.",
+        "Approve, reject, pause, delete, tag or group up to 200 affiliates.",
     ),
     Tool(
         "import_affiliates",

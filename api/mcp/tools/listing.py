@@ -40,6 +40,8 @@ def _describe_once(name: str, field: Mapping[str, Any], described: set[tuple[str
         if result.get("format") in _SELF_EXPLANATORY_FORMATS or (name, sentence) in described:
             del result["description"]
         described.add((name, sentence))
+    if "anyOf" in result:
+        result["anyOf"] = [_describe_once(name, choice, described) for choice in result["anyOf"]]
     if "items" in result:
         result["items"] = _describe_once(f"{name}[]", result["items"], described)
     if "properties" in result:

@@ -18,7 +18,7 @@ def test_values_are_escaped():
     assert rendered.startswith(
         '<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n<p><strong>&lt;b&gt;</'
     )
-    assert "<strong>&#34;&#39;&amp;</strong>. You would earn 20 %.</p>\n<div><p>Hi</p></div>" in rendered
+    assert "<strong>&#34;&#39;&amp;</strong> and earn 20 %.</p>\n<div><p>Hi</p></div>" in rendered
     assert '<a href="https://a.test/?a=1&amp;b=2">' in rendered
     assert rendered.endswith("<p>&lt;/p&gt;</p>\n</body></html>")
 

@@ -149,7 +149,7 @@ def test_javascript_example_sends_the_request_of_its_operation(entries, bodies):
         input=json.dumps(examples),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
     assert run.returncode == 0, run.stderr

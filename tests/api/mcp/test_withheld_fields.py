@@ -37,6 +37,7 @@ _OPEN_TO_ALL = {
     "public_key": "stands in public pages",
     "url": "where an affiliate's link leads, or the brand's own endpoint",
     "links": "links that affiliates publish",
+    "key_url": "the page of a gateway where its keys are made",
     "key": "the name of an answer or an attempt",
     "payout_key": "the name of an attempt",
     "secret": "in GatewayField and PlatformField: whether a field is hidden",

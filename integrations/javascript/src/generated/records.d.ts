@@ -351,7 +351,7 @@ export interface AffiliateImport {
   programId: string;
   /** The affiliates. */
   affiliates?: ImportRow[] | null;
-  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the rows' fields in its first line. Conversions may have `amount` and `commission` in major units. */
   file?: string | null;
   /** Only rows with one of these statuses; left out, all. */
   includeStatuses?: string[] | null;
@@ -425,7 +425,7 @@ export interface AffiliatePreview {
   programId: string;
   /** The affiliates. */
   affiliates?: ImportRow[] | null;
-  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the rows' fields in its first line. Conversions may have `amount` and `commission` in major units. */
   file?: string | null;
   /** Only rows with one of these statuses; left out, all. */
   includeStatuses?: string[] | null;
@@ -1408,13 +1408,13 @@ export interface ConversionImport {
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
-  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the rows' fields in its first line. Conversions may have `amount` and `commission` in major units. */
   file?: string | null;
   /** As in the preview. */
   currency?: string | null;
   /** Whether to leave out rows that were paid elsewhere. */
   excludePaid?: boolean;
-  /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It becomes a part of their attributionMethod. */
+  /** The service that the sales come from: a-z, 0-9 and hyphens, at most 40 characters. It becomes a part of their attributionMethod. */
   source?: string;
   /** Whether rows that were not paid yet become payable here. */
   confirmUnpaidPayout?: boolean;
@@ -1513,7 +1513,7 @@ export interface ConversionPreview {
   programId: string;
   /** The sales. */
   conversions?: (HistoricalRow | null)[] | null;
-  /** Instead of the rows: a file of comma or semicolon separated values, with the names of the rows' fields in the first line. A file of conversions may have `amount` and `commission` in major units instead of `amountCents` and `commissionCents`. */
+  /** Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the rows' fields in its first line. Conversions may have `amount` and `commission` in major units. */
   file?: string | null;
   /** The currency of the rows of a file without one; only with `columns`. */
   currency?: string | null;

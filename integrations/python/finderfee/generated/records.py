@@ -509,9 +509,9 @@ class AffiliateImport(TypedDict):
     """The affiliates."""
 
     file: NotRequired[str | None]
-    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
-    major units instead of `amountCents` and `commissionCents`.
+    """Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the
+    rows' fields in its first line. Conversions may have `amount` and `commission` in major
+    units.
     """
 
     includeStatuses: NotRequired[list[str] | None]
@@ -619,9 +619,9 @@ class AffiliatePreview(TypedDict):
     """The affiliates."""
 
     file: NotRequired[str | None]
-    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
-    major units instead of `amountCents` and `commissionCents`.
+    """Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the
+    rows' fields in its first line. Conversions may have `amount` and `commission` in major
+    units.
     """
 
     includeStatuses: NotRequired[list[str] | None]
@@ -2069,9 +2069,9 @@ class ConversionImport(TypedDict):
     """The sales."""
 
     file: NotRequired[str | None]
-    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
-    major units instead of `amountCents` and `commissionCents`.
+    """Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the
+    rows' fields in its first line. Conversions may have `amount` and `commission` in major
+    units.
     """
 
     currency: NotRequired[str | None]
@@ -2081,8 +2081,8 @@ class ConversionImport(TypedDict):
     """Whether to leave out rows that were paid elsewhere."""
 
     source: NotRequired[str]
-    """The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40 characters. It
-    becomes a part of their attributionMethod.
+    """The service that the sales come from: a-z, 0-9 and hyphens, at most 40 characters. It becomes
+    a part of their attributionMethod.
     """
 
     confirmUnpaidPayout: NotRequired[bool]
@@ -2230,9 +2230,9 @@ class ConversionPreview(TypedDict):
     """The sales."""
 
     file: NotRequired[str | None]
-    """Instead of the rows: a file of comma or semicolon separated values, with the names of the
-    rows' fields in the first line. A file of conversions may have `amount` and `commission` in
-    major units instead of `amountCents` and `commissionCents`.
+    """Instead of the rows: a CSV file, separated by commas or semicolons, with the names of the
+    rows' fields in its first line. Conversions may have `amount` and `commission` in major
+    units.
     """
 
     currency: NotRequired[str | None]

@@ -111,7 +111,7 @@ class _Actions(RandomActions):
         insert_conversion(
             self.brand,
             self.dice.choice([self.recruits.ben, self.recruits.ann]),
-            currency=self.dice.choice(["WST", "CVE"]),
+            currency=self.dice.choice(["TTD", "CVE"]),
             amount_cents=self.dice.randint(1, 9_999_999),
             commission_cents=self.dice.randint(0, 9_999),
             occurred_at=day,
@@ -120,7 +120,7 @@ class _Actions(RandomActions):
 
     def publish_rate(self) -> None:
         on = _ABROAD_SINCE.date() + timedelta(days=self.dice.randint(0, 12))
-        rate = PublishedRate(self.dice.choice(["WST", "CVE"]), on, Decimal(self.dice.randint(1, 50_000)) / 1_000)
+        rate = PublishedRate(self.dice.choice(["TTD", "CVE"]), on, Decimal(self.dice.randint(1, 50_000)) / 1_000)
         with db.any_org_work():
             fx_intake.store(RateFile([rate], []))
         drain("upkeep")

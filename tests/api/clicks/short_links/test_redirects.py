@@ -115,7 +115,7 @@ def test_unknown_link_returns_a_neutral_page(app, path):
 
     assert answer.status_code == 404
     assert answer.content_type == "text/html; charset=utf-8"
-    assert "leads nowhere" in answer.text
+    assert "may be mistyped or no longer active" in answer.text
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Location" not in answer.headers
     assert list_stream_clicks() == []

@@ -12,18 +12,25 @@ from models import db
 # Operation names. None of them decides about money: no previews, drafts, holds or payment files.
 _MAY_LAG = """
 get_connection_stats get_daily_numbers get_fraud_summary get_leaderboard get_performance_metrics
-list_affiliate_coupons list_affiliate_links list_affiliates list_applications list_assets
+list_affiliate_coupons list_affiliate_events list_affiliate_links list_affiliates list_applications list_assets
 list_campaign_coupons list_conversions list_coupon_affiliates list_coupon_codes list_coupons_of_campaigns list_deals
 list_embedded_conversions list_embedded_days list_embedded_payouts list_fraud_events list_gateway_events list_imports
 list_network_programs list_own_assets list_own_channels list_own_conversions list_own_coupons list_own_days
 list_own_deals list_own_payouts list_own_programs list_payout_lines list_payout_runs list_payouts list_program_stats
 list_programs list_recent_events list_recruits list_sub_affiliates list_uncredited_conversions list_webhook_deliveries
-search_affiliates search_campaigns search_payouts summarize_performance summarize_uncredited_conversions
+search_affiliates search_campaigns search_payouts search_records summarize_performance summarize_uncredited_conversions
 """
-_MAY_LAG_IN_PIECES = ["export_conversions", "export_own_conversions", "list_audit_log"]
+_MAY_LAG_IN_PIECES = [
+    "export_affiliates",
+    "export_conversions",
+    "export_own_conversions",
+    "export_payouts",
+    "list_audit_log",
+]
 # GET operations that write: audited reads, sales settled before they are returned, visits.
 _WRITING_GETS = """
-check_gateway_address count_click_by_query export_conversions follow_link follow_link_of_program get_conversion
+check_gateway_address count_click_by_query export_affiliates export_conversions export_payouts follow_link
+follow_link_of_program get_conversion
 get_conversion_attribution get_pixel get_tax_form list_audit_log list_payouts_to_pay open_door open_letter
 search_conversions
 """
