@@ -54,7 +54,8 @@ def email_person(change: AccountChange, *, email: str, now: datetime) -> None:
         f"{METHOD_NAMES[account.method]}, {mask(account.destination)}" if account else "none, because it was removed"
     )
     text = (
-        f"Your payout account was changed at {instants.format_instant(now)}. Your new payout account: {destination}.\n\n"
+        f"Your payout account was changed at {instants.format_instant(now)}."
+        f" Your new payout account: {destination}.\n\n"
         "It is used for the payouts of all brands from now on.\n\nIf you did not make this change, sign in, correct the"
         f" account, and sign out everywhere:\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n\n"
         "You get this email because you are an affiliate with a payout account here.\n"

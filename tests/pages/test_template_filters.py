@@ -123,7 +123,8 @@ def test_folded_table_labels_each_cell_with_its_head_and_role():
         "</tr></thead>\n"
         '<tbody role="rowgroup">\n'
         '<tr id="one" role="row"><th scope="row" role="rowheader">Ada</th>'
-        '<td class="num" role="cell" data-main data-count data-l="Paid out">1</td><td role="cell"><time>now</time></td></tr>\n'
+        '<td class="num" role="cell" data-main data-count data-l="Paid out">1</td>'
+        '<td role="cell"><time>now</time></td></tr>\n'
         '<tr role="row"><td colspan="2" role="cell">Nothing</td><td role="cell">x</td></tr>\n'
         "</tbody>"
     )
