@@ -37,6 +37,7 @@ _FIELD_WORDS = MappingProxyType(
         "defaultCommissionType": "commission type",
         "defaultCommissionValue": "commission",
         "externalEventId": "order id",
+        "minPayoutCents": "minimum payout",
         "occurredAt": "date",
         "payoutGraceDays": "hold period (days)",
         "programId": "program",
@@ -46,7 +47,7 @@ _FIELD_WORDS = MappingProxyType(
         "saleCommissionValue": "sale commission",
     }
 )
-# Not within a quoted text or an address, which are what somebody typed.
+# Not within a quoted text or an address, which are as typed.
 _FIELD_NAME = re.compile(r"(?<![\w'\"“/.:@#-])[a-z]+(?:[A-Z][a-z]+)+(?![\w/.:@-]*[/@])\b")
 _REQUEST = re.compile(r" \((?:GET|POST|PUT|PATCH|DELETE) [^)]*\)")
 _WORD_START = re.compile(r"(?=[A-Z])")
@@ -163,15 +164,15 @@ def new_key() -> str:
 
 def _reword(message: str) -> str:
     """Return an error message of the API in words for people: without names of fields, and requests to send."""
-    known = _REWORDED_MESSAGES.get(message)
-    if known is not None:
-        return known
+    reworded = _REWORDED_MESSAGES.get(message)
+    if reworded is not None:
+        return reworded
     words = _FIELD_NAME.sub(lambda name: _describe_field(name[0]), _REQUEST.sub("", message))
     return words if words == message else _SENTENCE_START.sub(lambda letter: letter[0].upper(), words)
 
 
 def _describe_field(name: str) -> str:
-    """Return the words of a field of the API: `minPayoutCents` is `min payout`."""
+    """Return the words of a field of the API: `largeSaleCents` is `large sale`."""
     words = _FIELD_WORDS.get(name) or _WORD_START.sub(" ", name).lower()
     return words.removesuffix(" cents")
 

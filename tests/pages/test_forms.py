@@ -64,4 +64,4 @@ def test_message_of_the_api_is_shown_without_names_of_fields_and_requests(messag
 def test_field_that_the_form_does_not_have_is_named_in_words():
     form, _ = _refused_form(ApiRefusal("", "Bad", {"minPayoutCents": "Must be positive."}, {}), {"name": "x"})
 
-    assert form.alert == "Min payout: Must be positive."
+    assert form.alert == "Minimum payout: Must be positive."

@@ -1,6 +1,6 @@
 """No screen for brands or affiliates shows codes, names of fields, ISO dates or hashes to people.
 
-Code that somebody has to copy is in `code`, `pre`, `samp` or a read-only field.
+Texts to copy are in `code`, `pre`, `samp` or a read-only field.
 """
 
 import re

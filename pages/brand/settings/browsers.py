@@ -26,7 +26,7 @@ _PRODUCT = re.compile(r"(?!Mozilla)([\w.-]{1,40})(?:/|$)")
 
 
 def describe_browser(user_agent: str | None) -> str | None:
-    """Return the names of a browser and its system, of another program its own name; None if there is none."""
+    """Return the names of a browser and its system, or of another program; None for an unknown text."""
     names = [
         next((name for part, name in parts if part in (user_agent or "")), None) for parts in (_BROWSERS, _SYSTEMS)
     ]
