@@ -3,6 +3,7 @@
 A refused form comes back as it was sent, each error next to its field, so that nothing is typed twice.
 """
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,29 @@ _REWORDED_MESSAGES = MappingProxyType(
         "Not a valid number.": "Enter a number.",
     }
 )
+# Fields of the API whose names are not their words on pages; all others are shown as words, without "Cents".
+_FIELD_WORDS = MappingProxyType(
+    {
+        "affiliateSlug": "link name",
+        "customAlias": "slug",
+        "defaultCommissionType": "commission type",
+        "defaultCommissionValue": "commission",
+        "externalEventId": "order id",
+        "minPayoutCents": "minimum payout",
+        "occurredAt": "date",
+        "payoutGraceDays": "hold period (days)",
+        "programId": "program",
+        "recurringDelayInvoices": "number of skipped invoices",
+        "recurringMonths": "recurring commission (months)",
+        "saleCommissionType": "type of the sale commission",
+        "saleCommissionValue": "sale commission",
+    }
+)
+# Not within a quoted text or an address, which are as typed.
+_FIELD_NAME = re.compile(r"(?<![\w'\"“/.:@#-])[a-z]+(?:[A-Z][a-z]+)+(?![\w/.:@-]*[/@])\b")
+_REQUEST = re.compile(r" \((?:GET|POST|PUT|PATCH|DELETE) [^)]*\)")
+_WORD_START = re.compile(r"(?=[A-Z])")
+_SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
 _UNPROCESSABLE = 422
 
 
@@ -102,15 +126,15 @@ def form_from_refusal(answer: ApiResult, names: Mapping[str, str] = _NO_NAMES, f
         if name in typed:
             errors[name] = words
         else:
-            rest.append(f"{field_name}: {words}")
-    alert = " ".join(rest) or (None if errors else answer.refusal.message)
+            rest.append(f"{_reword(field_name)}: {words}")
+    alert = " ".join(rest) or (None if errors else _reword(answer.refusal.message))
     return FormState(typed, errors, alert, form_id, answer.status)
 
 
 def form_with_alert(answer: ApiResult, form_id: str = "") -> FormState:
     """Return an empty form with the API's refusal as its alert."""
     assert answer.refusal is not None
-    return FormState(alert=answer.refusal.message, id=form_id, status=answer.status)
+    return FormState(alert=_reword(answer.refusal.message), id=form_id, status=answer.status)
 
 
 def read_answers() -> dict[str, str]:
@@ -143,13 +167,25 @@ def new_key() -> str:
 
 
 def _reword(message: str, field_name: str) -> str:
-    """Return an error message of the API in words for people, for whom a null field is an empty one.
+    """Return an error message of the API in words for people: without names of fields, and requests to send.
 
     They type an amount in major units, and do not know the API's name of a field.
     """
     if message == _NOT_INTEGER and field_name.endswith(_AMOUNT):
         return _TYPE_AMOUNT
-    return _REWORDED_MESSAGES.get(message, message.replace(f"{field_name} must", "It must", 1))
+    reworded = _REWORDED_MESSAGES.get(message)
+    if reworded is not None:
+        return reworded
+    words = _FIELD_NAME.sub(
+        lambda name: _describe_field(name[0]), _REQUEST.sub("", message.replace(f"{field_name} must", "It must", 1))
+    )
+    return words if words == message else _SENTENCE_START.sub(lambda letter: letter[0].upper(), words)
+
+
+def _describe_field(name: str) -> str:
+    """Return the words of a field of the API: `largeSaleCents` is `large sale`."""
+    words = _FIELD_WORDS.get(name) or _WORD_START.sub(" ", name).lower()
+    return words.removesuffix(" cents")
 
 
 def _to_input(answer: object) -> object:

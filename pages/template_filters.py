@@ -40,6 +40,7 @@ _STATES_BY_COLOUR = {
 # Words for states whose code says too little to people.
 _STATE_WORDS = {
     "Asking": "Needs confirmation",
+    "Cancelled": "Canceled",
     "Contradicts": "Contradiction",
     "Empty": "Nothing due",
     "Minting": "Creating",
@@ -57,6 +58,7 @@ _SCREEN_READER_TEXT = re.compile(r'<span class="unseen">.*?</span>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _OPENING_TAG = re.compile(r"<(thead|tbody|tfoot|tr|th|td)\b([^>]*)>")
 _IS_NUMBER = re.compile(r'class="(?:[^"]* )?num[ "]')
+_IS_MONEY = re.compile(r"[0-9][\u00a0 ][A-Z]{3}\b")
 _SPAN = re.compile(r'colspan="(\d+)"')
 _ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tfoot": "rowgroup", "tr": "row", "td": "cell", "th": "rowheader"}
 #: The colour of each state, by the state as the API spells it.
@@ -204,7 +206,8 @@ def _day_element(on: date) -> Markup:
 def fold_table(inside: str) -> Markup:
     """Return the inside of a table, its cells with roles and with the heads of their columns as labels.
 
-    The first number of each row is marked as the main one, unless a cell has `data-main` already.
+    The first number of each row is marked as the main one, unless a cell has `data-main` already; one that is no money
+    is marked as a count, which needs its label.
     The roles are for browsers that forget them where a table is not laid out as one. The markup after the head is the
     body where it has no `tbody`. Nested tables are not handled.
     """
@@ -229,10 +232,17 @@ def fold_table(inside: str) -> Markup:
         column += span
         is_main = not has_main and name == "td" and _IS_NUMBER.search(attributes) is not None
         has_main = has_main or is_main
-        marks = f"{' data-main' if is_main else ''}{f' data-l={_quote(label)}' if label else ''}"
+        is_count = (is_main or " data-main" in attributes) and not _IS_MONEY.search(_read_cell(inside, tag.end()))
+        main = f"{' data-main' if is_main else ''}{' data-count' if is_count else ''}"
+        marks = f"{main}{f' data-l={_quote(label)}' if label else ''}"
         return f'<{name}{attributes} role="{_ROLES[name]}"{marks}>'
 
     return Markup(_OPENING_TAG.sub(annotate, inside))  # noqa: S704  # escaped text stays escaped
+
+
+def _read_cell(inside: str, start: int) -> str:
+    """Return the markup of the cell whose content begins at `start`."""
+    return inside[start : inside.find("</td>", start)]
 
 
 def _column_heads(head: str) -> Iterator[str]:

@@ -77,7 +77,7 @@ def _find_affiliate(coupon_id: UUID) -> Affiliate:
     if seat is None:
         raise _not_found("coupon", coupon_id)
     if seat.status != AffiliateStatus.Approved:
-        message = f"Your status in this campaign is {seat.status}, not Approved."
+        message = f"Your status in this program is {seat.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
     with db.unit_of_work(seat.organization_id):
         affiliate = affiliates.find(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)

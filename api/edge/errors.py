@@ -40,7 +40,7 @@ def register(app: Flask) -> None:
     """Install the handlers on the application."""
     app.register_error_handler(Refused, refusal_response)
     app.register_error_handler(ValidationError, validation_response)
-    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(HTTPException, http_error_response)
     app.register_error_handler(DeadlineExceeded, _deadline_exceeded)
     app.register_error_handler(ClientLeft, _client_left)
     for kind in db.UNAVAILABLE:
@@ -129,7 +129,8 @@ def _shorten(text: str, characters: int) -> str:
     return text if len(text) <= characters else f"{text[: characters - 1]}…"
 
 
-def _http_error(error: HTTPException) -> Response:
+def http_error_response(error: HTTPException) -> Response:
+    """Return the envelope of an error of HTTP itself, such as an unknown address."""
     status = error.code or 500
     if status == 413:
         return refusal_response(

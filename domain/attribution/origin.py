@@ -80,7 +80,7 @@ def _explain_signup(_: Origin) -> _Explanation:
 
 
 def _explain_form(_: Origin) -> _Explanation:
-    return "lead", "lead_form_sent", "A visitor sent the campaign's lead form through the affiliate's link."
+    return "lead", "lead_form_sent", "A visitor sent the program's lead form through the affiliate's link."
 
 
 def _explain_restore(_: Origin) -> _Explanation:

@@ -8,13 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from domain.payouts.transfers import Method
+from domain.payouts.transfers import MANUAL, Method
 
 #: The field with the account of a method.
 FIELDS: Mapping[Method, str] = {
     Method.ProcessorConnect: "connected_account_id",
     Method.Wallet: "wallet_email",
     Method.GlobalPayouts: "recipient_id",
+}
+
+#: The words for each way to pay, by the method of a payout.
+METHOD_NAMES: Mapping[str, str] = {
+    Method.Wallet: "Wallet",
+    Method.ProcessorConnect: "Connected account",
+    Method.GlobalPayouts: "Bank or card",
+    MANUAL: "Manual",
 }
 
 #: The limit of the wallet service.

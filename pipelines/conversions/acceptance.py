@@ -65,7 +65,7 @@ def accept_sale(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool
         _check_can_sell(referral)
         if referral.affiliate_status != statuses.AffiliateStatus.Approved:
             return _refuse_uncredited(organization_id, body, referral, is_test, now)
-    raise Refused(503, "temporarily_unavailable", "The campaign is just being changed. Repeat the same request.")
+    raise Refused(503, "temporarily_unavailable", "The program is just being changed. Repeat the same request.")
 
 
 def _check_can_sell(referral: SaleReferral) -> None:
@@ -77,10 +77,10 @@ def _check_can_sell(referral: SaleReferral) -> None:
             field="affiliateSlug",
         )
     if not referral.is_program_open:
-        raise Refused(400, "no_active_program", "The affiliate's campaign is inactive, archived or suspended.")
+        raise Refused(400, "no_active_program", "The affiliate's program is inactive, archived or suspended.")
     if not statuses.pays_on_sale(referral.commission_model or "") and not referral.has_sale_leg:
         raise Refused(
-            400, "not_a_sale_campaign", "The affiliate's campaign pays for clicks or leads and has no sale commission."
+            400, "not_a_sale_campaign", "The affiliate's program pays for clicks or leads and has no sale commission."
         )
 
 

@@ -74,9 +74,9 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
     if program is None:
         raise not_found("program", program_id)
     if program.suspended_at:
-        raise Refused(409, "program_suspended", "The campaign is suspended; nothing can be earned in it.")
+        raise Refused(409, "program_suspended", "The program is suspended; nothing can be earned in it.")
     if program.archived_at:
-        raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
+        raise Refused(400, "no_active_program", "The program is archived.", field="programId")
 
 
 def _find_terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
@@ -85,7 +85,7 @@ def _find_terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
     )
     if partner is None:
         raise Refused(
-            400, "affiliate_not_in_program", "The campaign has no affiliate with this id.", field="affiliateId"
+            400, "affiliate_not_in_program", "The program has no affiliate with this id.", field="affiliateId"
         )
     if partner.is_test:
         message = "This is a test affiliate, which is never paid."
@@ -126,6 +126,6 @@ def _find_price(body: Mapping[str, Any], facts: SaleFacts) -> Price:
     if body["commission_cents"] is not None:
         return Price(None, body["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
-        message = "The campaign pays for clicks or leads; send commissionCents to pay for a sale."
+        message = "The program pays for clicks or leads; send commissionCents to pay for a sale."
         raise Refused(400, "not_a_sale_campaign", message, field="programId")
     return price.price_sale(facts)

@@ -140,7 +140,7 @@ def next_retry_at(started_at: datetime, now: datetime) -> datetime:
 
 def not_connected_refusal() -> Refused:
     """Return the refusal if no connected gateway can mint."""
-    message = "Connect a payment processor first (POST /api/v1/connections); codes are minted there."
+    message = "Connect a payment provider first: codes are created there."
     return Refused(422, "processor_not_connected", message)
 
 

@@ -105,6 +105,6 @@ def _check_party(organization_id: UUID, body: Mapping[str, Any]) -> None:
         message = "This is a test affiliate, which is never paid."
         raise Refused(400, "test_affiliate_not_allowed", message, field="affiliateId")
     if party.is_archived:
-        raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
+        raise Refused(400, "no_active_program", "The program is archived.", field="programId")
     if party.status != AffiliateStatus.Approved:
         raise Refused(409, "affiliate_not_approved", f"The affiliate is {party.status}, not Approved.")

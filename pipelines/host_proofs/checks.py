@@ -88,7 +88,7 @@ def taken_refusal(holder: HostHolder) -> Refused:
     """Return the refusal for a name that belongs to another holder, without the holder's identity."""
     code = "tracking_domain_already_taken" if holder.program_id is None else "custom_domain_already_taken"
     message = (
-        f"{holder.name} belongs to another campaign or organization, or did in the last 90 days. If it is yours now,"
+        f"{holder.name} belongs to another program or organization, or did in the last 90 days. If it is yours now,"
         " remove its CNAME and address records that point to us, add your TXT record, and check again; then point it"
         " to us."
     )

@@ -136,7 +136,7 @@ def record(*, case: LeadCase, verdict: Verdict | None, now: datetime) -> None:
     current = _read_facts(case.organization_id, case.referral, case.email, now)
     obstacle = _find_obstacle(case.organization_id, case.referral, current, purse)
     if verdict is None or obstacle == "budget":
-        raise Refused(409, "campaign_budget_reached", "The campaign takes no more leads: its budget is spent.")
+        raise Refused(409, "campaign_budget_reached", "The program takes no more leads: its budget is spent.")
     if obstacle in ("self_lead", "daily_cap"):
         _reject(case, current.lead, now)
     elif obstacle is None:

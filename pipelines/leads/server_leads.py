@@ -46,10 +46,12 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
 
 def _check_creditable(referral: LeadReferral | None) -> LeadReferral:
     if referral is None:
-        message = "There is no tracking link with this affiliateSlug in the organization, or in the campaign programId."
+        message = (
+            "There is no tracking link with this affiliateSlug in the organization, or in the program of programId."
+        )
         raise Refused(400, "affiliate_not_found", message, field="affiliateSlug")
     if not referral.is_program_open:
-        raise Refused(400, "no_active_program", "The affiliate's campaign is inactive, archived or suspended.")
+        raise Refused(400, "no_active_program", "The affiliate's program is inactive, archived or suspended.")
     if referral.affiliate_status != statuses.AffiliateStatus.Approved:
         message = f"The affiliate is {referral.affiliate_status}, not Approved; nothing is recorded."
         raise Refused(400, "affiliate_not_active", message, field="affiliateSlug")

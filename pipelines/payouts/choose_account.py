@@ -10,8 +10,9 @@ from uuid import UUID
 
 import settings
 from domain.payouts import destinations
-from domain.payouts.destinations import AccountSource, PayoutAccount, mask
+from domain.payouts.destinations import METHOD_NAMES, AccountSource, PayoutAccount, mask
 from domain.refusals import not_found
+from domain.text import instants
 from models.payouts import accounts
 from models.payouts.accounts import OwnAccount
 from pipelines import mail
@@ -49,9 +50,12 @@ def email_person(change: AccountChange, *, email: str, now: datetime) -> None:
     if not change.affiliates:
         return
     account = change.now.account
-    destination = f"{account.method}, {mask(account.destination)}" if account else "none, because it was removed"
+    destination = (
+        f"{METHOD_NAMES[account.method]}, {mask(account.destination)}" if account else "none, because it was removed"
+    )
     text = (
-        f"Your payout account was changed at {now:%Y-%m-%d %H:%M} UTC. Your new payout account: {destination}.\n\n"
+        f"Your payout account was changed at {instants.format_instant(now)}."
+        f" Your new payout account: {destination}.\n\n"
         "It is used for the payouts of all brands from now on.\n\nIf you did not make this change, sign in, correct the"
         f" account, and sign out everywhere:\n{settings.current().web.url}/sign-in?next=/portal/payout-account\n\n"
         "You get this email because you are an affiliate with a payout account here.\n"

@@ -16,6 +16,7 @@ from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refusals import Refused
+from domain.text import instants
 from models import advisory_locks, ids
 from models.notifications.feed import NewNotice
 from models.organization import audit, organizations
@@ -122,7 +123,7 @@ def _notify_proposed(organization: Organization, proposal: Proposal) -> None:
 
 def _notify_refused(organization: Organization, proposal: Proposal, refusal: Refused) -> None:
     detail = (
-        f"{_describe(organization, proposal)}\n\nThe automatic confirmation was refused ({refusal.code}):"
+        f"{_describe(organization, proposal)}\n\nThe run was not confirmed automatically:"
         f" {refusal.message}\n\nNothing was paid. Once this is resolved, confirm the run."
     )
     _notify_due(organization, proposal, f"Payouts not made: {_describe_short(proposal)}", detail)
@@ -152,11 +153,16 @@ def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime
     if receipt.run.review_status:
         hold = " The operator reviews them before they are sent."
     elif receipt.run.hold_until:
-        hold = f" They are on hold until {receipt.run.hold_until:%Y-%m-%d %H:%M} UTC."
+        hold = f" They are on hold until {instants.format_instant(receipt.run.hold_until)}."
+    count, total = len(receipt.payouts), wording.format_money(receipt.total_cents, "USD")
+    payouts = (
+        f"1 payout of {organization.name}, {total}, was"
+        if count == 1
+        else (f"{count:,} payouts of {organization.name}, {total} in total, were")
+    )
     text = (
-        f"{len(receipt.payouts)} payouts of {organization.name},"
-        f" {wording.format_money(receipt.total_cents, 'USD')} in total, were confirmed automatically.{hold}\n\n"
-        f"The run is {receipt.run.id}. See it in the dashboard at {settings.current().web.url}."
+        f"{payouts} confirmed automatically.{hold}\n\n"
+        f"See the run: {settings.current().web.url}/dashboard/payouts/runs/{receipt.run.id}"
     )
     _send(organization, f"Payouts of {organization.name} were confirmed", text, "payout.confirmed", now)
 
@@ -164,9 +170,10 @@ def _email_confirmed(organization: Organization, receipt: Receipt, now: datetime
 def _describe(organization: Organization, proposal: Proposal) -> str:
     totals = ", ".join(wording.format_money(cents, currency) for currency, cents in proposal.native_totals.items())
     total = wording.format_money(proposal.usd_estimate_cents, "USD")
+    affiliates = "1 affiliate" if proposal.recipients == 1 else f"{proposal.recipients:,} affiliates"
     return (
-        f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals};"
-        f" {total} at today's rates."
+        f"{affiliates} of {organization.name} {'is' if proposal.recipients == 1 else 'are'} due to be paid: {totals}"
+        f" ({total} at the latest exchange rates)."
     )
 
 

@@ -71,4 +71,4 @@ def _parse_label(text: str) -> str | None:
 
 
 def _not_found() -> Refused:
-    return Refused(404, "not_found", "There is no open campaign at this address.")
+    return Refused(404, "not_found", "There is no open program at this address.")

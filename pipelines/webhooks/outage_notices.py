@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import settings
 from domain import jobs
 from domain.notifications.kinds import NotificationKind
+from domain.text import instants
 from domain.webhooks import events
 from models.notifications.feed import NewNotice
 from models.webhooks import outages
@@ -64,7 +65,7 @@ def _describe(outage: Outage) -> str:
     base = settings.current().web.url
     return (
         f"{manage.strip_query(outage.url)}\n"
-        f"  nothing has arrived since {outage.failing_since:%Y-%m-%d %H:%M} UTC; failed so far: {outage.failed}\n"
+        f"  nothing has arrived since {instants.format_instant(outage.failing_since)}; failed so far: {outage.failed}\n"
         f"  last attempt: {_describe_last_attempt(outage)}\n"
         f'  {base}/api/v1/webhooks/{outage.endpoint_id}/redeliver {{"since": "{events.timestamp(since)}"}}'
     )

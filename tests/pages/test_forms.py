@@ -1,5 +1,6 @@
 """The values and errors of a refused form."""
 
+import pytest
 from flask import Flask
 
 from pages import forms
@@ -37,3 +38,30 @@ def test_new_form_shows_current_values():
     assert form.has("tags", "b")
     assert not form.has("tags", "c")
     assert not form.is_wrong
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("commissionCents must not be negative.", "Commission must not be negative."),
+        ("commissionCents can be at most 10 times amountCents.", "Commission can be at most 10 times amount."),
+        (
+            "It is in use; archive it (POST /api/v1/coupons/archive) instead.",
+            "It is in use; archive it instead.",
+        ),
+        ("payoutGraceDays must be from 0 to 90.", "Hold period (days) must be from 0 to 90."),
+        ("'myShop' is not a host name.", "'myShop' is not a host name."),
+        ("https://acme.example/myShop cannot be reached.", "https://acme.example/myShop cannot be reached."),
+        ("The slug is taken.", "The slug is taken."),
+    ],
+)
+def test_message_of_the_api_is_shown_without_names_of_fields_and_requests(message, words):
+    form, _ = _refused_form(ApiRefusal("refused", message, {}, {}), {"name": "x"})
+
+    assert form.alert == words
+
+
+def test_field_that_the_form_does_not_have_is_named_in_words():
+    form, _ = _refused_form(ApiRefusal("", "Bad", {"minPayoutCents": "Must be positive."}, {}), {"name": "x"})
+
+    assert form.alert == "Minimum payout: Must be positive."

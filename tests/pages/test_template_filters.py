@@ -123,10 +123,22 @@ def test_folded_table_labels_each_cell_with_its_head_and_role():
         "</tr></thead>\n"
         '<tbody role="rowgroup">\n'
         '<tr id="one" role="row"><th scope="row" role="rowheader">Ada</th>'
-        '<td class="num" role="cell" data-main data-l="Paid out">1</td><td role="cell"><time>now</time></td></tr>\n'
+        '<td class="num" role="cell" data-main data-count data-l="Paid out">1</td>'
+        '<td role="cell"><time>now</time></td></tr>\n'
         '<tr role="row"><td colspan="2" role="cell">Nothing</td><td role="cell">x</td></tr>\n'
         "</tbody>"
     )
+
+
+@pytest.mark.parametrize(
+    ("amount", "is_count"), [("12", True), ("–", True), ("1,234.50 USD", False), ("<b>−4,900 JPY</b>", False)]
+)
+def test_main_number_without_a_currency_is_marked_as_a_count(amount, is_count):
+    table = template_filters.fold_table(
+        f'<thead><tr><th>Who</th><th>Paid</th></tr></thead><tr><th>Ada</th><td class="num">{amount}</td></tr>'
+    )
+
+    assert ("data-main data-count" in table) is is_count
 
 
 def test_markup_in_a_head_stays_escaped_in_the_label():

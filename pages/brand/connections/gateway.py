@@ -34,7 +34,7 @@ def _replace_credentials(connection_id: str) -> Response | FormState:
     offer = new_connection.find_offer(list_gateways, api_client.require(get_connection, path=path)["gateway"])
     body = {"credentials": new_connection.read_credentials(offer)}
     if not body["credentials"]:
-        return forms.form_with_errors({}, "Type what is to be replaced.", "new-")
+        return forms.form_with_errors({}, "Enter at least one new key.", "new-")
     answer = send(change_connection, path=path, body=body)
     if answer.refusal:
         return new_connection.form_from_refusal(answer, offer, "new-")

@@ -41,7 +41,7 @@ def _act_on_platform(platform_id: str) -> Response | FormState:
     elif act in ("on", "off"):
         operation, body = change_platform_connection, {"creditSales": act == "on"}
     else:
-        raise Refused(404, "not_found", "There is no such act.")
+        raise Refused(404, "not_found", "There is no such action.")
     to = f"/dashboard/connections?done={act}"
     return send_form(operation, path={"connection_id": platform_id}, body=body, to=to)
 

@@ -132,7 +132,7 @@ def read_form(text: str) -> ColumnForm:
     words, is_complete = _read_words(text, kind, chosen, suggestion)
     errors = _find_errors(kind, chosen, header)
     if is_sent and not is_complete and not errors:
-        errors["words"] = "Say what each status of the file means."
+        errors["words"] = "Choose what each status in the file means."
     return ColumnForm(
         kind=kind,
         service=suggestion.service if kind == suggestion.kind else None,
@@ -187,9 +187,9 @@ def _read_words(
 def _find_errors(kind: Kind, chosen: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
     errors = {fields[0]: message for fields, message in _REQUIRED[kind] if not any(field in chosen for field in fields)}
     if {"amount", "amountCents"} <= chosen.keys():
-        errors["amount"] = "Choose the amount once: in major units or in cents."
+        errors["amount"] = "Choose the amount once: such as 49.00 or in cents."
     if {"commission", "commissionCents"} <= chosen.keys():
-        errors["commission"] = "Choose the commission once: in major units or in cents."
+        errors["commission"] = "Choose the commission once: such as 49.00 or in cents."
     if kind == "Conversions" and "currency" not in chosen and not request.form.get("currency", "").strip():
         errors["currency"] = "Choose the column with the currency, or type the currency of all amounts below."
     return errors

@@ -38,7 +38,7 @@ _MAX_NAMED_ROWS = 100
 _NAMES = {"programId": "program"}
 # The source of conversions without one in the form.
 _DEFAULT_SOURCE = "file"
-_WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
+_WAIT = "Too many imports in the last minute. Wait a minute, then press the button again."
 _NO_CSV = "This is not a CSV file in UTF-8. In your spreadsheet program, save it as “CSV UTF-8”, and choose that file."
 # The largest file, and the largest form with one, packed or not.
 _MAX_FILE_BYTES = 2 * 1024 * 1024
@@ -81,7 +81,7 @@ def _unpack(field: str) -> bytes:
     try:
         return zlib.decompressobj().decompress(base64.b64decode(field, validate=True), _MAX_FILE_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error) as error:
-        raise UnusableUpload("The file did not come through. Choose it again.") from error
+        raise UnusableUpload("The file was not uploaded. Choose it again.") from error
 
 
 def _decode(raw: bytes) -> str:

@@ -54,7 +54,7 @@ def _form_with_wrong_total(run: RunPreview, seen: ConfirmedFigures | None) -> Fo
     if seen is None or run_preview.describe_changes(seen, run.figures):
         return _form_with_changes(seen, run)
     return forms.form_with_errors(
-        {"total": f"That is not the total. Type {wording.format_money(run.total, CURRENCY)}."}
+        {"total": f"This is not the total. Type {wording.format_money(run.total, CURRENCY)}."}
     )
 
 

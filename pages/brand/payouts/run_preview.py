@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from domain.money import currencies, wording
-from pages.brand.payouts import states
+from domain.payouts.destinations import METHOD_NAMES
 
 CURRENCY = "USD"
 #: Reasons for not paying an affiliate, in words.
@@ -193,7 +193,7 @@ def _total_currency(currency: str, paid: Sequence[Mapping[str, Any]], rate: Mapp
 
 def _count_methods(paid: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
     used = Counter({candidate["affiliateId"]: candidate["method"] for candidate in paid}.values())
-    return [(states.METHODS.get(method, method), count) for method, count in used.most_common()]
+    return [(METHOD_NAMES.get(method, method), count) for method, count in used.most_common()]
 
 
 def _list_paid(paid: Sequence[Mapping[str, Any]]) -> list[PaidAffiliate]:

@@ -7,13 +7,12 @@ from typing import Any
 from flask import request
 
 from api import current_time
+from domain.payouts.destinations import METHOD_NAMES
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from pages import template_filters
 
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
-#: Labels of methods with unclear names.
-METHODS = {"ProcessorConnect": "Processor", "GlobalPayouts": "Global payouts", "Manual": "Manual"}
 
 
 def read_filters() -> dict[str, str | None]:
@@ -35,7 +34,7 @@ def payout_view(payout: Mapping[str, Any]) -> dict[str, Any]:
         **payout,
         "state": "Voided" if is_voided else status,
         "affiliate_label": payout["affiliateName"] or payout["affiliateEmail"],
-        "method_label": METHODS.get(payout["method"], payout["method"]),
+        "method_label": METHOD_NAMES.get(payout["method"], payout["method"]),
         "state_detail": _describe_state(payout, is_listed=is_listed),
         "may_retry": status == PayoutStatus.Failed and not is_voided,
         "may_void": (status == PayoutStatus.Failed or is_listed) and not is_voided,
@@ -49,7 +48,7 @@ def _describe_state(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         code = payout["failureCode"]
         return f"{payout['failureReason']}{f' ({code})' if code else ''}"
     if payout["status"] == PayoutStatus.Processing:
-        return "Sent to the payment provider; waiting for its response."
+        return "Sent to the payout provider; waiting for its response."
     if payout["status"] == PayoutStatus.Paid:
         return ""
     if payout["needsManualReview"]:

@@ -81,11 +81,14 @@ def _change_terms(program_id: str) -> Response | FormState:
 def show_change(form: FormState | None, program_id: str) -> Response:
     """Show the form of the terms. Budget: 2 round trips."""
     program = _get_program(program_id)
+    organization = api_client.require(get_organization)
     return screens.render(
         "brand/programs/change.html",
         form or _fill_terms(program),
         program=program,
-        home=api_client.require(get_organization)["homeCurrency"],
+        home=organization["homeCurrency"],
+        minimum=organization["minPayoutCents"],
+        minimum_currency=organization["minPayoutCurrency"],
         base=f"/dashboard/programs/{program['id']}",
     )
 

@@ -11,6 +11,7 @@ security         /dashboard/settings/security: two-factor authentication
 changes          sends only changed values of the profile
 api_keys         /dashboard/api-keys: the keys, a new one, the end of one
 audit_log        /dashboard/audit-log: who changed what, and when
+browsers         the browser of a session, by its User-Agent
 """
 
 from pages.brand.settings import (

@@ -20,6 +20,15 @@ _HERE = "/dashboard/audit-log"
 _FILTERS = ("action", "entityType", "actorUserId", "since", "until")
 _ENTRIES = RowList(list_audit_log, _FILTERS, days=("since", "until"), marks_fields=True)
 _PER_PAGE = 50
+# Callers without a name of their own.
+_ACTORS = {
+    "affiliate": "Affiliate",
+    "api_key": "API key",
+    "flask": "Command line",
+    "operator": "Operator",
+    "public": "Public page",
+    "system": "System",
+}
 _MAX_DIGITS = 6
 # Instants in entries, as the API writes them.
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|\+00:00)")
@@ -48,6 +57,7 @@ def show_audit_log() -> Response:
     return screens.render(
         "brand/settings/audit_log.html",
         form,
+        actor=_describe_actor,
         entries=[(entry, _list_changes(entry)) for entry in page["items"]],
         total=page["total"],
         people=[(member["id"], member["email"]) for member in api_client.require(list_members)],
@@ -62,6 +72,12 @@ def show_audit_log() -> Response:
 def show_audit_file() -> Response:
     """Stream the log as a file; a refused filter redirects to the page."""
     return _ENTRIES.send_file(list_audit_log, back=_HERE, format="csv")
+
+
+def _describe_actor(entry: Mapping[str, Any]) -> str:
+    """Return who made a change: the name in the entry, or the kind of caller."""
+    label = str(entry["actorLabel"] or entry["actorType"])
+    return _ACTORS.get("api_key" if label.startswith("API key ") else label, label)
 
 
 def _read_page_number() -> int:
@@ -88,7 +104,7 @@ def _describe(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_describe(inner)}" for name, inner in value.items())
+        return "; ".join(f"{template_filters.state_words(name)}: {_describe(inner)}" for name, inner in value.items())
     if isinstance(value, list):
         return ", ".join(_describe(inner) for inner in value)
     return template_filters.describe_time(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)

@@ -17,6 +17,7 @@ from api.organization.team import (
 from domain.organization import access
 from domain.organization.access import Role
 from pages import api_client, forms, screens, session
+from pages.brand.settings import browsers
 from pages.form_pages import Body, CustomForm, Form, form_page, send
 from pages.forms import FormState
 
@@ -114,7 +115,8 @@ def _list_sessions(member_id: str) -> Sequence[Mapping[str, Any]]:
     if not api_client.is_allowed(list_members):
         return ()
     member = next((row for row in api_client.require(list_members) if row["id"] == member_id), None)
-    return member["sessions"] if member else ()
+    sessions = member["sessions"] if member else ()
+    return [row | {"browser": browsers.describe_browser(row["userAgent"])} for row in sessions]
 
 
 def _grantable_roles() -> Sequence[tuple[str, str]]:

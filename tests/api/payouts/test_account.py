@@ -1,10 +1,13 @@
 """Payout account of an affiliate: set by themselves, hidden from everyone else. Source: core spec, "Payout"."""
 
+import json
+import re
 import threading
 from uuid import uuid4
 
 import pytest
 
+from adapters import sealing
 from models import db
 from models.payouts import candidates
 from pipelines import mail
@@ -296,6 +299,17 @@ def _list_emails(*brands):
         for brand in brands
         for email_row in brand.rows("select recipient, subject from mail_message where kind = 'payout_account.changed'")
     ]
+
+
+def test_email_about_a_change_names_the_method_in_words(ben, brand, email):
+    _create_affiliate(brand, email)
+
+    ben.put(URL, CONNECTED)
+
+    ((number, sealed),) = brand.rows("select id, body_sealed from mail_message where kind = 'payout_account.changed'")
+    text = json.loads(sealing.unseal(bytes(sealed), belongs_to=str(number)))["text"]
+    assert "Your new payout account: Connected account, ..." in text
+    assert re.search(r"was changed at \d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC\.", text)
 
 
 def test_only_a_change_sends_an_email(ben, brand, rival, email):

@@ -222,7 +222,11 @@ def test_automatic_confirmation_pays_without_an_owner(payroll, drain):
     assert payroll.payouts() == [("Paid", 2_000)]
     assert payroll.brand.rows("select confirmed_by, confirmed_cents from payout_run") == [(None, 2_000)]
     assert list_drafts(payroll) == []
-    assert [kind for kind, *_ in list_emails(payroll)] == ["payout.confirmed"]
+    ((kind, _, text),) = list_emails(payroll)
+    ((run_id,),) = payroll.brand.rows("select id from payout_run")
+    assert kind == "payout.confirmed"
+    assert text.startswith("1 payout of Brand, 20.00 USD, was confirmed automatically.")
+    assert f"/dashboard/payouts/runs/{run_id}" in text
     assert payroll.brand.rows(
         "select actor_type, after->'totalCents' from audit_entry where action = 'payout.run'"
     ) == [("system", 2_000)]

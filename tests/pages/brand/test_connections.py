@@ -46,7 +46,7 @@ def _deliver(brand, connection, *notifications):
 def test_catalogue_links_to_each_gateways_form(brand, people):
     visitor = people()
     start = visitor.open(_HERE).text
-    assert "No gateway connected" in start
+    assert "No payment provider connected" in start
     assert "No platform connected" in start
 
     gateways = brand.get(f"/api/v1{_HERE.removeprefix('/dashboard')}/gateways").json
@@ -75,7 +75,7 @@ def test_connected_gateway_shows_the_remaining_steps(brand, people, stage):
     assert "Stripe is connected</h1>" in again.text
 
     assert brand.rows("select gateway, mode, status from gateway_connection") == [("stripe", "live", "Active")]
-    assert '<table aria-label="Gateways" role="table">' in visitor.open(_HERE).text
+    assert '<table aria-label="Payment providers and stores" role="table">' in visitor.open(_HERE).text
 
 
 @pytest.mark.parametrize(

@@ -148,13 +148,10 @@ def test_audit_log_day_filter_uses_days_of_the_organizations_zone(berlin, owner)
     visitor = owner(berlin)
 
     html = visitor.open("/dashboard/audit-log?since=2026-10-25&until=2026-10-26").text
-    assert "<code>program.updated</code>" in html
+    assert "action=program.updated" in html
     # the time of the entry, and the time in its changed values
     assert html.count("25 Oct 2026, 00:30 Europe/Berlin") == 2
-    assert (
-        "<code>program.updated</code>"
-        not in visitor.open("/dashboard/audit-log?since=2026-10-24&until=2026-10-25").text
-    )
+    assert "action=program.updated" not in visitor.open("/dashboard/audit-log?since=2026-10-24&until=2026-10-25").text
 
 
 def test_invalid_day_shows_the_usual_error(berlin, owner):

@@ -36,6 +36,29 @@ _MODULES = (
     "domain/attribution",
     "domain/programs/terms_text.py",
 )
+# Labels that were replaced by the field's own words, whole texts.
+_OLD_TEXTS = {
+    *("Who earned the most", "Place", "The figures", "Where it is found", "What became of it", "How it is called"),
+    *("Whom it credits", "Days that a visit counts", "First invoices that pay nothing", "It takes visits and sales"),
+    *(
+        "Leave it as it is",
+        "At its head",
+        "Who wants to be let in",
+        "Let in all who are ticked",
+        "A code wins over clicks",
+    ),
+    *(
+        "May you pay?",
+        "May this run go?",
+        "Stays behind, and why",
+        "Least payout",
+        "Take in what was missed",
+        "Its end",
+    ),
+    *("Nobody referred", "What one can do", "Well", "Hold still", "Its word", "How it looks", "For a camera", "End it"),
+    *("Without one it is drawn.", "Take it as a CSV file", "Nothing to take away", "A word for your links"),
+    *("Your other browsers", "Keep this logo", "Look into your mail", "There is something to mend"),
+}
 # Codes in our own code, and plain uses of these words.
 _EXCEPTIONS = {
     ("domain/attribution/origin.py", "Recorded by hand at the dashboard; the audit log says by whom."),
@@ -56,6 +79,27 @@ def test_pages_and_emails_use_plain_words():
     ]
 
     assert unplain_texts == []
+
+
+def test_replaced_labels_are_gone():
+    texts = (*_list_template_texts(), *_list_module_texts())
+
+    assert [(name, text) for name, text in texts if text in _OLD_TEXTS] == []
+
+
+def test_screens_use_the_words_of_the_field():
+    texts = {text for name, text in _list_template_texts() if name.startswith("pages/templates/screens/")}
+
+    assert texts >= {
+        "You're all caught up. New applications, fraud flags and failed webhooks will show up here.",
+        "Converted to %(currency)s at each day's rate. Amounts without a rate are listed separately.",
+        "In %(currency)s, net of refunds.",
+        "Top affiliates",
+        "Attribution model",
+        "Cookie window (days)",
+        "Minimum payout",
+        "Export CSV",
+    }
 
 
 def test_unplain_words_are_found():

@@ -36,6 +36,12 @@ def test_templates_print_times_through_filters_only(name):
     assert [line for line in source.splitlines() if "UTC" in _UTC_BY_RULE.sub("", line)] == []
 
 
+def test_pipelines_write_no_iso_dates_into_emails():
+    dated = [trees.relative_name(path) for path in trees.list_files("pipelines") if "%Y-%m-%d" in path.read_text()]
+
+    assert dated == []
+
+
 @pytest.mark.parametrize("name", _TEMPLATES)
 def test_templates_name_the_zone_of_typed_times(name):
     source = (_ROOT / name).read_text()

@@ -55,7 +55,7 @@ def test_unknown_columns_are_matched_by_hand(campaign, owner):
     preview = owner.send(NEW, by_hand | {"currency": "eur", "theirs": "settled", "ours": "paid"})
 
     assert (without_currency.status_code, "type the currency of all amounts" in without_currency.text) == (422, True)
-    assert (without_word.status_code, "Say what each status of the file means." in without_word.text) == (422, True)
+    assert (without_word.status_code, "Choose what each status in the file means." in without_word.text) == (422, True)
     assert 'value="settled"' in without_word.text
     assert "1 new" in preview.text
     owner.send(NEW, preview_fields(preview))

@@ -111,7 +111,7 @@ def test_amounts_in_major_units_are_labelled(campaign, owner):
 
     preview = upload_file(owner, campaign, text)
 
-    assert "Amounts are in major units." in preview.text
+    assert "Amounts are read as 49.00." in preview.text
     assert "9.80 EUR" in preview.text
 
 

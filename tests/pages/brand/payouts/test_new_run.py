@@ -98,7 +98,7 @@ def test_confirmation_lists_the_payout_methods(due_payroll, owner):
     for slug in ("wal", "wim"):
         due_payroll.sell(slug, 10_000)
 
-    assert "Paid by Wallet for 2 affiliates, Processor for 1 affiliate.</p>" in owner.open(CONFIRM).text
+    assert "Paid by Wallet for 2 affiliates, Connected account for 1 affiliate.</p>" in owner.open(CONFIRM).text
 
 
 def test_zero_total_offers_no_confirmation(payroll, owner):
@@ -128,7 +128,7 @@ def test_wrong_total_pays_nothing_and_keeps_the_typed_text(due_payroll, owner, t
     answer = confirm(owner, typed)
 
     assert answer.status_code == 422
-    assert "That is not the total. Type 32.50 USD." in alert_text(answer)
+    assert "This is not the total. Type 32.50 USD." in alert_text(answer)
     assert "<title>Error: " in answer.text
     assert 'aria-invalid="true"' in answer.text
     (value,) = re.findall(r'name="total" type="text" value="([^"]*)"', answer.text)

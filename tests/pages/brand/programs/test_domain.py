@@ -106,7 +106,7 @@ def test_taken_domain_and_too_many_checks_show_errors_on_the_page(people, rival,
         busy = visitor.send(f"{page_path}/check", {})
 
     assert (refused.status_code, taken.status_code, busy.status_code) == (409, 409, 503)
-    assert "belongs to another campaign or organization" in _text(taken)
+    assert "belongs to another program or organization" in _text(taken)
     assert "Rival" not in taken.text
     assert all('role="alert"' in answer.text for answer in (refused, taken, busy))
 

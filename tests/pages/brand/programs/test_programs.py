@@ -115,7 +115,7 @@ def test_recent_history_of_another_service_says_that_it_is_never_paid(brand, peo
 
     html = people("Viewer").open(f"{_HERE}/{program}").text
 
-    assert "locked history, never paid" in html
+    assert "history, not paid out" in html
     assert "Nothing seen yet" in html
 
 
