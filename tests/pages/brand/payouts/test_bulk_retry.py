@@ -14,7 +14,7 @@ _SLUGS = ("ann", "ben", "cleo")
 
 
 @pytest.fixture
-def failed(payroll):
+def payout_ids(payroll):
     """Return the ids of three failed payouts by slug."""
     for slug in _SLUGS:
         payroll.affiliate(slug)
@@ -39,12 +39,12 @@ def _retry(visitor, html, ids):
     return visitor.send(unescape(form[1]), {name: unescape(value) for name, value in hidden.items()} | {"ids": ids})
 
 
-def test_selected_payouts_are_sent_again_and_the_others_not(payroll, failed, sign_in):
+def test_selected_payouts_are_sent_again_and_the_others_not(payroll, payout_ids, sign_in):
     owner = sign_in()
     html = owner.open(f"{_HERE}?status=Failed").text
-    assert set(re.findall(r'name="ids" value="([^"]+)"', html)) == set(failed.values())
+    assert set(re.findall(r'name="ids" value="([^"]+)"', html)) == set(payout_ids.values())
 
-    answers = [_retry(owner, html, [failed["ann"], failed["ben"], failed["ann"]]) for _ in range(2)]
+    answers = [_retry(owner, html, [payout_ids["ann"], payout_ids["ben"], payout_ids["ann"]]) for _ in range(2)]
 
     assert {answer.location for answer in answers} == {
         f"{_HERE}?status=Failed&done=bulk&action=retry&affected=2&skipped="
@@ -57,7 +57,7 @@ def test_selected_payouts_are_sent_again_and_the_others_not(payroll, failed, sig
     ]
 
 
-def test_payouts_that_cannot_be_retried_are_counted_by_reason(payroll, failed, sign_in, app):
+def test_payouts_that_cannot_be_retried_are_counted_by_reason(payroll, payout_ids, sign_in, app):
     rival = Payroll.create(app)
     rival.affiliate("rob")
     rival.sell("rob")
@@ -68,9 +68,9 @@ def test_payouts_that_cannot_be_retried_are_counted_by_reason(payroll, failed, s
     )
     owner = sign_in()
     html = owner.open(_HERE).text
-    owner.send(f"{_HERE}/{failed['cleo']}/void", {"_key": "void"})
+    owner.send(f"{_HERE}/{payout_ids['cleo']}/void", {"_key": "void"})
 
-    answer = _retry(owner, html, [*failed.values(), _payout_id(rival, "rob"), "x"])
+    answer = _retry(owner, html, [*payout_ids.values(), _payout_id(rival, "rob"), "x"])
 
     assert "affected=0" in answer.location
     page = " ".join(owner.open(answer.location).text.split())
@@ -84,38 +84,38 @@ def test_payouts_that_cannot_be_retried_are_counted_by_reason(payroll, failed, s
     assert rival.payouts("status, attempt") == [("Pending", 1)]
 
 
-def test_selection_is_kept_during_a_fresh_login(payroll, failed, sign_in):
+def test_selection_is_kept_during_a_fresh_login(payroll, payout_ids, sign_in):
     owner = sign_in()
     html = owner.open(f"{_HERE}?status=Failed").text
     with db.any_org_work():
         db.db.run(_AGE_LOGIN)
 
-    redirect = _retry(owner, html, [failed["ann"]])
+    redirect = _retry(owner, html, [payout_ids["ann"]])
 
     assert (redirect.status_code, redirect.location.partition("?")[0]) == (303, "/sign-in")
     assert payroll.brand.rows("select max(attempt) from payout") == [(1,)]
     sign_in(visitor=owner)
     restored = owner.open(f"{_HERE}?status=Failed").text
-    assert f'value="{failed["ann"]}" form="bulk" checked' in restored
+    assert f'value="{payout_ids["ann"]}" form="bulk" checked' in restored
     assert restored.count('form="bulk" checked') == 1
-    assert _retry(owner, restored, [failed["ann"]]).location.endswith("affected=1&skipped=")
+    assert _retry(owner, restored, [payout_ids["ann"]]).location.endswith("affected=1&skipped=")
 
 
 @pytest.mark.parametrize("number", [0, 101])
-def test_no_or_too_many_payouts_change_nothing(payroll, failed, sign_in, number):
+def test_no_or_too_many_payouts_change_nothing(payroll, payout_ids, sign_in, number):
     owner = sign_in()
-    answer = _retry(owner, owner.open(_HERE).text, [failed["ann"]] * number)
+    answer = _retry(owner, owner.open(_HERE).text, [payout_ids["ann"]] * number)
 
     assert (answer.status_code, "Select 1 to 100 failed payouts." in answer.text) == (422, True)
     assert payroll.brand.rows("select max(attempt) from payout") == [(1,)]
 
 
 @pytest.mark.parametrize("role", ["Admin", "Manager", "Viewer"])
-def test_only_an_owner_sees_and_sends_the_form(payroll, failed, sign_in, role):
+def test_only_an_owner_sees_and_sends_the_form(payroll, payout_ids, sign_in, role):
     member = sign_in(role)
     html = member.open(_HERE).text
 
     assert 'id="bulk"' not in html
     assert 'name="ids"' not in html
-    assert member.send(f"{_HERE}/retry", {"_key": "k", "ids": list(failed.values())}).status_code == 403
+    assert member.send(f"{_HERE}/retry", {"_key": "k", "ids": list(payout_ids.values())}).status_code == 403
     assert payroll.brand.rows("select max(attempt) from payout") == [(1,)]
