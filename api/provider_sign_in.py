@@ -16,9 +16,10 @@ import orjson
 import structlog
 
 import settings
-from adapters import clock, sealing
+from adapters import clock
 from adapters.identity import oidc
 from adapters.identity.oidc import OidcNotFresh, OidcRefused, OidcSignIn, OidcUnavailable
+from adapters.secret_key import sealing
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession

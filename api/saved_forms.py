@@ -12,7 +12,8 @@ from datetime import timedelta
 
 import orjson
 
-from adapters import clock, sealing
+from adapters import clock
+from adapters.secret_key import sealing
 
 #: How long a saved form can be restored.
 LIFETIME = timedelta(minutes=15)

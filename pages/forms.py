@@ -166,19 +166,19 @@ def new_key() -> str:
     return secrets.token_urlsafe(18)
 
 
-def _reword(message: str, field_name: str) -> str:
+def _reword(message: str, field_name: str | None = None) -> str:
     """Return an error message of the API in words for people: without names of fields, and requests to send.
 
     They type an amount in major units, and do not know the API's name of a field.
     """
-    if message == _NOT_INTEGER and field_name.endswith(_AMOUNT):
-        return _TYPE_AMOUNT
+    if field_name is not None:
+        if message == _NOT_INTEGER and field_name.endswith(_AMOUNT):
+            return _TYPE_AMOUNT
+        message = message.replace(f"{field_name} must", "It must", 1)
     reworded = _REWORDED_MESSAGES.get(message)
     if reworded is not None:
         return reworded
-    words = _FIELD_NAME.sub(
-        lambda name: _describe_field(name[0]), _REQUEST.sub("", message.replace(f"{field_name} must", "It must", 1))
-    )
+    words = _FIELD_NAME.sub(lambda name: _describe_field(name[0]), _REQUEST.sub("", message))
     return words if words == message else _SENTENCE_START.sub(lambda letter: letter[0].upper(), words)
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import orjson
 
-from adapters import sealing
 from adapters.gateways.base import CredentialField
+from adapters.secret_key import sealing
 from domain.refusals import Refused
 
 _MAX_LENGTH = 4_096
@@ -37,7 +37,7 @@ def seal(values: Mapping[str, str], connection_id: UUID) -> bytes:
 
 
 def unseal(sealed: bytes, connection_id: UUID) -> dict[str, str]:
-    """Return the credentials that `seal` sealed. Raises adapters.sealing.CannotUnseal."""
+    """Return the credentials that `seal` sealed. Raises adapters.secret_key.sealing.CannotUnseal."""
     credentials: dict[str, str] = orjson.loads(sealing.unseal(sealed, belongs_to=str(connection_id)))
     return credentials
 

@@ -7,7 +7,7 @@ is, and each transaction writes whole values of a few rows. docs/decisions/0016 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from models import advisory_locks, db
 from models.upkeep import sealed_rows
 from models.upkeep.sealed_rows import SealedKind, SealedRow

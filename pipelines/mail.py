@@ -12,8 +12,8 @@ from uuid import UUID
 import orjson
 
 import settings
-from adapters import sealing
 from adapters.mail import smtp
+from adapters.secret_key import sealing
 from domain import jobs
 from domain.mail import pace, smtp_address
 from domain.notifications import kinds

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import ipaddress
 
-from adapters import derived_keys
+from adapters.secret_key import derived_keys
 
 _BYTES = 16
 _NETWORK_BITS = {4: 24, 6: 48}

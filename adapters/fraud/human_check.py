@@ -17,8 +17,8 @@ import orjson
 import structlog
 
 import settings
-from adapters import derived_keys
 from adapters.http_calls import requests
+from adapters.secret_key import derived_keys
 from settings.concerns.human_check import LOCAL
 
 #: Lifetime of a local token.

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import settings
-from adapters.signed_payloads import SignedPayload
+from adapters.secret_key.signed_payloads import SignedPayload
 
 #: Lifetime of a link, which may be used any number of times.
 LIFETIME = timedelta(days=14)

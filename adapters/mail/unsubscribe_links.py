@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import settings
-from adapters.signed_payloads import SignedPayload
+from adapters.secret_key.signed_payloads import SignedPayload
 
 _ID_BYTES = 16
 _SIGNED = SignedPayload("unsubscribe", 2 * _ID_BYTES + 1, proof_bytes=27)

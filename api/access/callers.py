@@ -18,7 +18,8 @@ from uuid import UUID
 from flask import Request
 
 import settings
-from adapters import clock, sealing
+from adapters import clock
+from adapters.secret_key import sealing
 from api.access import unknown_senders
 from domain.organization import time_zones
 from domain.organization.access import Role

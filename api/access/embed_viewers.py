@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from adapters import clock, embed_bearer
+from adapters import clock
+from adapters.secret_key import embed_bearer
 from api.access import callers, unknown_senders
 from domain.statuses import AffiliateStatus
 from models import db

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from flask import Blueprint, Response
 
-from adapters import clock, file_links
+from adapters import clock
+from adapters.secret_key import file_links
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, path

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 import orjson
 from flask import Response, g, request
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from api.access import guards
 from api.edge import errors
 from api.edge.relay_waker import wake_relay

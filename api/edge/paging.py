@@ -19,7 +19,7 @@ import orjson
 from flask import request
 from marshmallow import ValidationError
 
-from adapters import derived_keys
+from adapters.secret_key import derived_keys
 from api.access import guards
 from models.listing import RenderedPage
 

@@ -10,7 +10,8 @@ from uuid import UUID
 from flask import Blueprint, Response
 
 import settings
-from adapters import clock, embed_bearer
+from adapters import clock
+from adapters.secret_key import embed_bearer
 from api.access import callers, guards
 from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import orjson
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from bench.ground.machine import owner
 from domain import jobs
 from models import db, ids

@@ -1,6 +1,6 @@
 """The sealed values in the database, by kind: to find those sealed with a former key and reseal them.
 
-`adapters.sealing` opens them; a kind defines their rows and the context that each value is bound to.
+`adapters.secret_key.sealing` opens them; a kind defines their rows and the context that each value is bound to.
 """
 
 from collections.abc import Sequence

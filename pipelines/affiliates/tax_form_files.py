@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from adapters import file_links, sealing
+from adapters.secret_key import file_links, sealing
 from domain.refusals import Refused, not_found
 from models import ids, stored_files
 from models.affiliates import affiliates, tax_forms

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.webhooks import endpoints, hooks

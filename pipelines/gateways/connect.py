@@ -15,7 +15,6 @@ from uuid import UUID
 import structlog
 
 import settings
-from adapters import sealing
 from adapters.gateways import registry
 from adapters.gateways.adapter import GatewayAdapter
 from adapters.gateways.base import (
@@ -27,6 +26,7 @@ from adapters.gateways.base import (
     Mode,
     Setup,
 )
+from adapters.secret_key import sealing
 from domain.gateways import scopes
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain import jobs, statuses
 from models.clicks.public_links import Link
 from pipelines import work

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain.refusals import Refused, not_found
 from models import advisory_locks, ids
 from models.organization import api_keys, members, organizations

@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 import settings
-from adapters import sealing
 from adapters.identity import oidc, tokens
 from adapters.identity.oidc import OidcClient, OidcRefused, OidcTokens, OidcUnavailable, ProviderKind
 from adapters.identity.tokens import Claims
+from adapters.secret_key import sealing
 from models import db
 from models.organization import audit, member_invites, memberships, web_sessions
 from models.organization.web_sessions import WebSession

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain.organization import totp
 from domain.refusals import Refused
 from models.organization import second_factors

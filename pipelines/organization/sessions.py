@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain.organization.access import Role
 from models.organization import memberships, web_sessions
 from models.organization.web_sessions import LiveSession, SignInLink, WebSession

@@ -15,7 +15,7 @@ from uuid import UUID
 import orjson
 
 import settings
-from adapters import sealing
+from adapters.secret_key import sealing
 from domain import jobs
 from domain.organization.access import Role
 from models.affiliates import accounts

@@ -12,8 +12,8 @@ from datetime import datetime
 from uuid import UUID
 
 import settings
-from adapters import sealing
 from adapters.safe_http import addresses, client
+from adapters.secret_key import sealing
 from domain import statuses
 from domain.webhooks import delivery, signing
 from models.webhooks import hooks, outages, sending

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from adapters import sealing
 from adapters.safe_http import addresses, client
+from adapters.secret_key import sealing
 from domain import jobs, statuses
 from domain.refusals import Refused, not_found
 from domain.webhooks import events

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from models import db
 from models.webhooks import endpoints
 from tests.support.rows.brands import Brand

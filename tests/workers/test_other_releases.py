@@ -16,10 +16,11 @@ import orjson
 import pytest
 
 import workers
-from adapters import broker, clock, sealing
+from adapters import broker, clock
 from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcSignIn
+from adapters.secret_key import sealing
 from api import provider_sign_in, saved_forms
 from api.edge.replica import commit_positions
 from api.mcp.tool_calls import confirmations

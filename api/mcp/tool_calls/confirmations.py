@@ -19,7 +19,8 @@ from typing import Any, Literal
 
 import orjson
 
-from adapters import clock, sealing
+from adapters import clock
+from adapters.secret_key import sealing
 from api.access import guards
 from api.mcp.messages import INVALID_PARAMS, RpcError, object_member
 from api.mcp.operation_calls import arguments, results

@@ -4,9 +4,9 @@ import string
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from adapters import embed_bearer
 from adapters.mail import answer_links
 from adapters.mail.answer_links import Applicant
+from adapters.secret_key import embed_bearer
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _ADA = Applicant(UUID(int=7), UUID(int=2**128 - 1))

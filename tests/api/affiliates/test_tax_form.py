@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 import settings
-from adapters import file_links
+from adapters.secret_key import file_links
 from models import db
 from pipelines.affiliates import tax_form_files
 

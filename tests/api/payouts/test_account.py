@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from models import db
 from models.payouts import candidates
 from pipelines import mail

@@ -12,8 +12,8 @@ import psycopg2
 import pytest
 
 import settings
-from adapters import sealing
 from adapters.identity.oidc import OidcTokens
+from adapters.secret_key import sealing
 from models import db
 from models.upkeep import sealed_rows
 from pipelines import key_rotation

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from adapters import clock, sealing
+from adapters import clock
+from adapters.secret_key import sealing
 from domain import jobs
 from domain.payouts import cadence
 from models import db

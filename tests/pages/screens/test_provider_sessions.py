@@ -5,7 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adapters import http_calls, sealing
+from adapters import http_calls
+from adapters.secret_key import sealing
 from models import db
 from pipelines.organization import provider_sessions
 from tests.support.settings_overrides import override_settings

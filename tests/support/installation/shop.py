@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from adapters import sealing
+from adapters.secret_key import sealing
 from models import db
 from models.webhooks import endpoints
 from tests.support.installation.backing_servers import PATIENCE_S

@@ -7,8 +7,8 @@ import peewee
 import pytest
 
 import settings
-from adapters import sealing
 from adapters.fraud import human_check
+from adapters.secret_key import sealing
 from models import db
 from tests.support.api.audit_entries import insert_entry
 from tests.support.databases import run_as_brand

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 
 import settings
-from adapters import derived_keys, embed_bearer, file_links, sealing
 from adapters.clicks import visitors
 from adapters.fraud import human_check
 from adapters.identity import tokens
+from adapters.secret_key import derived_keys, embed_bearer, file_links, sealing
 
 _FORMER, _NEW = os.environ["SECRET_KEY"], "the new key which is long enough too"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

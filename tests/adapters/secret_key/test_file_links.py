@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters import file_links
+from adapters.secret_key import file_links
 
 _FILE, _OTHER = UUID(int=1), UUID(int=2)
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ It is computed from the row, so it is stored nowhere; a forged one is detected w
 
 from uuid import UUID
 
-from adapters.signed_payloads import SignedPayload
+from adapters.secret_key.signed_payloads import SignedPayload
 
 _PREFIX = "ff_emb_"
 _ID_BYTES = 16

@@ -5,7 +5,7 @@ import binascii
 import hmac
 from dataclasses import dataclass
 
-from adapters import derived_keys
+from adapters.secret_key import derived_keys
 
 
 @dataclass(frozen=True, slots=True)

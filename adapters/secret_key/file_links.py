@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 import settings
-from adapters import derived_keys
+from adapters.secret_key import derived_keys
 
 EXPIRES_IN_S = 300
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from adapters import embed_bearer
+from adapters.secret_key import embed_bearer
 
 _ID = UUID("0190f3a2-6c1b-7c0e-9a57-3f0c5f1f7a11")
 

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from adapters import sealing
+from adapters.secret_key import sealing
 
 _UNSEAL = """
 import sys
-from adapters import sealing
+from adapters.secret_key import sealing
 try:
     print(sealing.unseal(bytes.fromhex(sys.argv[1]), belongs_to="me"))
 except sealing.CannotUnseal as error:

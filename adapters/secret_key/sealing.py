@@ -10,7 +10,7 @@ import os
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from adapters import derived_keys
+from adapters.secret_key import derived_keys
 
 _USE = "seal"
 _VERSION = b"\x01"
