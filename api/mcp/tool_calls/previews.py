@@ -77,7 +77,7 @@ _UNKNOWN_IDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("bulk_invite_affiliates", "programId"): _NO_PROGRAM_TO_INVITE_TO,
     ("create_conversion", "affiliateId"): (
         "affiliate_not_in_program",
-        "The campaign has no affiliate with this id.",
+        "The program has no affiliate with this id.",
     ),
 }
 

@@ -207,7 +207,7 @@ def test_code_at_a_live_gateway_is_not_created(flask, brand, gateway, type):
     connect_gateway(brand.person("Owner"), gateway)
     live = flask("trigger", type, "--org", str(brand.id))
 
-    assert (unconnected[0], "Connect a payment processor first" in unconnected[1]) == (1, True)
+    assert (unconnected[0], "Connect a payment provider first" in unconnected[1]) == (1, True)
     assert (live[0], live[1].startswith("Error: Codes of Brand at stripe are worth real money. Next: ")) == (1, True)
     assert gateway.codes.coupons == gateway.codes.promotion_codes == []
     assert brand.rows("select count(*) from campaign_coupon") == [(0,)]
