@@ -43,7 +43,9 @@ def show_import_part(import_id: str) -> Response:
 def _import_values(import_id: str) -> dict[str, Any]:
     job = api_client.require(get_import, path={"import_id": import_id})
     why = [(name_fields(verdicts.to_sentence(code)), count) for code, count in sorted(job["reasons"].items())]
-    warnings = [(one["line"] or one["index"] + 1, name_fields(one["message"])) for one in job["warnings"]]
+    warnings = [
+        (warning["line"] or warning["index"] + 1, name_fields(warning["message"])) for warning in job["warnings"]
+    ]
     return {"job": job, "why": why, "warnings": warnings, "may_undo": api_client.is_allowed(undo_import)}
 
 
