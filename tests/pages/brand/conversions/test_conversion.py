@@ -52,19 +52,6 @@ def _status(brand, conversion_id):
     return brand.rows("select status from conversion where id = %s", conversion_id)[0][0]
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"), [("cancelled", "Order canceled"), ("total_lowered", "Order total lowered")]
-)
-def test_refund_by_the_store_shows_its_reason_in_words(campaign, people, sale_id, reason, words):
-    payload = {"amountCents": 100, "reason": "other"}
-    assert campaign.post(f"/api/v1/conversions/{sale_id}/refund", payload).status_code == 200
-    campaign.rows("update refund set reason = %s returning id", reason)
-    page = people().open(f"{_HERE}/{sale_id}").text
-
-    assert words in page
-    assert reason not in page
-
-
 def test_conversion_shows_its_status_and_payable_date(campaign, sale_id, people):
     html = people("Viewer").open(f"{_HERE}/{sale_id}").text
     (hold_until,) = campaign.rows("select hold_until from conversion where id = %s", sale_id)[0]
