@@ -23,7 +23,7 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
         "invalid_commission": "Its commission is not a plain number, or has more decimals than its currency.",
         "unsupported_currency": "Its currency is not supported.",
         "occurred_at_required": "It has no occurredAt.",
-        "invalid_occurred_at": "Its occurredAt is not an ISO 8601 date or time.",
+        "invalid_occurred_at": "Its occurredAt cannot be read. Write it as YYYY-MM-DD, or in ISO 8601 with the time.",
         "occurred_at_in_future": "Its occurredAt is in the future.",
         "invalid_paid": "Its paid is neither true nor false.",
         "invalid_type": "Its type is neither OneTime nor Recurring.",

@@ -17,7 +17,7 @@ from api.gateways.events import (
 )
 from domain.gateways.states import EventStatus
 from pages import api_client, forms, screens
-from pages.brand.connections import new_connection
+from pages.brand.connections import event_reasons, new_connection
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -68,6 +68,7 @@ def show_connection(form: FormState | None, connection_id: str) -> Response:
         offer=new_connection.find_offer(list_gateways, connection["gateway"]),
         stats=api_client.require(get_connection_stats, path=path),
         states=_STATES,
+        reason_words=event_reasons.describe_reason,
         sent=form if form and form.id == "new-" else forms.prefill("new-"),
         is_on=connection["status"] != "Disconnected",
     )

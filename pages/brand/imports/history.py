@@ -8,6 +8,7 @@ from api.imports.conversions import preview_conversion_import
 from api.imports.history import get_import, list_imports, preview_import_undo, undo_import
 from domain.imports import verdicts
 from pages import api_client, screens
+from pages.brand.imports.row_words import name_fields
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -41,8 +42,11 @@ def show_import_part(import_id: str) -> Response:
 
 def _import_values(import_id: str) -> dict[str, Any]:
     job = api_client.require(get_import, path={"import_id": import_id})
-    why = [(verdicts.to_sentence(code), count) for code, count in sorted(job["reasons"].items())]
-    return {"job": job, "why": why, "may_undo": api_client.is_allowed(undo_import)}
+    why = [(name_fields(verdicts.to_sentence(code)), count) for code, count in sorted(job["reasons"].items())]
+    warnings = [
+        (warning["line"] or warning["index"] + 1, name_fields(warning["message"])) for warning in job["warnings"]
+    ]
+    return {"job": job, "why": why, "warnings": warnings, "may_undo": api_client.is_allowed(undo_import)}
 
 
 _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=True)

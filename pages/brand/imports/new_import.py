@@ -26,6 +26,7 @@ from pages.api_client import ApiResult
 from pages.brand import choices
 from pages.brand.imports import column_form
 from pages.brand.imports.column_form import ColumnForm
+from pages.brand.imports.row_words import name_fields
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -161,7 +162,7 @@ def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, obj
     """Return a summary of a preview: counts, the first wrong rows and warnings, and money by currency."""
     counts = Counter(row["outcome"] for row in preview["rows"])
     wrong = [row for row in preview["rows"] if row["outcome"] == "wrong"]
-    warnings = [(row["line"], warning) for row in preview["rows"] for warning in row["warnings"]]
+    warnings = [(row["line"], warning["message"]) for row in preview["rows"] for warning in row["warnings"]]
     is_left_out = "skip" in request.form
     return {
         "kind": kind,
@@ -169,9 +170,9 @@ def _summarize(kind: files.Kind, preview: Mapping[str, Any]) -> Mapping[str, obj
         "known": counts["known"],
         "wrong": 0 if is_left_out else len(wrong),
         "left_out": counts["leftOut"] + preview["understood"]["leftOut"] + (len(wrong) if is_left_out else 0),
-        "named": wrong[:_MAX_NAMED_ROWS],
+        "named": [(row["line"], name_fields(row["message"])) for row in wrong[:_MAX_NAMED_ROWS]],
         "unnamed": max(0, len(wrong) - _MAX_NAMED_ROWS),
-        "warnings": warnings[:_MAX_NAMED_ROWS],
+        "warnings": [(line, name_fields(message)) for line, message in warnings[:_MAX_NAMED_ROWS]],
         "more_warnings": max(0, len(warnings) - _MAX_NAMED_ROWS),
         "understood": preview["understood"],
         "paid": _cents_by_currency(preview.get("paidBalance", ())),

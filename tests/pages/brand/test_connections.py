@@ -123,6 +123,8 @@ def test_gateway_events_are_listed_with_their_results(brand, people, shop, stage
     tiles = dict(re.findall(r'<dt class="small dim">([^<]+)</dt><dd>([^<]+)</dd>', html))
     assert (tiles["Received"], tiles["Attributed"], tiles["Not attributed"], tiles["Failed"]) == ("5", "1", "1", "1")
     assert "/dashboard/conversions/" in html
+    assert re.search(r'data-l="Reason">Not attributed</td>', html)
+    assert "nobody_referred" not in html
 
     failed = visitor.open(f"{shop['page']}?status=Failed").text
     (replay,) = re.findall(r'action="([^"]+/replay)"', failed)

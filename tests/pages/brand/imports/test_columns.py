@@ -1,5 +1,7 @@
 """The columns of another service's file on the import page."""
 
+import re
+
 import pytest
 
 from tests.support.pages.import_forms import NEW, match_fields, preview_fields, upload_file
@@ -62,6 +64,35 @@ def test_unknown_columns_are_matched_by_hand(campaign, owner):
     assert campaign.rows("select amount_cents, commission_cents, currency, status from conversion") == [
         (4900, 980, "EUR", "Paid")
     ]
+
+
+def test_reasons_of_sales_name_no_fields_of_the_api(campaign, owner):
+    text = (
+        "affiliateEmail,amountCents,commissionCents,currency,occurredAt,paid,externalId\n"
+        "ben@example.com,x,1,USD,2024-01-31,false,A-1\nben@example.com,1,x,USD,2024-01-31,false,A-2\n"
+        "ben@example.com,1,1,USD,31.01.2024,false,A-3\nben@example.com,1,1,USD,,false,A-4\n"
+        "ben@example.com,1,1,USD,2999-01-01,false,A-5\n,1,1,USD,2024-01-31,false,A-6\n"
+        "ben@example.com,1,1,USD,2024-01-31,false,\nben@example.com,1,1,USD,2024-01-31,false,\n"
+    )
+
+    preview = upload_file(owner, campaign, text)
+    skipped = owner.send(NEW, preview_fields(preview))
+    import_page = owner.open(owner.send(NEW, preview_fields(skipped)).headers["Location"])
+
+    assert "6 wrong" in preview.text
+    assert "Its date of the sale cannot be read. Write it as YYYY-MM-DD" in preview.text
+    for page in (preview, import_page):
+        reasons = "".join(re.findall("<li><b>.*?</li>", page.text))
+        assert reasons.count("date of the sale") == 3, reasons
+        assert re.findall(r"\b[a-z]+[A-Z]\w+", reasons) == []
+
+
+def test_warnings_of_affiliates_name_no_fields_of_the_api(campaign, owner):
+    preview = upload_file(owner, campaign, "email,fullName,walletEmail\nzoe@x.test,Zoe,no address\n")
+    import_page = owner.open(owner.send(NEW, preview_fields(preview)).headers["Location"])
+
+    for page in (preview, import_page):
+        assert "Its PayPal or wallet email is not an email address." in page.text
 
 
 def test_column_that_is_in_the_file_twice_cannot_be_chosen(campaign, owner):

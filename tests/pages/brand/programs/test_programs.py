@@ -109,6 +109,25 @@ def test_program_page_shows_budget_tracking_and_recent_events(brand, people):
     assert f"{_HERE}/{program}/archive" not in html
 
 
+def test_recent_clicks_show_their_outcome_in_words(brand, people):
+    program, ben = brand.program(), brand.affiliate("ben")
+    outcomes = ("recorded", "blocked", "held", "unscored", "over_budget", "earned")
+    for minutes, outcome in enumerate(outcomes):
+        insert_click(brand, ben, outcome=outcome, occurred_at=time_ago(minutes=minutes))
+    insert_click(brand, ben, is_duplicate=True, occurred_at=time_ago(minutes=10))
+    html = people("Viewer").open(f"{_HERE}/{program}").text
+
+    assert re.findall(r">Click on ben</td><td[^>]*>([^<]*)<", html) == [
+        "Counted",
+        "Blocked by fraud rules",
+        "Held for review",
+        "Fraud check pending",
+        "Over the budget",
+        "Earned commission",
+        "Repeat click",
+    ]
+
+
 def test_recent_history_of_another_service_says_that_it_is_never_paid(brand, people):
     program = brand.program()
     insert_conversion(brand, brand.affiliate("ben"), source="import", payout_locked=True)
