@@ -19,8 +19,8 @@ with run as (
 )
 insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, status,
     paid_at, period_start, period_end, created_at)
-  select uuidv7(), organization_id, run.id, program_id, affiliate.id, 1234567, 'Manual', 'x', 'Paid', now(), now(), now(),
-    now()
+  select uuidv7(), organization_id, run.id, program_id, affiliate.id, 1234567, 'Manual', 'x', 'Paid', now(), now(),
+    now(), now()
   from affiliate join run using (organization_id) where affiliate.id = %s
   returning id"""
 _DELIVERIES = """
@@ -75,7 +75,8 @@ def affiliate_link(app, brand, site, link):
     for _ in range(50):
         insert_conversion(brand, affiliate_id, amount_cents=1_234_567, commission_cents=234_567)
     brand.rows(_PAYOUTS, affiliate_id, affiliate_id)
-    return site + "/sign-in" + Operator(app).json("sign-in", "affiliate", "--email", email)["url"].partition("/sign-in")[2]
+    url = Operator(app).json("sign-in", "affiliate", "--email", email)["url"]
+    return f"{site}/sign-in{url.partition('/sign-in')[2]}"
 
 
 @pytest.mark.parametrize("path", ["/portal/earnings", "/portal/payouts"])
