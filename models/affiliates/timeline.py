@@ -32,7 +32,7 @@ _FIRST_ENTRIES = 50
 
 
 def _event_sql(kind: str, at: str, owner: str, /, **expressions: str) -> str:
-    """Return the select list of an event that a row's time stands for; `owner` is the row's id.
+    """Return the select list of an event that a row's time represents; `owner` is the row's id.
 
     A row may have several times, so the event's id is made of the kind and the row's id.
     """

@@ -41,7 +41,7 @@ def code_of(secret, steps=0):
 
 
 def forget_last_step(email):
-    """Let the present code count again, as if time had passed."""
+    """Make the present code count again, as if time had passed."""
     with db.any_org_work():
         db.db.run("update second_factor set last_step = 0 where email = %s returning 1", (email,))
 
