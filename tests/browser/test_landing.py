@@ -10,7 +10,7 @@ from tests.support.pages.navigation import press, press_enter
 from tests.support.rows.images import png
 
 _AXE = Axe()
-_MAX_BYTES, _MAX_REQUESTS = 100_000, 6
+_MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 _LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 320)]
 _WORDS = {
     "headline": "Recommend the tea that you drink",

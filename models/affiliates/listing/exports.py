@@ -52,7 +52,7 @@ _SELECTED = {
         " where t.organization_id = a.organization_id and t.affiliate_id = a.id)"
         for name in ("clicks", "sales", "revenue_cents", "commission_cents")
     },
-    "last_sale_on": f"""coalesce((select nullif(t.last_sale_on, '{NEVER:%Y-%m-%d}')::text from affiliate_total t
+    "last_sale_on": f"""coalesce((select nullif(t.last_sale_on, '{NEVER.isoformat()}')::text from affiliate_total t
     where t.organization_id = a.organization_id and t.affiliate_id = a.id), '')""",
 }
 _ROWS = Rows(ExportedAffiliate)

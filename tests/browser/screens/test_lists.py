@@ -4,11 +4,36 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support import owed_totals
+from tests.support.operators import Operator
 from tests.support.pages.navigation import press
 from tests.support.rows.program_rows import insert_conversion
 
 _PHONE = {"width": 375, "height": 812}
 _MAX_HEIGHT = 4_500
+_PAYOUTS = """
+with run as (
+  insert into payout_run (id, organization_id, confirmed_cents, confirmed_totals, filters, created_at)
+    select uuidv7(), organization_id, 100, '{}', '{}', now()
+    from affiliate, generate_series(1, 50) where id = %s
+    returning id, organization_id
+)
+insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, status,
+    paid_at, period_start, period_end, created_at)
+  select uuidv7(), organization_id, run.id, program_id, affiliate.id, 1234567, 'Manual', 'x', 'Paid', now(), now(),
+    now(), now()
+  from affiliate join run using (organization_id) where affiliate.id = %s
+  returning id"""
+_DELIVERIES = """
+with sent as (
+  insert into event (id, organization_id, type, body, created_at)
+    select uuidv7(), organization_id, 'conversion.adjusted', '{}', now()
+    from webhook_endpoint, generate_series(1, 50) where id = %s
+    returning id, organization_id, type
+)
+insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, response_status, attempt_count,
+    created_at)
+  select uuidv7(), organization_id, id, %s, type, 'Delivered', 200, 1, now() from sent
+  returning id"""
 _ROW_HEIGHTS = "() => [...document.querySelectorAll('tbody tr')].map(row => row.getBoundingClientRect().height)"
 
 
@@ -40,6 +65,53 @@ def test_fifty_rows_are_two_lines_each_on_a_phone(window, shop, site, path):
     assert page.evaluate("document.documentElement.scrollWidth") <= _PHONE["width"]
     if path.startswith("/dashboard/conversions"):
         assert page.evaluate("document.documentElement.scrollHeight") <= _MAX_HEIGHT
+
+
+@pytest.fixture
+def affiliate_link(app, brand, site, link):
+    """Return a sign-in link of an affiliate with fifty conversions and fifty payouts."""
+    email = f"rita-{brand.id.hex}@example.com"
+    affiliate_id = brand.affiliate(f"rita-{brand.id.hex[-12:]}", email=email, email_normalized=email)
+    for _ in range(50):
+        insert_conversion(brand, affiliate_id, amount_cents=1_234_567, commission_cents=234_567)
+    brand.rows(_PAYOUTS, affiliate_id, affiliate_id)
+    url = Operator(app).json("sign-in", "affiliate", "--email", email)["url"]
+    return f"{site}/sign-in{url.partition('/sign-in')[2]}"
+
+
+@pytest.mark.parametrize("path", ["/portal/earnings", "/portal/payouts"])
+def test_fifty_rows_of_an_affiliate_are_two_lines_each_on_a_phone(window, affiliate_link, site, path):
+    page = window(viewport=_PHONE)
+    page.goto(affiliate_link)
+    page.goto(site + path)
+    heights = page.evaluate(_ROW_HEIGHTS)
+
+    assert len(heights) == 50
+    assert max(heights) < 3.2 * page.evaluate("parseFloat(getComputedStyle(document.body).lineHeight)")
+    assert page.evaluate("document.documentElement.scrollHeight") <= _MAX_HEIGHT
+    assert page.evaluate("document.documentElement.scrollWidth") <= _PHONE["width"]
+
+
+def test_fifty_deliveries_are_two_lines_each_on_a_phone(window, brand, link, site):
+    endpoint = brand.endpoint("https://hooks.acme.example/in", ["*"])
+    brand.rows(_DELIVERIES, endpoint["id"], endpoint["id"])
+    page = window(viewport=_PHONE)
+    page.goto(link("owner"))
+    page.goto(f"{site}/dashboard/webhooks/{endpoint['id']}")
+    heights = page.evaluate(_ROW_HEIGHTS)
+
+    assert len(heights) == 50
+    assert max(heights) < 3.2 * page.evaluate("parseFloat(getComputedStyle(document.body).lineHeight)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= _PHONE["width"]
+
+
+def test_reason_of_a_commission_opens_over_the_width_of_a_phone(window, affiliate_link, site):
+    page = window(viewport=_PHONE)
+    page.goto(affiliate_link)
+    page.goto(f"{site}/portal/earnings")
+    page.get_by_text("Why?").first.click()
+
+    assert page.locator("td:has(> details[open])").bounding_box()["width"] > 300
 
 
 def test_table_keeps_its_roles_and_labels_on_a_phone(window, shop, site):

@@ -82,6 +82,19 @@ def test_pieces_continue_where_the_last_one_ended(team, monkeypatch):
         assert len(rows) == len(set(rows)) == 7, sort
 
 
+def test_file_has_no_last_sale_of_an_affiliate_without_sales(team):
+    brand, ids = team
+    ids["cleo"] = str(brand.affiliate("cleo"))
+    insert_click(brand, ids["cleo"])
+    owed_totals.fold_changes(brand)
+    owed_totals.compute_owed_days(brand)
+
+    for rows in (_read(brand, URL), _read(brand, f"{URL}?affiliateIds={','.join(ids.values())}")):
+        last_sales = {row["id"]: row["last_sale_on"] for row in rows}
+        assert last_sales.pop(ids["cleo"]) == ""
+        assert all(day.startswith("20") for day in last_sales.values())
+
+
 def test_export_is_audited(team):
     brand, _ = team
     _read(brand, f"{URL}?status=Approved")

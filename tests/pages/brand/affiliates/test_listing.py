@@ -8,6 +8,7 @@ from tests.support import owed_totals
 from tests.support.rows.program_rows import insert_conversion
 
 _HERE = "/dashboard/affiliates"
+_GROUP_RATE = {"commissionType": "Percentage", "commissionValue": 30}
 
 
 def _names(html):
@@ -125,7 +126,7 @@ def test_selected_affiliates_are_changed_and_the_filter_is_kept(campaign, people
 
 def test_tags_and_groups_are_given_to_selected_affiliates(campaign, people):
     ids = [str(affiliate_id) for (affiliate_id,) in campaign.rows("select id from affiliate order by email")]
-    body = {"name": "Gold", "commissionType": "Percentage", "commissionValue": 30}
+    body = {"name": "Gold"} | _GROUP_RATE
     group = campaign.post(f"/api/v1/programs/{campaign.programs[-1]}/partner-groups", body).json["id"]
     visitor = people("Manager")
     html = visitor.open(_HERE).text
@@ -139,6 +140,19 @@ def test_tags_and_groups_are_given_to_selected_affiliates(campaign, people):
     assert f'value="{ids[0]}" form="bulk" checked' in refused.text
     nothing = _press(visitor, html, "pause", [])
     assert (nothing.status_code, "Select at least one affiliate." in nothing.text) == (422, True)
+
+
+def test_bulk_form_of_several_programs_says_how_to_change_the_group(campaign, people):
+    first = campaign.programs[0]
+    campaign.post(f"/api/v1/programs/{first}/partner-groups", {"name": "Gold"} | _GROUP_RATE)
+    visitor, hint = people("Manager"), "To move affiliates to a group, filter by their program first."
+    assert hint not in visitor.open(_HERE).text
+    campaign.program(name="Autumn", slug="autumn")
+
+    assert hint in visitor.open(_HERE).text
+    filtered = visitor.open(f"{_HERE}?programId={first}").text
+    assert hint not in filtered
+    assert "Move to group" in filtered
 
 
 def test_form_that_is_sent_twice_acts_once(campaign, people):
