@@ -33,15 +33,15 @@ LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters
 	adapters/gateways/test_conformance.py adapters/rails/test_conformance.py adapters/safe_http/test_deadlines.py adapters/test_logs.py \
 	api/edge/test_body_costs.py api/server/test_fast_path.py api/server/test_client_left.py api/server/test_slow_clients.py api/server/test_framing.py api/server/test_malformed_requests.py \
 	api/gateways/test_every_gateway.py api/conversions/test_export.py api/mcp/test_rest_parity.py \
-	commands/demo commands/developer commands/service/test_secrets.py commands/test_lazy_imports.py commands/test_without_servers.py models/test_migrate.py models/upgrades \
-	journeys/conversions/test_review_money.py journeys/deals/test_machine.py journeys/payouts/test_machine.py journeys/payouts/test_races.py \
+	budgets/test_brand_pages.py budgets/test_list_rows.py commands models/test_migrate.py models/upgrades \
+	journeys/conversions/test_review_money.py journeys/customers/test_random_histories.py journeys/deals/test_machine.py journeys/payouts/test_machine.py journeys/payouts/test_races.py \
 	journeys/webhooks/test_delivery_retries.py workers/procfile workers/test_process.py \
-	journeys/test_coupons.py rules/tests/test_reaper.py rules/tests/test_suites.py pages)
+	journeys/test_coupons.py rules/tenants/test_writes.py rules/tests/test_reaper.py rules/tests/test_suites.py pages)
 
 test: .venv/.dev ## run the tests, or those of ARGS=tests/..., on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
 
-long: .venv/.dev ## run the slow tests: pages, random requests and steps, thousands of slow clients, server starts
+long: .venv/.dev ## run the slow tests: pages, commands, random requests and steps, thousands of slow clients, server starts
 	@$(PYTEST) $(SPREAD) $(LONG)
 
 faults: .venv/.dev ## run the tests that kill, freeze and disconnect whole installations
