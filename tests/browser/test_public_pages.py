@@ -10,7 +10,7 @@ from tests.support.api.invite_requests import invite, token_from_invite
 from tests.support.pages.page_faults import list_faults
 from tests.support.rows import paid_leads
 
-_LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
+_LOOKS = [("light", 1280), ("dark", 320)]
 _MAX_BYTES, _MAX_REQUESTS = 60_000, 5
 # The path of each page by its name; some need rows, which the fixture `paths` adds.
 _PATHS = {

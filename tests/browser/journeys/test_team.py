@@ -17,7 +17,7 @@ from tests.support.pages.page_faults import list_faults, list_overflow_faults
 from tests.support.settings_overrides import override_settings
 
 TEAM = "/dashboard/settings/team"
-_LOOKS = [("light", 1280), ("dark", 1280), ("light", 320), ("dark", 320)]
+_LOOKS = [("light", 1280), ("dark", 320)]
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
