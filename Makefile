@@ -36,7 +36,7 @@ LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters
 	budgets/test_brand_pages.py budgets/test_list_rows.py commands models/test_migrate.py models/upgrades \
 	journeys/conversions/test_review_money.py journeys/customers/test_random_histories.py journeys/deals/test_machine.py journeys/payouts/test_machine.py journeys/payouts/test_races.py \
 	journeys/webhooks/test_delivery_retries.py workers/procfile workers/test_process.py \
-	journeys/test_coupons.py rules/tenants/test_writes.py rules/tests/test_reaper.py rules/tests/test_suites.py pages)
+	journeys/test_coupons.py rules/deploy rules/tenants/test_writes.py rules/tests pages)
 
 test: .venv/.dev ## run the tests, or those of ARGS=tests/..., on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
