@@ -1,10 +1,9 @@
 """One-time sign-in links. Source: the pages' interface, "Signing in and out"."""
 
-import threading
-
 import pytest
 
 from models import db
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.visitor import Visitor
 from tests.support.settings_overrides import override_settings
 
@@ -68,20 +67,11 @@ def test_prefetch_does_not_use_up_a_link(visitor, links):
 
 
 def test_concurrent_uses_of_a_link_sign_in_once(app, links):
-    url, codes, start = links("owner"), [], threading.Barrier(4)
+    url = links("owner")
 
-    def open_link():
-        start.wait()
-        codes.append(Visitor(app).open(url).status_code)
-        db.db.drop_connection()
+    answers = run_concurrently(*[lambda: Visitor(app).open(url)] * 4)
 
-    threads = [threading.Thread(target=open_link) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(codes) == [303, 410, 410, 410]
+    assert sorted(answer.status_code for answer in answers) == [303, 410, 410, 410]
 
 
 @pytest.mark.parametrize(

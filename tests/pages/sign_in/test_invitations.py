@@ -1,12 +1,11 @@
 """Accepting an invitation to a team: by whom, in which browser, how often."""
 
-import threading
 import uuid
 
 import pytest
 
-from models import db
 from tests.pages.sign_in.test_member_links import add_member, request_link, sign_in
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.visitor import Visitor
 from tests.support.pages.mailed_links import read_newest_link
 
@@ -48,20 +47,11 @@ def test_opening_the_link_uses_nothing_up_and_the_button_joins(app, visitor, bra
 
 
 def test_concurrent_acceptances_make_one_member(app, brand, email):
-    link, codes, start = invite(brand, email), [], threading.Barrier(4)
+    link = invite(brand, email)
 
-    def press():
-        start.wait()
-        codes.append(Visitor(app).send(link).status_code)
-        db.db.drop_connection()
+    answers = run_concurrently(*[lambda: Visitor(app).send(link)] * 4)
 
-    threads = [threading.Thread(target=press) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(codes) == [303, 410, 410, 410]
+    assert sorted(answer.status_code for answer in answers) == [303, 410, 410, 410]
     assert len(brand.rows("select 1 from member where email = %s", email)) == 1
 
 

@@ -1,7 +1,6 @@
 """Members who sign in by email: where a link leads, several organizations, removed members, and enumeration."""
 
 import re
-import threading
 import uuid
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from models import db
 from pipelines import mail
 from tests.support.api.agents import Agent
+from tests.support.api.concurrency import run_concurrently
 from tests.support.job_queues import drain
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
@@ -156,18 +156,9 @@ def test_form_sent_after_a_change_in_another_process_changes_nothing(app, brand,
 
 def test_removal_during_sign_in_leaves_no_session(app, brand, ada):
     visitor = Visitor(app)
-    link, start = request_link(visitor, ada), threading.Barrier(2)
+    link = request_link(visitor, ada)
 
-    def open_link():
-        start.wait()
-        visitor.open(link)
-        db.db.drop_connection()
-
-    thread = threading.Thread(target=open_link)
-    thread.start()
-    start.wait()
-    _remove(brand, ada)
-    thread.join()
+    run_concurrently(lambda: visitor.open(link), lambda: _remove(brand, ada))
 
     assert visitor.open("/dashboard").status_code == 303
     assert brand.rows("select 1 from web_session where email = %s", ada) == []

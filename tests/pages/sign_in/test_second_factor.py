@@ -1,8 +1,8 @@
 """Two-factor authentication: set-up, sign-in, replay, guessing, recovery codes, the rule of an organization."""
 
 import re
-import threading
 import uuid
+from functools import partial
 
 import pytest
 
@@ -10,6 +10,7 @@ from adapters import clock
 from domain.organization import totp
 from models import db
 from tests.pages.sign_in.test_member_links import add_member, request_link, sign_in
+from tests.support.api.concurrency import run_concurrently
 from tests.support.outside.visitor import Visitor
 
 PAGE = "/dashboard/settings/security/two-factor"
@@ -79,26 +80,11 @@ def test_concurrent_uses_of_one_code_sign_in_once(app, ada):
     secret, codes = set_up(sign_in(app, ada))
     for code in (code_of(secret, 1), codes[0]):
         with db.any_org_work():
-            db.db.run("delete from sign_in_letter returning 1")  # an address gets three links an hour
+            db.db.run("delete from sign_in_letter returning 1")  # one address requests three links only
         visitors = [Visitor(app) for _ in range(3)]
         links = [request_link(visitor, ada) for visitor in visitors]
-        assert sorted(_send_at_once(visitors, links, code)) == [303, 422, 422]
-
-
-def _send_at_once(visitors, links, code):
-    statuses, start = [], threading.Barrier(len(visitors))
-
-    def send(visitor, link):
-        start.wait()
-        statuses.append(visitor.send(link, {"code": code}).status_code)
-        db.db.drop_connection()
-
-    threads = [threading.Thread(target=send, args=pair) for pair in zip(visitors, links, strict=True)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return statuses
+        sends = [partial(visitor.send, link, {"code": code}) for visitor, link in zip(visitors, links, strict=True)]
+        assert sorted(answer.status_code for answer in run_concurrently(*sends)) == [303, 422, 422]
 
 
 def test_recovery_code_counts_once_in_any_form(app, ada):
