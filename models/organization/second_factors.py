@@ -49,13 +49,9 @@ def start(*, email: str, secret_sealed: bytes, at: datetime) -> bool:
     return bool(db.run(_START, (email, secret_sealed, at)))
 
 
-def stage_enabled(*, email: str, step: int, at: datetime) -> None:
-    """Stage that a locked second factor counts from now on; `step` is that of its first code."""
-    db.stage(
-        "update second_factor set enabled_at = %s, last_step = %s, wrong_codes = 0, blocked_until = null"
-        " where email = %s",
-        (at, step, email),
-    )
+def stage_enabled(*, email: str, at: datetime) -> None:
+    """Stage that a locked second factor counts from now on."""
+    db.stage("update second_factor set enabled_at = %s where email = %s", (at, email))
 
 
 def stage_right_code(*, email: str, step: int) -> None:

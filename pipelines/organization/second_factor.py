@@ -61,7 +61,7 @@ def enable(email: str, code: str, *, now: datetime) -> list[str] | CodeResult:
     result = _check(factor, code, now=now)
     if result != "right":
         return result
-    second_factors.stage_enabled(email=email, step=_step(factor, code, now), at=now)
+    second_factors.stage_enabled(email=email, at=now)
     return _replace_recovery_codes(email)
 
 
@@ -110,12 +110,6 @@ def _check(factor: SecondFactor, code: str, *, now: datetime) -> CodeResult:
         blocked_until=now + WAIT if is_last else None,
     )
     return "blocked" if is_last else "wrong"
-
-
-def _step(factor: SecondFactor, code: str, now: datetime) -> int:
-    step = totp.matching_step(_unseal(factor), totp.normalize_code(code), now=now, last_step=factor.last_step)
-    assert step is not None  # the code was right
-    return step
 
 
 def _replace_recovery_codes(email: str) -> list[str]:
