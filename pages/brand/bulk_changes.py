@@ -18,8 +18,8 @@ from pages import api_client, forms, screens
 from pages.api_client import ApiResult, View
 from pages.forms import FormState
 
-#: How many rows one form may decide about; pages of lists have at most half as many.
-MAX_ROWS = 100
+# How many rows one form may decide about; pages of lists have at most half as many.
+_MAX_ROWS = 100
 _DONE = "bulk"
 # Reasons by the code of a refusal.
 _REASONS: Mapping[str, str] = {
@@ -43,14 +43,19 @@ class BulkCounts:
 
 
 def decide_each(
-    action: str, operation: View, ids: Sequence[str], *, parameter: str, body: Mapping[str, Any]
+    action: str, operation: View, *, rows: str, parameter: str, body: Mapping[str, Any]
 ) -> BulkCounts | FormState:
-    """Call an operation for each row, whose id is the `parameter` of its address; return the counts.
+    """Call an operation for each selected row, whose id is the `parameter` of its address; return the counts.
+
+    `rows` names them for the error of a form with none, or with too many.
 
     A repeated id counts once. A form that is sent twice acts once. If the API takes no more requests, the remaining
     rows are skipped. A malformed value is refused for the first row and changes nothing; the form has its error.
     Raises Refused if the person may not decide, and FreshLoginNeeded. Budget: the operation's round trips for each row.
     """
+    ids = request.form.getlist("ids")
+    if not 0 < len(ids) <= _MAX_ROWS:
+        return forms.form_with_errors({}, f"Select 1 to {_MAX_ROWS} {rows}.")
     remaining = list(dict.fromkeys(ids))
     affected, skipped = 0, Counter[str]()
     while remaining:

@@ -33,13 +33,13 @@ _CONVERSIONS = RowList(
 
 def _decide_selected() -> Response | FormState:
     """Decide about each selected conversion, and redirect to the list in its filter with the counts."""
-    ids, action = request.form.getlist("ids"), request.form.get("action", "")
+    action = request.form.get("action", "")
     if action not in decisions.OPERATIONS:
         return forms.form_with_errors({}, "Choose what to do.")
-    if not 0 < len(ids) <= bulk_changes.MAX_ROWS:
-        return forms.form_with_errors({}, f"Select 1 to {bulk_changes.MAX_ROWS} conversions.")
     body = {"reason": request.form.get("reason", "").strip() or None}
-    counts = bulk_changes.decide_each(action, decisions.OPERATIONS[action], ids, parameter="conversion_id", body=body)
+    counts = bulk_changes.decide_each(
+        action, decisions.OPERATIONS[action], rows="conversions", parameter="conversion_id", body=body
+    )
     if isinstance(counts, FormState):
         return counts
     return bulk_changes.redirect_with_counts(_CONVERSIONS.filtered_address(_HERE), counts)

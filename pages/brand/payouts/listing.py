@@ -10,7 +10,7 @@ from api.payouts.run_history import list_payout_runs
 from api.payouts.runs import preview_payouts, run_payouts
 from api.programs.programs import list_programs
 from domain.payouts.states import PayoutStatus
-from pages import api_client, forms, screens
+from pages import api_client, screens
 from pages.brand import bulk_changes, choices
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page
@@ -51,10 +51,7 @@ def _dismiss_draft() -> Response | FormState:
 
 def _retry_selected() -> Response | FormState:
     """Retry each selected failed payout, and redirect to the list in its filter with the counts."""
-    ids = request.form.getlist("ids")
-    if not 0 < len(ids) <= bulk_changes.MAX_ROWS:
-        return forms.form_with_errors({}, f"Select 1 to {bulk_changes.MAX_ROWS} failed payouts.")
-    counts = bulk_changes.decide_each("retry", retry_payout, ids, parameter="payout_id", body={})
+    counts = bulk_changes.decide_each("retry", retry_payout, rows="failed payouts", parameter="payout_id", body={})
     if isinstance(counts, FormState):
         return counts
     return bulk_changes.redirect_with_counts(_PAYOUTS.filtered_address(_HERE), counts)
