@@ -13,7 +13,6 @@ from datetime import datetime
 from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime, parseaddr
-from typing import Protocol
 from uuid import UUID
 
 import certifi
@@ -71,13 +70,6 @@ class OutgoingEmail:
     html: str | None = field(repr=False)
     written_at: datetime
     unsubscribe_url: str | None = field(default=None, repr=False)
-
-
-class Transport(Protocol):
-    """A way to send emails."""
-
-    def send(self, email: OutgoingEmail) -> None:
-        """Send an email; return when it was accepted. Raises MailRejected, MailUnreachable."""
 
 
 class Smtp:

@@ -21,8 +21,3 @@ _RANK = {role: rank for rank, role in enumerate(reversed(Role))}
 def at_least(role: str, needed: str) -> bool:
     """Return whether `role` includes the rights of `needed`. Raises ValueError for an unknown role."""
     return _RANK[Role(role)] >= _RANK[Role(needed)]
-
-
-def lower_of(one: Role, other: Role) -> Role:
-    """Return the role with fewer rights."""
-    return one if at_least(other, one) else other
