@@ -61,6 +61,7 @@ KINDS = (
     _column("former credentials of connections", "gateway_connection", "former_sealed"),
     _column("credentials of web pixels to delete", "web_pixel", "credentials_sealed"),
     _column("credentials of platforms", "platform_connection", "credentials_sealed"),
+    _column("credentials of switches", "switch", "credentials_sealed"),
     SealedKind(
         name="refresh tokens of sessions",
         table="web_session",
