@@ -30,8 +30,8 @@ _STATES_BY_COLOUR = {
     "ok": "Accepted Active Answered Approved Completed Confirmed Connected Converted Credited Delivered Done Funded"
     " Payable Processed Released Resolved Seen Sent Settled Verified",
     "wait": "Asking Draft Held Late Minting Offered Open PastDue Parked Pending Proposed Queued Submitted Trialing"
-    " Waiting",
-    "run": "OnItsWay Paused Processing Received Retrying Running Thinking Working",
+    " Reading Ready Waiting",
+    "run": "OnItsWay Paused Processing Received Retrying Running Thinking Undoing Working Writing",
     "bad": "Banned Broken Contradicts Dead Disputed Failed Failing Lost Suspended Taken",
     "off": "Archived Canceled Cancelled Declined Denied Disabled Disconnected Dismissed Empty Expired Ignored"
     " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",

@@ -23,7 +23,6 @@ from settings.concerns.rates import Rates
 from settings.concerns.retention import Retention
 from settings.concerns.servers import Servers
 from settings.concerns.services.copilot import Copilot
-from settings.concerns.switches import Switches
 from settings.concerns.web import Web
 from settings.concerns.webhooks import Webhooks
 from settings.table import BadSetting, NamedValues, Variable
@@ -46,7 +45,6 @@ class Settings:
     rates: Rates
     addresses: Addresses
     platforms: Platforms
-    switches: Switches
     fraud: Fraud
     human_check: HumanCheck
     copilot: Copilot

@@ -2,7 +2,6 @@
 
 base      the Protocol of a source, and the values that it exchanges with the rest
 registry  the sources by name
-client    one guarded request to a source
 
 The modules of the sources follow: one each.
 """

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from adapters.gateways.base import CredentialField
 from domain.switches.options import SwitchOptions
-from domain.switches.records import CampaignRecord, Record
+from domain.switches.records import Record, SourceCampaign
 from domain.switches.sources import Collection, SourceName
 
 
@@ -122,7 +122,7 @@ class SourceAccount:
 
     name: str
     reference: str
-    campaigns: Sequence[CampaignRecord]
+    campaigns: Sequence[SourceCampaign]
     parameters: Sequence[str] = ()
 
 

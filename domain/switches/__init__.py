@@ -6,6 +6,5 @@ options       what a brand may choose
 customer_ids  which field is the billing system's id
 records       a row of a source, understood: the same classes for every source
 decisions     what Run writes for a row
-pace          when a source is asked again
 reasons       verdicts, reasons for leaving a row out, and warnings
 """

@@ -1,4 +1,4 @@
-"""What a brand may choose for a switch. Source: the switch-over rules, "Routes" (options)."""
+"""Options that a brand may set for a switch. Source: the switch-over rules, "Routes" (options)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

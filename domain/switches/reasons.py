@@ -6,7 +6,7 @@ Source: the switch-over rules, "Reasons (closed list)".
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class SwitchVerdict(StrEnum):
     """What becomes of a row."""
 
     New = "new"
@@ -16,7 +16,7 @@ class Verdict(StrEnum):
     LeftOut = "left_out"
 
 
-class Reason(StrEnum):
+class LeftOutReason(StrEnum):
     """Why a row is left out."""
 
     StatusExcluded = "status_excluded"

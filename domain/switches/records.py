@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Literal
 
 from domain.statuses import AffiliateStatus
-from domain.switches.reasons import Reason
+from domain.switches.reasons import LeftOutReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CampaignTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignRecord:
+class SourceCampaign:
     """A campaign; `affiliates` is their number where the source tells it."""
 
     source_id: str
@@ -63,11 +63,11 @@ class CampaignRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class AffiliateRecord:
+class SourceAffiliate:
     """One person in one campaign. `status` None: the source's word (`word`) is unknown.
 
-    `is_mention`: not in the source's list, named by a commission or customer only. `has_recruiter`: somebody recruited
-    them there, which is not brought.
+    `is_mention`: not in the source's list, named by a commission or customer only. `has_recruiter`: another
+    affiliate recruited them there, which is not brought.
     """
 
     source_id: str
@@ -81,11 +81,11 @@ class AffiliateRecord:
     created_at: datetime | None = None
     has_recruiter: bool = False
     is_mention: bool = False
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRecord:
+class SourceLink:
     """A link's token as the old system spells it (percent-decoded), and its parameter.
 
     `place` orders the links of an affiliate: the first becomes the default link. `url` is the whole address where the
@@ -98,22 +98,22 @@ class LinkRecord:
     parameter: str | None = None
     url: str | None = None
     place: int = 0
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class CodeRecord:
+class SourceCode:
     """A coupon code of an affiliate."""
 
     source_id: str
     affiliate: AffiliateRef
     code: str
     is_archived: bool = False
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class CustomerRecord:
+class SourceCustomer:
     """A customer or lead of an affiliate.
 
     `billing_id` is certainly the billing system's; `claimed_id` is a field that may hold anything
@@ -132,7 +132,7 @@ class CustomerRecord:
     became_lead_at: datetime | None = None
     created_at: datetime | None = None
     payments: int | None = None
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
 class CommissionKind(StrEnum):
@@ -147,7 +147,7 @@ class CommissionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CommissionRecord:
+class SourceCommission:
     """A commission with its sale. `kind` None: the source's word (`word`) is unknown.
 
     `amount_cents` is the sale before refunds and after tax, `refunded_cents` what was refunded of it. `payment` is
@@ -177,11 +177,11 @@ class CommissionRecord:
     customer_email: str | None = None
     customer_name: str | None = None
     warnings: tuple[str, ...] = ()
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class PayoutRecord:
+class SourcePayout:
     """A payout there; only compared. `is_done`: the money has left."""
 
     source_id: str
@@ -189,7 +189,7 @@ class PayoutRecord:
     currency: str
     cents: int
     is_done: bool
-    problem: Reason | None = None
+    problem: LeftOutReason | None = None
 
 
-Record = CampaignRecord | AffiliateRecord | LinkRecord | CodeRecord | CustomerRecord | CommissionRecord | PayoutRecord
+Record = SourceCampaign | SourceAffiliate | SourceLink | SourceCode | SourceCustomer | SourceCommission | SourcePayout

@@ -32,7 +32,7 @@ create table switch (
     'credentials_refused', 'source_unavailable', 'answer_too_large', 'internal_error', 'too_many_rows')),
   last_error_message text,
   last_error_at timestamptz,
-  -- As docs/switch.md describes it; null until the switch was judged.
+  -- Null until the switch was judged.
   preview jsonb,
   result jsonb,
   created_by uuid,
@@ -242,6 +242,6 @@ create index brought_customer_by_inbox on brought_customer (organization_id, ema
 create index brought_customer_affiliate on brought_customer (organization_id, affiliate_id);
 select isolate_tenant('brought_customer');
 
--- Conversions of a switch credit nobody with later payments: brought customers do.
+-- Conversions of a switch do not credit later payments: brought customers do.
 alter table conversion add column switch_id uuid;
 create index conversion_switched on conversion (organization_id, switch_id) where switch_id is not null;

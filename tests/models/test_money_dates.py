@@ -30,6 +30,7 @@ _NO_MONEY = {
     "restored_transfer": "it is a copy of a rail's own list, with the rail's dates",
     "sandbox_charge": "it simulates a rail",
     "sandbox_transfer": "it simulates a rail",
+    "switch_item": "it is a preview, with the dates of the system that the brand leaves",
 }
 _SAME_CLOCK = "it is compared with other times of the same gateway's clock alone"
 _DUE = "it is in the future by its meaning"
