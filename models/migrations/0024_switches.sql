@@ -104,10 +104,10 @@ create table switch_collection (
   total int,
   written int not null default 0,
   -- The source id after which the next slice of each job begins.
-  normalized_to text,
-  judged_to text,
-  written_to text,
-  undone_to text,
+  normalized_to text collate "C",
+  judged_to text collate "C",
+  written_to text collate "C",
+  undone_to text collate "C",
   primary key (organization_id, switch_id, collection),
   foreign key (organization_id, switch_id) references switch (organization_id, id) on delete cascade
 );
@@ -196,14 +196,14 @@ create table old_token (
   organization_id uuid not null references organization,
   token text collate "C" not null check (length(token) between 1 and 190 and token = lower(token)),
   link_id uuid not null,
-  affiliate_id uuid not null,
   switch_id uuid not null,
   created_at timestamptz not null,
   primary key (organization_id, token),
-  foreign key (organization_id, link_id) references tracking_link (organization_id, id)
+  foreign key (organization_id, link_id) references tracking_link (organization_id, id),
+  foreign key (organization_id, switch_id) references switch (organization_id, id)
 );
 create index old_token_anywhere on old_token (token);
-create index old_token_affiliate on old_token (organization_id, affiliate_id);
+create index old_token_link on old_token (organization_id, link_id);
 select isolate_tenant('old_token');
 
 -- A customer of the old system: who is credited for their next payment here. Ids belong to no gateway.
@@ -231,6 +231,7 @@ create table brought_customer (
   primary key (organization_id, id),
   unique (organization_id, program_id, source, source_id),
   foreign key (organization_id, program_id, affiliate_id) references affiliate (organization_id, program_id, id),
+  foreign key (organization_id, switch_id) references switch (organization_id, id),
   check (customer_id is not null or subscription_id is not null or email_normalized is not null),
   check ((first_paid_at is null) = (payments = 0))
 );
@@ -244,4 +245,3 @@ select isolate_tenant('brought_customer');
 
 -- Conversions of a switch do not credit later payments: brought customers do.
 alter table conversion add column switch_id uuid;
-create index conversion_switched on conversion (organization_id, switch_id) where switch_id is not null;
