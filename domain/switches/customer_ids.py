@@ -23,12 +23,13 @@ def choose(
     """Return the id that payments will name, and the email.
 
     A certain billing id counts under every rule. A claimed one counts with `billing`, never with `own`, and with `auto`
-    if it begins as billing systems' ids do; an address in its place is taken as the email.
+    if it begins as billing systems' ids do. An address in its place is taken as the email.
     """
-    if claimed_id and "@" in claimed_id:
-        return CustomerIds(billing_id, email or claimed_id)
+    is_address = claimed_id is not None and "@" in claimed_id
+    if is_address:
+        email = email or claimed_id
     if billing_id or not claimed_id or rule == "own":
         return CustomerIds(billing_id, email)
-    if rule == "billing" or claimed_id.startswith(_BILLING_PREFIXES):
+    if rule == "billing" or (claimed_id.startswith(_BILLING_PREFIXES) and not is_address):
         return CustomerIds(claimed_id, email)
     return CustomerIds(None, email)
