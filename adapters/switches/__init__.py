@@ -1,7 +1,4 @@
 """The systems to switch from: what each answers, and what its rows mean.
 
-base      the Protocol of a source, and the values that it exchanges with the rest
-registry  the sources by name
-
-The modules of the sources follow: one each.
+base  the Protocol of a source, and the values that it exchanges with the rest
 """

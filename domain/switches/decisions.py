@@ -15,7 +15,7 @@ from uuid import UUID
 class AffiliateDecision:
     """A new affiliate with their default link (`slug`), or a merged one: then only `affiliate_id` and `program_id`.
 
-    `old_token` leads to the default link. `group_*` name the partner group to create or use.
+    `group_*` name the partner group to create or use.
     """
 
     affiliate_id: UUID
