@@ -80,6 +80,15 @@ NOTIFICATION_SALE = Job("notification.sale", queue="mail")
 NOTIFICATION_ADD = Job("notification.add", queue="mail")
 NOTIFICATION_EMAIL = Job("notification.email", queue="mail")
 IMPORT_NOTIFY = Job("import.notify", queue="imports")
+# One request to the system that a brand leaves; waits and retries are those of its switch, these attempts are for
+# crashes.
+SWITCH_READ = Job("switch.read", queue="imports", lease_s=90)
+# Each does one slice and stages the next.
+SWITCH_JUDGE = Job("switch.judge", queue="imports")
+SWITCH_WRITE = Job("switch.write", queue="imports")
+SWITCH_UNDO = Job("switch.undo", queue="imports")
+# Erases keys and staging of switches that ended or were left alone.
+SWITCH_FORGET = Job("switch.forget", queue="upkeep")
 FORGET = Job("upkeep.forget", queue="upkeep")
 WEBHOOKS_FAILING = Job("webhooks.failing", queue="upkeep")
 # Starts the due checks of brands' domains; each queries name servers for at most nine seconds.

@@ -96,6 +96,11 @@ def slugs_from_url(address: object, parameters: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(slugs_from_fields(fields_from_url(address), parameters)))
 
 
+def texts_from_url(address: object, parameters: Iterable[str]) -> list[str]:
+    """Return the texts of a URL that may be slugs or tokens of a former system, in the order of `slugs_from_url`."""
+    return list(dict.fromkeys(texts_from_fields(fields_from_url(address), parameters)))
+
+
 def fields_from_url(address: object) -> dict[str, str]:
     """Return the parameters in the query and the fragment of a URL or a path, by their names in lower case.
 
@@ -120,13 +125,21 @@ def slugs_from_fields(fields: Mapping[str, str], names: Iterable[str]) -> Iterat
 
     Names of fields are matched in any case and without the rest of an escaped `&`; PATH_FIELD counts last.
     """
+    for text in texts_from_fields(fields, names):
+        slug = slugs.read(text)
+        if slug is not None:
+            yield slug
+
+
+def texts_from_fields(fields: Mapping[str, str], names: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of the fields with these names that are not blank, in the order of `slugs_from_fields`."""
     by_name: dict[str, str] = {}
     for name, value in fields.items():
         by_name.setdefault(_REST_OF_AMPERSAND.sub("", name.strip().lower()), value)
     for name in (*names, PATH_FIELD):
-        slug = slugs.read(by_name.get(name, ""))
-        if slug is not None:
-            yield slug
+        text = by_name.get(name, "").strip()
+        if text:
+            yield text
 
 
 def query_names(url: str) -> Iterator[str]:

@@ -35,6 +35,8 @@ _STORED = re.compile(rf"[a-z0-9-]{{1,{_MAX_CHARS}}}")
 _READABLE = re.compile(r"(?>[A-Za-z0-9-]+(?:(?:\.|_+)[A-Za-z0-9-]+)*)(?!\s|://)")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _MAX_ENCODED_TIMES = 2
+_MAX_TOKEN_CHARS = 190
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def is_valid(slug: str) -> bool:
@@ -82,6 +84,32 @@ def read(text: str) -> str | None:
     return text if _STORED.fullmatch(text) else _split(text)[0]
 
 
+def read_token(text: str) -> str | None:
+    """Return a text as tokens of a former system are stored: decoded and in lower case; None for no token.
+
+    A token has 1 to 190 characters of any kind but control characters. It may look like no slug at all.
+    """
+    if _STORED.fullmatch(text):
+        return text
+    token = unicodedata.normalize("NFC", _decode(text).lower())
+    return token if 0 < len(token) <= _MAX_TOKEN_CHARS and not _CONTROL.search(token) else None
+
+
+def list_spellings(text: str) -> list[str]:
+    """Return the tokens that a whole text may be; none for a text that is no token.
+
+    A plus in a query is a space, so a text with spaces may be a token with plus signs.
+    """
+    token = read_token(text)
+    return [] if token is None else list(dict.fromkeys([token, token.replace(" ", "+")]))
+
+
+def list_tokens(text: str) -> list[str]:
+    """Return the tokens and slugs that a text of a link may contain: all of it, then the slug at its start."""
+    slug = read(text)
+    return list(dict.fromkeys([*list_spellings(text), *([] if slug is None else [slug])]))
+
+
 def read_alone(text: str) -> str | None:
     """Return the slug at the start of a text, as `read` does; None if other words or numbers follow it.
 
@@ -93,13 +121,17 @@ def read_alone(text: str) -> str | None:
 
 def _split(text: str) -> tuple[str | None, str]:
     """Return the slug at the start of a text, and the rest."""
-    for _ in range(_MAX_ENCODED_TIMES):
-        text = unquote(text) if "%" in text else text
-    text = _INVISIBLE.sub("", text).strip()
+    text = _decode(text)
     match = _READABLE.match(text)
     if match is None or len(match[0]) > _MAX_CHARS:
         return None, text
     return match[0].lower(), text[match.end() :]
+
+
+def _decode(text: str) -> str:
+    for _ in range(_MAX_ENCODED_TIMES):
+        text = unquote(text) if "%" in text else text
+    return _INVISIBLE.sub("", text).strip()
 
 
 def from_name(name: str) -> str:

@@ -23,6 +23,7 @@ from settings.concerns.rates import Rates
 from settings.concerns.retention import Retention
 from settings.concerns.servers import Servers
 from settings.concerns.services.copilot import Copilot
+from settings.concerns.services.switch_sources import SwitchSources
 from settings.concerns.web import Web
 from settings.concerns.webhooks import Webhooks
 from settings.table import BadSetting, NamedValues, Variable
@@ -45,6 +46,7 @@ class Settings:
     rates: Rates
     addresses: Addresses
     platforms: Platforms
+    switches: SwitchSources
     fraud: Fraud
     human_check: HumanCheck
     copilot: Copilot

@@ -66,6 +66,13 @@ def seconds_list(raw: str) -> tuple[int, ...]:
     return times
 
 
+def rate(raw: str) -> float:
+    """Return a number of requests per second; 0: without a limit."""
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", raw):
+        raise ValueError(f"is {raw!r}; it must be a number such as 1.5, or 0 for no limit")
+    return float(raw)
+
+
 def word_list(raw: str) -> tuple[str, ...]:
     """Return words, from text with commas between them."""
     return tuple(part.strip() for part in raw.split(",") if part.strip())

@@ -3,7 +3,7 @@
 Source: core spec, "Program fields accepted on create or update", rule 4 (whose first payment anchors the window).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain import emails
 
@@ -56,3 +56,9 @@ def names(
         inbox=inbox,
         subscription_name=subscription_name if gateway else None,
     )
+
+
+def brought_names(*, customer_id: str | None, email: str | None, subscription_id: str | None) -> CustomerNames:
+    """Return the names of a customer of a former system: as of an import, and the subscription next to the others."""
+    imported = names(customer_id=customer_id, email=email, subscription_id=subscription_id, is_test=False)
+    return replace(imported, subscription_name=f"subscription:{subscription_id}" if subscription_id else None)

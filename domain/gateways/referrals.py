@@ -7,12 +7,16 @@ Source: tracking spec, "Attribution parameters", "Attribution method taxonomy" a
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from domain import links, slugs
 from domain.gateways.facts import Carrier
 
 #: The key that an integrator uses in a gateway's metadata; it counts before the organization's parameters.
 SLUG_KEY = "affiliate_slug"
+#: The key of a number that is a gateway's field alone. Shops write their own numbers there, so it is no token of a
+#: former system.
+NUMBER_KEY = "affiliate_slug_number"
 TAG_KEYS = ("sub_id", "subId", "subid")
 
 _AFTER_SLUG = re.compile(r"[?&#]")
@@ -21,21 +25,33 @@ _IS_ADDRESS = re.compile(r"/|[^?&=]*(?:://|/via/)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A slug that a payment carries, and the attribution method of its credit."""
+    """A text that a payment carries, and the attribution method of its credit.
+
+    `may_be`: a slug, a token of a former system, or either.
+    """
 
     slug: str
     method: str
+    may_be: Literal["slug", "token", "either"] = "either"
 
 
 def list_claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
     """Yield the claims of the carriers in order of priority; `parameters` are the organization's.
 
     Keys and slugs are found in any case; a claim has the stored spelling. A slug ends at the first character that no
-    slug contains (`domain.slugs.read`).
+    slug contains (`domain.slugs.read`); before it comes the whole text, which may be a token of a former system.
     """
     for carrier in carriers:
-        for slug in links.slugs_from_fields(carrier.fields, (SLUG_KEY, *parameters)):
-            yield Claim(slug, carrier.method)
+        number = carrier.fields.get(NUMBER_KEY)
+        if number is not None:
+            yield Claim(number, carrier.method, may_be="slug")
+        for text in links.texts_from_fields(carrier.fields, (SLUG_KEY, *parameters)):
+            slug = slugs.read(text)
+            for token in slugs.list_spellings(text):
+                if token != slug:
+                    yield Claim(token, carrier.method, may_be="token")
+            if slug is not None:
+                yield Claim(slug, carrier.method)
 
 
 def find_tag(carriers: Sequence[Carrier]) -> str | None:
@@ -65,7 +81,8 @@ def fields_from_text(text: str) -> dict[str, str]:
     if slug is None:
         return fields_from_query(text)
     # Before a query it may be the name of a page, so the query counts first.
-    return {**fields_from_query(text), links.PATH_FIELD if rest else SLUG_KEY: slug}
+    key = links.PATH_FIELD if rest else NUMBER_KEY if slug.isdigit() else SLUG_KEY
+    return {**fields_from_query(text), key: slug}
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -4,13 +4,13 @@ A mapping names a column of the file for each of our fields, and one of our word
 it does not name are ignored, since an export has many that are not imported.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from domain import statuses
+from domain.imports import cells
 
 #: The word for rows that are not imported.
 LEAVE_OUT: Final = "leave_out"
@@ -20,10 +20,6 @@ SALE_WORDS: Final = (PAID, UNPAID, LEAVE_OUT)
 PERSON_WORDS: Final = (*(status.value for status in statuses.AffiliateStatus), LEAVE_OUT)
 #: The parts of a name, which become `fullName`.
 NAME_PARTS: Final = ("firstName", "lastName")
-
-# A sign or a code of a currency around an amount: $49.00, 49.00 EUR.
-_SIGN = r"(?:[A-Za-z]{3}|[$\u20ac\u00a3\u00a5\u20b9])?"
-_SIGNED_AMOUNT = re.compile(rf"{_SIGN} ?([0-9][0-9.,]*) ?{_SIGN}")
 
 
 class LeftOut(Exception):
@@ -49,25 +45,25 @@ class ColumnMapping:
             raise ValueError(f"The file has several columns {repeated[0][:40]!r}. Rename or delete all but one.")
         return {name: by_heading[heading.strip().casefold()] for name, heading in self.columns.items()}
 
-    def to_person(self, cells: Mapping[str, str]) -> dict[str, str]:
+    def to_person(self, filled: Mapping[str, str]) -> dict[str, str]:
         """Return an affiliate's cells with our words. Raises LeftOut."""
-        row = {name: cell for name, cell in cells.items() if name not in NAME_PARTS}
-        parts = [cells[name] for name in NAME_PARTS if name in cells]
+        row = {name: cell for name, cell in filled.items() if name not in NAME_PARTS}
+        parts = [filled[name] for name in NAME_PARTS if name in filled]
         if parts and "fullName" not in row:
             row["fullName"] = " ".join(parts)
         if "status" in row:
             row["status"] = self._translate(row["status"])
         return row
 
-    def to_sale(self, cells: Mapping[str, str]) -> dict[str, str]:
+    def to_sale(self, filled: Mapping[str, str]) -> dict[str, str]:
         """Return a sale's cells with our words, amounts without signs, and a currency. Raises LeftOut.
 
         A file without a column of sale amounts, as some services export commissions, has amounts of 0.
         """
-        row = dict(cells)
+        row = dict(filled)
         for name in ("amount", "commission", "amountCents", "commissionCents"):
-            if match := _SIGNED_AMOUNT.fullmatch(row.get(name, "")):
-                row[name] = match[1]
+            if name in row:
+                row[name] = cells.drop_currency(row[name])
         if not {"amount", "amountCents"} & set(self.columns):
             row["amountCents"] = "0"
         if self.currency and "currency" not in row:

@@ -1,8 +1,4 @@
-"""Exports of other services by their column names, and suggestions for any other file.
-
-Only names that were found in public material of a service are listed; for other files columns are suggested by their
-names, and a person decides.
-"""
+"""Exports of other services by their column names. Only names that were found in public material are listed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,37 +9,49 @@ from typing import Final
 from domain.imports.column_mapping import LEAVE_OUT, PAID, UNPAID
 from domain.imports.files import Kind
 
+#: What the state of a commission elsewhere can mean, and the word of it in an import.
+SALE_STATES: Final[Mapping[str, str]] = MappingProxyType(
+    {"paid": PAID, "owed": UNPAID, "pending": UNPAID, "held": UNPAID, "lost": LEAVE_OUT}
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What a file probably is: its kind, our fields with its columns, our words for its words (in lower case).
+class KnownExport:
+    """An export: the columns without which it is another file, and the mapping of its columns and words.
 
-    `service` names the known export; None where the columns were only guessed. `source` is its name in the method of
-    conversions.
+    `columns` are by the fields of an import, `more_columns` by those that only a switch has: of a field with several
+    columns the first that a file has counts. `words` of sales mean one of SALE_STATES. With `is_partial` other columns
+    exist whose names are unknown. `parameter` is that of the service's links.
     """
 
-    kind: Kind
-    columns: Mapping[str, str]
-    words: Mapping[str, str]
-    service: str | None = None
-    source: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Export:
-    """An export: the columns without which it is another file, and the mapping of its columns and words."""
-
     service: str
-    source: str
     kind: Kind
     needs: frozenset[str]
-    columns: Mapping[str, str]
+    columns: Mapping[str, str | tuple[str, ...]]
     words: Mapping[str, str]
+    more_columns: Mapping[str, str | tuple[str, ...]]
+    parameter: str | None
+    is_partial: bool
+
+    @property
+    def source(self) -> str:
+        """The name of the service in the method of conversions."""
+        return re.sub("[^a-z0-9]", "", self.service.lower())
 
 
-def _export(service: str, kind: Kind, needs: str, columns: Mapping[str, str], words: Mapping[str, str]) -> _Export:
-    source = re.sub("[^a-z0-9]", "", service.lower())
-    return _Export(service, source, kind, frozenset(needs.lower().split("|")), columns, words)
+def _export(
+    service: str,
+    kind: Kind,
+    needs: str,
+    columns: Mapping[str, str | tuple[str, ...]],
+    words: Mapping[str, str] = MappingProxyType({}),
+    *,
+    more: Mapping[str, str | tuple[str, ...]] = MappingProxyType({}),
+    parameter: str | None = None,
+    is_partial: bool = False,
+) -> KnownExport:
+    names = frozenset(needs.casefold().split("|"))
+    return KnownExport(service, kind, names, columns, words, more, parameter, is_partial)
 
 
 _EXPORTS: Final = (
@@ -58,13 +66,19 @@ _EXPORTS: Final = (
             "walletEmail": "paypal_email",
             "slug": "token",
         },
-        {},
+        parameter="via",
     ),
     *(
-        _export("FirstPromoter", "Affiliates", f"email|{slug}", {"email": "email", "slug": slug}, {})
+        _export("FirstPromoter", "Affiliates", f"email|{slug}", {"email": "email", "slug": slug}, parameter="fpr")
         for slug in ("ref_id", "cust_ref")
     ),
-    _export("Tapfiliate", "Affiliates", "email|referral_code", {"email": "email", "slug": "referral_code"}, {}),
+    _export(
+        "Tapfiliate",
+        "Affiliates",
+        "email|referral_code",
+        {"email": "email", "slug": "referral_code"},
+        parameter="ref",
+    ),
     _export(
         "Tapfiliate",
         "Conversions",
@@ -80,7 +94,9 @@ _EXPORTS: Final = (
             "externalId": "external_id",
         },
         # Approved only means that it is on the affiliate's balance there.
-        {"approved": UNPAID, "pending": UNPAID, "paid": PAID, "disapproved": LEAVE_OUT},
+        {"approved": "owed", "pending": "pending", "paid": "paid", "disapproved": "lost"},
+        # One order may have several commissions.
+        more={"orderId": "external_id"},
     ),
     _export(
         "AffiliateWP",
@@ -94,6 +110,7 @@ _EXPORTS: Final = (
             "status": "Status",
         },
         {"active": "Approved", "inactive": "Paused", "pending": "Pending", "rejected": "Rejected"},
+        more={"id": "Affiliate ID"},
     ),
     _export(
         "AffiliateWP",
@@ -107,7 +124,8 @@ _EXPORTS: Final = (
             "paid": "Status",
             "externalId": "Reference",
         },
-        {"paid": PAID, "unpaid": UNPAID, "pending": UNPAID, "rejected": LEAVE_OUT},
+        {"paid": "paid", "unpaid": "owed", "pending": "pending", "rejected": "lost"},
+        more={"affiliateId": "Affiliate ID", "orderId": "Reference"},
     ),
     _export(
         "Refersion",
@@ -115,91 +133,113 @@ _EXPORTS: Final = (
         "id|offer_id|status|email|link",
         {"email": "email", "slug": "id", "status": "status"},
         {"active": "Approved", "pending": "Pending", "denied": "Rejected", "disabled": "Paused"},
+        more={"id": "id"},
+        parameter="rfsn",
+    ),
+    _export(
+        "Post Affiliate Pro",
+        "Affiliates",
+        "!USERID|!REFID|!DATEINSERTED",
+        {"email": "!USERNAME", "slug": "!REFID"},
+        more={"id": "!USERID"},
+        parameter="a_aid",
+    ),
+    _export(
+        "Post Affiliate Pro",
+        "Conversions",
+        "!TRANSID|!USERID|!COMMISSION|!DATEINSERTED",
+        {
+            "amount": "!TOTALCOST",
+            "commission": "!COMMISSION",
+            "occurredAt": "!DATEINSERTED",
+            "paid": "!RSTATUS",
+            "externalId": "!TRANSID",
+        },
+        # Its words are single letters, of which A (approved) does not say whether it was paid: a person decides.
+        {"p": "pending", "d": "lost"},
+        more={"id": "!TRANSID", "affiliateId": "!USERID", "orderId": "!ORDERID"},
+    ),
+    _export(
+        "Impact",
+        "Conversions",
+        "Action Id|Action Date|Status|Sale Amount|Payout",
+        {
+            "amount": "Sale Amount",
+            "commission": "Payout",
+            "occurredAt": "Action Date",
+            "paid": "Status",
+            "externalId": "Action Id",
+        },
+        {"approved": "owed", "pending": "pending", "reversed": "lost"},
+        more={"id": "Action Id"},
+        is_partial=True,
+    ),
+    _export(
+        "ShareASale",
+        "Conversions",
+        "TRANSID|DATEOFTRANS",
+        {"occurredAt": "DATEOFTRANS", "externalId": "TRANSID"},
+        {"void": "lost", "voided": "lost"},
+        more={"id": "TRANSID"},
+        is_partial=True,
+    ),
+    _export(
+        "Dub",
+        "Affiliates",
+        "id|name|email|status|groupId",
+        {"email": "email", "fullName": "name", "walletEmail": "paypalEmail", "status": "status"},
+        {
+            "approved": "Approved",
+            **dict.fromkeys(("pending", "invited"), "Pending"),
+            **dict.fromkeys(("rejected", "declined"), "Rejected"),
+            **dict.fromkeys(("deactivated", "archived"), "Paused"),
+            "banned": "Banned",
+        },
+        more={"id": "id", "group": "groupId"},
+        parameter="via",
+    ),
+    _export(
+        "Dub",
+        "Conversions",
+        "id|amount|earnings|currency|status|invoiceId|createdAt",
+        {
+            "affiliateEmail": ("partnerEmail", "partner.email"),
+            # Whole cents, as in its API.
+            "amountCents": "amount",
+            "commissionCents": "earnings",
+            "currency": "currency",
+            "occurredAt": "createdAt",
+            "paid": "status",
+            "customerEmail": ("customerEmail", "customer.email"),
+            "customerName": ("customerName", "customer.name"),
+            "processorCustomerId": ("stripeCustomerId", "customer.stripeCustomerId"),
+            "externalId": "id",
+        },
+        {
+            "paid": "paid",
+            "processed": "owed",
+            "pending": "pending",
+            **dict.fromkeys(("hold", "fraud"), "held"),
+            **dict.fromkeys(("refunded", "canceled", "duplicate"), "lost"),
+        },
+        more={"id": "id", "affiliateId": ("partnerId", "partner.id"), "orderId": "invoiceId"},
     ),
 )
 
-# Names of columns by our fields, without anything but letters and digits. The first that a file has counts.
-_PERSON_NAMES: Final = {
-    "email": ("email", "emailaddress", "affiliateemail", "partneremail"),
-    "fullName": ("fullname", "name", "affiliatename", "partnername"),
-    "firstName": ("firstname",),
-    "lastName": ("lastname", "surname"),
-    "status": ("status", "state", "affiliatestatus"),
-    "walletEmail": ("walletemail", "paypalemail", "paymentemail", "paypal", "payoutemail"),
-    "slug": ("slug", "token", "refid", "custref", "referralcode", "reftoken", "affiliatecode", "code", "username"),
-}
-_SALE_NAMES: Final = {
-    "affiliateEmail": ("affiliateemail", "partneremail", "promoteremail", "email"),
-    "affiliateSlug": ("affiliateslug", "referralcode", "affiliatecode", "reftoken", "refid", "token", "slug"),
-    "amountCents": ("amountcents", "saleamountcents"),
-    "amount": ("saleamount", "orderamount", "orderprice", "ordertotal", "totalcost", "total", "revenue", "amount"),
-    "commissionCents": ("commissioncents", "earningscents"),
-    "commission": ("commission", "commissionamount", "commissions", "payout", "earnings", "reward"),
-    "currency": ("currency", "currencycode"),
-    "occurredAt": (
-        *("occurredat", "createdat", "chargedat", "conversiondate", "actiondate", "dateinserted", "orderdate"),
-        *("dateoftrans", "date", "created"),
-    ),
-    "paid": ("paid", "commissionstatus", "payoutstatus", "status", "state"),
-    "customerEmail": ("customeremail", "leademail", "buyeremail"),
-    "customerName": ("customername", "buyername"),
-    "processorCustomerId": ("processorcustomerid", "stripecustomerid", "customerid"),
-    "processorSubscriptionId": ("processorsubscriptionid", "subscriptionid"),
-    "externalId": ("externalid", "transactionid", "transid", "orderid", "actionid", "reference", "id"),
-}
-#: Columns that only a list of sales has.
-_OF_SALES: Final = frozenset({"amount", "amountCents", "commission", "commissionCents"})
-_COMMON_WORDS: Final[Mapping[Kind, Mapping[str, str]]] = MappingProxyType(
-    {
-        "Affiliates": {
-            **dict.fromkeys(("active", "approved", "accepted"), "Approved"),
-            **dict.fromkeys(("pending", "new", "applied", "invited"), "Pending"),
-            **dict.fromkeys(("inactive", "disabled", "paused", "suspended", "archived"), "Paused"),
-            **dict.fromkeys(("rejected", "denied", "declined"), "Rejected"),
-            **dict.fromkeys(("banned", "blocked", "suspicious"), "Banned"),
-        },
-        "Conversions": {
-            **dict.fromkeys(("paid", "true", "yes", "1", "completed"), PAID),
-            **dict.fromkeys(("unpaid", "due", "pending", "approved", "open", "false", "no", "0"), UNPAID),
-            **dict.fromkeys(
-                ("rejected", "voided", "void", "denied", "declined", "refunded", "reversed", "cancelled", "canceled"),
-                LEAVE_OUT,
-            ),
-        },
-    }
-)
+
+def find_export(header: Sequence[str]) -> KnownExport | None:
+    """Return the known export that has these columns."""
+    names = {name.casefold() for name in header}
+    matching = [export for export in _EXPORTS if export.needs <= names]
+    return max(matching, key=lambda candidate: len(candidate.needs), default=None)
 
 
-def suggest(header: Sequence[str]) -> Suggestion:
-    """Return what a file with these columns probably is."""
+def find_columns(columns: Mapping[str, str | tuple[str, ...]], header: Sequence[str]) -> dict[str, str]:
+    """Return the fields of an export whose columns a file has, with the file's own spelling of them."""
     names = {name.casefold(): name for name in reversed(header)}
-    matching = [export for export in _EXPORTS if export.needs <= names.keys()]
-    if matching:
-        export = max(matching, key=lambda candidate: len(candidate.needs))
-        columns = {
-            ours: names[theirs.casefold()] for ours, theirs in export.columns.items() if theirs.casefold() in names
-        }
-        return Suggestion(export.kind, columns, export.words, export.service, export.source)
-    sale = guess_columns("Conversions", header)
-    kind: Kind = "Conversions" if _OF_SALES & sale.keys() else "Affiliates"
-    return Suggestion(kind, guess_columns(kind, header), _COMMON_WORDS[kind])
-
-
-def guess_columns(kind: Kind, header: Sequence[str]) -> dict[str, str]:
-    """Return our fields of a kind with the columns that probably hold them; each column is used once."""
-    left = {re.sub("[^a-z0-9]", "", name.lower()): name for name in reversed(header)}
-    guessed: dict[str, str] = {}
-    for field, candidates in (_SALE_NAMES if kind == "Conversions" else _PERSON_NAMES).items():
-        if {"amount", "amountCents"} >= {field} and {"amount", "amountCents"} & guessed.keys():
-            continue
-        if {"commission", "commissionCents"} >= {field} and {"commission", "commissionCents"} & guessed.keys():
-            continue
-        match = next((name for name in candidates if name in left), None)
-        if match is not None:
-            guessed[field] = left.pop(match)
-    return guessed
-
-
-def guess_word(kind: Kind, word: str) -> str | None:
-    """Return our word for a word of another service, if it is a usual one."""
-    return _COMMON_WORDS[kind].get(word.strip().casefold())
+    candidates = {ours: (theirs,) if isinstance(theirs, str) else theirs for ours, theirs in columns.items()}
+    return {
+        ours: next(names[name.casefold()] for name in theirs if name.casefold() in names)
+        for ours, theirs in candidates.items()
+        if any(name.casefold() in names for name in theirs)
+    }

@@ -5,23 +5,18 @@ Source: core spec, "Conversions" (rows of the conversion import).
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from domain import statuses
+from domain.imports import cells
 from domain.money import currencies, money
 
 _MAX_CHARS = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
 _MAX_TEXT_CHARS = 255
-_MAX_TIME_CHARACTERS = 64
-# In ISO 8601 and as databases and programs print it: 14:00:00Z, 14:00:00 Z, 14:00:00 UTC.
-_UTC = re.compile(r" ?(?:Z|UTC|GMT)\Z", re.IGNORECASE)
-# 14:00:00 +0200
-_SPACED_OFFSET = re.compile(r" ([+-][0-9]{2}:?[0-9]{2})\Z")
 _TYPES = (statuses.ConversionType.OneTime.value, statuses.ConversionType.Recurring.value)
 
 
@@ -147,12 +142,9 @@ def _parse_time(value: object, now: datetime) -> datetime:
         raise BadRow("occurred_at_required")
     if not isinstance(value, str):
         raise BadRow("invalid_occurred_at")
-    if len(value) > _MAX_TIME_CHARACTERS:
-        raise BadRow("invalid_occurred_at")
     try:
-        at = datetime.fromisoformat(_SPACED_OFFSET.sub(r"\1", _UTC.sub("+00:00", value.strip())))
-        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
+        at = cells.parse_time(value)
+    except ValueError as error:
         raise BadRow("invalid_occurred_at") from error
     if at > now:
         raise BadRow("occurred_at_in_future")

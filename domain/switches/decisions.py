@@ -1,19 +1,20 @@
 """What Run writes for a row: one class for each collection. Judging makes them, writing reads nothing else of a row.
 
-A row whose verdict is `known` or `left_out` has none. `target_id` of the row is the record here that it becomes: for
-`new` it is chosen when judging, so that rows of later collections can refer to it.
+A row whose verdict is `left_out` has none; `known` and `merged` rows may have one, but nothing is written for them.
+`target_id` of the row is the record here that it becomes: for `new` it is chosen when judging, so that rows of later
+collections can refer to it. The target of an old token is the link that it leads to.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 
 @dataclass(frozen=True, slots=True)
 class AffiliateDecision:
-    """A new affiliate with their default link (`slug`), or a merged one: then only `affiliate_id` and `program_id`.
+    """A new affiliate with their default link (`slug`). A merged one has only ids, of which nothing is written.
 
     `group_*` name the partner group to create or use.
     """
@@ -80,8 +81,10 @@ class CustomerDecision:
 class CommissionDecision:
     """A conversion, a change of one that was brought before, or a refund of one.
 
-    `act` change: only `status` (Paid, Refunded or Denied) changes. `act` refund: `commission_cents` and
-    `refunded_cents` are taken from the conversion.
+    Conversions have the source `import`; a later switch finds them by `external_event_id` and that source.
+    `act` change: only `status` (Paid, Refunded or Denied) and `is_locked` change. `act` refund: `commission_cents` and
+    `refunded_cents` are taken from the conversion; the row's `target_id` is the id of the refund to insert. It is the
+    same in every switch of the source (`refund_id`), so a later switch finds that the refund is booked.
     """
 
     act: Literal["create", "change", "refund"]
@@ -91,7 +94,7 @@ class CommissionDecision:
     external_event_id: str
     status: str
     is_locked: bool
-    type: Literal["OneTime", "Recurring"]
+    type: Literal["OneTime", "Recurring", "Bonus"]
     currency: str
     amount_cents: int
     refunded_cents: int
@@ -102,3 +105,13 @@ class CommissionDecision:
     processor_subscription_id: str | None = None
     customer_email: str | None = None
     customer_name: str | None = None
+
+
+def external_event_id(source: str, source_id: str) -> str:
+    """Return the external id of a brought conversion: the same in every switch of a source."""
+    return f"switch:{source}:{source_id}"
+
+
+def refund_id(organization_id: UUID, source: str, source_id: str) -> UUID:
+    """Return the id of the refund that a negative commission becomes: the same in every switch of a source."""
+    return uuid5(organization_id, external_event_id(source, source_id))

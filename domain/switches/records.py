@@ -117,7 +117,7 @@ class SourceCustomer:
     """A customer or lead of an affiliate.
 
     `billing_id` is certainly the billing system's; `claimed_id` is a field that may hold anything
-    (`domain.switches.customer_ids`). `payments` is the source's own number, where it tells one.
+    (`domain.switches.rules.customer_ids`). `payments` is the source's own number, where it tells one.
     """
 
     source_id: str

@@ -120,6 +120,18 @@ _DEFAULTS = {
     "rates": {"feed_url": None},
     "addresses": {"apis": dict.fromkeys((*Gateway, *Platform))},
     "platforms": {"lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},
+    "switches": {
+        "rewardful_base_url": None,
+        "firstpromoter_base_url": None,
+        "tolt_base_url": None,
+        "partnerstack_base_url": None,
+        "tapfiliate_base_url": None,
+        "lemonsqueezy_base_url": None,
+        "dub_base_url": None,
+        "requests_per_s": None,
+        "retry_at_s": (1, 5, 15, 60, 120, 300, 300, 300),
+        "undo_days": 14,
+    },
     "fraud": {
         "networks_file": None,
         "countries_file": None,

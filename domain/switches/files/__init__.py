@@ -1,0 +1,6 @@
+"""Files as the source of a switch: exports of any other affiliate system, read by the columns that a brand names.
+
+file_fields         the fields of each collection, which of them are needed, and which columns a mapping lacks
+column_suggestions  which column probably holds which field
+mapped_cells        the cells of a row by field: texts, times, amounts, who the affiliate is, and the row's key
+"""

@@ -1,0 +1,80 @@
+"""How far a list of the source is walked, and what to request next, although rows come and go meanwhile.
+
+A row that is in the list during the whole reading is neither missed nor stored twice: rows are stored by their ids, so
+only those that a page skipped need care.
+Source: the switch-over rules, "Jobs" (a list that moves).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Moves = Literal["by_total", "unknown", "stable"]
+
+#: A list without a total is walked at most this often.
+MAX_WALKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListPosition:
+    """Where the reading of a list is.
+
+    `cursor` names the next page (None: the first); of a stable list that is done it names the last page. `parent` is
+    the row for which the list is requested, if it is requested for rows of another. `new_rows` are the rows of this
+    walk that no walk before it had, `total` is the last one that a page told.
+    """
+
+    cursor: Mapping[str, Any] | None = None
+    parent: str | None = None
+    walk: int = 1
+    new_rows: int = 0
+    is_done: bool = False
+    total: int | None = None
+
+
+def count_pages_back(position: ListPosition, *, moves: Moves, total: int | None, page_size: int) -> int:
+    """Return how many pages before the one just read must be read again because its total fell; 0 if none.
+
+    Deleted rows pull those that follow towards the start, by as many as the total fell.
+    """
+    if moves != "by_total" or total is None or position.total is None or position.cursor is None:
+        return 0
+    return max(0, -(-(position.total - total) // page_size))
+
+
+def after_page(
+    position: ListPosition, *, moves: Moves, next_cursor: Mapping[str, Any] | None, total: int | None, new_rows: int
+) -> ListPosition:
+    """Return the position after a page. `next_cursor` None: it was the last one (of this parent)."""
+    is_last = next_cursor is None
+    # A stable list is requested once more from its last page, where rows may have been added.
+    cursor = position.cursor if is_last and moves == "stable" else next_cursor
+    return replace(
+        position,
+        cursor=cursor,
+        new_rows=position.new_rows + new_rows,
+        is_done=is_last,
+        total=position.total if total is None else total,
+    )
+
+
+def next_parent(position: ListPosition, parent: str | None) -> ListPosition:
+    """Return the position at the first page of the next parent; None: there is no further one, the walk is done."""
+    if parent is None:
+        return replace(position, cursor=None, is_done=True)
+    return replace(position, cursor=None, parent=parent, is_done=False, total=None)
+
+
+def next_walk(position: ListPosition, *, moves: Moves, is_of_parents: bool) -> ListPosition | None:
+    """Return the position from which a list is read again, after all lists were read; None if it need not be.
+
+    A list without a total is walked from the start until a walk brings nothing new, at most `MAX_WALKS` times. A
+    stable one is requested once more from its last page; for parents it is requested for those that were added.
+    """
+    if moves == "unknown":
+        if position.walk >= MAX_WALKS or (position.walk > 1 and position.new_rows == 0):
+            return None
+        return ListPosition(walk=position.walk + 1, total=position.total)
+    if position.walk > 1 or (moves == "by_total" and not is_of_parents):
+        return None
+    return ListPosition(cursor=None if is_of_parents else position.cursor, walk=2, total=position.total)

@@ -1,0 +1,85 @@
+"""What becomes of the rows of one customer of the old system in one program.
+
+Source: the switch-over rules, "Customers" and "First payment and ordinals".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerRow:
+    """A row of a customer, as far as rows of one customer differ. `payments` is the source's own number."""
+
+    source_id: str
+    billing_id: str | None
+    subscription_id: str | None
+    email: str | None
+    name: str | None
+    first_paid_at: datetime | None
+    became_lead_at: datetime | None
+    created_at: datetime | None
+    payments: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtSales:
+    """The payments of a customer among the commissions that come over; `first_at`: the earliest above 0."""
+
+    payments: int = 0
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerSummary:
+    """A customer by every name of their rows, with first payment, number of payments and the newest evidence."""
+
+    billing_id: str | None
+    subscription_id: str | None
+    email: str | None
+    name: str | None
+    first_paid_at: datetime | None
+    payments: int
+    seen_at: datetime
+
+
+def key(*, program: str, billing_id: str | None, subscription_id: str | None, email: str | None) -> str | None:
+    """Return what rows of one customer in one program have in common; None without any name.
+
+    The billing id counts first, then the subscription, then the email (normalized): two people of one email with
+    different billing ids stay two.
+    """
+    for kind, name in (("id", billing_id), ("subscription", subscription_id), ("email", email)):
+        if name:
+            return f"{program}|{kind}:{name}"
+    return None
+
+
+def choose_row(rows: Sequence[CustomerRow]) -> CustomerRow:
+    """Return the row that says who is credited: the latest first payment, then the latest created, then the last id."""
+    return max(rows, key=lambda row: (row.first_paid_at or _NEVER, row.created_at or _NEVER, row.source_id))
+
+
+def summarize(rows: Sequence[CustomerRow], sales: BroughtSales, *, read_at: datetime) -> CustomerSummary:
+    """Return a customer from all their rows, the chosen one's names first. `read_at` dates one without any time."""
+    chosen = choose_row(rows)
+    ordered = [chosen, *(row for row in rows if row is not chosen)]
+    stated = [row.first_paid_at for row in rows if row.first_paid_at]
+    first_paid_at = min([*stated, *([sales.first_at] if sales.first_at else [])], default=None)
+    payments = max([sales.payments, *(row.payments or 0 for row in rows)])
+    leads = [at for row in rows for at in (row.became_lead_at, row.created_at) if at]
+    if payments and first_paid_at is None:
+        first_paid_at = min([*leads, *([sales.last_at] if sales.last_at else [])], default=read_at)
+    return CustomerSummary(
+        billing_id=next((row.billing_id for row in ordered if row.billing_id), None),
+        subscription_id=next((row.subscription_id for row in ordered if row.subscription_id), None),
+        email=next((row.email for row in ordered if row.email), None),
+        name=next((row.name for row in ordered if row.name), None),
+        first_paid_at=first_paid_at,
+        payments=max(payments, 1) if first_paid_at else 0,
+        seen_at=sales.last_at or (max(stated) if stated else max(leads, default=read_at)),
+    )
