@@ -175,10 +175,16 @@ select
    join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
    where l.organization_id = %(org)s and l.slug = %(alias)s and l.deleted_at is null
      and (a.email <> %(email)s or (l.program_id = %(program)s and a.deleted_at is not null)))
+  or exists (select from old_token t
+   join tracking_link l on l.organization_id = t.organization_id and l.id = t.link_id
+   join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+   where t.organization_id = %(org)s and t.token = %(alias)s and l.deleted_at is null
+     and (a.email <> %(email)s or (l.program_id = %(program)s and a.deleted_at is not null)))
   or exists (select from affiliate_account where slug = %(alias)s)
      and not exists (select from tracking_link
        where organization_id = %(org)s and slug = %(alias)s and deleted_at is null),
   exists (select from tracking_link where organization_id = %(org)s and slug = %(spare)s and deleted_at is null)
+  or exists (select from old_token where organization_id = %(org)s and token = %(spare)s)
   or exists (select from affiliate_account where slug = %(spare)s),
   is_slug_taken_anywhere(%(alias)s),
   is_slug_taken_anywhere(%(spare)s)

@@ -65,6 +65,19 @@ def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
     _TABLE.stage_inserts([_to_columns(row) for row in rows])
 
 
+_TAGS = """
+update affiliate a set tags = array(select jsonb_array_elements_text(r.value))
+from jsonb_each(%s) r where a.organization_id = %s and a.id = r.key::uuid
+"""
+
+
+def stage_tags(*, organization_id: UUID, tags: Mapping[UUID, Sequence[str]]) -> None:
+    """Stage the tags of new affiliates, by their ids, in one statement."""
+    if tags:
+        values = {str(affiliate_id): list(texts) for affiliate_id, texts in tags.items()}
+        db.stage(_TAGS, (Json(values), organization_id))
+
+
 def change(affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now."""
     different = {name: value for name, value in changes.items() if getattr(affiliate, name) != value}

@@ -160,6 +160,28 @@ def find_existing_emails(*, organization_id: UUID, program_id: UUID, emails: Seq
     return {email for (email,) in db.run(_EXISTING_EMAILS, (organization_id, program_id, list(emails)))}
 
 
+_IDS_BY_EMAIL = """
+select a.program_id, a.email, a.id from affiliate a
+join unnest(%s::uuid[], %s::text[]) as sought (program_id, email)
+  on a.program_id = sought.program_id and a.email = sought.email
+where a.organization_id = %s and a.deleted_at is null
+"""
+
+
+def find_ids_by_email(*, organization_id: UUID, people: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], UUID]:
+    """Return the ids of the affiliates with these emails in these programs, by program and email."""
+    params = ([program_id for program_id, _ in people], [email for _, email in people], organization_id)
+    return {(program_id, email): affiliate_id for program_id, email, affiliate_id in db.run(_IDS_BY_EMAIL, params)}
+
+
+_EMAILS = "select id, email from affiliate where organization_id = %s and id = any(%s::uuid[])"
+
+
+def find_emails(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the emails of these affiliates of the organization, including deleted ones."""
+    return dict(db.run(_EMAILS, (organization_id, list(affiliate_ids))))
+
+
 def find_existing(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
     """Return which of these ids are affiliates of the organization, including deleted ones."""
     return {affiliate_id for (affiliate_id,) in db.run(_EXISTING, (organization_id, list(affiliate_ids)))}

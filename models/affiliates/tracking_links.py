@@ -50,7 +50,8 @@ def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
 class LinkView(NamedTuple):
     """An undeleted link as shown to users, ids as text; `destination_url` is its program's.
 
-    `program_id` is set if the address contains it because the slug alone belongs to another link.
+    `program_id` is set if the address contains it because the slug alone belongs to another link. `old_tokens` are the
+    tokens of a former system that lead to it, too.
     """
 
     affiliate_id: str
@@ -62,6 +63,7 @@ class LinkView(NamedTuple):
     created_at: datetime
     destination_url: str | None
     program_id: str | None
+    old_tokens: tuple[str, ...] = ()
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, destination_url: str | None, needs_program: bool) -> "LinkView":
@@ -85,7 +87,8 @@ _OF_AFFILIATES = PreparedStatement("""
 select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,
   case when l.format <> 'Short' then
     (select p.referral_destination_url from program p where p.id = l.program_id) end,
-  case when l.needs_program then l.program_id::text end
+  case when l.needs_program then l.program_id::text end,
+  array(select t.token from old_token t where t.organization_id = %(org)s and t.link_id = l.id order by t.token)
 from tracking_link l
 where l.organization_id = %(org)s and l.affiliate_id = any(%(affiliates)s::uuid[]) and l.deleted_at is null
 order by l.is_default desc, l.created_at, l.id
@@ -135,7 +138,12 @@ def stage_retire_all(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at
 
 _IS_ANOTHERS = """
 select from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
-where l.organization_id = %s and l.slug = %s and l.deleted_at is null and a.email <> %s limit 1
+where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null and a.email <> %(email)s
+union all
+select from old_token t join tracking_link l on l.organization_id = t.organization_id and l.id = t.link_id
+join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+where t.organization_id = %(org)s and t.token = %(slug)s and l.deleted_at is null and a.email <> %(email)s
+limit 1
 """
 _DEFAULT_SLUGS = """
 select distinct on (a.email) a.email, l.slug
@@ -146,13 +154,18 @@ order by a.email, l.created_at
 _OWNERS = """
 select l.slug, a.email
 from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
-where l.organization_id = %s and l.slug = any(%s) and l.deleted_at is null
+where l.organization_id = %(org)s and l.slug = any(%(slugs)s) and l.deleted_at is null
+union all
+select t.token, a.email
+from old_token t join tracking_link l on l.organization_id = t.organization_id and l.id = t.link_id
+join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
+where t.organization_id = %(org)s and t.token = any(%(slugs)s) and l.deleted_at is null
 """
 
 
 def is_slug_of_another(*, organization_id: UUID, slug: str, email: str) -> bool:
-    """Return whether a link with this slug belongs to an affiliate with another email."""
-    return bool(db.run(_IS_ANOTHERS, (organization_id, slug, email)))
+    """Return whether a link with this slug or old token belongs to an affiliate with another email."""
+    return bool(db.run(_IS_ANOTHERS, {"org": organization_id, "slug": slug, "email": email}))
 
 
 def find_default_slug(*, organization_id: UUID, email: str) -> str | None:
@@ -166,8 +179,8 @@ def find_default_slugs(*, organization_id: UUID, emails: Sequence[str]) -> dict[
 
 
 def find_owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]]:
-    """Return the emails of the affiliates with these slugs, by slug; free slugs are left out."""
+    """Return the emails of the affiliates with these slugs or old tokens, by slug; free slugs are left out."""
     owners: dict[str, set[str]] = {}
-    for slug, email in db.run(_OWNERS, (organization_id, list(slugs))):
+    for slug, email in db.run(_OWNERS, {"org": organization_id, "slugs": list(slugs)}):
         owners.setdefault(slug, set()).add(email)
     return owners

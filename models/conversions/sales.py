@@ -7,6 +7,7 @@ from uuid import UUID
 
 from domain import jobs, leads
 from domain.conversions.customers import CustomerNames
+from models.affiliates import slug_links
 from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE, SALE_RANK, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
@@ -30,17 +31,17 @@ class SaleReferral:
 
 
 _REFERRALS = Rows(SaleReferral)
+_LINKS = slug_links.matches_sql(organization="%(organization_id)s")
 # Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
 # in the join a planner without statistics would scan all of a tenant's affiliates.
 _REFERRAL = f"""
   select a.id as affiliate_id, a.status as affiliate_status, p.id as program_id, now_open.yes as is_program_open,
     p.default_commission_model as commission_model, p.sale_commission_type is not null as has_sale_leg
-  from tracking_link l
+  from {_LINKS} l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
   cross join lateral (select {OPEN_PROGRAM} as yes) now_open
-  where l.organization_id = %(organization_id)s and l.slug = %(slug)s and l.deleted_at is null
-  order by {SALE_RANK}, l.created_at limit 1
+  order by l.place, {SALE_RANK}, l.created_at limit 1
 """
 _LOOK_UP = Lookup(
     f"""
@@ -51,12 +52,13 @@ from (select) one left join lateral ({_REFERRAL}) referral on true
 )
 
 
-def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
+def look_up(*, organization_id: UUID, external_event_id: str, slug: str, tokens: Sequence[str]) -> SaleReferral:
     """Return the sale with this event id, if it was accepted, and what the slug leads to, in one statement.
 
     A slug may have links in several campaigns of one organization: the first by `SALE_RANK` counts, then the oldest.
+    Without a link with the slug, `tokens` may be old tokens.
     """
-    params = {"organization_id": organization_id, "event": external_event_id, "slug": slug}
+    params = {"organization_id": organization_id, "event": external_event_id, "slug": slug, "tokens": list(tokens)}
     referral = _REFERRALS.first(_LOOK_UP, params)
     assert referral is not None
     return referral
@@ -110,15 +112,21 @@ returning 1
 """)
 
 
-def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
-    """Insert a sale for the affiliate of its slug, count its customer's payment and insert the job that settles it.
+def accept(sale: Sale, customer: CustomerNames, *, slug: str, tokens: Sequence[str]) -> bool:
+    """Insert a sale for the affiliate of its slug or old token, count its customer's payment and insert its job.
 
     False: nothing was written, because the organization already has a sale with this external event id, or no
     affiliate of the slug can earn by it; `look_up` tells which. A repeated sale writes nothing either.
     Budget: 1 round trip, and none for the commit in a unit of work with `is_single`.
     """
     sale_params = dict(zip(_NAMES, row_values(sale), strict=True))
-    accept_params = {**sale_params, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
+    accept_params = {
+        **sale_params,
+        **_SETTLE,
+        "slug": slug,
+        "tokens": list(tokens),
+        "ordinal": 0 if customer.is_known else 1,
+    }
     if not customer.is_known:
         return bool(db.run_single(_ACCEPT, accept_params))
     db.stage(_ACCEPT, accept_params)

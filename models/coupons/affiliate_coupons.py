@@ -1,5 +1,6 @@
 """Codes that credit an affiliate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +9,7 @@ from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from models.conditions import OF_PERSON
 from models.db import db
 from models.prepared_statements import Lookup, PreparedStatement
-from models.table import Table, columns
+from models.table import Table, columns, unnest
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,33 @@ _TABLE = Table("affiliate_coupon", AffiliateCoupon, expressions={"processor": pr
 insert = _TABLE.insert_returning
 #: Change columns of a locked code and return it as it is now.
 change = _TABLE.update_locked
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalCode:
+    """A code that was made elsewhere, to register."""
+
+    id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    code: str
+
+
+_EXTERNAL_COLUMNS = ("id", "program_id", "affiliate_id", "code")
+_INSERT_EXTERNAL = f"""
+insert into affiliate_coupon (organization_id, origin, status, created_at, {", ".join(_EXTERNAL_COLUMNS)})
+select %s, %s, %s, %s, r.* from {unnest(ExternalCode, _EXTERNAL_COLUMNS)} as r
+on conflict do nothing returning id
+"""
+
+
+def insert_external(
+    *, organization_id: UUID, codes: Sequence[ExternalCode], origin: str, status: str, at: datetime
+) -> set[UUID]:
+    """Insert external codes in one statement; return the ids of those whose text no code in force has."""
+    ordered = sorted(codes, key=lambda code: code.code)
+    arrays = [[getattr(code, name) for code in ordered] for name in _EXTERNAL_COLUMNS]
+    return {code_id for (code_id,) in db.run(_INSERT_EXTERNAL, (organization_id, origin, status, at, *arrays))}
 
 
 _ONE = f"select {_TABLE.columns} from affiliate_coupon where organization_id = %s and id = %s"

@@ -43,8 +43,8 @@ class CreditCandidate:
     `is_open`: the campaign is open; `may_earn`: it also pays for sales. `came_by_door`: the claimed slug came through
     their checkout door within the cookie window. `is_after_payment`: the buyer had paid before the lead was created.
     `code` is the redeemed code of theirs, if any. The rest prices a payment that credits them: its number among the
-    customer's payments, the commission basis, their terms. `has_imported_subscription`: an import that knows nothing
-    but the payment's subscription is among those payments, and not yet counted under the customer's names.
+    customer's payments, the commission basis, their terms. `joins_subscription`: some of those payments are counted
+    under a customer to whom only the payment's subscription leads.
     """
 
     by: Literal["claim", "customer", "subscription", "email", "door", "lead", "code"]
@@ -63,7 +63,7 @@ class CreditCandidate:
     code: RedeemableCode | None
     ordinal: int
     first_paid_at: datetime
-    has_imported_subscription: bool
+    joins_subscription: bool
     commission_basis: str
     cookie_window_days: int
     terms: SaleTerms
@@ -80,14 +80,12 @@ select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   named.lead_id, named.sub_id, named.occurred_at, named.is_after_payment,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value, named.place,
-  coalesce(c.payments, 0) + coalesce(s.payments, 0) + 1, least(c.first_paid_at, s.first_paid_at, %(at)s),
-  s.payments is not null, o.commission_basis, p.cookie_window_days,
+  c.payments + 1, least(c.first_paid_at, %(at)s), c.leads_elsewhere, o.commission_basis, p.cookie_window_days,
   {sale_terms.COLUMNS}
 from named
 join affiliate a on a.id = named.affiliate_id
 {sale_terms.JOINS}
-left join lateral customer_payments(%(org)s, a.program_id, {customers.NAMES}) c on true
-left join lateral ({customers.IMPORTED_SUBSCRIPTION}) s on true
+cross join lateral paying_customer(%(org)s, a.program_id, {customers.NAMES}, %(subscription_name)s::text) c
 order by named.place
 """
 _CANDIDATES = FreshSelect(_NAMING, also=("program_customer",))
@@ -97,6 +95,7 @@ _CANDIDATES = FreshSelect(_NAMING, also=("program_customer",))
 class PaymentOrigin:
     """The data of a payment made `at` that may name an affiliate, and the identifiers of its customer (`payer`).
 
+    `slugs` are slugs and tokens of a former system; `slugs_may_be` says which (`domain.gateways.referrals.Claim`).
     `connection_id` is the connection that reported the payment: ids of codes are compared within its account.
     """
 
@@ -110,6 +109,7 @@ class PaymentOrigin:
     payer: CustomerNames
     is_test: bool
     at: datetime
+    slugs_may_be: Sequence[str] = ()
 
 
 def list_candidates(origin: PaymentOrigin, *, organization_id: UUID) -> list[CreditCandidate]:
@@ -127,6 +127,7 @@ def _params(origin: PaymentOrigin) -> dict[str, object]:
         "gateway": origin.gateway,
         "connection": origin.connection_id,
         "slugs": list(origin.slugs),
+        "slugs_may_be": list(origin.slugs_may_be),
         "code_texts": [code.text.upper() for code in origin.codes],
         "code_ids": [code.id for code in origin.codes],
         "code_ids_certain": [code.is_id_certain for code in origin.codes],

@@ -9,6 +9,7 @@ from uuid import UUID
 from domain import jobs
 from models.db import db
 from models.gateways import order_states
+from models.gateways.credit_sources.brought import CUT_OVER
 from models.gateways.order_states import OrderState
 from models.jobs import rows
 from models.prepared_statements import FreshSelect, PreparedStatement
@@ -105,13 +106,16 @@ class PaymentContext:
 
     `origins` are the referrals of its buyer, as `referrals.list_origins` returns them, each with its `told_at`;
     `is_awaited`: events wait for it, or later payments of its buyer credited no affiliate; `order_conversion_id` is
-    the conversion of another payment of its order; `state` is the state of its order that was reported before it;
-    `payment` is the payment itself, if already known.
+    the conversion of another payment of its order; `cut_over_at`: its buyer is a customer of a former system, to which
+    their payments before it belong, and `has_signed_sales`: signed sales counted payments of theirs since; `state` is
+    the state of its order that was reported before it; `payment` is the payment itself, if already known.
     """
 
     origins: list[Any]
     is_awaited: bool
     order_conversion_id: UUID | None
+    cut_over_at: datetime | None
+    has_signed_sales: bool | None
     state: OrderState | None
     payment: GatewayPayment | None
 
@@ -142,9 +146,11 @@ _IS_AWAITED = f"""exists (
 ) or exists ({_UNREFERRED})"""
 _LOCK_CONTEXT = FreshSelect(f"""
 with known as ({_BY_ALIASES})
-select referral.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), {columns(OrderState, "state")},
+select referral.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), brought.cut_over_at, brought.has_signed_sales,
+  {columns(OrderState, "state")},
   {columns(GatewayPayment, "known")}
 from ({_ORIGINS}) referral
+left join ({CUT_OVER}) brought on true
 left join ({order_states.NEWEST}) state on true
 left join known on true
 """)

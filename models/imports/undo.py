@@ -1,11 +1,13 @@
 """Undoes an import: the number of statements does not depend on its rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from models.db import db
-from models.ledger import entries
+from models.imports import removal
 from models.table import Rows
 
 # Locked before they are read, by id: a transaction that waits for one finds it deleted.
@@ -19,27 +21,9 @@ select count(*) filter (where c.refunded_cents > 0 or exists
   count(*) filter (where c.status = 'Paid' and not c.payout_locked or exists
     (select from ledger_entry l where l.organization_id = c.organization_id and l.conversion_id = c.id
      and l.kind in ('pay', 'clawback')) or exists
-    (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id))
+    (select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id)),
+  coalesce(array_agg(c.id), '{}')
 from conversion c where c.organization_id = %s and c.import_job_id = %s
-"""
-
-_LEDGER = f"""
-{entries.insert_sql(kind="'adjust'", cents="-booked.cents", cause="c.import_job_id", at="%(at)s")}
-from conversion c
-cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
-  where l.organization_id = c.organization_id and l.conversion_id = c.id) booked
-where c.organization_id = %(org)s and c.import_job_id = %(job)s and booked.cents <> 0
-"""
-
-_REVENUE = """
-update affiliate_revenue r set net_cents = r.net_cents - gone.cents
-from (
-  select affiliate_id, (occurred_at at time zone 'UTC')::date as day, currency, sum(amount_cents) as cents
-  from conversion where organization_id = %(org)s and import_job_id = %(job)s and not is_test
-  group by 1, day, 3
-) gone
-where r.organization_id = %(org)s
-  and (r.affiliate_id, r.day, r.currency) = (gone.affiliate_id, gone.day, gone.currency)
 """
 
 _INBOXES = """
@@ -88,39 +72,35 @@ where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organizati
 
 _FORGET_CUSTOMERS = "delete from import_customer where organization_id = %(org)s and import_job_id = %(job)s"
 
-_HISTORY = """
-delete from conversion_event h using conversion c
-where c.organization_id = %(org)s and c.import_job_id = %(job)s
-  and h.organization_id = c.organization_id and h.conversion_id = c.id
-"""
 
-_COMMISSION_CHANGES = """
-delete from commission_change m using conversion c
-where c.organization_id = %(org)s and c.import_job_id = %(job)s
-  and m.organization_id = c.organization_id and m.conversion_id = c.id
-"""
-
-_CONVERSIONS = "delete from conversion where organization_id = %(org)s and import_job_id = %(job)s"
-
-
-def lock_conversions(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
-    """Lock an import's conversions until the transaction ends; return how many block the undoing, by reason.
+class LockedConversions(NamedTuple):
+    """The conversions of an import, and how many of them block the undoing, by reason.
 
     `refunded`: it has a refund. `overridden`: a recruiter earned an override. `paid`: a payout contains it.
+    Reasons without any are left out.
     """
+
+    ids: Sequence[UUID]
+    blocking: dict[str, int]
+
+
+def lock_conversions(*, organization_id: UUID, job_id: UUID) -> LockedConversions:
+    """Lock an import's conversions until the transaction ends, and return them."""
     db.stage(_LOCK, (organization_id, job_id))
-    return {
-        reason: count
-        for reason, count in count_blocked(organization_id=organization_id, job_id=job_id).items()
-        if count
-    }
+    counts, ids = _count_blocked(organization_id, job_id)
+    return LockedConversions(ids, {reason: count for reason, count in counts.items() if count})
 
 
 def count_blocked(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
-    """Return the same counts as `lock_conversions`, without locks."""
+    """Return how many conversions block the undoing, by reason as `lock_conversions`, without locks."""
+    return _count_blocked(organization_id, job_id)[0]
+
+
+def _count_blocked(organization_id: UUID, job_id: UUID) -> tuple[dict[str, int], Sequence[UUID]]:
     row = db.row(_COUNT_BLOCKED, (organization_id, job_id))
     assert row is not None
-    return dict(zip(("refunded", "overridden", "paid"), row, strict=True))
+    *counts, ids = row
+    return dict(zip(("refunded", "overridden", "paid"), counts, strict=True)), ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +128,11 @@ def sum_owed(*, organization_id: UUID, job_id: UUID) -> list[OwedCommission]:
     return _OWED_ROWS.all(_OWED, (organization_id, job_id))
 
 
-def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
-    """Stage the removal of an import's conversions and derived rows; the ledger gets opposite entries."""
-    for statement in (
-        _LEDGER,
-        _LOCK_CUSTOMERS,
-        _CUSTOMERS_GONE,
-        _CUSTOMERS_LEFT,
-        _FORGET_CUSTOMERS,
-        _REVENUE,
-        _HISTORY,
-        _COMMISSION_CHANGES,
-        _CONVERSIONS,
-    ):
-        db.stage(statement, {"org": organization_id, "job": job_id, "at": at})
+def stage_removal(*, organization_id: UUID, job_id: UUID, ids: Sequence[UUID], at: datetime) -> None:
+    """Stage the removal of an import's locked conversions and derived rows; the ledger gets opposite entries."""
+    for statement in (_LOCK_CUSTOMERS, _CUSTOMERS_GONE, _CUSTOMERS_LEFT, _FORGET_CUSTOMERS):
+        db.stage(statement, {"org": organization_id, "job": job_id})
+    removal.stage(organization_id=organization_id, ids=ids, cause_id=job_id, at=at)
 
 
 _UNUSED = """

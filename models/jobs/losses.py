@@ -111,6 +111,10 @@ _CLICKS = """select null, null::bigint, null from (select from click c where c.o
 _NEXT_TICK = "Nothing to do: the schedule asks for it again."
 
 
+def _stopped_switch() -> Loss:
+    return Loss("a switch that stands still", "Resume the switch: `flask switch resume ID`.", is_kept=False)
+
+
 def _tick(leaves: str, *, is_kept: bool = False) -> Loss:
     return Loss(leaves, _NEXT_TICK, is_kept=is_kept)
 
@@ -225,6 +229,11 @@ LOSSES: Mapping[Job, Loss] = {
     jobs.IMPORT_NOTIFY: Loss(
         "emails to imported affiliates that are not written", "Write to them yourself.", is_kept=False
     ),
+    jobs.SWITCH_READ: _stopped_switch(),
+    jobs.SWITCH_JUDGE: _stopped_switch(),
+    jobs.SWITCH_WRITE: _stopped_switch(),
+    jobs.SWITCH_UNDO: _stopped_switch(),
+    jobs.SWITCH_FORGET: _tick("keys and staging of ended switches"),
     jobs.FORGET: _tick("rows past their time"),
     jobs.WEBHOOKS_FAILING: _tick("warnings about failing endpoints"),
     jobs.DOMAINS_CHECK: _tick("checks of domains that are not started"),

@@ -3,7 +3,7 @@
 Times are the database's clock throughout, so no process's own clock can dispatch a job early or twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -184,19 +184,30 @@ returning id, attempt, queue, name, failed_at, trace, fair_key
 """)
 
 
-def any_org_dispatch(*, queue: str, per_thread: int, share: int, lease_s: int, is_long: bool = False) -> list[Pointer]:
+def any_org_dispatch(
+    *,
+    queue: str,
+    per_thread: int,
+    share: int,
+    lease_s: int,
+    is_long: bool = False,
+    on_dead: Callable[[Sequence[int]], None] | None = None,
+) -> list[Pointer]:
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
     At most `per_thread` jobs per live worker thread are dispatched at once, and at most `share` per fair key. If jobs
     hold a thread for long (`is_long`), a process that serves other queues as well counts with half of its threads, and
     one fair key has at most half of the jobs that may be dispatched. A job whose attempts are used up without a result
-    (it kills its worker) becomes a dead letter here. The commit need not wait for the disk: if a crash loses it, the
-    same attempt is dispatched again.
+    (it kills its worker) becomes a dead letter here; `on_dead` gets their ids. The commit need not wait for the disk:
+    if a crash loses it, the same attempt is dispatched again.
     """
     db.stage("set local synchronous_commit = off")
     advisory_locks.any_org_stage_dispatch_lock()
     params = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s, "is_long": is_long}
     rows = db.run(_DISPATCH, params | {"silent_after_s": processes.SILENT_AFTER_S})
+    dead = [job_id for job_id, _, _, _, failed_at, _, _ in rows if failed_at is not None]
+    if dead and on_dead is not None:
+        on_dead(dead)
     return [
         Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name, trace=trace, fair_key=fair_key)
         for job_id, attempt, queue_name, name, failed_at, trace, fair_key in rows

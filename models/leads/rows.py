@@ -1,9 +1,11 @@
 """Leads, and the affiliate of a lead's link. A lead has the same id as its own conversion."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from models.affiliates import slug_links
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.prepared_statements import Lookup, PreparedStatement
@@ -67,25 +69,38 @@ _BY_SLUG = Lookup(
 select (select id from lead where organization_id = %(org)s and event_id = %(event)s),
   referral.* from (select) one left join lateral (
   select {_REFERRAL}
-  from tracking_link l
+  from {slug_links.matches_sql(organization="%(org)s")} l
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
   join organization o on o.id = l.organization_id
-  where l.organization_id = %(org)s and l.slug = %(slug)s and l.deleted_at is null
-    and (%(program)s::uuid is null or l.program_id = %(program)s)
-  order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
+  where %(program)s::uuid is null or l.program_id = %(program)s
+  order by l.place, a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
   ) referral on true
 """,
     null_columns=2,
 )
 
 
-def look_up(*, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None) -> LeadLookUp:
+def look_up(
+    *,
+    organization_id: UUID,
+    external_event_id: str | None,
+    slug: str,
+    tokens: Sequence[str],
+    program_id: UUID | None,
+) -> LeadLookUp:
     """Return the lead with this event id, if it is known, and the affiliate of the slug, in one statement.
 
     Among several campaigns one that can earn now comes first, then the oldest; `program_id` selects the campaign.
+    Without a link with the slug, `tokens` may be old tokens.
     """
-    params = {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id}
+    params = {
+        "org": organization_id,
+        "event": external_event_id,
+        "slug": slug,
+        "tokens": list(tokens),
+        "program": program_id,
+    }
     look_up_row = _LOOK_UPS.first(_BY_SLUG, params)
     assert look_up_row is not None
     return look_up_row

@@ -28,6 +28,8 @@ create table switch (
   waiting_until timestamptz,
   -- Requests in a row without a usable answer.
   failures int not null default 0,
+  -- Answers in a row that there were too many requests.
+  busy int not null default 0,
   last_error_code text check (last_error_code in (
     'credentials_refused', 'source_unavailable', 'answer_too_large', 'internal_error', 'too_many_rows')),
   last_error_message text,
@@ -45,6 +47,8 @@ create table switch (
   undone_at timestamptz,
   -- When a person or a job last changed it.
   touched_at timestamptz not null,
+  -- Key and staging are erased.
+  is_forgotten boolean not null default false,
   constraint switch_paused check ((state = 'Paused') = (paused_in is not null)),
   constraint switch_last_error check ((last_error_code is null) = (last_error_at is null)),
   primary key (organization_id, id)
@@ -53,7 +57,7 @@ create unique index switch_open on switch (organization_id)
   where state not in ('Completed', 'Undoing', 'Undone', 'Cancelled');
 create index switch_list_order on switch (organization_id, created_at desc, id desc);
 -- Switches whose key or staging is to be forgotten.
-create index switch_touched on switch (touched_at) where state not in ('Undone', 'Cancelled');
+create index switch_touched on switch (touched_at) where not is_forgotten;
 select isolate_tenant('switch');
 
 create table switch_campaign (
@@ -87,6 +91,13 @@ create table switch_list (
   is_done boolean not null default false,
   -- The total that the last page told.
   total int,
+  -- The row of another list for which it is requested now.
+  parent text collate "C",
+  -- When its first walk began and ended.
+  started_at timestamptz,
+  walked_at timestamptz,
+  -- What a person should know of it, as the preview shows it: [{code, count, example}].
+  warnings jsonb not null default '[]',
   primary key (organization_id, switch_id, name),
   foreign key (organization_id, switch_id) references switch (organization_id, id) on delete cascade
 );
@@ -103,7 +114,10 @@ create table switch_collection (
   -- As the source tells it; null: it tells none.
   total int,
   written int not null default 0,
-  -- The source id after which the next slice of each job begins.
+  -- Counts and sums of the items that were judged so far, for the preview.
+  tally jsonb not null default '{}',
+  -- The source id after which the next slice of each job begins. Judging walks a collection more than once: judged_to
+  -- has the name of the walk in front.
   normalized_to text collate "C",
   judged_to text collate "C",
   written_to text collate "C",
@@ -122,6 +136,11 @@ create table switch_row (
   source_id text collate "C" not null check (length(source_id) between 1 and 300),
   data jsonb not null,
   is_mention boolean not null default false,
+  -- What other lists say of it: part of data, also after a page brought it again.
+  additions jsonb not null default '{}',
+  -- When a page first and last had it.
+  added_at timestamptz not null default now(),
+  read_at timestamptz not null default now(),
   primary key (organization_id, switch_id, collection, source_id),
   foreign key (organization_id, switch_id) references switch (organization_id, id) on delete cascade
 );
@@ -186,7 +205,23 @@ create index switch_item_customer on switch_item (organization_id, switch_id, cu
   where customer_ref is not null;
 create index switch_item_left_out on switch_item (organization_id, switch_id, collection, reason, source_id)
   where verdict = 'left_out';
+-- Refunds that the switch books, by their ids: undo tells them from those that were booked here.
+create index switch_item_refund on switch_item (organization_id, switch_id, target_id) where target_type = 'refund';
 select isolate_tenant('switch_item');
+
+-- Collect statistics of switch_item once it has grown by half: a switch fills it within minutes, and without statistics
+-- the planner takes every index of it for equally good. Runs as the owner, because analyzing needs that.
+create function refresh_switch_statistics() returns void language plpgsql security definer
+set search_path from current as $$
+declare
+  pages_before int := (select relpages from pg_class where oid = 'switch_item'::regclass);
+begin
+  if pg_relation_size('switch_item') / current_setting('block_size')::int > pages_before * 3 / 2 + 100 then
+    analyze switch_item (organization_id, switch_id, collection, source_id, key, affiliate_ref, customer_ref, verdict);
+  end if;
+end $$;
+revoke execute on function refresh_switch_statistics from public;
+grant execute on function refresh_switch_statistics to finderfee_app;
 
 -- Completed runs appear among the imports.
 alter table import_job add column switch_id uuid;

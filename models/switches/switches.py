@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.switches.states import ENDED
 from models.db import Json, db
 from models.prepared_statements import Lookup
 from models.table import Rows, Table
@@ -33,6 +34,7 @@ class Switch:
     requests: int
     waiting_until: datetime | None
     failures: int
+    busy: int
     last_error_code: str | None
     last_error_message: str | None
     last_error_at: datetime | None
@@ -46,6 +48,7 @@ class Switch:
     undo_until: datetime | None
     undone_at: datetime | None
     touched_at: datetime
+    is_forgotten: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,22 @@ def update(switch: Switch, changes: Mapping[str, Any]) -> Switch:
     changed = _TABLE.update({"organization_id": switch.organization_id, "id": switch.id}, values)
     assert changed is not None  # it is locked
     return changed
+
+
+_IS_WRITING = "select from switch where organization_id = %s and state in ('Writing', 'Undoing')"
+
+
+def is_writing(*, organization_id: UUID) -> bool:
+    """Return whether a switch of the organization writes or takes back records now."""
+    return bool(db.run(_IS_WRITING, (organization_id,)))
+
+
+_HAS_OPEN = "select from switch where organization_id = %s and state <> all(%s) limit 1"
+
+
+def has_open(*, organization_id: UUID) -> bool:
+    """Return whether the organization has a switch that is not ended."""
+    return bool(db.run(_HAS_OPEN, (organization_id, [state.value for state in ENDED])))
 
 
 def list_campaigns(*, organization_id: UUID, switch_id: UUID) -> list[SwitchCampaign]:

@@ -5,8 +5,8 @@ from domain.attribution import email_match
 from domain.gateways.names import Gateway
 from models.conditions import SALE_RANK
 from models.gateways.credit_sources import accounts
+from models.gateways.credit_sources.brought import same_id_sql
 from models.gateways.credit_sources.columns import NO_CODE, SECOND_AFTER
-from models.gateways.credit_sources.history import same_id_sql
 
 _CREDITS_OWN_EMAIL = ", ".join(f"'{gateway.value}'" for gateway in email_match.CREDITS_OWN_EMAIL)
 _GATEWAYS = ", ".join(f"'{gateway.value}'" for gateway in Gateway)
@@ -15,7 +15,7 @@ _GATEWAY_PAYMENT = "g.organization_id = %(org)s and g.is_test = %(is_test)s and 
 _SIGNED_SALE = "s.organization_id = %(org)s and s.is_test = %(is_test)s"
 _PAST_SALE = "c.organization_id = %(org)s and c.is_test = %(is_test)s"
 # SQL for the time of the buyer's first payment: by email at any gateway, by customer or subscription at this one, or by
-# any of them in a signed, an imported or a manual sale. Each is one index lookup.
+# any of them in a signed, an imported or a manual sale or a former system. Each is one index lookup.
 _FIRST_PAID_AT = f"""(select min(first.paid_at) from (
   select (
     select g.paid_at from gateway_payment g
@@ -51,6 +51,21 @@ _FIRST_PAID_AT = f"""(select min(first.paid_at) from (
     where {_PAST_SALE} and c.source = 'import' and c.processor_subscription_id = %(subscription)s
       and {same_id_sql("subscription", "c.email_normalized")}
     order by c.occurred_at limit 1)
+  union all
+  (select b.first_paid_at from brought_customer b
+    where b.organization_id = %(org)s and not %(is_test)s and b.email_normalized = %(email)s
+      and b.first_paid_at is not null
+    order by b.first_paid_at limit 1)
+  union all
+  (select b.first_paid_at from brought_customer b
+    where b.organization_id = %(org)s and not %(is_test)s and b.customer_id = %(customer)s
+      and b.first_paid_at is not null and {same_id_sql("customer", "b.email_normalized")}
+    order by b.first_paid_at limit 1)
+  union all
+  (select b.first_paid_at from brought_customer b
+    where b.organization_id = %(org)s and not %(is_test)s and b.subscription_id = %(subscription)s
+      and b.first_paid_at is not null and {same_id_sql("subscription", "b.email_normalized")}
+    order by b.first_paid_at limit 1)
 ) first)"""
 # Gateways report whole seconds: a lead of the same second as a payment counts as before it. However many leads a person
 # has, only the newest are read, in the order of their index.
