@@ -21,6 +21,7 @@ from adapters.safe_http.addresses import UrlRefused, VettedUrl
 from adapters.safe_http.connection import (
     CONTROL,
     TOKEN,
+    BodyTooLarge,
     Closed,
     ConnectionPool,
     HttpConnection,
@@ -51,6 +52,10 @@ class ReceiverUnreachable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class ResponseTooLarge(ReceiverUnreachable):
+    """The body is larger than a policy with `refuses_larger` allows."""
 
 
 class Headers(Mapping[str, str]):
@@ -85,7 +90,8 @@ class Response:
 class Policy:
     """The URLs that may be called, and the limits of a call. `allow_private`, for tests and development, allows any
     address and port, and http to this machine itself; `also_allow` allows these addresses, as literals in the URL, not
-    by name. `ca_bundle` is a PEM file that replaces the public authorities."""
+    by name. `ca_bundle` is a PEM file that replaces the public authorities. A body of more than `max_read_bytes` is cut
+    off, or with `refuses_larger` an error."""
 
     allow_private: bool = False
     also_allow: frozenset[tuple[str, int]] = frozenset()
@@ -93,6 +99,7 @@ class Policy:
     ca_bundle: str | None = None
     timeout_s: int = 10
     max_read_bytes: int = 65536
+    refuses_larger: bool = False
 
     def target(self, url: str) -> VettedUrl:
         """Return the parsed URL; raises `UrlRefused`, but does not resolve a name."""
@@ -151,6 +158,8 @@ class Client:
         with spans.call("call to a customer's server", method) as span:
             try:
                 status, values, content = self._send(target, request, deadline)
+            except BodyTooLarge as error:
+                raise ResponseTooLarge("the response is too large") from error
             except OSError as error:
                 raise ReceiverUnreachable(_describe_error(error, self._policy.timeout_s)) from error
             span.set_attributes(status=status)
@@ -173,7 +182,8 @@ class Client:
     def _exchange(self, connection: HttpConnection, request: bytes, deadline: float) -> Reply:
         try:
             connection.send(request, deadline)
-            reply, is_reusable = read_response(connection, self._policy.max_read_bytes)
+            policy = self._policy
+            reply, is_reusable = read_response(connection, policy.max_read_bytes, cuts_body=not policy.refuses_larger)
         except BaseException:  # also a time limit raised into this thread: the response is incomplete
             connection.close()
             raise

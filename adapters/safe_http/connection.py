@@ -48,6 +48,10 @@ class TooLarge(OSError):
     """The response exceeds its limit of bytes."""
 
 
+class BodyTooLarge(TooLarge):
+    """The body exceeds its limit of bytes."""
+
+
 @dataclass(slots=True, eq=False)
 class HttpConnection:
     """A connection to a checked peer, with TLS unless that is this machine. Used by one thread at a time."""
@@ -170,8 +174,11 @@ def remaining_s(deadline: float) -> float:
     return seconds
 
 
-def read_response(connection: HttpConnection, max_read_bytes: int) -> tuple[Reply, bool]:
-    """Return the final response and whether the connection can be reused."""
+def read_response(connection: HttpConnection, max_read_bytes: int, *, cuts_body: bool) -> tuple[Reply, bool]:
+    """Return the final response and whether the connection can be reused.
+
+    A larger body is cut off with `cuts_body`, else it raises BodyTooLarge.
+    """
     minor, status, headers = _read_head(connection)
     while status < 200:
         if status == 101:
@@ -179,7 +186,12 @@ def read_response(connection: HttpConnection, max_read_bytes: int) -> tuple[Repl
         minor, status, headers = _read_head(connection)
     connection.allowance = max_read_bytes - len(connection.buffer)
     body = bytearray()
-    is_whole = _read_body(connection, status, headers, body)
+    try:
+        is_whole = _read_body(connection, status, headers, body)
+    except TooLarge:
+        if not cuts_body:
+            raise BodyTooLarge from None
+        is_whole = False
     promise = _KEEP_ALIVE.fullmatch(headers.get("keep-alive", ""))
     connection.keep_alive_s = int(promise[1]) if promise else math.inf
     is_open = minor == "1" and not connection.buffer and "close" not in headers.get("connection", "").lower()
@@ -214,18 +226,15 @@ def _read_headers(lines: list[str]) -> dict[str, str]:
 def _read_body(connection: HttpConnection, status: int, headers: dict[str, str], body: bytearray) -> bool:
     """Read the body; return whether it is complete and the next response would start after it."""
     coding, length = headers.get("transfer-encoding"), headers.get("content-length")
-    try:
-        if status in (204, 304):
-            return True
-        if coding is not None:
-            _read_chunks(connection, coding, body)
-            return length is None
-        if length is not None:
-            _read_exactly(connection, _parse_length(length), body)
-            return True
-        _read_to_close(connection, body)
-    except TooLarge:
-        pass
+    if status in (204, 304):
+        return True
+    if coding is not None:
+        _read_chunks(connection, coding, body)
+        return length is None
+    if length is not None:
+        _read_exactly(connection, _parse_length(length), body)
+        return True
+    _read_to_close(connection, body)
     return False
 
 

@@ -28,7 +28,8 @@ class SourceInfo:
     """What people and the pipeline need to know of a source.
 
     `address` is scheme, host and path of its API; SWITCH_…_BASE_URL replaces scheme and host. `parameters` are the
-    parameter names of its links. `requests_per_s` is our own pace. `needs_currency`: its rows name no
+    parameter names of its links. `requests_per_s` is our own pace; with `paced_by_headers` it is that of the first
+    request, and a limit per minute in an answer's headers decides about the next. `needs_currency`: its rows name no
     currency, so that the brand must. `assumes_commissions`: it states no commissions, so that they are assumed.
     """
 
@@ -41,6 +42,7 @@ class SourceInfo:
     requests_per_s: float
     needs_currency: bool = False
     assumes_commissions: bool = False
+    paced_by_headers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,10 @@ class SourceRequest:
 
 @dataclass(frozen=True, slots=True)
 class SourceResponse:
-    """A response with status 200. `headers` are found by any case, `json` is its body."""
+    """A response with status 200. `headers` are found by any case, `json` is its body.
+
+    Decimals are Decimal here, and text in the rows that were stored.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -69,7 +74,7 @@ class SourceList:
     until a walk brings nothing new. `stable`: by cursor or ascending; requested once more from the last cursor at the
     end. `is_optional`: a 404 means that the account has no such list. `of_parents`: the list is requested once for each
     row of this collection, in the order of source ids; `parent` in `request` is its source id. The cursor starts again
-    for each.
+    for each. `leaves_rows_out`: pages have objects that are no rows, so that a total says nothing of the rows read.
     """
 
     name: str
@@ -78,19 +83,23 @@ class SourceList:
     page_size: int
     is_optional: bool = False
     of_parents: Collection | None = None
+    leaves_rows_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
     """A row as it is stored: `data` is the source's object, with what it needs of the object around it.
 
-    A mention is an affiliate named by another list's row only: stored if no list brought a row of this id.
+    A mention is an affiliate named by another list's row only: stored if no list brought a row of this id. An addition
+    is no row of its own: its names and values are put into the data of the stored row of this id, and stay when a list
+    brings that row again; without such a row it is dropped.
     """
 
     collection: Collection
     source_id: str
     data: Mapping[str, Any]
     is_mention: bool = False
+    is_addition: bool = False
 
 
 @dataclass(frozen=True, slots=True)
