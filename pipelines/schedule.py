@@ -45,6 +45,7 @@ SCHEDULE = (
     ScheduledTick("17 * * * *", jobs.HOLD_RELEASE),
     ScheduledTick("41 * * * *", jobs.CLICKS_FORGET),
     ScheduledTick("47 * * * *", jobs.RETENTION),
+    ScheduledTick("51 * * * *", jobs.SWITCH_FORGET),
     ScheduledTick("23 4 * * *", jobs.LEADS_EXPIRE),
     ScheduledTick("19 2 * * *", jobs.PARTITIONS),
     # Central banks publish in the afternoon of Europe.

@@ -2,6 +2,7 @@
 
 queues          the actors, one file per queue
 actor           one attempt of a job, from its row to the end of its row; `failures` records why it did not succeed
+dead_letters    reactions to jobs whose attempts are used up
 batching        several jobs at a time, for a worker that is behind
 unknown_jobs    the actor for kinds of jobs that this release does not know
 relay           sends due jobs to the broker, per queue and fair key; `silence` recovers the jobs of silent processes

@@ -10,6 +10,7 @@ from domain.jobs import Job
 from models import db
 from models.jobs import rows
 from pipelines.work import GiveUp, NotReadable, TryAgain
+from workers import dead_letters
 
 _log = structlog.get_logger(__name__)
 
@@ -49,6 +50,8 @@ def postpone(job_id: int, attempt: int, *, why: str = "") -> str:
         job = rows.any_org_postpone_unknown(
             job_id=job_id, attempt=attempt, why=why, first_s=_FIRST_POSTPONE_S, max_s=_MAX_POSTPONE_S
         )
+        if job is not None and job[1]:
+            dead_letters.any_org_react([job_id])
     if job is None:
         return "done"
     name, is_dead = job
@@ -67,6 +70,8 @@ def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> N
     storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
         is_dead = rows.any_org_record_failure(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+        if is_dead:
+            dead_letters.any_org_react([job_id])
     if is_dead is not None:
         _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
 

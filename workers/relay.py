@@ -18,7 +18,7 @@ from domain import jobs, thread_slots
 from models import db
 from models.jobs import rows
 from settings.concerns.jobs import Jobs
-from workers import metrics, silence
+from workers import dead_letters, metrics, silence
 from workers.carriers.pointer_carrier import PointerCarrier
 
 _log = structlog.get_logger(__name__)
@@ -92,6 +92,7 @@ class Relay:
             share=SHARE.get(queue, _UNLIMITED),
             lease_s=self._config.lease_s,
             is_long=thread_slots.has_long_jobs(queue),
+            on_dead=dead_letters.any_org_react,
         )
 
     def _push(self, pointers: Sequence[rows.Pointer]) -> None:

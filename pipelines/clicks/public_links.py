@@ -26,7 +26,8 @@ class SlugAddress(NamedTuple):
     `program` is a program's id or slug: an address that names one leads to that program alone. On a page with the tag
     of a program (`is_on_tag`) it is that program's id, and the slug may also belong to another program of the brand.
     `is_shared_bare`: only a link that is shared without a program counts. With the key of a web pixel the slug is one
-    of the pixel's organization, whatever the program.
+    of the pixel's organization, whatever the program. `tokens` are the spellings as an old token, the slug included;
+    none for a slug alone.
     """
 
     slug: str
@@ -34,6 +35,7 @@ class SlugAddress(NamedTuple):
     is_on_tag: bool = False
     is_shared_bare: bool = False
     pixel_key: str | None = None
+    tokens: tuple[str, ...] = ()
 
 
 _links: dict[SlugAddress, tuple[float, Link]] = {}
@@ -42,7 +44,7 @@ _lock = threading.Lock()
 
 
 def find(requested: SlugAddress) -> Link | None:
-    """Return the link of a slug (`models.clicks.public_links`), at most KEY_CACHE_S old.
+    """Return the link of a slug or old token (`models.clicks.public_links`), at most KEY_CACHE_S old.
 
     Runs in a transaction that sees every tenant; one without statements costs nothing. Budget: 1 statement, none for a
     slug that this process looked up within KEY_CACHE_S, or that cannot exist.
@@ -83,22 +85,33 @@ def clear_cache() -> None:
 
 
 def _normalize(requested: SlugAddress) -> SlugAddress | None:
-    """Return an address with its slug as slugs are stored; None for a slug that cannot exist."""
+    """Return an address with its slug as slugs are stored, empty without one; None for one that cannot exist."""
     slug, program = slugs.read(requested.slug), requested.program
-    if slug is None or (program is not None and (len(program) > _MAX_PROGRAM or "\x00" in program)):
+    # Most addresses have a slug alone.
+    tokens = () if slug == requested.slug else tuple(slugs.list_tokens(requested.slug))
+    if (slug is None and not tokens) or (program is not None and (len(program) > _MAX_PROGRAM or "\x00" in program)):
         return None
+    slug = slug or ""
     if requested.pixel_key is None:
-        return requested if slug == requested.slug else requested._replace(slug=slug)
-    return SlugAddress(slug, pixel_key=requested.pixel_key) if _PIXEL_KEY.fullmatch(requested.pixel_key) else None
+        return requested._replace(slug=slug, tokens=tokens) if tokens else requested
+    if not _PIXEL_KEY.fullmatch(requested.pixel_key):
+        return None
+    return SlugAddress(slug, pixel_key=requested.pixel_key, tokens=tokens)
 
 
 def _look_up(address: SlugAddress) -> Link | None:
+    tokens = address.tokens or (address.slug,)
     if address.pixel_key is not None:
-        return public_links.any_org_find_by_pixel(slug=address.slug, public_key=address.pixel_key)
+        return public_links.any_org_find_by_pixel(slug=address.slug, tokens=tokens, public_key=address.pixel_key)
     program_id = public_links.program_id_from_text(address.program) if address.is_on_tag and address.program else None
     if program_id is not None:
-        return public_links.any_org_find_by_tag(slug=address.slug, program_id=program_id)
-    return public_links.any_org_find(slug=address.slug, program=address.program, is_shared_bare=address.is_shared_bare)
+        return public_links.any_org_find_by_tag(slug=address.slug, tokens=tokens, program_id=program_id)
+    return public_links.any_org_find(
+        slug=address.slug,
+        tokens=tokens,
+        program=address.program,
+        is_shared_bare=address.is_shared_bare,
+    )
 
 
 def _cache(address: SlugAddress, link: Link | None, until: float) -> None:

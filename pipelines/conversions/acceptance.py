@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, statuses
+from domain import emails, slugs, statuses
 from domain.attribution import Facts, NamedAffiliate, Referral
 from domain.conversions import customers
 from domain.refusals import Refused
@@ -49,13 +49,15 @@ def accept_sale(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool
     """
     sale = _sale_from_body(organization_id, body, is_test, now)
     customer = customers.names(customer_id=body["customer_id"], email=body["customer_email"], is_test=is_test)
+    tokens = slugs.list_spellings(body["affiliate_slug"])
     for _ in range(_TRIES):
-        if sales.accept(sale, customer, slug=body["affiliate_slug"]):
+        if sales.accept(sale, customer, slug=body["affiliate_slug"], tokens=tokens):
             return SaleReceipt(conversion_id=sale.id)
         referral = sales.look_up(
             organization_id=organization_id,
             external_event_id=body["external_event_id"],
             slug=body["affiliate_slug"],
+            tokens=tokens,
         )
         if referral.known_sale_id == sale.id:  # the answer of the first try was lost with the connection
             return SaleReceipt(conversion_id=sale.id)

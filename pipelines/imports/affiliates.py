@@ -20,7 +20,7 @@ from models.affiliates import affiliates, bulk_actions, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
 from models.programs import programs
-from pipelines.imports import notification, slug_choice
+from pipelines.imports import exclusive, notification, slug_choice
 from pipelines.imports.slug_choice import ChosenSlugs
 
 
@@ -59,12 +59,11 @@ def run(importer: AffiliateImporter, body: Mapping[str, Any], *, now: datetime) 
 
     Rows that cannot be imported are counted and skipped. No event is sent.
     Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
-    Budget: 6 round trips for any number of rows; one more where rows bring no slug, and one where a slug cannot be had.
+    Budget: 7 round trips for any number of rows; one more where rows bring no slug, and one where a slug cannot be had.
     """
     organization_id = importer.organization_id
     program = _find_program(organization_id, body)
-    if not advisory_locks.try_import_lock(organization_id):
-        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    exclusive.hold(organization_id)
     advisory_locks.stage_all_people_lock(organization_id)
     reasons = _find_rejected(program, body)
     accepted = _accepted_rows(body, reasons)

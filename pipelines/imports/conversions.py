@@ -18,12 +18,13 @@ from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
 from domain.refusals import Refused
 from domain.statuses import ConversionStatus
-from models import advisory_locks, ids
+from models import ids
 from models.gateways import payments
 from models.imports import conversions, imports
 from models.imports.conversions import ImportedConversion, RowAffiliate
 from models.imports.imports import ImportJob
 from models.programs import programs
+from pipelines.imports import exclusive
 
 _METHOD = "historical_import"
 _PAYABLE = ConversionStatus.Approved
@@ -91,14 +92,13 @@ def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime)
     Rows with an unknown affiliate, and rows that were imported before, are counted and skipped. An invalid row refuses
     the whole import, or is skipped and counted with `skip_invalid`. No events, no emails, no overrides.
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
-    Budget: 5 round trips for any number of rows (program; lock; affiliates; known rows; writes and commit).
+    Budget: 6 round trips for any number of rows (program; lock; switches; affiliates; known rows; writes and commit).
     """
     program = _find_program(importer, body)
     readable, invalid = _read_rows(body["conversions"], now)
     if invalid and not body["skip_invalid"]:
         raise _invalid_rows(body, invalid)
-    if not advisory_locks.try_import_lock(importer.organization_id):
-        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    exclusive.hold(importer.organization_id)
     accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
     job = ImportJob(
         id=ids.new_id(),

@@ -13,6 +13,7 @@ from models import advisory_locks
 from models.affiliates import bulk_actions, tracking_links
 from models.imports import imports, undo
 from models.imports.imports import ListedImport
+from pipelines.imports import exclusive
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
     job = imports.find(organization_id=organization_id, job_id=import_id)
     if job is None:
         raise not_found("import", import_id)
+    if job.switch_id is not None:
+        return UndoPreview(job, 0, job.imported, (), {"switch": 1})
     if job.kind == "Conversions":
         blocking = undo.count_blocked(organization_id=organization_id, job_id=import_id)
         owed = undo.sum_owed(organization_id=organization_id, job_id=import_id)
@@ -65,15 +68,17 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
     Conversions are removed all or none; the same rows can then be imported again. Affiliates who have a conversion, a
     click, a recruit or an account are kept, the others are deleted with their links.
     Raises Refused: 404 not_found; 409 migration_already_in_progress, import_already_undone, import_not_undoable (with
-    `reasons`: how many conversions are refunded, overridden, paid).
-    Budget: 5 round trips for any number of conversions, 7 for affiliates.
+    `reasons`: how many conversions are refunded, overridden, paid; `switch`: 1 for rows of a switch).
+    Budget: 6 round trips for any number of conversions, 8 for affiliates.
     """
     if not imports.find(organization_id=organization_id, job_id=import_id):
         raise not_found("import", import_id)
-    if not advisory_locks.try_import_lock(organization_id):
-        raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
+    exclusive.hold(organization_id)
     before = imports.find(organization_id=organization_id, job_id=import_id)
     assert before is not None
+    if before.switch_id is not None:
+        message = "A switch brought these rows. Undo the switch instead: see Switch."
+        raise Refused(409, "import_not_undoable", message, reasons={"switch": 1})
     if before.status != imports.COMPLETED:
         raise Refused(409, "import_already_undone", "This import has been undone already.")
     if before.kind == "Conversions":
@@ -88,11 +93,11 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
 
 def _remove_conversions(organization_id: UUID, import_id: UUID, now: datetime) -> None:
     advisory_locks.stage_shared_payout_run_lock(organization_id)
-    blocking = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
-    if blocking:
+    locked = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
+    if locked.blocking:
         message = "Conversions of this import were refunded, paid or earned upon since; nothing was removed."
-        raise Refused(409, "import_not_undoable", message, reasons=blocking)
-    undo.stage_removal(organization_id=organization_id, job_id=import_id, at=now)
+        raise Refused(409, "import_not_undoable", message, reasons=locked.blocking)
+    undo.stage_removal(organization_id=organization_id, job_id=import_id, ids=locked.ids, at=now)
 
 
 def _remove_affiliates(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:

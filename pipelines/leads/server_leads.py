@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import statuses
+from domain import slugs, statuses
 from domain.refusals import Refused
 from models.leads import rows
 from models.leads.rows import LeadReferral
@@ -28,6 +28,7 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
         organization_id=organization_id,
         external_event_id=lead["external_event_id"],
         slug=lead["affiliate_slug"],
+        tokens=slugs.list_spellings(lead["affiliate_slug"]),
         program_id=lead["program_id"],
     )
     if result.known_lead_id is not None:

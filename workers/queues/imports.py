@@ -1,14 +1,17 @@
-"""The `imports` queue: the rest of an import after its response, and reconciliation with the lists of gateways."""
+"""The `imports` queue: the rest of an import after its response, reconciliation with gateways, and switches."""
 
+from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
 from adapters import clock
 from domain import jobs
+from domain.jobs import Job
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines.gateways import reconcile
 from pipelines.imports import notification
+from pipelines.switches import judging, reading, running, undoing
 from workers.actor import database_job, register_calling_job
 
 
@@ -51,3 +54,24 @@ register_calling_job(
     record=lambda run, totals: reconcile.finish(run, totals, now=clock.now()),
     why=lambda run, totals: totals.unreachable_reason,
 )
+
+
+register_calling_job(
+    jobs.SWITCH_READ,
+    prepare=lambda job: reading.prepare(
+        organization_id=job.tenant, switch_id=UUID(job.args["switch_id"]), now=clock.now()
+    ),
+    call=reading.call,
+    record=lambda request, result: reading.record(request, result, now=clock.now()),
+)
+
+
+def _register_slices(job: Job, do_next: Callable[..., None]) -> None:
+    @database_job(job)
+    def work(claimed: ClaimedJob) -> None:
+        do_next(organization_id=claimed.tenant, switch_id=UUID(claimed.args["switch_id"]), now=clock.now())
+
+
+_register_slices(jobs.SWITCH_JUDGE, judging.judge_next)
+_register_slices(jobs.SWITCH_WRITE, running.write_next)
+_register_slices(jobs.SWITCH_UNDO, undoing.undo_next)

@@ -15,6 +15,7 @@ from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import scheduled_checks
 from pipelines.invites import invitations
 from pipelines.leads import lifecycle
+from pipelines.switches import forgetting
 from pipelines.webhooks import outage_notices
 from workers.actor import database_job, register_calling_job
 
@@ -26,6 +27,7 @@ _SWEEPS: Sequence[tuple[Job, Callable[[], object]]] = (
     (jobs.INVITES_EXPIRE, lambda: invitations.any_org_expire(now=clock.now())),
     (jobs.HOLD_RELEASE, lambda: release.any_org_release(now=clock.now())),
     (jobs.LEADS_EXPIRE, lambda: lifecycle.any_org_expire(now=clock.now())),
+    (jobs.SWITCH_FORGET, lambda: forgetting.any_org_forget(now=clock.now())),
     (jobs.CLICKS_FORGET, lambda: upkeep.delete_click_hashes(now=clock.now())),
     (jobs.RETENTION, lambda: retention.any_org_start(now=clock.now())),
     (jobs.PARTITIONS, lambda: partitions.any_org_maintain(now=clock.now())),

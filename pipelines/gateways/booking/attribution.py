@@ -76,10 +76,11 @@ def build_query(
     context: BookingContext, origin: BuyerOrigin, at: datetime, signups: Signups = NO_SIGNUPS
 ) -> PaymentOrigin:
     """Return the query for the candidates that an origin names, for `decide_by_rows`."""
+    claims = _list_claims(context, origin)
     return PaymentOrigin(
         gateway=context.gateway,
         connection_id=context.connection.id,
-        slugs=[*(claim.slug for claim in _list_claims(context, origin)), *(claim.slug for claim in signups.claims)],
+        slugs=[*(claim.slug for claim in claims), *(claim.slug for claim in signups.claims)],
         codes=_list_codes(origin),
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
@@ -87,6 +88,7 @@ def build_query(
         payer=customer_names(context, origin),
         is_test=is_test(context, origin),
         at=at,
+        slugs_may_be=[claim.may_be for claim in claims],
     )
 
 

@@ -3,7 +3,6 @@
 Source: tracking spec, section 8 "Lead attribution order", "Attribution method taxonomy"; core spec, "Program fields".
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -23,12 +22,12 @@ from models.gateways.payments import GatewayPayment
 from pipelines import earnings
 from pipelines.conversions import credit, price, settlement
 from pipelines.conversions.price import Price
-from pipelines.gateways.booking import attribution, order_parts, origins, reversals, totals
+from pipelines.gateways.booking import attribution, earlier, order_parts, origins, reversals, totals
 from pipelines.gateways.booking.context import BookingContext, FactResult
 from pipelines.leads import lifecycle
 
-#: Reasons of a payment: nothing was paid; it could only be credited by history; it predates the connection.
-ZERO, HISTORY_ONLY, BEFORE = "zero_amount", "history_only", "before_connection"
+#: Reasons of a payment: nothing was paid; it could only be credited by history.
+ZERO, HISTORY_ONLY = "zero_amount", "history_only"
 
 
 def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
@@ -60,9 +59,9 @@ def book_payment(context: BookingContext, fact: PaymentFact) -> FactResult:
         if stored.is_awaited:
             context.release_parked(all_ids)
         return _book_zero(context, fact, existing)
-    if existing is None and not context.was_connected(fact.paid_at):
-        return _book_before_connection(context, fact, all_ids)
     row = existing or build_row(context, fact)
+    if reason := earlier.find_reason(context, row, stored):
+        return earlier.book(context, row, reason, all_ids)
     if stored.order_conversion_id is not None:
         row_of_order = order_parts.add_payment(context, fact, row, stored.order_conversion_id, aliases=all_ids)
         if row_of_order is not None:
@@ -123,7 +122,11 @@ def build_query(context: BookingContext, fact: PaymentFact) -> payments.PaymentQ
 def _with_total(context: BookingContext, existing: GatewayPayment, fact: PaymentFact) -> GatewayPayment:
     """Book the new total of a known payment's order; return the updated payment."""
     total = totals.total_from_payment(fact)
-    return existing if total is None or existing.reason == BEFORE else totals.apply_total(context, existing, total)
+    return (
+        existing
+        if total is None or existing.reason in earlier.REASONS
+        else totals.apply_total(context, existing, total)
+    )
 
 
 def _may_be_credited(existing: GatewayPayment) -> bool:
@@ -225,7 +228,7 @@ def _stage_earnings(
         program_id=candidate.program_id,
         paid_at=fact.paid_at,
         ordinal=candidate.ordinal,
-        joins_subscription=candidate.has_imported_subscription,
+        joins_subscription=candidate.joins_subscription,
     )
     earnings.write(conversion, share=candidate.terms.recruiter_share, terms=candidate.terms, now=context.now)
     credit.stage_effects(
@@ -258,14 +261,6 @@ def _build_sale_facts(
         first_paid_at=candidate.first_paid_at,
         terms=candidate.terms,
     )
-
-
-def _book_before_connection(context: BookingContext, fact: PaymentFact, all_ids: Sequence[str]) -> FactResult:
-    """Store a payment from before the gateway was connected without a conversion: a signed sale may have counted it."""
-    row = replace(build_row(context, fact), reason=BEFORE)
-    payments.stage(row, aliases=all_ids)
-    context.release_parked(all_ids)
-    return FactResult(reason=BEFORE)
 
 
 def _book_zero(context: BookingContext, fact: PaymentFact, existing: GatewayPayment | None) -> FactResult:

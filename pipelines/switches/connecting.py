@@ -1,0 +1,160 @@
+"""Starts a switch: one request to the source proves the credentials and lists the campaigns.
+
+The source is called before anything is written, and outside of any transaction.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from adapters.gateways.base import CredentialsRefused
+from adapters.switches import client, registry
+from adapters.switches.base import Source, SourceAccount, UnreadablePage
+from domain.refusals import Refused
+from domain.switches.records import SourceCampaign
+from domain.switches.sources import ONLY_CAMPAIGN, SourceName
+from domain.switches.states import SwitchState
+from models import db, ids
+from models.switches import switches
+from models.switches.switches import Switch, SwitchCampaign
+from pipelines import credentials
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedAccount:
+    """Credentials that a source accepted, and the account that they open; nothing is written yet."""
+
+    source: Source = field(repr=False)
+    credentials: Mapping[str, str] = field(repr=False)
+    account: SourceAccount
+
+
+def connect(
+    *, organization_id: UUID, member_id: UUID | None, source: str, credentials: Mapping[str, str], now: datetime
+) -> Switch:
+    """Return a new switch, Connected. Calls the source outside of transactions, for at most 10 s.
+
+    Raises Refused: 400 invalid_request, 422 switch_credentials_refused, 503 switch_source_unreachable,
+    409 switch_in_progress.
+    """
+    with db.unit_of_work(organization_id):
+        check_none_open(organization_id=organization_id)
+    proved = prove_new(source=source, values=credentials)
+    with db.unit_of_work(organization_id):
+        return store(proved, organization_id=organization_id, member_id=member_id, now=now)
+
+
+def check_none_open(*, organization_id: UUID) -> None:
+    """Raise Refused 409 switch_in_progress if the organization has a switch that is not ended."""
+    if switches.has_open(organization_id=organization_id):
+        raise _in_progress()
+
+
+def prove_new(*, source: str, values: Mapping[str, str]) -> ProvedAccount:
+    """Return the account that new credentials open. Calls the source, except for source files.
+
+    Raises Refused: 400 invalid_request, 422 switch_credentials_refused, 503 switch_source_unreachable.
+    """
+    adapter = registry.find(source)
+    if adapter is None:
+        raise Refused(400, "invalid_request", f"There is no source {source}.", field="source")
+    valid = credentials.validate(adapter.info.label, adapter.info.fields, values, is_whole=True)
+    return _prove(adapter, valid)
+
+
+def prove_changed(switch: Switch, values: Mapping[str, str]) -> ProvedAccount:
+    """Return the account that a switch's credentials open with these changes. Calls the source.
+
+    Raises Refused as `prove_new`.
+    """
+    source = registry.get(switch.source)
+    valid = credentials.validate(source.info.label, source.info.fields, values, is_whole=False)
+    sealed = switch.credentials_sealed
+    former = {} if sealed is None else credentials.unseal(sealed, switch.id)
+    return _prove(source, former | valid)
+
+
+def store(proved: ProvedAccount, *, organization_id: UUID, member_id: UUID | None, now: datetime) -> Switch:
+    """Write a switch, Connected, and return it. Raises Refused 409 switch_in_progress."""
+    check_none_open(organization_id=organization_id)
+    switch_id = ids.new_id()
+    is_files = proved.source.info.name == SourceName.Files
+    is_inserted = switches.insert(
+        {
+            "id": switch_id,
+            "organization_id": organization_id,
+            "source": proved.source.info.name.value,
+            "state": SwitchState.Connected.value,
+            "credentials_sealed": None if is_files else credentials.seal(proved.credentials, switch_id),
+            "requests": 0 if is_files else 1,
+            "created_by": member_id,
+            "created_at": now,
+            "touched_at": now,
+            **describe_account(proved),
+        }
+    )
+    if not is_inserted:  # another request was faster
+        raise _in_progress()
+    stage_campaigns(proved.account, organization_id=organization_id, switch_id=switch_id)
+    switch = switches.lock(organization_id=organization_id, switch_id=switch_id)
+    assert switch is not None  # it was inserted
+    return switch
+
+
+def describe_account(proved: ProvedAccount) -> dict[str, Any]:
+    """Return the columns of a switch that say which account it brings."""
+    account = proved.account
+    return {
+        "account_name": account.name,
+        "account_reference": account.reference,
+        "parameters": list(dict.fromkeys([*account.parameters, *proved.source.info.parameters])),
+    }
+
+
+def stage_campaigns(account: SourceAccount, *, organization_id: UUID, switch_id: UUID) -> None:
+    """Stage the campaigns of an account; those that are known keep their program."""
+    campaigns = list(account.campaigns) or [SourceCampaign(ONLY_CAMPAIGN, account.name)]
+    switches.stage_campaigns(
+        organization_id=organization_id,
+        switch_id=switch_id,
+        campaigns=[
+            SwitchCampaign(each.source_id, each.name, each.affiliates, _to_json(asdict(each.terms)), None)
+            for each in _without_repeats(campaigns)
+        ],
+    )
+
+
+def _prove(source: Source, values: Mapping[str, str]) -> ProvedAccount:
+    label = source.info.label
+    if source.info.name == SourceName.Files:
+        return ProvedAccount(source, values, SourceAccount(label, "", ()))
+    try:
+        response = client.fetch(source, values, source.account_request(values), timeout_s=client.CONNECT_TIMEOUT_S)
+        return ProvedAccount(source, values, source.read_account(values, response))
+    except CredentialsRefused as error:
+        message = f"{label} does not accept these credentials: {error}."
+        raise Refused(422, "switch_credentials_refused", message) from error
+    except client.SourceLacksList as error:
+        message = f"{label} has no account for these credentials: {error}."
+        raise Refused(422, "switch_credentials_refused", message) from error
+    except (client.SourceUnreachable, client.SourceBusy, client.AnswerTooLarge, UnreadablePage) as error:
+        message = f"{label} cannot be reached now ({error}). Nothing was changed; try again."
+        raise Refused(503, "switch_source_unreachable", message) from error
+
+
+def _without_repeats(campaigns: Sequence[SourceCampaign]) -> list[SourceCampaign]:
+    return list({each.source_id: each for each in campaigns}.values())
+
+
+def _to_json(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return terms as they are stored: what the source states, decimals as text."""
+    stated = {name: value for name, value in terms.items() if value is not None}
+    return {name: str(value) if isinstance(value, Decimal) else value for name, value in stated.items()}
+
+
+def _in_progress() -> Refused:
+    message = "This organization has a switch that is not finished. Complete or cancel it first."
+    return Refused(409, "switch_in_progress", message)

@@ -1,0 +1,182 @@
+"""Writes commissions: new conversions, the later state of brought ones, and refunds.
+
+Source: the switch-over rules, "Commissions" and "Known and changed".
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from domain import emails
+from domain.conversions import avatars
+from domain.conversions.customers import CustomerNames
+from domain.statuses import EARNS_NOTHING, ConversionStatus
+from domain.switches.decisions import CommissionDecision
+from domain.switches.reasons import LeftOutReason, SwitchWarning
+from models import advisory_locks, ids
+from models.imports import conversions
+from models.imports.conversions import ImportedConversion
+from models.imports.imports import ImportJob
+from models.switches.written_rows import brought_sales
+from models.switches.written_rows.brought_sales import BroughtRefund, BroughtSale
+from models.switches.written_rows.written import RowToWrite
+from pipelines.switches.writing.slices import Slice, WrittenRows
+
+_METHOD = "historical_import"
+# Payments of brought customers are counted with the customers.
+_NOT_COUNTED = CustomerNames(None, None, None, None, None)
+Rows = Sequence[tuple[RowToWrite, CommissionDecision]]
+
+
+def write(slice_: Slice) -> WrittenRows:
+    """Stage a slice: conversions to create and states to change.
+
+    A conversion that a payout names by now keeps its state, with the warning `paid_twice`.
+    Budget: 5 round trips for any number of rows, and one for each program.
+    """
+    advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
+    rows = slice_.read(CommissionDecision)
+    written = WrittenRows()
+    _create(slice_, [(row, decision) for row, decision in rows if decision.act == "create"], written)
+    _change(slice_, [(row, decision) for row, decision in rows if decision.act == "change"], written)
+    return written
+
+
+def write_refunds(slice_: Slice) -> WrittenRows:
+    """Stage a slice of refunds, each up to what is left of its conversion. Budget: 4 round trips."""
+    advisory_locks.stage_shared_payout_run_lock(slice_.organization_id)
+    rows = slice_.read(CommissionDecision)
+    written = WrittenRows()
+    sales = brought_sales.lock_all(
+        organization_id=slice_.organization_id, ids=[decision.conversion_id for _, decision in rows]
+    )
+    refunds = []
+    for row, decision in rows:
+        sale = sales.get(decision.conversion_id)
+        if sale is None:
+            written.left_out[row.source_id] = LeftOutReason.NegativeWithoutSale.value
+            continue
+        refund = _refund(sale, row.target_id, cents=decision.refunded_cents, commission_cents=decision.commission_cents)
+        refunds.append(refund)
+        sales[sale.id] = _apply_refund(sale, refund)
+    brought_sales.stage_refunds(refunds, **slice_.key, at=slice_.now)
+    return written
+
+
+def _create(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
+    existing = conversions.find_existing(
+        organization_id=slice_.organization_id, external_event_ids=[decision.external_event_id for _, decision in rows]
+    )
+    by_program: dict[UUID, list[ImportedConversion]] = defaultdict(list)
+    for row, decision in rows:
+        if decision.external_event_id in existing:
+            written.left_out[row.source_id] = LeftOutReason.IdKnownElsewhere.value
+        else:
+            by_program[decision.program_id].append(_conversion(decision))
+    job = ImportJob(
+        id=slice_.imports["Conversions"],
+        organization_id=slice_.organization_id,
+        kind="Conversions",
+        total=0,
+        imported=0,
+        skipped=0,
+        errored=0,
+        reasons={},
+        created_by=slice_.switch.created_by,
+        created_at=slice_.now,
+    )
+    for program_id in sorted(by_program):
+        conversions.stage(
+            job,
+            by_program[program_id],
+            program_id=program_id,
+            method=f"{_METHOD}:{slice_.switch.source}",
+            is_test=False,
+            switch_id=slice_.switch.id,
+        )
+
+
+def _conversion(decision: CommissionDecision) -> ImportedConversion:
+    is_refunded = decision.status == ConversionStatus.Refunded
+    return ImportedConversion(
+        id=decision.conversion_id,
+        affiliate_id=decision.affiliate_id,
+        external_event_id=decision.external_event_id,
+        amount_cents=decision.amount_cents,
+        currency=decision.currency,
+        commission_cents=decision.commission_cents,
+        status=decision.status,
+        type=decision.type,
+        payout_locked=decision.is_locked,
+        customer_email=decision.customer_email,
+        customer_name=decision.customer_name,
+        customer_avatar_url=avatars.url_from_email(decision.customer_email),
+        processor_customer_id=decision.processor_customer_id,
+        processor_subscription_id=decision.processor_subscription_id,
+        occurred_at=decision.occurred_at,
+        email_normalized=emails.normalize(decision.customer_email) if decision.customer_email else None,
+        self_referral=False,
+        needs_approval=False,
+        customer=_NOT_COUNTED,
+        hold_until=decision.hold_until,
+        refunded_cents=decision.amount_cents if is_refunded else decision.refunded_cents,
+        reversed_cents=decision.commission_cents if is_refunded else 0,
+    )
+
+
+def _change(slice_: Slice, rows: Rows, written: WrittenRows) -> None:
+    if not rows:
+        return
+    sales = brought_sales.lock_all(
+        organization_id=slice_.organization_id, ids=[decision.conversion_id for _, decision in rows]
+    )
+    states: dict[UUID, dict[str, Any]] = {}
+    refunds = []
+    for row, decision in rows:
+        sale = sales.get(decision.conversion_id)
+        if sale is None:
+            written.left_out[row.source_id] = LeftOutReason.IdKnownElsewhere.value
+        elif sale.is_in_payout:
+            written.unchanged.setdefault(SwitchWarning.PaidTwice.value, []).append(row.source_id)
+        else:
+            former: dict[str, Any] = {"status": sale.status, "is_locked": sale.payout_locked}
+            if decision.status == ConversionStatus.Refunded:
+                refund = _refund(sale, ids.new_id(), cents=sale.amount_cents, commission_cents=sale.commission_cents)
+                refunds.append(refund)
+                former |= {
+                    "refund_id": str(refund.id),
+                    "refunded_cents": refund.amount_cents,
+                    "reversed_cents": refund.reversal_cents,
+                }
+            else:
+                states[sale.id] = {"status": decision.status, "is_locked": decision.is_locked}
+            written.former[row.source_id] = former
+    brought_sales.stage_refunds(refunds, **slice_.key, at=slice_.now)
+    brought_sales.stage_states(states, organization_id=slice_.organization_id, cause_id=slice_.switch.id, at=slice_.now)
+
+
+def _refund(sale: BroughtSale, refund_id: UUID, *, cents: int, commission_cents: int) -> BroughtRefund:
+    """Return a refund of at most what is left; one that takes the whole commission refunds the whole sale."""
+    is_earning = sale.status not in EARNS_NOTHING
+    reversal = min(commission_cents, sale.commission_cents - sale.reversed_cents) if is_earning else 0
+    is_full = is_earning and sale.reversed_cents + reversal == sale.commission_cents
+    left = sale.amount_cents - sale.refunded_cents
+    amount = left if is_full else min(cents, left)
+    return BroughtRefund(
+        id=refund_id,
+        conversion_id=sale.id,
+        amount_cents=amount,
+        cumulative_cents=sale.refunded_cents + amount,
+        reversal_cents=reversal,
+        is_full=is_full,
+        place=sale.refund_count + 1,
+    )
+
+
+def _apply_refund(sale: BroughtSale, refund: BroughtRefund) -> BroughtSale:
+    return sale._replace(
+        refunded_cents=refund.cumulative_cents,
+        reversed_cents=sale.reversed_cents + refund.reversal_cents,
+        refund_count=refund.place,
+    )

@@ -1,0 +1,73 @@
+"""Writes brought customers, and counts their payments. Source: the switch-over rules, "First payment and ordinals"."""
+
+from domain import emails
+from domain.switches.decisions import CustomerDecision
+from models.switches import brought_customers
+from models.switches.brought_customers import BroughtCount, BroughtCustomer
+from models.switches.written_rows.written import RowToWrite
+from pipelines.switches.writing.slices import Slice, WrittenRows
+
+
+def write(slice_: Slice) -> WrittenRows:
+    """Stage a slice. What changed customers were is kept for undo, and uncredited payments of all are booked again.
+
+    Budget: 3 round trips for any number of rows.
+    """
+    organization_id, switch = slice_.organization_id, slice_.switch
+    rows = slice_.read(CustomerDecision)
+    before = {
+        customer.id: customer
+        for customer in brought_customers.list_by_ids(
+            organization_id=organization_id, ids=[decision.customer_id for _, decision in rows]
+        )
+    }
+    written = WrittenRows(
+        former={
+            row.source_id: brought_customers.to_json(before[decision.customer_id])
+            for row, decision in rows
+            if decision.customer_id in before
+        }
+    )
+    brought = [_customer(slice_, row, decision) for row, decision in rows]
+    brought_customers.stage_insert_all(brought)
+    brought_customers.stage_counts(
+        [
+            BroughtCount(
+                program_id=decision.program_id,
+                customer_id=decision.processor_customer_id,
+                subscription_id=decision.processor_subscription_id,
+                email=decision.email,
+                first_paid_at=decision.first_paid_at,
+                payments=decision.added_payments,
+            )
+            for _, decision in rows
+            if decision.first_paid_at is not None and decision.added_payments > 0
+        ],
+        organization_id=organization_id,
+        switch_id=switch.id,
+    )
+    brought_customers.stage_reopening(brought, organization_id=organization_id)
+    return written
+
+
+def _customer(slice_: Slice, row: RowToWrite, decision: CustomerDecision) -> BroughtCustomer:
+    switch = slice_.switch
+    return BroughtCustomer(
+        id=decision.customer_id,
+        organization_id=slice_.organization_id,
+        program_id=decision.program_id,
+        affiliate_id=decision.affiliate_id,
+        switch_id=switch.id,
+        source=switch.source,
+        source_id=row.source_id,
+        customer_id=decision.processor_customer_id,
+        subscription_id=decision.processor_subscription_id,
+        email=decision.email,
+        email_normalized=emails.normalize(decision.email) if decision.email else None,
+        name=decision.name,
+        first_paid_at=decision.first_paid_at,
+        payments=decision.payments,
+        seen_at=decision.seen_at,
+        cut_over_at=slice_.cut_over_at,
+        created_at=slice_.now,
+    )

@@ -1,0 +1,81 @@
+"""The slice of a collection that a job writes, and affiliates whom another record replaced since they were judged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from domain.switches import decision_json
+from models.switches.switches import Switch
+from models.switches.written_rows import written
+from models.switches.written_rows.written import MergedSince, RowToWrite
+
+Decision = TypeVar("Decision", bound=Any)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Rows of one collection of a switch; `imports` are the ids of its two imports by kind."""
+
+    switch: Switch
+    rows: Sequence[RowToWrite]
+    imports: Mapping[str, UUID]
+    now: datetime
+
+    @property
+    def key(self) -> dict[str, UUID]:
+        """The organization and the switch, as arguments."""
+        return {"organization_id": self.switch.organization_id, "switch_id": self.switch.id}
+
+    @property
+    def organization_id(self) -> UUID:
+        """The organization."""
+        return self.switch.organization_id
+
+    @property
+    def cut_over_at(self) -> datetime:
+        """Payments before it were the former system's."""
+        return self.switch.cut_over_at or self.switch.reading_at or self.switch.created_at
+
+    def read(self, kind: type[Decision]) -> list[tuple[RowToWrite, Decision]]:
+        """Return the rows with their decisions; an affiliate who was replaced since is the one who is there."""
+        merged = written.list_merged_since(**self.key) if self.rows else []
+        replacing = _Replacing(
+            {each.decided_id: each for each in merged},
+            {each.decided_link_id: each.link_id for each in merged if each.decided_link_id and each.link_id},
+        )
+        return [(row, replacing.apply(decision_json.read(kind, row.decision))) for row in self.rows]
+
+
+@dataclass(slots=True)
+class WrittenRows:
+    """What became of the rows of a slice. Rows that are neither left out nor unchanged are written."""
+
+    left_out: dict[str, str] = field(default_factory=dict)
+    unchanged: dict[str, list[str]] = field(default_factory=dict)
+    merged: dict[str, UUID] = field(default_factory=dict)
+    former: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def skips(self, source_id: str) -> bool:
+        """Return whether a row is not written."""
+        return (
+            source_id in self.left_out
+            or source_id in self.merged
+            or any(source_id in source_ids for source_ids in self.unchanged.values())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacing:
+    affiliates: Mapping[UUID, MergedSince]
+    links: Mapping[UUID, UUID]
+
+    def apply(self, decision: Decision) -> Decision:
+        there = self.affiliates.get(decision.affiliate_id)
+        if there is None:
+            return decision
+        changes: dict[str, Any] = {"affiliate_id": there.affiliate_id}
+        if getattr(decision, "link_id", None) in self.links:
+            changes["link_id"] = self.links[decision.link_id]
+        return replace(decision, **changes)
