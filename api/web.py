@@ -37,6 +37,7 @@ from api import (
     search,
     service,
     storefront,
+    switches,
     webhooks,
 )
 from api.access import challenges, limits
@@ -54,6 +55,7 @@ _BLUEPRINTS = (
     *affiliates.BLUEPRINTS,
     *invites.BLUEPRINTS,
     *imports.BLUEPRINTS,
+    *switches.BLUEPRINTS,
     *storefront.BLUEPRINTS,
     *payouts.BLUEPRINTS,
     *deals.BLUEPRINTS,

@@ -14,5 +14,5 @@ money          the ledger check, and reference rates
 demo           two small brands to try things on
 developer      triggers events and receives webhooks, for a brand's developers
 
-Without a folder: `affiliates`, `deals`, `embed`, `mail`, `payouts`, `webhooks`.
+Without a folder: `affiliates`, `deals`, `embed`, `mail`, `payouts`, `switches`, `webhooks`.
 """

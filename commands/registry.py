@@ -14,6 +14,7 @@ COMMANDS = {
     "embed": "commands.embed:group",
     "mail": "commands.mail:group",
     "payout": "commands.payouts:group",
+    "switch": "commands.switches:group",
     "webhook": "commands.webhooks:group",
     **organization.COMMANDS,
     **programs.COMMANDS,

@@ -69,6 +69,23 @@ def call(
     return answer
 
 
+def send_file(view: View, content: bytes, *, path: Mapping[str, object], key: str | None = None) -> ApiResult:
+    """Send a CSV file as it is to an operation that this screen uses, like `call`."""
+    person = session.require_person()
+    _check_is_declared(view)
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the key of `_find_endpoint`'s cache
+    return _read_response(
+        internal_requests.send(
+            _find_endpoint(app, view),
+            path=path,
+            body=content,
+            content_type="text/csv",
+            headers={"Idempotency-Key": key} if key is not None else None,
+            extra_environ={persons.ENVIRON_KEY: person},
+        )
+    )
+
+
 def call_anonymously(
     view: View, *, path: Mapping[str, object], body: Mapping[str, Any], key: str | None = None
 ) -> ApiResult:
@@ -97,9 +114,13 @@ def _call_as_person(
     body: Mapping[str, Any] | None,
     key: str | None,
 ) -> Response:
+    _check_is_declared(view)
+    return _send(view, path, query, body, key, carried={persons.ENVIRON_KEY: session.require_person()})
+
+
+def _check_is_declared(view: View) -> None:
     if view not in g.get("screen_uses", ()):
         raise RuntimeError(f"the screen does not declare that it uses {view.__name__}")
-    return _send(view, path, query, body, key, carried={persons.ENVIRON_KEY: session.require_person()})
 
 
 def _send(

@@ -26,6 +26,7 @@ from api.payouts.payouts import list_payouts
 from api.programs.assets import list_assets
 from api.programs.numbers import list_program_stats
 from api.programs.programs import list_programs
+from api.switches.switches import create_switch
 from api.webhooks.endpoints import list_webhook_endpoints
 from pages import api_client
 from pages.api_client import View
@@ -122,6 +123,7 @@ _DASHBOARD = Area(
                 Place("/dashboard/webhooks", "Webhooks", "hook", list_webhook_endpoints),
                 Place("/dashboard/api-keys", "API keys", "key", list_api_keys),
                 Place("/dashboard/imports", "Imports", "upload", list_imports),
+                Place("/dashboard/switch", "Switch", "out", create_switch),
             ),
         ),
         PlaceGroup(
@@ -234,6 +236,7 @@ CHAPTERS: Mapping[str, str] = MappingProxyType(
         "/dashboard/settings/payouts": "payouts",
         "/dashboard/settings/tracking": "clicks",
         "/dashboard/settings/tracking-domain": "clicks",
+        "/dashboard/switch": "switches",
         "/dashboard/webhooks": "webhooks",
         "/portal": "me",
         "/portal/deals": "deals",

@@ -220,6 +220,15 @@ class Email(fields.Field[str]):
         return address.normalized.lower()
 
 
+def parse_email(text: str) -> str | None:
+    """Return an address outside of a body trimmed and in lower case, None for one that `Email` refuses."""
+    try:
+        address: str = Email().deserialize(text)
+    except ValidationError:
+        return None
+    return address
+
+
 def one_of(kinds: Iterable[str], **options: Any) -> fields.String:
     """Return a string field that accepts exactly these values."""
     return fields.String(validate=validate.OneOf([str(kind) for kind in kinds]), **options)

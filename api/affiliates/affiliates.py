@@ -117,11 +117,17 @@ def list_applications() -> list[Any]:
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
 @operation(_READ, object_of(_RECORD), asks=AffiliateQuery(), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
-    """Show one affiliate, with `totals` also what they brought in so far: one round trip more."""
+    """Show one affiliate with the tokens of a former system that lead to their links.
+
+    With `totals` also what they brought in so far: one round trip more.
+    """
     affiliate_uuid, with_totals = path.uuid(affiliate_id, "affiliate"), body.query()["totals"]
     with db.unit_of_work(guards.organization_id()):
         affiliate = management.find(organization_id=guards.organization_id(), affiliate_id=affiliate_uuid)
-        (record,) = serializers.serialize_all([affiliate])
+        links = serializers.list_links(affiliate_uuid)
+        record = serializers.serialize(affiliate, links)
+        if tokens := sorted(token for link in links for token in link.old_tokens):
+            record["oldTokens"] = tokens
         if with_totals:
             record["totals"] = serializers.serialize_totals([record["id"]])[record["id"]]
     return record

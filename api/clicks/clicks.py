@@ -156,7 +156,7 @@ def _find_link_on_page(page: str, program: str | None, program_id: UUID | None) 
     if program_id is not None:
         with db.any_org_work():
             custom = organizations.any_org_find_params_by_program(program_id)
-    slugs = links.slugs_from_url(page, Params(custom).effective_order)[:_MAX_SLUGS]
-    candidates = [visits.find(SlugAddress(slug, program, is_on_tag=True)) for slug in slugs]
+    texts = links.texts_from_url(page, Params(custom).effective_order)[:_MAX_SLUGS]
+    candidates = [visits.find(SlugAddress(text, program, is_on_tag=True)) for text in texts]
     existing = [link for link in candidates if link is not None]
     return next((link for link in existing if link.can_earn), existing[0] if existing else None)

@@ -10,7 +10,7 @@ from flask import request
 
 from api.clicks import visits
 from api.clicks.visits import VisitOrigin
-from domain import links, slugs
+from domain import links
 from domain.clicks import carriers, raw_click, subid
 from domain.clicks.attribution_params import Params
 from domain.gateways import referrals
@@ -61,7 +61,9 @@ def origin_from_request() -> VisitOrigin:
 
 
 def _address_from_path(slug: str, program: str | None) -> SlugAddress:
-    if program is not None and slugs.read(slug) is None:  # punctuation behind a short link, as in `/r/ben/),`
+    if program is not None and not any(
+        character.isalnum() for character in slug
+    ):  # punctuation behind a short link, as in `/r/ben/),`
         slug, program = program, None
     return SlugAddress(slug, program, is_shared_bare=program is None)
 

@@ -47,6 +47,7 @@ def send(
     path: Mapping[str, object] | None = None,
     query: str = "",
     body: bytes = b"",
+    content_type: str = "application/json",
     headers: Mapping[str, str] | None = None,
     extra_environ: Mapping[str, object] | None = None,
     channel: Channel | None = None,
@@ -59,7 +60,7 @@ def send(
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
     method = method_of(app, endpoint)
     address = _address(app, endpoint, path, method) if path else _static_address(app, endpoint)
-    environ = _environ(method, address, query, body)
+    environ = _environ(method, address, query, body, content_type)
     environ |= {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (headers or {}).items()}
     environ |= extra_environ or {}
     environ[_ENVIRON_KEY] = channel
@@ -115,7 +116,7 @@ def _dispatch(app: Flask, environ: dict[str, Any]) -> Response:
         return app.full_dispatch_request()
 
 
-def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
+def _environ(method: str, path: str, query: str, body: bytes, content_type: str) -> dict[str, Any]:
     """Return a WSGI environment of this request's sender, without its credentials and its other headers."""
     outer = request.environ
     return {
@@ -124,7 +125,7 @@ def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
         "SCRIPT_NAME": "",
         "PATH_INFO": path,
         "QUERY_STRING": query,
-        "CONTENT_TYPE": "application/json",
+        "CONTENT_TYPE": content_type,
         "CONTENT_LENGTH": str(len(body)),
         "HTTP_HOST": outer.get("HTTP_HOST", "localhost"),
         "HTTP_USER_AGENT": outer.get("HTTP_USER_AGENT", ""),

@@ -33,6 +33,8 @@ _ID_BYTES = 16
 # With the position this is 42 bytes, a multiple of three, so that every bit of the base64 text counts.
 _SEAL_BYTES = 18
 _USE = "cursor"
+# The order that the seal of a cursor of texts names: it is invalid where one of a time is expected.
+_BY_KEY = "by key"
 
 Row = TypeVar("Row")
 
@@ -123,15 +125,29 @@ def position_from_cursor(cursor: str | None, order: str = "") -> tuple[datetime,
     return _EPOCH + timedelta(microseconds=microseconds), id
 
 
+def sign_key_cursor(key: Sequence[str]) -> str:
+    """Return the cursor of a position that is named by texts, for this caller and this path."""
+    position = orjson.dumps(list(key))
+    return base64.urlsafe_b64encode(_seal(derived_keys.current_key(_USE), position, _BY_KEY) + position).decode()
+
+
+def key_from_cursor(cursor: str | None) -> tuple[str, ...] | None:
+    """Return the texts of a cursor, None without one. Raises ValidationError if it is invalid here."""
+    if not cursor:
+        return None
+    sealed = _decode(cursor)
+    seal, position = sealed[:_SEAL_BYTES], sealed[_SEAL_BYTES:]
+    if not any(hmac.compare_digest(seal, _seal(key, position, _BY_KEY)) for key in derived_keys.accepted_keys(_USE)):
+        raise _invalid_cursor()
+    return tuple(orjson.loads(position))
+
+
 def _number_position(query: Mapping[str, Any], order: str) -> tuple[int, UUID] | None:
     return _verify_cursor(query["cursor"], order) if query["cursor"] else None
 
 
 def _verify_cursor(cursor: str, order: str) -> tuple[int, UUID]:
-    try:
-        sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
-    except (UnicodeEncodeError, binascii.Error) as error:
-        raise _invalid_cursor() from error
+    sealed = _decode(cursor)
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
     is_authentic = any(
         hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.accepted_keys(_USE)
@@ -139,6 +155,13 @@ def _verify_cursor(cursor: str, order: str) -> tuple[int, UUID]:
     if len(position) != _TIME_BYTES + _ID_BYTES or not is_authentic:
         raise _invalid_cursor()
     return int.from_bytes(position[:_TIME_BYTES], "big", signed=True), UUID(bytes=position[_TIME_BYTES:])
+
+
+def _decode(cursor: str) -> bytes:
+    try:
+        return base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise _invalid_cursor() from error
 
 
 def _seal(key: bytes, position: bytes, order: str) -> bytes:

@@ -81,6 +81,15 @@ ALL: tuple[Resource, ...] = (
         ("affiliate_import", "conversion_import", "imports"),
     ),
     Resource(
+        "switches",
+        "Switches",
+        "Leaving another affiliate system: its affiliates, links, codes, customers and commissions, after a preview.",
+        (
+            *("switch_sources", "switches", "switch_reading", "switch_files", "switch_preview", "switch_run"),
+            "switch_undo",
+        ),
+    ),
+    Resource(
         "storefront",
         "Storefront",
         "The public page of a campaign, and applications to it.",

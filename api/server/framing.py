@@ -10,9 +10,9 @@ KIB = 1024
 #: The maximum size of a head. Normal ones have about a kilobyte.
 MAX_HEAD_BYTES = 64 * KIB
 #: The largest body that any route accepts, with room for the framing of its chunks.
-MAX_BODY_BYTES = 5 * 1024 * KIB
-#: The maximum number of chunks of a body: the largest body in lines of eighty characters. The parser's time per chunk
-#: grows with their number.
+MAX_BODY_BYTES = 17 * 1024 * KIB
+#: The maximum number of chunks of a body: 5 MiB in lines of eighty characters, or 17 MiB in chunks of 272 bytes. The
+#: parser's time per chunk grows with their number.
 MAX_CHUNKS = 64 * KIB
 
 _HEAD_END = b"\r\n\r\n"

@@ -112,7 +112,7 @@
       function read(text) {
         return safely(function () {
           var referral = JSON.parse(text);
-          return readSlug(referral.slug) === referral.slug && referral.ts + referral.days * 864e5 > Date.now() && referral;
+          return /^[a-z\d._-]{1,64}$/.test(referral.slug) && referral.ts + referral.days * 864e5 > Date.now() && referral;
         });
       }
     }
@@ -149,15 +149,8 @@
       return safely(function () { return decodeURIComponent(text.replace(/\+/g, ' ')); }) || text;
     }
 
-    // A slug at the beginning of a text, as domain/slugs.py reads it: an invalid character ends it, invisible
-    // characters are left out, and words with a space between them are not a slug. Links may be encoded twice or more.
-    function readSlug(text) {
-      text = decode(decode(text)).replace(/[\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '').trim();
-      var match = /^(?=([a-z\d-]+((\.|_+)[a-z\d-]+)*))\1(?!\s|:\/\/)/i.exec(text);
-      if (match && match[1].length < 65) return match[1].toLowerCase();
-    }
-
-    // All slugs in the address, in order of precedence: the first one that the service knows counts.
+    // All texts in the address that may begin with a slug or be a token of a former system, in order of precedence: the
+    // first one that the service knows counts (domain/slugs.py reads them). URLs and longer texts are neither.
     function referral() {
       var values = Object.create(null);
       var slugs = [];
@@ -167,8 +160,8 @@
       });
       values['/'] = (/\/via\/([^/?&#]+)/i.exec(place.pathname + place.hash) || '')[1];
       option('custom-params').toLowerCase().split(/\s*,\s*/).concat(PARAMETERS, '/').forEach(function (name) {
-        var slug = readSlug(values[name] || '');
-        if (slug && slugs.indexOf(slug) < 0) slugs.push(slug);
+        var slug = (values[name] || '').toLowerCase();
+        if (slug && !/:\/|.{199}/.test(slug) && slugs.indexOf(slug) < 0) slugs.push(slug);
       });
       return slugs[0] && {
         page: place.href,

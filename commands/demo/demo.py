@@ -20,7 +20,7 @@ import click
 import settings
 from adapters import clock
 from commands import output
-from commands.demo import banner, brand, loopback, own_api
+from commands.demo import banner, brand, loopback, own_api, switch_trial
 from commands.demo.gateway import second_brand
 from commands.organization import sign_in
 from domain.organization.access import Role
@@ -42,15 +42,37 @@ _LINK_TTL_S = 86_400
 _SECRETS = ("apiKey", "signingSecret", "webhookSecret", *second_brand.SECRETS)
 
 
-@click.command("demo")
+@click.group("demo", invoke_without_command=True)
 @click.option("--show-secrets", is_flag=True, help="Show the key and its secrets even if the output is not a terminal.")
 @output.json_option
-def demo(show_secrets: bool, as_json: bool) -> None:
+@click.pass_context
+def demo(context: click.Context, show_secrets: bool, as_json: bool) -> None:
     """Create the demo brand, or show it again. Idempotent."""
+    if context.invoked_subcommand is not None:
+        return
     created = ensure()
     is_open = show_secrets or created.may_be_shown
     facts = {name: None if name in _SECRETS and not is_open else value for name, value in created.facts.items()}
     output.show(facts, as_json=as_json, print_text=lambda: click.echo(greeting(created, is_open=is_open)))
+
+
+@demo.command("switch")
+@click.argument("source", type=click.Choice(switch_trial.SOURCES))
+@click.option(
+    "--affiliates", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Size of the account."
+)
+@click.option("--yes", is_flag=True, help="Run the switch without a question after the preview.")
+def switch(source: str, affiliates: int, yes: bool) -> None:
+    """Switch the demo brand from a sample account of another affiliate system, which this command plays meanwhile."""
+    facts = ensure().facts
+    switch_trial.run(
+        source,
+        affiliates=affiliates,
+        organization_id=UUID(facts["organizationId"]),
+        program_id=facts["programId"],
+        owner_email=_OWNER_EMAIL,
+        is_sure=yes,
+    )
 
 
 @dataclass(frozen=True, slots=True)

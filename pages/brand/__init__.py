@@ -20,6 +20,7 @@ from pages.brand import (
     review,
     search,
     settings,
+    switches,
     webhooks,
 )
 
@@ -31,6 +32,7 @@ BLUEPRINTS = (
     invites.blueprint,
     *conversions.BLUEPRINTS,
     *imports.BLUEPRINTS,
+    *switches.BLUEPRINTS,
     *payouts.BLUEPRINTS,
     *programs.BLUEPRINTS,
     *review.BLUEPRINTS,

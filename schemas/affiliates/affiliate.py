@@ -165,7 +165,8 @@ class AffiliateLinkRecord(Wire):
 
 
 class AffiliateRecord(Wire):
-    """An affiliate with `links`, on request with `totals`, and in lists with `balances`.
+    """An affiliate with `links`, on request with `totals`, in lists with `balances`, and alone with `oldTokens`
+    if there are any.
 
     People at the dashboard also see `applicationData`, API keys never do.
     """
@@ -190,6 +191,7 @@ class AffiliateRecord(Wire):
     balances = fields.List(fields.Nested(BalanceRecord), metadata=MAY_LACK)
     totals = fields.Nested(AffiliateTotalsRecord, metadata=MAY_LACK)
     links = fields.List(fields.Nested(AffiliateLinkRecord))
+    old_tokens = fields.List(fields.String(), metadata=MAY_LACK)
 
 
 class AffiliateQuery(Wire):
@@ -235,8 +237,8 @@ class ApplicationsQuery(Wire):
     program_id = fields.UUID(load_default=None)
 
 
-_FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances", "totals"))
-_FOR_KEY = AffiliateRecord(exclude=("links", "balances", "totals", "application_data"))
+_FOR_DASHBOARD = AffiliateRecord(exclude=("links", "balances", "totals", "old_tokens"))
+_FOR_KEY = AffiliateRecord(exclude=("links", "balances", "totals", "old_tokens", "application_data"))
 _LINK = AffiliateLinkRecord(exclude=("url",))
 
 #: The keys of affiliates that the database renders, for a person at the dashboard and for an API key, and of links.

@@ -108,7 +108,10 @@ class AffiliateImportPreview(ImportPreview):
 
 
 class ImportTally(Wire):
-    """The numbers of an import; `reasons` counts why rows were skipped. `source` is the service of conversions."""
+    """The numbers of an import; `reasons` counts why rows were skipped. `source` is the service of conversions.
+
+    `switchId` is set if a switch from another system brought the rows.
+    """
 
     job_id = fields.UUID(attribute="id")
     status = one_of(("Completed", "Undone"))
@@ -120,6 +123,7 @@ class ImportTally(Wire):
     reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
     warning_count = fields.Integer()
     source = fields.String(allow_none=True)
+    switch_id = fields.UUID(allow_none=True)
 
 
 class ImportResultRecord(ImportTally):
@@ -156,11 +160,12 @@ class UndoneImport(PastImport):
 
 
 class HeldBack(Wire):
-    """How many conversions of an import block its undoing, and why."""
+    """How many conversions of an import block its undoing, and why; `switch`: 1 if a switch brought them."""
 
     refunded = fields.Integer()
     overridden = fields.Integer()
     paid = fields.Integer()
+    switch = fields.Integer()
 
 
 class ImportUndoPreview(Wire):

@@ -77,8 +77,8 @@ export function settingsOf(settings) {
 }
 
 /**
- * Return the possible referrers in a URL as { slug, slugs, subId }, or null. The slugs are in the order of these
- * parameters, then the one in the path; `slug` is the first.
+ * Return the possible referrers in a URL as { slug, slugs, subId }, or null. `slugs` are the whole texts, which may be
+ * tokens of a former affiliate system: in the order of these parameters, then the one in the path; `slug` is the first slug among them.
  */
 export function referral(address, params) {
   const [beforeHash, hash = ""] = address.replace(/&(amp;|#0*38;)+/gi, "&").split("#", 2);
@@ -90,15 +90,20 @@ export function referral(address, params) {
     if (!values.get(param)) values.set(param, value.trim());
   }
   const inPath = /\/via\/([^/?&#]+)/i.exec(`${path}#${hash}`)?.[1];
-  const slugs = [...params.map((name) => values.get(name)), inPath].map((text) => readSlug(text ?? "")).filter(Boolean);
-  return slugs.length ? { slug: slugs[0], slugs: [...new Set(slugs)], subId: cleanSubId(values.get("subid") || values.get("sub_id") || "") } : null;
+  const slugs = [...params.map((name) => values.get(name)), inPath].map((text) => readToken(text ?? "")).filter(Boolean);
+  return slugs.length ? { slug: slugs.map(readSlug).find(Boolean) ?? null, slugs: [...new Set(slugs)], subId: cleanSubId(values.get("subid") || values.get("sub_id") || "") } : null;
 }
 
 /** Return the slug that a text begins with, in lower case, as Finderfee reads it; or null. */
 export function readSlug(text) {
-  const clean = decode(decode(text)).replace(INVISIBLE, "").trim();
-  const slug = SLUG.exec(clean)?.[0];
-  return slug && slug.length <= 64 ? slug.toLowerCase() : null;
+  const slug = SLUG.exec(readToken(text) ?? "")?.[0];
+  return slug && slug.length <= 64 ? slug : null;
+}
+
+/** Return a text that may be a slug or a token of a former affiliate system, in lower case; or null. A URL is neither. */
+export function readToken(text) {
+  const token = decode(decode(text)).replace(INVISIBLE, "").trim();
+  return token && token.length <= 190 && !/:\/\/|[\0-\x1f\x7f]/.test(token) ? token.toLowerCase() : null;
 }
 
 /** Return a URL without the values of its parameters: the names are enough to recognize an advertisement. */

@@ -8,6 +8,7 @@ _REASONS: Mapping[str, str] = MappingProxyType(
         # Processed: the payment earned no commission, or nothing changed.
         "affiliate_not_active": "The affiliate is not approved",
         "before_connection": "Paid before you connected",
+        "before_switch": "Paid before you switched",
         "cancelled": "Cancelled before it was paid",
         "disconnected": "The connection was revoked",
         "history_only": "Recorded without its referral",

@@ -10,9 +10,9 @@ from typing import Any
 
 from flask import request
 
-from domain.imports import column_mapping, files, known_exports
+from domain.imports import column_mapping, files, suggestions
 from domain.imports.files import Kind
-from domain.imports.known_exports import Suggestion
+from domain.imports.suggestions import Suggestion
 
 _MAX_WORDS = 20
 _MAX_WORD = 60
@@ -120,7 +120,7 @@ def needs_matching(text: str) -> bool:
 def read_form(text: str) -> ColumnForm:
     """Return the form as it was sent, or as it is suggested for a new file. Raises UnreadableFile."""
     header = files.read_header(text)
-    suggestion = known_exports.suggest(header)
+    suggestion = suggestions.suggest(header)
     is_sent = "matched" in request.form
     kind = _read_kind(suggestion)
     if is_sent:
@@ -128,7 +128,7 @@ def read_form(text: str) -> ColumnForm:
     elif kind == suggestion.kind:
         chosen = dict(suggestion.columns)
     else:
-        chosen = known_exports.guess_columns(kind, header)
+        chosen = suggestions.guess_columns(kind, header)
     words, is_complete = _read_words(text, kind, chosen, suggestion)
     errors = _find_errors(kind, chosen, header)
     if is_sent and not is_complete and not errors:
@@ -177,7 +177,7 @@ def _read_words(
     choices = dict(zip(request.form.getlist("theirs"), request.form.getlist("ours"), strict=False))
     suggested = suggestion.words if kind == suggestion.kind else {}
     words = [
-        (word, choices.get(word) or suggested.get(word.casefold()) or known_exports.guess_word(kind, word) or "")
+        (word, choices.get(word) or suggested.get(word.casefold()) or suggestions.guess_word(kind, word) or "")
         for word in theirs
     ]
     valid = [(word, ours if ours in WORDS[kind] else "") for word, ours in words]

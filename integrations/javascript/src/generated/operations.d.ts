@@ -375,7 +375,7 @@ export declare class Affiliates {
   }): AsyncGenerator<records.Affiliate, void, undefined>;
 
   /**
-   * Show one affiliate, with `totals` also what they brought in so far: one round trip more.
+   * Show one affiliate with the tokens of a former system that lead to their links.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
@@ -748,6 +748,112 @@ export declare class Imports {
    * @param importId The import's id.
    */
   getImport(importId: string, options?: CallOptions): Promise<records.ImportDetail>;
+}
+
+/** Leaving another affiliate system: its affiliates, links, codes, customers and commissions, after a preview. */
+export declare class Switches {
+  /**
+   * List the affiliate systems to switch from, with the credentials that each takes and what is read of it.
+   * Scope read. Plan Starter or higher.
+   */
+  listSwitchSources(options?: CallOptions): Promise<records.SwitchSource[]>;
+
+  /**
+   * List the organization's switches, newest first; filtered by source and state.
+   * Scope read. Plan Starter or higher.
+   */
+  listSwitches(options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** The `nextCursor` of the previous page; left out, the first page. */
+    cursor?: string | null | undefined;
+    /** Only switches from this system. */
+    source?: "rewardful" | "firstpromoter" | "tolt" | "partnerstack" | "tapfiliate" | "lemonsqueezy" | "dub" | "files" | null | undefined;
+    /** Only switches in this state. */
+    state?: "Connected" | "Reading" | "Ready" | "Writing" | "Paused" | "Completed" | "Undoing" | "Undone" | "Cancelled" | null | undefined;
+  }): Promise<records.SwitchPage>;
+
+  /** Like `listSwitches`, one by one through all the pages. */
+  iterateSwitches(options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** Only switches from this system. */
+    source?: "rewardful" | "firstpromoter" | "tolt" | "partnerstack" | "tapfiliate" | "lemonsqueezy" | "dub" | "files" | null | undefined;
+    /** Only switches in this state. */
+    state?: "Connected" | "Reading" | "Ready" | "Writing" | "Paused" | "Completed" | "Undoing" | "Undone" | "Cancelled" | null | undefined;
+  }): AsyncGenerator<records.Switch, void, undefined>;
+
+  /**
+   * Show one switch: its state, mapping, options and progress.
+   * Scope read. Plan Starter or higher. Refused with not_found.
+   * @param switchId The switch's id.
+   */
+  getSwitch(switchId: string, options?: CallOptions): Promise<records.Switch>;
+
+  /**
+   * List the files of a switch by collection: columns, words, what is missing, and ten rows as they will be.
+   * Scope read. Plan Starter or higher. Refused with not_found, switch_not_files.
+   * @param switchId The switch's id.
+   */
+  listSwitchFiles(switchId: string, options?: CallOptions): Promise<records.SwitchFile[]>;
+
+  /**
+   * Show what Run would write, what is left out and why, and how it compares with the source's own figures.
+   * Scope read. Plan Starter or higher. Refused with not_found, switch_not_ready.
+   * @param switchId The switch's id.
+   */
+  previewSwitch(switchId: string, options?: CallOptions): Promise<records.SwitchPreview>;
+
+  /**
+   * List the rows of the source with their verdicts, filtered by collection, verdict and reason.
+   * Scope read. Plan Starter or higher. Refused with not_found, switch_not_ready.
+   * @param switchId The switch's id.
+   */
+  listSwitchRows(switchId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** The `nextCursor` of the previous page; left out, the first page. */
+    cursor?: string | null | undefined;
+    /** Only rows of this collection. */
+    collection?: "campaigns" | "affiliates" | "links" | "codes" | "customers" | "commissions" | "payouts" | null | undefined;
+    /** Only rows with this verdict. */
+    verdict?: "new" | "known" | "changed" | "merged" | "left_out" | null | undefined;
+    /** Only rows that are left out for this reason. */
+    reason?: "status_excluded" | "no_email" | "invalid_email" | "campaign_not_mapped" | "affiliate_unknown" | "slug_taken" | "code_taken" | "code_archived" | "customer_without_affiliate" | "customer_without_name" | "moved_customer" | "lead_expired" | "test_row" | "not_money" | "unsupported_currency" | "amount_out_of_range" | "in_future" | "after_cut_over" | "already_tracked" | "negative_without_sale" | "unknown_status" | "id_known_elsewhere" | "unreadable_row" | null | undefined;
+  }): Promise<records.SwitchRowPage>;
+
+  /** Like `listSwitchRows`, one by one through all the pages. */
+  iterateSwitchRows(switchId: string, options?: CallOptions & {
+    /** How many per page; a value above the maximum means the maximum. */
+    take?: number | null | undefined;
+    /** Only rows of this collection. */
+    collection?: "campaigns" | "affiliates" | "links" | "codes" | "customers" | "commissions" | "payouts" | null | undefined;
+    /** Only rows with this verdict. */
+    verdict?: "new" | "known" | "changed" | "merged" | "left_out" | null | undefined;
+    /** Only rows that are left out for this reason. */
+    reason?: "status_excluded" | "no_email" | "invalid_email" | "campaign_not_mapped" | "affiliate_unknown" | "slug_taken" | "code_taken" | "code_archived" | "customer_without_affiliate" | "customer_without_name" | "moved_customer" | "lead_expired" | "test_row" | "not_money" | "unsupported_currency" | "amount_out_of_range" | "in_future" | "after_cut_over" | "already_tracked" | "negative_without_sale" | "unknown_status" | "id_known_elsewhere" | "unreadable_row" | null | undefined;
+  }): AsyncGenerator<records.SwitchRow, void, undefined>;
+
+  /**
+   * Export the rows with their verdicts as CSV, up to 50,000, with the filters of the list.
+   * Scope read. Plan Starter or higher. Refused with not_found, switch_not_ready.
+   * @param switchId The switch's id.
+   */
+  exportSwitchRows(switchId: string, options?: CallOptions & {
+    /** Only rows of this collection. */
+    collection?: "campaigns" | "affiliates" | "links" | "codes" | "customers" | "commissions" | "payouts" | null | undefined;
+    /** Only rows with this verdict. */
+    verdict?: "new" | "known" | "changed" | "merged" | "left_out" | null | undefined;
+    /** Only rows that are left out for this reason. */
+    reason?: "status_excluded" | "no_email" | "invalid_email" | "campaign_not_mapped" | "affiliate_unknown" | "slug_taken" | "code_taken" | "code_archived" | "customer_without_affiliate" | "customer_without_name" | "moved_customer" | "lead_expired" | "test_row" | "not_money" | "unsupported_currency" | "amount_out_of_range" | "in_future" | "after_cut_over" | "already_tracked" | "negative_without_sale" | "unknown_status" | "id_known_elsewhere" | "unreadable_row" | null | undefined;
+  }): Promise<string>;
+
+  /**
+   * Show what an undo would remove and keep now, and why.
+   * Scope read. Plan Starter or higher. Refused with not_found, switch_not_completed.
+   * @param switchId The switch's id.
+   */
+  previewSwitchUndo(switchId: string, options?: CallOptions): Promise<records.SwitchUndoPreview>;
 }
 
 /** Invitations to affiliates, by email. */
@@ -1631,6 +1737,7 @@ export declare class Groups {
   readonly coupons: Coupons;
   readonly recruiting: Recruiting;
   readonly imports: Imports;
+  readonly switches: Switches;
   readonly invites: Invites;
   readonly conversions: Conversions;
   readonly search: Search;

@@ -377,6 +377,54 @@ export class Imports {
   }
 }
 
+export class Switches {
+  #call;
+
+  constructor(call) {
+    this.#call = call;
+  }
+
+  listSwitchSources(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/sources", options });
+  }
+
+  listSwitches(options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches", query: ["take", "cursor", "source", "state"], options });
+  }
+
+  iterateSwitches(options = {}) {
+    return everyItem((cursor) => this.listSwitches({ ...options, cursor }));
+  }
+
+  getSwitch(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}", values: { switchId }, options });
+  }
+
+  listSwitchFiles(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}/files", values: { switchId }, options });
+  }
+
+  previewSwitch(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}/preview", values: { switchId }, options });
+  }
+
+  listSwitchRows(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}/rows", values: { switchId }, query: ["take", "cursor", "collection", "verdict", "reason"], options });
+  }
+
+  iterateSwitchRows(switchId, options = {}) {
+    return everyItem((cursor) => this.listSwitchRows(switchId, { ...options, cursor }));
+  }
+
+  exportSwitchRows(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}/rows.csv", values: { switchId }, query: ["collection", "verdict", "reason"], options });
+  }
+
+  previewSwitchUndo(switchId, options = {}) {
+    return this.#call({ method: "GET", path: "/api/v1/switches/{switchId}/undo", values: { switchId }, options });
+  }
+}
+
 export class Invites {
   #call;
 
@@ -847,6 +895,7 @@ export class Groups {
     this.coupons = new Coupons(call);
     this.recruiting = new Recruiting(call);
     this.imports = new Imports(call);
+    this.switches = new Switches(call);
     this.invites = new Invites(call);
     this.conversions = new Conversions(call);
     this.search = new Search(call);

@@ -23,6 +23,7 @@ from .programs import Programs
 from .recruiting import Recruiting
 from .sales import Sales
 from .search import Search
+from .switches import Switches
 from .webhooks import Webhooks
 
 
@@ -38,6 +39,7 @@ class Groups:
         self.coupons = Coupons(transport)
         self.recruiting = Recruiting(transport)
         self.imports = Imports(transport)
+        self.switches = Switches(transport)
         self.invites = Invites(transport)
         self.conversions = Conversions(transport)
         self.search = Search(transport)

@@ -99,7 +99,7 @@ class Affiliates:
         *,
         totals: bool | None = None,
     ) -> records.Affiliate:
-        """Show one affiliate, with `totals` also what they brought in so far: one round trip more.
+        """Show one affiliate with the tokens of a former system that lead to their links.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 

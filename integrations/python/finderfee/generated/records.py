@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 class Affiliate(TypedDict):
-    """An affiliate with `links`, on request with `totals`, and in lists with `balances`."""
+    """An affiliate with `links`, on request with `totals`, in lists with `balances`, and alone with
+    `oldTokens` if there are any.
+    """
 
     id: str
     """Its id."""
@@ -69,6 +71,11 @@ class Affiliate(TypedDict):
 
     links: list[AffiliateLink]
     """The affiliate's links, the default one first."""
+
+    oldTokens: NotRequired[list[str]]
+    """Tokens of a former affiliate system that lead to the affiliate's links, in lower case; left
+    out if there are none.
+    """
 
 
 class AffiliateApplicationCompletedData(TypedDict):
@@ -781,6 +788,16 @@ class AssetPage(TypedDict):
 
     hasMore: bool
     """Whether there is another page."""
+
+
+class AssumedCommission(TypedDict):
+    """The commission that is assumed of each sale."""
+
+    type: Literal["Percentage", "Fixed"]
+    """Whether `value` is percent of the sale, or a fixed amount."""
+
+    value: float
+    """Percent, or major units of the sale's currency."""
 
 
 class Attribution(TypedDict):
@@ -1539,6 +1556,44 @@ class ChangesBody(TypedDict):
     """The requested changes."""
 
 
+class CollectionCounts(TypedDict):
+    """How many rows of a collection were read, by verdict."""
+
+    read: int
+    """Rows that were read: the sum of the others."""
+
+    new: int
+    """Rows that become new records."""
+
+    known: int
+    """Rows that are here already and stay as they are."""
+
+    changed: int
+    """Rows that are here already and change."""
+
+    merged: int
+    """Rows of people who are here already; their links, codes and history go to them."""
+
+    leftOut: int
+    """Rows that are left out."""
+
+
+class CollectionResult(TypedDict):
+    """What became of the rows of a collection."""
+
+    created: int
+    """Records that were created."""
+
+    merged: int
+    """Rows of people who are here already; their links, codes and history go to them."""
+
+    changed: int
+    """Records that were changed."""
+
+    leftOut: int
+    """Rows that were left out."""
+
+
 class CommissionBalance(TypedDict):
     """Commission of one currency, in its minor units, and the number of rows."""
 
@@ -2179,6 +2234,9 @@ class ConversionImportResult(TypedDict):
     source: str | None
     """The service that the sales come from."""
 
+    switchId: str | None
+    """The switch from another affiliate system that ran it; null for an import."""
+
     warnings: list[ImportJobWarning]
     """Values that are imported differently from the file; the rows are still imported."""
 
@@ -2396,6 +2454,25 @@ class ConversionValidatedEvent(TypedDict):
     data: ConversionReviewedData
 
 
+class CountsByCollection(TypedDict):
+    """How many records of each collection."""
+
+    affiliates: NotRequired[int]
+    """The affiliates."""
+
+    links: NotRequired[int]
+    """The affiliate's links, the default one first."""
+
+    codes: NotRequired[int]
+    """The coupon codes."""
+
+    customers: NotRequired[int]
+    """How many customers."""
+
+    commissions: NotRequired[int]
+    """How many commissions."""
+
+
 class CouponArchive(TypedDict):
     """The progress of ending an archived coupon's codes at the gateway."""
 
@@ -2488,6 +2565,16 @@ class CouponCodePage(TypedDict):
 
     hasMore: bool
     """Whether there is another page."""
+
+
+class CurrencyCents(TypedDict):
+    """An amount of one currency."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    cents: int
+    """The amount in minor units of `currency`."""
 
 
 class CurrencyTotal(TypedDict):
@@ -2874,6 +2961,19 @@ class EndpointTest(TypedDict):
 
     type: NotRequired[Literal["test", "conversion.created", "conversion.refunded", "affiliate.created", "affiliate.approved", "payout.created", "payout.paid", "payout.failed", "campaign_coupon.created", "affiliate_coupon.created"] | None]
     """The sample to send; left out, the generic `test`."""
+
+
+class ExplainedDifference(TypedDict):
+    """A part of a difference and its reason."""
+
+    reason: str
+    """Why these rows make a difference."""
+
+    count: int
+    """How many there are."""
+
+    cents: int | None
+    """The amount in minor units of `currency`."""
 
 
 class FoundAffiliate(TypedDict):
@@ -3456,6 +3556,9 @@ class ImportDetail(TypedDict):
     source: str | None
     """The service that conversions come from; null for affiliates."""
 
+    switchId: str | None
+    """The switch from another affiliate system that ran it; null for an import."""
+
     createdAt: str
     """When it was created."""
 
@@ -3542,6 +3645,9 @@ class ImportResult(TypedDict):
 
     source: str | None
     """The service that conversions come from; null for affiliates."""
+
+    switchId: str | None
+    """The switch from another affiliate system that ran it; null for an import."""
 
     warnings: list[ImportJobWarning]
     """Values that are imported differently from the file; the rows are still imported."""
@@ -3922,6 +4028,22 @@ class LeaderboardEntry(TypedDict):
 
     commissionCents: int
     """The affiliate's commission in these days, in home-currency minor units."""
+
+
+class LeftOutCount(TypedDict):
+    """How many rows of a collection are left out for a reason, and their commission."""
+
+    collection: Literal["campaigns", "affiliates", "links", "codes", "customers", "commissions", "payouts"]
+    """The kind of rows."""
+
+    reason: Literal["status_excluded", "no_email", "invalid_email", "campaign_not_mapped", "affiliate_unknown", "slug_taken", "code_taken", "code_archived", "customer_without_affiliate", "customer_without_name", "moved_customer", "lead_expired", "test_row", "not_money", "unsupported_currency", "amount_out_of_range", "in_future", "after_cut_over", "already_tracked", "negative_without_sale", "unknown_status", "id_known_elsewhere", "unreadable_row"]
+    """Why they are left out."""
+
+    count: int
+    """How many there are."""
+
+    commission: list[CurrencyCents]
+    """Their commission by currency."""
 
 
 class ManualConversionAnswer(TypedDict):
@@ -4512,6 +4634,9 @@ class PastImport(TypedDict):
 
     source: str | None
     """The service that conversions come from; null for affiliates."""
+
+    switchId: str | None
+    """The switch from another affiliate system that ran it; null for an import."""
 
     createdAt: str
     """When it was created."""
@@ -5833,6 +5958,16 @@ class ReviewBody(TypedDict):
     """The reason, for the brand's own records."""
 
 
+class RowTarget(TypedDict):
+    """The record here that a row becomes."""
+
+    type: Literal["program", "affiliate", "link", "code", "customer", "conversion", "refund"]
+    """The kind of the record."""
+
+    id: str
+    """The id of the record."""
+
+
 class SaleAnswer(TypedDict):
     """`conversionId` of a new sale, or `deduped` if the sale is known."""
 
@@ -6235,6 +6370,566 @@ class SummaryRow(TypedDict):
     """The first day of the day, week or month."""
 
 
+class Switch(TypedDict):
+    """A switch: one attempt to bring one account of another affiliate system into the organization."""
+
+    id: str
+    """Its id."""
+
+    source: Literal["rewardful", "firstpromoter", "tolt", "partnerstack", "tapfiliate", "lemonsqueezy", "dub", "files"]
+    """The system that it reads."""
+
+    state: Literal["Connected", "Reading", "Ready", "Writing", "Paused", "Completed", "Undoing", "Undone", "Cancelled"]
+    """Connected, Reading, Ready, Writing, Completed, Undoing, Undone, Cancelled; or Paused, with
+    `lastError`.
+    """
+
+    stage: str | None
+    """The collection that is read, written or undone now; `recheck` while lists are read again,
+    `judge` while rows are judged; null otherwise.
+    """
+
+    pausedIn: Literal["Reading", "Writing"] | None
+    """The state in which it was paused; null if it is not paused."""
+
+    account: SwitchAccount
+
+    campaigns: list[SwitchCampaign]
+    """The campaigns of the account, and the programs that they lead to."""
+
+    options: SwitchOptions
+
+    columns: dict[str, Any]
+    """The columns of files by our fields; empty for other sources."""
+
+    words: dict[str, Any]
+    """What words of the status columns of files mean; empty for other sources."""
+
+    cutOverAt: str | None
+    """Later sales of the old system are left out. Null: the time at which reading began."""
+
+    progress: SwitchProgress
+
+    requests: int
+    """Requests to the source so far."""
+
+    waitingUntil: str | None
+    """When the source may be asked again; null if nothing waits."""
+
+    lastError: SwitchError | None
+    """Why it is paused, or what went wrong last; null if nothing did."""
+
+    credentialsHeld: bool
+    """Whether the credentials are stored; they are erased when the switch ends."""
+
+    result: SwitchResult | None
+    """What the run did; null before it is completed."""
+
+    createdAt: str
+    """When it was created."""
+
+    readingAt: str | None
+    """When reading began; null before."""
+
+    readAt: str | None
+    """When everything was read; null before."""
+
+    completedAt: str | None
+    """When everything was written; null before."""
+
+    undoUntil: str | None
+    """Until when it can be undone; null before it is completed."""
+
+    undoneAt: str | None
+    """When it was undone; null if it was not."""
+
+
+class SwitchAccount(TypedDict):
+    """The account there."""
+
+    name: str
+    """The name of the account."""
+
+    reference: str
+    """What identifies the account for people, without a secret."""
+
+
+class SwitchCampaign(TypedDict):
+    """A campaign of the account, and the program that it leads to; null leaves it out."""
+
+    sourceId: str
+    """Its id there; `all` for a source without campaigns."""
+
+    name: str
+    """Its name there."""
+
+    affiliates: int | None
+    """How many affiliates it has there; null if the source does not say."""
+
+    terms: SwitchCampaignTerms
+
+    programId: str | None
+    """The program that it leads to; null leaves it out."""
+
+
+class SwitchCampaignTerms(TypedDict):
+    """The terms of a campaign as the source states them; what it does not state is missing."""
+
+    commissionType: NotRequired[Literal["Percentage", "Fixed"] | None]
+    """Whether the commission is percent of the sale, or a fixed amount."""
+
+    commissionValue: NotRequired[float | None]
+    """Percent, or major units of `commissionCurrency`."""
+
+    commissionCurrency: NotRequired[str | None]
+    """The currency of a fixed commission; null for percent."""
+
+    cookieWindowDays: NotRequired[int | None]
+    """Days between the visit and the sale."""
+
+    recurringMonths: NotRequired[int | None]
+    """Months for which later payments earn; null: without end, or not stated."""
+
+    holdDays: NotRequired[int | None]
+    """Days until a commission becomes due."""
+
+    minimumPayoutCents: NotRequired[int | None]
+    """The smallest payout, in minor units."""
+
+
+class SwitchCollectionProgress(TypedDict):
+    """How far a collection is; `total` is null where the source tells none."""
+
+    read: int
+    """Rows that were read."""
+
+    total: int | None
+    """Rows in all, as the source states them; null if it does not."""
+
+    written: int
+    """Rows that were written."""
+
+
+class SwitchConfirm(TypedDict):
+    """The totals to repeat with Run."""
+
+    affiliates: int
+    """How many affiliates the run creates."""
+
+    customers: int
+    """How many customers the run creates or changes."""
+
+    commissions: int
+    """How many commissions the run creates or changes."""
+
+    payable: list[CurrencyCents]
+    """What becomes payable by the run, by currency; empty if unpaid commissions stay history."""
+
+
+class SwitchCounts(TypedDict):
+    """The counts of each collection that the source has."""
+
+    campaigns: NotRequired[CollectionCounts]
+
+    affiliates: NotRequired[CollectionCounts]
+
+    links: NotRequired[CollectionCounts]
+
+    codes: NotRequired[CollectionCounts]
+
+    customers: NotRequired[CollectionCounts]
+
+    commissions: NotRequired[CollectionCounts]
+
+    payouts: NotRequired[CollectionCounts]
+
+
+class SwitchError(TypedDict):
+    """Why a switch is paused."""
+
+    code: Literal["credentials_refused", "source_unavailable", "answer_too_large", "internal_error", "too_many_rows"]
+    """credentials_refused, source_unavailable, answer_too_large, internal_error or too_many_rows."""
+
+    message: str
+    """The reason in a sentence, without a secret."""
+
+    at: str
+    """When it happened."""
+
+
+class SwitchFigure(TypedDict):
+    """A figure that the source states of itself, compared with the rows that were read."""
+
+    name: str
+    """What the figure counts or sums up."""
+
+    of: str | None
+    """The affiliate whose figure it is; null for the whole account."""
+
+    currency: str | None
+    """The currency of the amounts; null for a count."""
+
+    theirs: int
+    """What the source states."""
+
+    read: int
+    """What the rows that were read add up to."""
+
+    difference: int
+    """`theirs` minus `read`."""
+
+    explained: list[ExplainedDifference]
+    """Reasons for parts of the difference."""
+
+
+class SwitchFile(TypedDict):
+    """The files of a collection: parts, columns, words, what is missing, and the first rows as they
+    will be.
+    """
+
+    collection: Literal["affiliates", "links", "codes", "customers", "commissions", "figures"]
+    """The collection of the files."""
+
+    service: str | None
+    """The known export that it was recognized as; null for another."""
+
+    parts: list[SwitchPartRows]
+    """The stored parts."""
+
+    rows: int
+    """How many rows all parts have."""
+
+    header: list[str]
+    """The headings of its columns, in order."""
+
+    suggested: dict[str, str]
+    """The column that each of our fields probably has."""
+
+    columns: dict[str, str]
+    """The chosen column of each of our fields."""
+
+    words: list[SwitchFileWord]
+    """The words of the status column, the most frequent ones first."""
+
+    missing: list[str]
+    """What is needed before the files can be read, in sentences."""
+
+    preview: list[SwitchFileRow]
+    """The first ten rows as they will be."""
+
+
+class SwitchFileRow(TypedDict):
+    """A row as it will be: values by field, amounts in minor units."""
+
+    part: int
+    """The number of the part, from 1."""
+
+    line: int
+    """The line of the part where the row begins, the header being 1."""
+
+    values: dict[str, Any]
+    """Its values by our fields."""
+
+    problem: str | None
+    """The reason for which the row is left out whatever else is read; null without one."""
+
+    message: str | None
+    """More about an unreadable row; null without one."""
+
+    warnings: list[str]
+    """What a person should look at."""
+
+
+class SwitchFileWord(TypedDict):
+    """A word of the status column: its rows, its meaning (null: none yet), and the one that it
+    usually has.
+    """
+
+    word: str
+    """The word as the file has it."""
+
+    rows: int
+    """How many rows have it."""
+
+    meaning: str | None
+    """What it means here; null if nothing was chosen."""
+
+    suggested: str | None
+    """What it probably means; null if that is unknown."""
+
+
+class SwitchMoney(TypedDict):
+    """The money of all rows of one currency, left out or not."""
+
+    currency: str
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    sales: int
+    """How many sales."""
+
+    grossCents: int
+    """The sales before refunds."""
+
+    refundedCents: int
+    """What was refunded of them."""
+
+    commissionCents: int
+    """All commissions: paid, owed, pending and lost ones."""
+
+    paidCents: int
+    """Commissions that were paid there."""
+
+    owedCents: int
+    """Commissions that are due there and not paid."""
+
+    pendingCents: int
+    """Commissions that are not due yet, or held."""
+
+    lostCents: int
+    """Commissions that were refunded or denied."""
+
+
+class SwitchOptions(TypedDict):
+    """The options of a switch, defaults included."""
+
+    unpaid: Literal["history", "payable"]
+    """What becomes of commissions that were not paid there: `history` keeps them as locked history,
+    `payable` makes them payable here.
+    """
+
+    includeStatuses: list[str] | None
+    """The statuses that affiliates must have to come; null for all."""
+
+    withoutReferrals: bool
+    """Whether affiliates without any customer or commission come too."""
+
+    groups: Literal["tag", "group", "none"]
+    """What a group of affiliates there becomes: a `tag`, a partner `group` where the source states
+    its rate, or nothing (`none`).
+    """
+
+    codes: bool
+    """Whether coupon codes of affiliates come as external codes."""
+
+    customerIdIs: Literal["auto", "billing", "own"]
+    """Which id of a customer is the billing system's: `auto` takes certain ones and ids that look
+    like those of billing systems, `billing` takes every id, `own` takes none that is uncertain.
+    """
+
+    currency: str | None
+    """The currency of amounts without one; null if none was chosen."""
+
+    assumedCommission: AssumedCommission | None
+    """The commission of each sale of a source that states none (Lemon Squeezy); null: 0."""
+
+
+class SwitchPage(TypedDict):
+    """One page with the cursor of the next."""
+
+    items: list[Switch]
+    """The records."""
+
+    nextCursor: str | None
+    """The `cursor` of the next page; null on the last."""
+
+    hasMore: bool
+    """Whether there is another page."""
+
+
+class SwitchPartRows(TypedDict):
+    """A stored part and its number of rows."""
+
+    part: int
+    """The number of the part, from 1."""
+
+    rows: int
+    """How many rows it has."""
+
+
+class SwitchPreview(TypedDict):
+    """What Run would write, and how what was read compares with what the source states of itself."""
+
+    asOf: str
+    """When the rows were judged."""
+
+    counts: SwitchCounts
+
+    money: list[SwitchMoney]
+    """The money of all rows by currency, left out or not."""
+
+    figures: list[SwitchFigure]
+    """Figures that the source states of itself, compared with what was read."""
+
+    leftOut: list[LeftOutCount]
+    """Rows that are left out, by collection and reason."""
+
+    terms: list[TermsComparison]
+    """Campaigns whose terms differ from those of their program."""
+
+    warnings: list[SwitchWarningCount]
+    """What a person should look at, though it stops nothing."""
+
+    toConfirm: SwitchConfirm
+
+    letters: int
+    """How many people the run writes to: none, ever."""
+
+
+class SwitchProgress(TypedDict):
+    """How far each collection is; one that was not begun is missing."""
+
+    campaigns: NotRequired[SwitchCollectionProgress]
+
+    affiliates: NotRequired[SwitchCollectionProgress]
+
+    links: NotRequired[SwitchCollectionProgress]
+
+    codes: NotRequired[SwitchCollectionProgress]
+
+    customers: NotRequired[SwitchCollectionProgress]
+
+    commissions: NotRequired[SwitchCollectionProgress]
+
+    payouts: NotRequired[SwitchCollectionProgress]
+
+
+class SwitchResult(TypedDict):
+    """What a run wrote, by collection."""
+
+    affiliates: NotRequired[CollectionResult]
+
+    links: NotRequired[CollectionResult]
+
+    codes: NotRequired[CollectionResult]
+
+    customers: NotRequired[CollectionResult]
+
+    commissions: NotRequired[CollectionResult]
+
+
+class SwitchRow(TypedDict):
+    """A row of the source, its verdict, and the record here that it becomes."""
+
+    collection: Literal["campaigns", "affiliates", "links", "codes", "customers", "commissions", "payouts"]
+    """The kind of rows."""
+
+    sourceId: str
+    """The id of the row there."""
+
+    label: str
+    """The row in words for people: an email, a code, an order."""
+
+    verdict: Literal["new", "known", "changed", "merged", "left_out"]
+    """`new`, `known`, `changed`, `merged` or `left_out`."""
+
+    reason: Literal["status_excluded", "no_email", "invalid_email", "campaign_not_mapped", "affiliate_unknown", "slug_taken", "code_taken", "code_archived", "customer_without_affiliate", "customer_without_name", "moved_customer", "lead_expired", "test_row", "not_money", "unsupported_currency", "amount_out_of_range", "in_future", "after_cut_over", "already_tracked", "negative_without_sale", "unknown_status", "id_known_elsewhere", "unreadable_row"] | None
+    """Why it is left out; null if it is not."""
+
+    currency: str | None
+    """ISO 4217 code of the currency of the amounts in the same record."""
+
+    amountCents: int | None
+    """The sale of a commission before refunds; null for other rows."""
+
+    commissionCents: int | None
+    """The commission; null for other rows."""
+
+    target: RowTarget | None
+    """The record here that the row becomes or belongs to; null for a row that is left out."""
+
+
+class SwitchRowPage(TypedDict):
+    """One page with the cursor of the next."""
+
+    items: list[SwitchRow]
+    """The records."""
+
+    nextCursor: str | None
+    """The `cursor` of the next page; null on the last."""
+
+    hasMore: bool
+    """Whether there is another page."""
+
+
+class SwitchSource(TypedDict):
+    """A system to switch from: its credentials, the parameters of its links, and what is read of
+    it.
+    """
+
+    name: Literal["rewardful", "firstpromoter", "tolt", "partnerstack", "tapfiliate", "lemonsqueezy", "dub", "files"]
+    """Its name, for `source`."""
+
+    label: str
+    """Its name for people."""
+
+    fields: list[SwitchSourceField]
+    """The credentials that it takes."""
+
+    parameters: list[str]
+    """The names of the parameters of its links."""
+
+    collections: list[Literal["campaigns", "affiliates", "links", "codes", "customers", "commissions", "payouts"]]
+    """What is read of it."""
+
+    needsCurrency: bool
+    """Whether its rows name no currency, so that `options.currency` is required."""
+
+    assumesCommissions: bool
+    """Whether it states no commissions, so that `options.assumedCommission` says what they were."""
+
+
+class SwitchSourceField(TypedDict):
+    """One credential of a source; `help` says where to find it."""
+
+    name: str
+    """The name of the credential."""
+
+    label: str
+    """Its name for people."""
+
+    secret: bool
+    """Whether it is a secret."""
+
+    required: bool
+    """Whether the source cannot be read without it."""
+
+    help: str
+    """Where to find it."""
+
+
+class SwitchUndoPreview(TypedDict):
+    """What an undo would remove and keep now, why, and the commission that would no longer be owed."""
+
+    possible: bool
+    """Whether it can be undone now."""
+
+    until: str | None
+    """Until when it can be undone."""
+
+    wouldRemove: CountsByCollection
+
+    wouldKeep: CountsByCollection
+
+    keptBecause: dict[str, int]
+    """Why records would stay, and how many."""
+
+    takenBack: list[CurrencyCents]
+    """The commission owed for its conversions that would no longer be owed."""
+
+
+class SwitchWarningCount(TypedDict):
+    """A warning that stops nothing, how often, and an example."""
+
+    code: str
+    """The subject of the warning."""
+
+    count: int
+    """How many rows it concerns."""
+
+    example: str | None
+    """One of the rows; null without one."""
+
+
 class TaxForm(TypedDict):
     """A form with a link that opens it; only `heldByStripe` if the payout provider holds the form."""
 
@@ -6258,6 +6953,20 @@ class TaxForm(TypedDict):
 
     heldByStripe: NotRequired[bool]
     """The payout provider stores the form, so there is no link. Present only then."""
+
+
+class TermsComparison(TypedDict):
+    """The terms of a campaign there and of its program here, and the names of those that differ."""
+
+    campaign: str
+    """The name of the campaign."""
+
+    theirs: SwitchCampaignTerms
+
+    ours: SwitchCampaignTerms
+
+    differ: list[str]
+    """The names of the terms that differ."""
 
 
 class TimelineActor(TypedDict):
