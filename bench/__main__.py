@@ -37,6 +37,7 @@ _FIGURES = {
     "deliveries": "webhooks",
     "affiliate_list": "affiliates",
     "tool_call": "tools",
+    "switch_1m": "switches",
 }
 
 

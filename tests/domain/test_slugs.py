@@ -106,3 +106,33 @@ def test_text_not_starting_with_a_slug_returns_none(text: str) -> None:
 )
 def test_slug_followed_by_other_words_is_not_read_alone(text: str, slug: str | None) -> None:
     assert slugs.read_alone(text) == slug
+
+
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [
+        ("Jo.Hn", "jo.hn"),
+        ("q", "q"),
+        ("j%C3%B6rg", "jörg"),
+        ("jo\u0308rg", "jörg"),
+        (" jo ", "jo"),
+        ("\u200bjo", "jo"),
+        ("x" * 190, "x" * 190),
+        ("x" * 191, None),
+        ("", None),
+        (" ", None),
+        ("jo\x00", None),
+        ("jo%00", None),
+        ("jo\n1", None),
+        ("\ud800", None),
+    ],
+)
+def test_token_of_a_former_system_is_any_short_text_without_control_characters(text, token) -> None:
+    assert slugs.read_token(text) == token
+
+
+def test_text_may_be_a_token_with_plus_signs_or_begin_with_a_slug() -> None:
+    assert slugs.list_spellings("A b") == ["a b", "a+b"]
+    assert slugs.list_tokens("Jo@Example.com") == ["jo@example.com", "jo"]
+    assert slugs.list_tokens("jo") == ["jo"]
+    assert slugs.list_tokens("") == []

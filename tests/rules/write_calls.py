@@ -22,13 +22,13 @@ from tests.support.rows import deal_scene
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
 from tests.support.rows.images import png
+from tests.support.switches import switch_calls
 
 _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"
 _HOOKS, _HOOK = "/api/v1/automation/hooks", {"event": "payout.paid", "targetUrl": "https://localhost/hook"}
 _INVITES, _KEYS, _LOGO = "/api/affiliate-invites", "/api/v1/api-keys", "/api/organizations/me/logo"
 _FRAUD, _MEMBERS, _CONVERSIONS = "/api/v1/fraud-events", "/api/v1/members", "/api/v1/conversions"
-_TEAM, _TEAM_BODY = "/api/v1/team", {"email": "ada@example.com", "role": "Manager"}
-_FACTOR = "/api/v1/second-factor"
+_TEAM, _FACTOR, _TEAM_BODY = "/api/v1/team", "/api/v1/second-factor", {"email": "ada@example.com", "role": "Manager"}
 _PAYOUTS, _CONNECTIONS, _DAY = "/api/v1/payouts", "/api/v1/connections", "2024-01-31"
 _PLATFORMS, _ASSETS, _PICTURE = "/api/v1/platforms", "/api/v1/assets", {"dataBase64": "R0lGODlhQABAAAAAAA=="}
 _RATE, _WORDS = {"commissionType": "Percentage", "commissionValue": 5}, {"name": "Words", "text": "Try it."}
@@ -347,4 +347,4 @@ CALLS: dict[str, Callable[[Brand], PreparedCall]] = {
     f"POST {_FACTOR}/recovery-codes": lambda owner: (f"{_FACTOR}/recovery-codes", _create_factor(owner)),
     f"POST {_FACTOR}/disable": lambda owner: (f"{_FACTOR}/disable", _create_factor(owner)),
     f"DELETE {_MEMBERS}/<member_id>/sessions": lambda owner: (f"{_MEMBERS}/{owner.member_id()}/sessions", None),
-} | copilot_calls.CALLS
+} | {**copilot_calls.CALLS, **switch_calls.CALLS}

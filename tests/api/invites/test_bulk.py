@@ -16,6 +16,7 @@ from tests.support.api.invite_requests import (
     unique_slug,
 )
 from tests.support.api.lists import count_round_trips
+from tests.support.switches.brought_rows import add_old_token
 
 BULK = f"{URL}/bulk"
 
@@ -308,3 +309,13 @@ def test_repeated_idempotency_key_invites_once(campaign):
 
     assert again.json == first.json
     assert len(list_invites(campaign, "id")) == 1
+
+
+def test_slug_that_is_anothers_old_token_is_a_conflict(campaign):
+    slug, token = unique_slug(), unique_slug()
+    campaign.affiliate(slug)
+    add_old_token(campaign, slug, token)
+
+    answer = _post_bulk(campaign, {"email": unique_email(), "slug": token})
+
+    assert [conflict["requestedSlug"] for conflict in answer.json["slugConflicts"]] == [token]

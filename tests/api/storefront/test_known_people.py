@@ -7,6 +7,7 @@ from models import db
 from tests.support.api.applications import apply, list_applicants, list_events
 from tests.support.api.invite_requests import take_slug_elsewhere
 from tests.support.rows.brands import Partner
+from tests.support.switches.brought_rows import add_old_token
 
 
 def test_second_application_returns_the_same_response_and_writes_nothing(campaign):
@@ -57,6 +58,16 @@ def test_taken_alias_is_refused_identically_for_known_and_new_people(campaign):
 
     assert (stranger.status_code, stranger.json["error"]) == (409, "alias_already_taken")
     assert affiliate.data == stranger.data
+    assert list_applicants(campaign, "id") == []
+
+
+def test_old_token_of_another_affiliate_is_taken(campaign):
+    campaign.affiliate("ben")
+    add_old_token(campaign, "ben", "ben-99")
+
+    answer = apply(campaign, customAlias="ben-99")
+
+    assert (answer.status_code, answer.json["error"]) == (409, "alias_already_taken")
     assert list_applicants(campaign, "id") == []
 
 

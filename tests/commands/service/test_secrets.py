@@ -95,6 +95,7 @@ _SEALED_COUNTS = {
     "secrets of webhook endpoints": 1,
     "bodies of messages": 1,
     "tax forms": 1,
+    "credentials of switches": 0,
     "stored answers": 1,
     "sealed arguments of jobs": 2,
     "secrets of second factors": 1,

@@ -11,7 +11,8 @@ PARAMETERS = ("pk", "via", "ref", "referrer")
 
 
 def _slugs(fields):
-    return [claim.slug for claim in referrals.list_claims([Carrier("m", fields)], PARAMETERS)]
+    claims = referrals.list_claims([Carrier("m", fields)], PARAMETERS)
+    return [claim.slug for claim in claims if claim.may_be != "token"]
 
 
 def test_claims_are_listed_in_the_order_of_the_parameters():
@@ -63,6 +64,18 @@ def test_free_text_field_is_read_as_url_query_or_slug(text, slugs):
 )
 def test_numeric_field_is_read_only_as_url_or_query(text, slugs):
     assert _slugs(referrals.fields_from_query(text)) == slugs
+
+
+def test_number_in_a_gateways_own_field_is_no_token_of_a_former_system():
+    fields = referrals.fields_from_text("54830")
+
+    assert list(referrals.list_claims([Carrier("m", fields)], PARAMETERS)) == [Claim("54830", "m", may_be="slug")]
+
+
+def test_whole_text_is_claimed_as_a_token_before_the_slug_at_its_start():
+    claims = referrals.list_claims([Carrier("m", {"via": "Jo@Example.com"})], PARAMETERS)
+
+    assert list(claims) == [Claim("jo@example.com", "m", may_be="token"), Claim("jo", "m")]
 
 
 def test_referrer_url_is_not_a_slug():

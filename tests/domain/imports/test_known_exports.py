@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.imports import column_mapping, files, known_exports
+from domain.imports import column_mapping, files, known_exports, suggestions
 from domain.imports.column_mapping import ColumnMapping
 from domain.imports.rows import BadRow
 
@@ -10,6 +10,8 @@ _WP_AFFILIATES = "Affiliate ID,Email,Name,Payment Email,Username,Rate,Rate Type,
 _WP_REFERRALS = (
     "Affiliate ID,Email,Name,Payment Email,Username,Amount,Currency,Description,Campaign,Reference,Context,Status,Date"
 )
+_PAP_COMMISSIONS = "!TRANSID,!USERID,!CAMPAIGNID,!RSTATUS,!DATEINSERTED,!PAYOUTSTATUS,!COMMISSION,!ORDERID,!TOTALCOST"
+_DUB_COMMISSIONS = "id,type,amount,earnings,currency,status,invoiceId,createdAt,paidAt,partner.email"
 
 
 @pytest.mark.parametrize(
@@ -24,12 +26,16 @@ _WP_REFERRALS = (
         ("id,offer_id,status,email,link", "Refersion", "Affiliates"),
         ("first_name,last_name,email", None, "Affiliates"),
         ("email,total_sales,commission_amount", None, "Conversions"),
-        ("Action Id,Action Date,Status,Sale Amount,Payout,Locking Date,Promo Code", None, "Conversions"),
+        ("Action Id,Action Date,Status,Sale Amount,Payout,Locking Date,Promo Code", "Impact", "Conversions"),
+        ("TRANSID,DATEOFTRANS,sale,commission,order number", "ShareASale", "Conversions"),
+        ("!USERID;!REFID;!DATEINSERTED;!PARENTUSERID".replace(";", ","), "Post Affiliate Pro", "Affiliates"),
+        (_PAP_COMMISSIONS, "Post Affiliate Pro", "Conversions"),
+        (_DUB_COMMISSIONS, "Dub", "Conversions"),
         ("a,b", None, "Affiliates"),
     ],
 )
 def test_export_is_recognized_by_its_columns(header, service, kind):
-    suggestion = known_exports.suggest(header.split(","))
+    suggestion = suggestions.suggest(header.split(","))
 
     assert (suggestion.service, suggestion.kind) == (service, kind)
     assert set(suggestion.columns.values()) <= set(header.split(","))
@@ -38,7 +44,7 @@ def test_export_is_recognized_by_its_columns(header, service, kind):
 def test_every_suggested_field_and_word_is_one_of_ours():
     for export in known_exports._EXPORTS:
         fields = files.SALE_FIELDS if export.kind == "Conversions" else (*files.PERSON_FIELDS, "firstName", "lastName")
-        words = column_mapping.SALE_WORDS if export.kind == "Conversions" else column_mapping.PERSON_WORDS
+        words = known_exports.SALE_STATES if export.kind == "Conversions" else column_mapping.PERSON_WORDS
 
         assert set(export.columns) <= set(fields), export.service
         assert set(export.words.values()) <= set(words), export.service
@@ -46,7 +52,7 @@ def test_every_suggested_field_and_word_is_one_of_ours():
 
 
 def test_referrals_of_affiliatewp_have_commissions_without_sale_amounts():
-    suggestion = known_exports.suggest(_WP_REFERRALS.split(","))
+    suggestion = suggestions.suggest(_WP_REFERRALS.split(","))
     row = '1,ada@x.test,Ada,p@x.test,ada,$12.50,USD,"Gold, yearly",,order-7,woo,unpaid,2024-05-01 12:00:00'
     text = f"{_WP_REFERRALS}\n{row}\n"
 
@@ -129,3 +135,24 @@ def test_mapping_that_does_not_fit_the_file_is_refused(columns, message):
         files.parse_affiliates("email\na@x.test\n", ColumnMapping(columns))
 
     assert message in str(refused.value)
+
+
+def test_amounts_of_dub_are_whole_cents():
+    suggestion = suggestions.suggest(_DUB_COMMISSIONS.split(","))
+    row = "cm_1,sale,4900,980,USD,processed,in_1,2025-03-01T10:00:00.000Z,,ada@x.test"
+
+    parsed = files.parse_sales(f"{_DUB_COMMISSIONS}\n{row}\n", ColumnMapping(suggestion.columns, suggestion.words))
+
+    values = parsed.rows[0].values
+    assert (values["amountCents"], values["commissionCents"]) == (4900, 980)
+    assert (values["affiliateEmail"], values["paid"]) == ("ada@x.test", False)
+
+
+def test_column_of_an_amount_is_not_suggested_in_two_units():
+    suggestion = suggestions.suggest(["email", "commission", "commission_cents", "date"])
+
+    assert suggestion.columns == {
+        "affiliateEmail": "email",
+        "commissionCents": "commission_cents",
+        "occurredAt": "date",
+    }

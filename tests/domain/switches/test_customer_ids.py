@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.switches import customer_ids
-from domain.switches.customer_ids import CustomerIds
+from domain.switches.rules import customer_ids
+from domain.switches.rules.customer_ids import CustomerIds
 
 
 @pytest.mark.parametrize("rule", ["auto", "billing", "own"])

@@ -29,6 +29,7 @@ _OF_ANY_ORGANIZATION = {
     "clicks.public_links._FIND_BARE",
     "clicks.public_links._FIND_BY_ID",
     "clicks.public_links._FIND_BY_PIXEL",
+    "clicks.public_links._FIND_BY_SLUG",
     "clicks.public_links._FIND_BY_TAG",
     "gateways.connections._BY_TOKEN",
     "payouts.receipts._FIND",

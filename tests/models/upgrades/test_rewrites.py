@@ -275,12 +275,13 @@ _ONCE = {
         payouts.receipts._OF_PERSON payouts.receipts._OF_AFFILIATE payouts.receipts._LINES
         payouts.run_lists._PAGE payouts.run_lists._NEXT_PAGE
         search._SEARCH
+        switches.listing._LIST_CAMPAIGNS switches.listing._LIST_PROGRESS switches.staging.reading._LIST_ALL
         programs.own_numbers._BY_DAY programs.own_numbers._BY_CHANNEL programs.own_numbers._OF_AFFILIATE""",
     "a pointer of a job that is done: a job that is not comes again after its deadline": """
         jobs.batches._LOCK jobs.rows._LOCK""",
     "never: it takes an advisory lock": "advisory_locks._LOCK_PREPARED advisory_locks._LOCK_ALL",
-    "never: it locks rows, which the next statement reads in a snapshot of its own": "conversions.customers._LOCK",
-    "never: its function looks anew for each of its statements": "conversions.customers._COUNT",
+    "never: its function looks anew for each of its statements": """
+        conversions.customers._COUNT conversions.customers._COUNT_OF_SUBSCRIPTION""",
 }
 
 
@@ -298,6 +299,9 @@ _PARTS = re.compile(r"left join|exists\s*\(|\bcount\(|\bsum\(|\(\s*select\b")
 _WHOLE = {
     "conversions.sales._LOOK_UP": "it reports a missing link by its first columns",
     "leads.rows._BY_SLUG": "it reports a missing link by its first columns",
+    "clicks.public_links._FIND": "a slug without a link or old token leaves no row",
+    "clicks.public_links._FIND_BARE": "a slug without a link or old token leaves no row",
+    "clicks.public_links._FIND_BY_ID": "a slug without a link or old token leaves no row",
     "clicks.public_links._FIND_BY_PIXEL": "a pixel that is not found leaves no row",
     "clicks.public_links._FIND_BY_TAG": "a slug without a link in the organization of the tag leaves no row",
     "clicks.public_links._FIND_BY_SLUG": "an organization that is not found leaves no row",

@@ -13,10 +13,11 @@ from tests.support import databases
 from tests.support.pages import full_brands
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import record_blocked_click
+from tests.support.switches import switch_calls
 
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Path parameters that are no row ids: entries of a catalogue, and a number within the row whose id precedes it.
-NO_ROWS = {"kind", "seq", "gateway", "platform", "event"}
+NO_ROWS = {"kind", "seq", "gateway", "platform", "event", "collection", "part"}
 # The row name of a query or tool field whose own name is a different one.
 _ROW_BY_FIELD = {
     "campaignCouponId": "coupon_id",
@@ -63,6 +64,7 @@ def create(app: Any) -> Tenant:
     rows["fraud_event_id"] = str(record_blocked_click(brand, affiliate_id, program_id=program_id))
     ((event_id,),) = brand.rows(_INSERT_EVENT, ids.new_id(), brand.id, rows["connection_id"])
     rows["gateway_event_id"] = str(event_id)
+    rows["switch_id"] = switch_calls.connect_files(brand.person("Owner")).rpartition("/")[2]
     _add_rows_of_lists(brand, rows)
     return Tenant(brand, full_brand.email, rows)
 

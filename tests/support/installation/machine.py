@@ -13,6 +13,7 @@ from pathlib import Path
 from adapters.embedded import data_folder, server_pair
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
+from domain.switches.sources import SourceName
 from pipelines.schedule import SCHEDULE
 from tests.adapters.rails import fake_processor
 from tests.support.installation.backing_servers import LEASE_S, PATIENCE_S, BackingServers
@@ -57,10 +58,12 @@ class Machine(BackingServers):
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.seed = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(10**9))
-        self._ports = [ports.hold_port() for _ in range(4)]
-        #: The ports of the web server, and of fake payout rails, payment gateways, and newsletter and CRM platforms.
-        #: Connections to the fakes are refused until a test runs one.
-        self.port, self.rail_port, self.gateway_port, self.platform_port = map(ports.port_number, self._ports)
+        self._ports = [ports.hold_port() for _ in range(5)]
+        #: The ports of the web server, and of fake payout rails, payment gateways, newsletter and CRM platforms, and
+        #: played sources of switches. Connections to the fakes are refused until a test runs one.
+        self.port, self.rail_port, self.gateway_port, self.platform_port, self.source_port = map(
+            ports.port_number, self._ports
+        )
         self.processes: dict[str, Process] = {}
         #: Variables of every process that lead to another broker than this installation's Valkey.
         self.broker_variables: Mapping[str, str] = {}
@@ -240,6 +243,13 @@ class Machine(BackingServers):
                 for names, port in ((Gateway, self.gateway_port), (Platform, self.platform_port))
                 for name in names
             ),
+            **{
+                f"SWITCH_{name.upper()}_BASE_URL": f"http://127.0.0.1:{self.source_port}"
+                for name in SourceName
+                if name != SourceName.Files
+            },
+            "SWITCH_REQUESTS_PER_S": "0",
+            "SWITCH_RETRY_AT_S": "1,1,2,3,5,8,10",
             "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
             # The milliseconds after which a consumer reconnects that has lost the broker.
             "dramatiq_restart_delay": "500",

@@ -3,7 +3,7 @@
 import base64
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from models import db
 from tests.support.api import embed_tokens
@@ -19,6 +19,7 @@ from tests.support.rows.brands import Brand
 from tests.support.rows.deal_scene import DealScene
 from tests.support.rows.images import png
 from tests.support.rows.payroll import Payroll
+from tests.support.switches.switch_states import insert_rows, insert_switch
 
 _PAGE = {
     "headline": "Recommend <b>it</b>",
@@ -88,6 +89,8 @@ def create_full_brand(app: Any) -> FullBrand:
         platform_connected(owner, platform)
     _create_applications(brand, email, names)
     drain()
+    names["switch_id"] = str(insert_switch(brand, "Completed", account_name="Acme <b>there</b>"))
+    insert_rows(brand, UUID(names["switch_id"]))
     names |= {"number": str(stage_failed_job(brand)), "queue": "sales"}
     return FullBrand(brand, email, names | _ids(brand))
 

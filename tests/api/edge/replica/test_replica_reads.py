@@ -25,6 +25,7 @@ _MAY_LAG_IN_PIECES = [
     "export_conversions",
     "export_own_conversions",
     "export_payouts",
+    "export_switch_rows",
     "list_audit_log",
 ]
 # GET operations that write: audited reads, sales settled before they are returned, visits.

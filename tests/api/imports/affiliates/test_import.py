@@ -33,6 +33,7 @@ def test_rows_become_affiliates_with_their_slugs(campaign):
         "reasons": {},
         "warningCount": 0,
         "source": None,
+        "switchId": None,
         "warnings": [],
     }
     ben, ann = campaign.get(AFFILIATES).json["items"]

@@ -40,6 +40,7 @@ def test_row_becomes_a_past_conversion(campaign):
         "reasons": {},
         "warningCount": 0,
         "source": "api",
+        "switchId": None,
         "warnings": [],
         "unpaidConfirmed": [],
         "unpaidConfirmedCurrency": None,

@@ -36,7 +36,7 @@ def test_preview_lists_removed_rows_and_amounts(campaign):
             {"currency": "EUR", "commissionCents": 7, "count": 1},
             {"currency": "USD", "commissionCents": 2_000, "count": 1},
         ],
-        "heldBack": {"refunded": 0, "overridden": 0, "paid": 0},
+        "heldBack": {"refunded": 0, "overridden": 0, "paid": 0, "switch": 0},
     }
     assert campaign.rows("select count(*) from conversion") == [(4,)]
 
@@ -50,7 +50,10 @@ def test_preview_names_the_same_obstacles_as_the_undo(campaign):
     preview = _preview_undo(campaign, imported).json
     refused = campaign.person("Admin").post(f"{URL}/{imported.json['jobId']}/undo")
 
-    assert (preview["isPossible"], preview["heldBack"]) == (False, {"refunded": 1, "overridden": 0, "paid": 0})
+    assert (preview["isPossible"], preview["heldBack"]) == (
+        False,
+        {"refunded": 1, "overridden": 0, "paid": 0, "switch": 0},
+    )
     assert (refused.status_code, refused.json["reasons"]) == (409, {"refunded": 1})
 
 

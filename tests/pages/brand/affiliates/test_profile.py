@@ -9,6 +9,7 @@ import pytest
 from tests.support import owed_totals
 from tests.support.rows.payroll import Payroll
 from tests.support.rows.program_rows import insert_conversion, time_ago
+from tests.support.switches.brought_rows import add_old_token
 
 _SELECT_COMMISSIONS = "select commission_cents, currency, type from conversion"
 
@@ -47,6 +48,16 @@ def test_profile_shows_all_data_of_an_affiliate(brand, people, ben):
     assert "video" in html
     assert "Tall" in html
     assert "Spring" in html
+
+
+def test_profile_shows_old_tokens_as_text(brand, people, ben):
+    assert "former system" not in people().open(ben).text
+    for token in ("jo.hn", "<b>q</b>"):
+        add_old_token(brand, "ben", token)
+
+    html = people().open(ben).text
+
+    assert "<code>&lt;b&gt;q&lt;/b&gt;</code>, <code>jo.hn</code>" in html
 
 
 def test_settings_show_the_forms_of_an_affiliate(people, ben):

@@ -1,0 +1,1 @@
+"""Routes of switches from another affiliate system."""

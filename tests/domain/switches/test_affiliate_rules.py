@@ -1,0 +1,54 @@
+"""The status, tags and exclusion of one person in one program."""
+
+import pytest
+
+from domain.statuses import AffiliateStatus
+from domain.switches.options import SwitchOptions
+from domain.switches.reasons import LeftOutReason
+from domain.switches.rules import affiliate_rules
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        (["Rejected"], "Rejected"),
+        (["Rejected", "Paused"], "Paused"),
+        (["Paused", "Pending"], "Pending"),
+        (["Pending", "Approved", "Rejected"], "Approved"),
+        (["Approved", "Banned"], "Banned"),
+    ],
+)
+def test_best_status_counts_unless_one_is_banned(statuses, status):
+    assert affiliate_rules.status_of_person(AffiliateStatus(each) for each in statuses) == status
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "has_referrals", "reason"),
+    [
+        (SwitchOptions(), "Rejected", False, None),
+        (SwitchOptions(include_statuses=("Approved",)), "Approved", False, None),
+        (SwitchOptions(include_statuses=("Approved",)), "Pending", True, LeftOutReason.StatusExcluded),
+        (SwitchOptions(without_referrals=False), "Approved", True, None),
+        (SwitchOptions(without_referrals=False), "Approved", False, LeftOutReason.StatusExcluded),
+    ],
+)
+def test_options_leave_people_out(options, status, has_referrals, reason):
+    actual = affiliate_rules.reason_for_person(
+        status=AffiliateStatus(status), has_referrals=has_referrals, options=options
+    )
+
+    assert actual == reason
+
+
+def test_group_name_becomes_a_tag_once_and_trimmed():
+    assert affiliate_rules.tags([" Gold ", "Gold", "", "Silver"], SwitchOptions()) == ("Gold", "Silver")
+
+
+def test_group_that_becomes_a_partner_group_is_no_tag():
+    tags = affiliate_rules.tags(["Gold", "Silver"], SwitchOptions(groups="group"), group_names=["Gold"])
+
+    assert tags == ("Silver",)
+
+
+def test_option_none_brings_no_tags():
+    assert affiliate_rules.tags(["Gold"], SwitchOptions(groups="none")) == ()

@@ -1,0 +1,91 @@
+"""Lists whose rows come and go while they are walked (switch-over rules, "Jobs", a list that moves)."""
+
+import random
+
+import pytest
+
+from domain.switches import lists
+from domain.switches.lists import ListPosition
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [(100, 100, 0), (100, 120, 0), (100, 99, 1), (100, 75, 1), (100, 74, 2), (100, 0, 4)],
+)
+def test_fall_of_the_total_leads_back_by_whole_pages(before, after, expected):
+    position = ListPosition(cursor={"page": 9}, total=before)
+
+    assert lists.count_pages_back(position, moves="by_total", total=after, page_size=25) == expected
+
+
+def test_only_lists_with_totals_and_pages_before_lead_back():
+    position = ListPosition(cursor={"page": 9}, total=100)
+
+    assert lists.count_pages_back(position, moves="unknown", total=50, page_size=25) == 0
+    assert lists.count_pages_back(position, moves="stable", total=50, page_size=25) == 0
+    assert lists.count_pages_back(position, moves="by_total", total=None, page_size=25) == 0
+    assert lists.count_pages_back(ListPosition(total=100), moves="by_total", total=50, page_size=25) == 0
+    assert lists.count_pages_back(ListPosition(cursor={"page": 2}), moves="by_total", total=50, page_size=25) == 0
+
+
+def _walk(position, moves, new_rows):
+    ended = lists.after_page(position, moves=moves, next_cursor=None, total=None, new_rows=new_rows)
+    return lists.next_walk(ended, moves=moves, is_of_parents=False)
+
+
+def test_list_without_total_is_walked_until_nothing_is_new():
+    second = _walk(ListPosition(), "unknown", 7)
+    assert (second.walk, second.cursor, second.new_rows, second.is_done) == (2, None, 0, False)
+    assert _walk(second, "unknown", 0) is None
+    third = _walk(second, "unknown", 1)
+    assert third.walk == 3
+    assert _walk(third, "unknown", 1) is None
+
+
+def test_stable_list_is_requested_once_more_from_its_last_page():
+    last_page = ListPosition(cursor={"after": "m6"})
+    again = _walk(last_page, "stable", 1)
+
+    assert (again.walk, again.cursor) == (2, {"after": "m6"})
+    assert _walk(again, "stable", 1) is None
+
+
+def test_list_with_totals_is_walked_once():
+    assert _walk(ListPosition(), "by_total", 7) is None
+
+
+def test_list_of_parents_starts_again_at_each_parent():
+    position = ListPosition(cursor={"after": "x"}, parent="a1", total=3, is_done=True)
+
+    moved = lists.next_parent(position, "a2")
+    assert (moved.parent, moved.cursor, moved.total, moved.is_done) == ("a2", None, None, False)
+    assert lists.next_parent(moved, None).is_done
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_row_that_stays_is_missed_whatever_comes_and_goes(seed):
+    dice, size = random.Random(seed), 5
+    rows = [f"r{number}" for number in range(60)]
+    initial, deleted, read, added = set(rows), set(), set(), 0
+    position = ListPosition()
+    for _ in range(1_000):
+        page = (position.cursor or {"page": 1})["page"]
+        total = len(rows)
+        read.update(rows[(page - 1) * size : page * size])
+        back = lists.count_pages_back(position, moves="by_total", total=total, page_size=size)
+        next_cursor = {"page": page + 1} if page * size < total else None
+        if back:
+            stepped = max(1, page - back)
+            position = ListPosition(cursor={"page": stepped} if stepped > 1 else None, total=total)
+        else:
+            position = lists.after_page(position, moves="by_total", next_cursor=next_cursor, total=total, new_rows=0)
+            if position.is_done:
+                break
+        for _ in range(dice.choice([0, 0, 0, 1, 2])):
+            if dice.random() < 0.7 and rows:
+                deleted.add(rows.pop(dice.randrange(len(rows))))
+            else:
+                added += 1
+                rows.insert(0, f"new{added}")
+    assert position.is_done
+    assert initial - deleted <= read

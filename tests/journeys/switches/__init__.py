@@ -1,0 +1,1 @@
+"""What happens after a switch from another affiliate system."""

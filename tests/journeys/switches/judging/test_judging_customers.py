@@ -1,0 +1,236 @@
+"""Customers of a switch: reasons, first payment, number of payments, who is credited."""
+
+import pytest
+
+from domain.statuses import AffiliateStatus
+from domain.switches.reasons import LeftOutReason
+from domain.switches.records import (
+    AffiliateRef,
+    CommissionKind,
+    SourceAffiliate,
+    SourceCommission,
+    SourceCustomer,
+    SourceLink,
+)
+from models import db
+from tests.support.rows.brands import Brand
+from tests.support.switches.scene import SwitchScene, days_ago
+
+
+@pytest.fixture
+def scene(brand: Brand, monkeypatch):
+    brand.program(referral_destination_url="https://brand.example/")
+    return SwitchScene.create(
+        brand, monkeypatch, campaigns={"main": brand.programs[-1], "second": brand.programs[-1], "left": None}
+    )
+
+
+def _affiliate(source_id: str, **fields) -> SourceAffiliate:
+    return SourceAffiliate(
+        **{
+            "source_id": source_id,
+            "campaign": "main",
+            "email": f"{source_id}@example.com",
+            "full_name": source_id.title(),
+            "status": AffiliateStatus.Approved,
+            "word": "active",
+        }
+        | fields
+    )
+
+
+def _link(source_id: str, token: str, *, affiliate: str = "ann", **fields) -> SourceLink:
+    return SourceLink(source_id, AffiliateRef(id=affiliate), token, **fields)
+
+
+def _customer(source_id: str, **fields) -> SourceCustomer:
+    return SourceCustomer(**{"source_id": source_id, "affiliate": AffiliateRef(id="ann"), "campaign": "main"} | fields)
+
+
+def _commission(source_id: str, **fields) -> SourceCommission:
+    return SourceCommission(
+        **{
+            "source_id": source_id,
+            "affiliate": AffiliateRef(id="ann"),
+            "campaign": "main",
+            "kind": CommissionKind.Paid,
+            "word": "paid",
+            "currency": "USD",
+            "amount_cents": 10_000,
+            "commission_cents": 2_000,
+            "occurred_at": days_ago(10),
+        }
+        | fields
+    )
+
+
+def test_odd_customers_have_their_reasons(scene):
+    scene.read("affiliates", [_affiliate("ann")])
+    scene.read(
+        "customers",
+        [
+            _customer("u1", email="x@example.com"),
+            _customer("u2", affiliate=None, email="y@example.com"),
+            _customer("u3"),
+            _customer("u4", claimed_id="user 7"),
+            _customer("u5", email="z@example.com", problem=LeftOutReason.MovedCustomer),
+            _customer("u6", email="v@example.com", problem=LeftOutReason.LeadExpired),
+            _customer("u7", email="w@example.com", problem=LeftOutReason.TestRow),
+            _customer("u8", email="n@example.com", affiliate=AffiliateRef(id="nobody")),
+            _customer("u9", email="l@example.com", campaign="left"),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.reasons("customers") == {
+        "u1": None,
+        "u2": "customer_without_affiliate",
+        "u3": "customer_without_name",
+        "u4": "customer_without_name",
+        "u5": "moved_customer",
+        "u6": "lead_expired",
+        "u7": "test_row",
+        "u8": "affiliate_unknown",
+        "u9": "campaign_not_mapped",
+    }
+
+
+def test_customer_has_the_earlier_first_payment_and_the_greater_count(scene):
+    stated = days_ago(30)
+    scene.read("affiliates", [_affiliate("ann")])
+    scene.read(
+        "customers",
+        [
+            _customer("u1", billing_id="cus_1", first_paid_at=stated, payments=5),
+            _customer("u2", billing_id="cus_2", first_paid_at=days_ago(5)),
+            _customer("u3", billing_id="cus_3", became_lead_at=days_ago(7)),
+        ],
+    )
+    earliest, latest = days_ago(40), days_ago(4)
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", customer="u1", occurred_at=days_ago(20)),
+            _commission("c2", customer="u2", occurred_at=earliest, payment="p2"),
+            _commission("c3", customer="u2", occurred_at=earliest, payment="p2", amount_cents=10_000),
+            _commission("c4", customer="u2", occurred_at=latest, kind=CommissionKind.Refunded),
+            _commission("c5", customer="u2", occurred_at=days_ago(50), amount_cents=0),
+        ],
+    )
+
+    scene.judge()
+
+    decided_rows = scene.decisions("customers")
+    facts = {name: (row["first_paid_at"], row["payments"], row["added_payments"]) for name, row in decided_rows.items()}
+    assert facts == {
+        "u1": (stated.isoformat(), 5, 5),
+        "u2": (earliest.isoformat(), 2, 2),
+        "u3": (None, 0, 0),
+    }
+    assert decided_rows["u2"]["seen_at"] == latest.isoformat()
+    assert decided_rows["u3"]["seen_at"] == days_ago(7).isoformat()
+
+
+def test_several_rows_of_a_customer_become_one_with_the_latest_affiliate(scene):
+    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    scene.read(
+        "customers",
+        [
+            _customer("u1", billing_id="cus_1", first_paid_at=days_ago(30)),
+            _customer(
+                "u2",
+                billing_id="cus_1",
+                first_paid_at=days_ago(3),
+                affiliate=AffiliateRef(id="bob"),
+                email="x@example.com",
+            ),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.verdicts("customers") == {"u1": "merged", "u2": "new"}
+    decision = scene.decisions("customers")["u2"]
+    assert decision["affiliate_id"] == str(scene.rows("affiliates")["bob"].target_id)
+    assert decision["email"] == "x@example.com"
+    assert decision["first_paid_at"] == days_ago(30).isoformat()
+
+
+def test_customer_without_a_row_is_credited_to_the_newest_commissions_affiliate(scene):
+    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    names = {"billing_id": "cus_1", "customer_email": "x@example.com"}
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", occurred_at=days_ago(1), affiliate=AffiliateRef(id="bob"), **names),
+            _commission("c2", occurred_at=days_ago(9), **names),
+        ],
+    )
+
+    preview = scene.judge()
+
+    (decision,) = scene.decisions("customers").values()
+    assert decision["affiliate_id"] == str(scene.rows("affiliates")["bob"].target_id)
+    assert (decision["processor_customer_id"], decision["email"]) == ("cus_1", "x@example.com")
+    assert decision["payments"] == 2
+    assert preview["to_confirm"]["customers"] == 1
+
+
+def test_two_people_of_one_email_with_different_billing_ids_stay_two(scene):
+    scene.read("affiliates", [_affiliate("ann")])
+    scene.read(
+        "customers",
+        [
+            _customer("u1", billing_id="cus_1", email="x@example.com"),
+            _customer("u2", billing_id="cus_2", email="x@example.com"),
+        ],
+    )
+
+    scene.judge()
+
+    assert scene.verdicts("customers") == {"u1": "new", "u2": "new"}
+
+
+@pytest.mark.parametrize(("rule", "billing_id"), [("auto", None), ("billing", "user 7"), ("own", None)])
+def test_option_says_whose_id_a_customer_has(scene, rule, billing_id):
+    scene.change(options={"customer_id_is": rule})
+    scene.read("affiliates", [_affiliate("ann")])
+    scene.read("customers", [_customer("u1", claimed_id="user 7", email="x@example.com")])
+
+    scene.judge()
+
+    assert scene.decisions("customers")["u1"]["processor_customer_id"] == billing_id
+
+
+def test_customer_of_an_earlier_switch_is_known_and_changes_with_more_payments(scene):
+    scene.read("affiliates", [_affiliate("ann")])
+    scene.read(
+        "customers",
+        [_customer(name, billing_id=f"cus_{name}", first_paid_at=days_ago(30), payments=2) for name in ("u1", "u2")],
+    )
+    affiliate_id = scene.brand.affiliate("ann")
+    with db.unit_of_work(scene.brand.id):
+        for name, payments in (("u1", 2), ("u2", 1)):
+            db.db.stage(
+                """
+                insert into brought_customer (id, organization_id, program_id, affiliate_id, switch_id, source,
+                  source_id, customer_id, first_paid_at, payments, seen_at, cut_over_at, created_at)
+                values (gen_random_uuid(), %s, %s, %s, %s, 'rewardful', %s, %s, %s, %s, now(), now(), now())
+                """,
+                (
+                    scene.brand.id,
+                    scene.brand.programs[-1],
+                    affiliate_id,
+                    scene.id,
+                    name,
+                    f"cus_{name}",
+                    days_ago(30),
+                    payments,
+                ),
+            )
+
+    scene.judge()
+
+    assert scene.verdicts("customers") == {"u1": "known", "u2": "changed"}
+    assert scene.decisions("customers")["u2"]["added_payments"] == 1

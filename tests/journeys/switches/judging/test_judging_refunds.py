@@ -1,0 +1,120 @@
+"""Negative commissions of a switch become refunds."""
+
+import pytest
+
+from domain.statuses import AffiliateStatus
+from domain.switches.records import AffiliateRef, CommissionKind, SourceAffiliate, SourceCommission
+from tests.support.rows.brands import Brand
+from tests.support.switches.scene import SwitchScene, days_ago
+
+_ANN = SourceAffiliate("a1", "main", "ann@example.com", "Ann", AffiliateStatus.Approved, "active")
+
+
+@pytest.fixture
+def scene(brand: Brand, monkeypatch):
+    brand.program()
+    scene = SwitchScene.create(brand, monkeypatch)
+    scene.read("affiliates", [_ANN])
+    return scene
+
+
+def _commission(source_id: str, **fields) -> SourceCommission:
+    return SourceCommission(
+        **{
+            "source_id": source_id,
+            "affiliate": AffiliateRef(id="a1"),
+            "campaign": "main",
+            "kind": CommissionKind.Paid,
+            "word": "paid",
+            "currency": "USD",
+            "amount_cents": 10_000,
+            "commission_cents": 2_000,
+            "occurred_at": days_ago(10),
+        }
+        | fields
+    )
+
+
+def test_negative_commission_is_booked_on_the_sale_of_its_payment(scene):
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", payment="p1"),
+            _commission("c2", payment="p2"),
+            _commission("r1", payment="p1", amount_cents=-4_000, commission_cents=-800),
+        ],
+    )
+
+    preview = scene.judge()
+
+    decided_rows = scene.decisions("commissions")
+    refund = decided_rows["r1"]
+    assert refund["act"] == "refund"
+    assert refund["conversion_id"] == decided_rows["c1"]["conversion_id"]
+    assert (refund["refunded_cents"], refund["commission_cents"]) == (4_000, 800)
+    money = preview["money"][0]
+    assert (money["commission_cents"], money["paid_cents"]) == (3_200, 3_200)
+    assert (money["sales"], money["gross_cents"], money["refunded_cents"]) == (2, 20_000, 4_000)
+
+
+def test_negative_commission_without_a_payment_takes_the_newest_sale_that_is_large_enough(scene):
+    names = {"billing_id": "cus_1"}
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", occurred_at=days_ago(30), commission_cents=3_000, **names),
+            _commission("c2", occurred_at=days_ago(20), commission_cents=3_000, **names),
+            _commission("c3", occurred_at=days_ago(10), commission_cents=500, **names),
+            _commission("c4", occurred_at=days_ago(1), commission_cents=3_000, **names),
+            _commission("r1", occurred_at=days_ago(5), commission_cents=-2_000, amount_cents=0, **names),
+        ],
+    )
+
+    scene.judge()
+
+    decided_rows = scene.decisions("commissions")
+    assert decided_rows["r1"]["conversion_id"] == decided_rows["c2"]["conversion_id"]
+
+
+def test_refunds_take_no_more_than_the_sale_has(scene):
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", payment="p1", refunded_cents=1_000),
+            _commission("r1", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
+            _commission("r2", payment="p1", amount_cents=-8_000, commission_cents=-1_500),
+        ],
+    )
+
+    scene.judge()
+
+    decided_rows = scene.decisions("commissions")
+    taken = [(decided_rows[name]["refunded_cents"], decided_rows[name]["commission_cents"]) for name in ("r1", "r2")]
+    assert taken == [(8_000, 1_500), (1_000, 500)]
+
+
+def test_refund_of_an_unpaid_sale_lowers_what_becomes_payable(scene):
+    scene.change(options={"unpaid": "payable"})
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", payment="p1", kind=CommissionKind.Owed),
+            _commission("r1", payment="p1", kind=CommissionKind.Owed, commission_cents=-500),
+        ],
+    )
+
+    preview = scene.judge()
+
+    assert preview["to_confirm"]["payable"] == [{"currency": "USD", "cents": 1_500}]
+
+
+def test_refund_has_the_same_id_when_it_is_judged_again(scene):
+    rows = [_commission("c1", payment="p1"), _commission("r1", payment="p1", commission_cents=-500)]
+    scene.read("commissions", rows)
+    scene.judge()
+    first = scene.rows("commissions")["r1"].target_id
+
+    scene.judge_again()
+
+    assert scene.rows("commissions")["r1"].target_id == first
+    assert scene.verdicts("commissions")["r1"] == "new"

@@ -1,0 +1,133 @@
+"""The figures of a source beside the sums of its rows."""
+
+import pytest
+
+from domain.statuses import AffiliateStatus
+from domain.switches.figures import FigureName
+from domain.switches.reasons import LeftOutReason
+from domain.switches.records import (
+    AffiliateRef,
+    CommissionKind,
+    SourceAffiliate,
+    SourceCommission,
+    SourceCustomer,
+    SourcePayout,
+)
+from tests.support.rows.brands import Brand
+from tests.support.switches.scene import SwitchScene, days_ago
+
+
+@pytest.fixture
+def scene(brand: Brand, monkeypatch):
+    brand.program()
+    scene = SwitchScene.create(brand, monkeypatch)
+    scene.read("affiliates", [_affiliate("ann"), _affiliate("bob")])
+    return scene
+
+
+def _affiliate(source_id: str) -> SourceAffiliate:
+    email = f"{source_id}@example.com"
+    return SourceAffiliate(source_id, "main", email, source_id.title(), AffiliateStatus.Approved, "active")
+
+
+def _commission(source_id: str, affiliate: str = "ann", **fields) -> SourceCommission:
+    return SourceCommission(
+        **{
+            "source_id": source_id,
+            "affiliate": AffiliateRef(id=affiliate),
+            "campaign": "main",
+            "kind": CommissionKind.Paid,
+            "word": "paid",
+            "currency": "USD",
+            "amount_cents": 10_000,
+            "commission_cents": 2_000,
+            "occurred_at": days_ago(10),
+        }
+        | fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "subject", "currency", "value"),
+    [
+        (FigureName.TotalAffiliates, "", "", 2),
+        (FigureName.TotalCustomers, "", "", 2),
+        (FigureName.TotalCommissions, "", "", 4),
+        (FigureName.Referrals, "", "", 2),
+        (FigureName.Sales, "", "", 4),
+        (FigureName.SaleAmount, "", "USD", 40_000),
+        (FigureName.CommissionAmount, "", "USD", 4_009),
+        (FigureName.PaidCommission, "", "USD", 2_009),
+        (FigureName.Referrals, "ann", "", 2),
+        (FigureName.PayingCustomers, "ann", "", 1),
+        (FigureName.Sales, "ann", "", 3),
+        (FigureName.SaleAmount, "ann", "USD", 30_000),
+        (FigureName.CommissionAmount, "ann", "USD", 4_000),
+        (FigureName.PaidCommission, "ann", "USD", 2_000),
+        (FigureName.Balance, "ann", "USD", 2_500),
+        (FigureName.CustomerSales, "u1", "", 2),
+        (FigureName.CustomerSaleAmount, "u1", "USD", 20_000),
+    ],
+)
+def test_figure_of_the_source_is_compared_with_the_rows(scene, name, subject, currency, value):
+    scene.read(
+        "customers",
+        [
+            SourceCustomer("u1", AffiliateRef(id="ann"), "main", billing_id="cus_1", first_paid_at=days_ago(10)),
+            SourceCustomer("u2", AffiliateRef(id="ann"), "main", billing_id="cus_2"),
+        ],
+    )
+    scene.read(
+        "commissions",
+        [
+            _commission("c1", customer="u1"),
+            _commission("c2", customer="u1", kind=CommissionKind.Owed),
+            _commission("c3", kind=CommissionKind.Refunded),
+            _commission("c4", "bob", commission_cents=9, billing_id="cus_2"),
+        ],
+    )
+    scene.read("payouts", [SourcePayout("p1", AffiliateRef(id="ann"), "USD", 1_500, is_done=True)])
+    scene.state_figure(name, value + 3, subject=subject, currency=currency)
+
+    preview = scene.judge()
+
+    figure = next(row for row in preview["figures"] if row["name"] == name)
+    label = {"ann": "ann@example.com", "u1": "cus_1"}.get(subject)
+    assert (figure["of"], figure["currency"]) == (label, currency or None)
+    assert (figure["theirs"], figure["read"], figure["difference"]) == (value + 3, value, 3)
+
+
+def test_done_payouts_are_compared_with_paid_commissions_in_each_currency(scene):
+    scene.read("commissions", [_commission("c1"), _commission("c2", kind=CommissionKind.Owed)])
+    scene.read(
+        "payouts",
+        [
+            SourcePayout("p1", AffiliateRef(id="ann"), "USD", 1_500, is_done=True),
+            SourcePayout("p2", AffiliateRef(id="ann"), "USD", 500, is_done=False),
+        ],
+    )
+
+    preview = scene.judge()
+
+    assert preview["figures"] == [
+        {
+            "name": "paid_payouts",
+            "of": None,
+            "currency": "USD",
+            "theirs": 1_500,
+            "read": 2_000,
+            "difference": -500,
+            "explained": [],
+        }
+    ]
+
+
+def test_difference_comes_first_and_rows_that_are_no_money_explain_it(scene):
+    scene.read("commissions", [_commission("c1"), _commission("c2", problem=LeftOutReason.NotMoney)])
+    scene.state_figure(FigureName.Referrals, 0, subject="ann")
+    scene.state_figure(FigureName.Sales, 2, subject="ann")
+
+    preview = scene.judge()
+
+    assert [(row["name"], row["difference"]) for row in preview["figures"]] == [("sales", 1), ("referrals", 0)]
+    assert preview["figures"][0]["explained"] == [{"reason": "not_money", "count": 1, "cents": 2_000}]

@@ -1,0 +1,1 @@
+"""Switches from each source, at its played server."""

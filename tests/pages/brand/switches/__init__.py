@@ -1,0 +1,1 @@
+"""Pages of switches from another affiliate system."""
